@@ -18,7 +18,6 @@ pub mod protocol;
 pub mod raw;
 pub mod results;
 mod spelling;
-pub mod system_call;
 pub mod text;
 pub mod trace;
 pub mod units;

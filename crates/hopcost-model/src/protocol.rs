@@ -347,13 +347,11 @@ document! {
 /// memory which both ends share; the node's number follows.
 pub const SHARED_PAGES: &str = "shared-pages-node";
 
-/// What begins the names of the events that say what the kernel counted around an end in the last
-/// two phases of a traced trial.
+/// What begins the names of the events that say what the kernel counted around an end in the
+/// traced phase of a trial.
 pub const TRACED_PHASE: &str = "trace-";
-/// CPU time of an end's thread, in nanoseconds: in the phase without events, and in the traced one.
-pub const TRACE_CPU: [&str; 2] = ["trace-untraced-cpu-ns", "trace-traced-cpu-ns"];
-/// Operations of the phase without events, which may be others where time ends it.
-pub const TRACE_OPERATIONS: &str = "trace-untraced-operations";
+/// CPU time of an end's thread while its events were recorded, in nanoseconds.
+pub const TRACE_CPU: &str = "trace-traced-cpu-ns";
 /// Steal on its CPU while its events were recorded, in steps of 10 ms.
 pub const TRACE_STEAL: &str = "trace-steal-ns";
 

@@ -16,9 +16,6 @@ const TRACED: u64 = 1_000;
 /// Of wake-ups so many as have their gaps in this time, but not fewer than have 20 typical ones.
 const TRACED_GAPS_NS: u64 = 300_000_000;
 const TRACED_MIN: u64 = 100;
-/// Of a stream so many as have this payload together, but not fewer than tell a mean.
-const TRACED_BYTES: u64 = 64 << 20;
-const TRACED_STREAM_MIN: u64 = 50;
 /// Rounds at most: a segment's interval needs six.
 const ROUNDS: u32 = 16;
 
@@ -64,7 +61,6 @@ pub fn explanation(
     let mut whole = of(&ask)?;
     whole.pairs.extend(found.iter().flat_map(|(_, plan)| plan.pairs.clone()));
     let cases: Vec<Case> = found.into_iter().flat_map(|(cases, _)| cases).collect();
-    fit_each_other(&ask, &asked, &cases)?;
     whole.trial.traced_operations = cases.iter().map(traced).min();
     let cases = cases.into_iter().map(|case| PlannedCase { case: Ok(case), skip: None });
     Ok(Plan {
@@ -77,30 +73,9 @@ pub fn explanation(
     })
 }
 
-/// Refuses cases that cannot be put side by side, and what is not told of a stream.
-fn fit_each_other(ask: &Ask, asked: &ExplanationPlan, cases: &[Case]) -> Result<(), PlanError> {
-    let streams = cases.iter().filter(|case| case.workload == Workload::Stream).count();
-    let refuse = |selector: Option<&String>, why: &str| {
-        Err(Origin::selector(selector.map_or("", String::as_str)).error(why))
-    };
-    if streams > 0 && streams < cases.len() {
-        let why = "a hop and a message of a stream cannot be compared: want two streams, or none";
-        return refuse(ask.selectors.last(), why);
-    }
-    if streams > 0 && asked.tail.is_some() {
-        let why = "--tail: the messages of a stream are not told apart, so none of them is slow";
-        return refuse(ask.selectors.first(), why);
-    }
-    Ok(())
-}
-
 /// Operations of its traced phase.
 fn traced(case: &Case) -> u64 {
-    let payload = u64::from(case.payload_bytes.unwrap_or(0)).max(1);
-    match case.workload {
-        Workload::Stream => (TRACED_BYTES / payload).clamp(TRACED_STREAM_MIN, TRACED),
-        _ => (TRACED_GAPS_NS / case.gap_ns.unwrap_or(0).max(1)).clamp(TRACED_MIN, TRACED),
-    }
+    (TRACED_GAPS_NS / case.gap_ns.unwrap_or(0).max(1)).clamp(TRACED_MIN, TRACED)
 }
 
 /// Whether a plan has wake-ups that differ by their gap alone.
@@ -114,17 +89,9 @@ fn differ_by_gap(plan: &Plan) -> bool {
 /// Refuses a case whose hops the kernel's events do not show.
 fn explainable(selector: &str, case: &Case) -> Result<(), PlanError> {
     let refuse = |why: &str| Err(Origin::selector(selector).error(why));
-    if case.workload == Workload::Stream {
-        // CPU time is told of whatever an end does with it.
-        return match case.flows {
-            None | Some(1) => Ok(()),
-            _ => refuse("the threads of several flows are not told apart: want flows=1"),
-        };
-    }
     if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
         return refuse(
-            "only round trips, wake-ups and streams are explained: name one (roundtrip/pipe, \
-             wake/pipe, stream/tcp-send)",
+            "hopcost explains round trips and wake-ups: name one (roundtrip/pipe, wake/pipe)",
         );
     }
     let spins = |end: Role| matches!(case.wait(end), WaitKind::Spin | WaitKind::Yield);

@@ -6,7 +6,7 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Background, Case, Placement, Runtime, Workload};
+use hopcost_model::case::{Background, Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::workload::PhaseLength;
@@ -338,10 +338,7 @@ const TRACED_TIMES: u64 = 6;
 pub fn traced_ns(shape: &TrialShape, case: &Case) -> u64 {
     // With and without events.
     let gaps_ns = case.gap_ns.unwrap_or(0).saturating_mul(2);
-    // A byte of a stream's message takes the ends less than 2 ns, with and without events.
-    let bytes_ns = case.payload_bytes.filter(|_| case.workload == Workload::Stream).unwrap_or(0);
     let each = gaps_ns.saturating_add(TRACED_TIMES * TWO_CPUS_NS);
-    let each = each.saturating_add(u64::from(bytes_ns).saturating_mul(4));
     shape.traced_operations.map_or(0, |n| n.saturating_mul(each).saturating_add(TRACED_FIXED_NS))
 }
 

@@ -3,7 +3,6 @@
 use super::statistic::Estimate;
 use crate::case::Role;
 use crate::document;
-use crate::system_call::SystemCall;
 
 document! {
     /// Where the time of a hop goes, of each case that was traced.
@@ -39,7 +38,7 @@ document! {
         /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub gap_ns: Option<u64>,
-        /// Hops of all trials that were cut into segments; of a stream its messages.
+        /// Hops of all trials that were cut into segments.
         pub hops: u64,
         /// Those that were not, and why.
         pub left_out: Vec<LeftOutHops>,
@@ -61,32 +60,11 @@ document! {
         pub clock_bound_ns: u64,
         /// Tracepoints that this kernel does not have.
         pub missing: Vec<String>,
-        /// The segments, as they follow each other in a typical hop; of a stream those of the caller, then
-        /// those of the callee, each the longest first.
+        /// The segments, as they follow each other in a typical hop.
         pub segments: Vec<ExplainedSegment>,
-        /// Of a stream, whose *hop* is the CPU time of both ends a message: what each end has of it. Empty of
-        /// hops.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub ends: Vec<ExplainedEnd>,
         /// What is different in the slowest hops; absent where nobody asks, or there are too few.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tail: Option<ExplainedTail>,
-    }
-}
-
-document! {
-    /// CPU time of a stream's end, in nanoseconds a message.
-    pub struct ExplainedEnd {
-        /// Which.
-        pub end: Role,
-        /// While traced, by events: its segments add up to it.
-        pub traced_ns: Estimate,
-        /// In the same phase by the kernel's account of its thread.
-        pub counted_ns: Option<f64>,
-        /// By that account without events, in the phase right before.
-        pub untraced_ns: Estimate,
-        /// How often the CPU is taken from it or it gives it away, a message.
-        pub switches: f64,
     }
 }
 
@@ -153,9 +131,6 @@ document! {
         Interrupt,
         /// Another task had the CPU.
         OtherTask,
-        /// Of a stream: the end is in a system call. What it copies there and what else it does cannot be told
-        /// apart.
-        SystemCall,
     }
 }
 
@@ -175,7 +150,6 @@ impl SegmentKind {
             Self::Softirq => "softirq",
             Self::Interrupt => "interrupt",
             Self::OtherTask => "another task",
-            Self::SystemCall => "system call",
         }
     }
 }
@@ -190,26 +164,12 @@ document! {
         pub end: Role,
         /// What happens.
         pub kind: SegmentKind,
-        /// Of a stream: the system call that it is in, or in which the CPU is switched away from the end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub call: Option<SystemCall>,
-    }
-}
-
-impl Segment {
-    /// A segment of a hop.
-    pub const fn of_hop(leg: Leg, end: Role, kind: SegmentKind) -> Self {
-        Self { leg, end, kind, call: None }
     }
 }
 
 impl std::fmt::Display for Segment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let back = if self.leg == Leg::Back { ", back" } else { "" };
-        if let Some(call) = self.call {
-            let until = if self.kind == SegmentKind::Switch { ", up to a switch" } else { "" };
-            return write!(f, "{} in {call}{until}", self.end);
-        }
         match (self.kind, self.end) {
             (SegmentKind::WakeUp, Role::Callee) if self.leg == Leg::Forth => {
                 f.write_str("wake-up by the callee")
@@ -235,8 +195,7 @@ document! {
         pub typical_ns: Estimate,
         /// Share of a typical hop, 0 to 1.
         pub share: f64,
-        /// Median over the hops of a trial, median over trials; 0 where most hops do not have it. Of a stream the
-        /// trial's mean.
+        /// Median over the hops of a trial, median over trials; 0 where most hops do not have it.
         pub p50_ns: f64,
         /// The 99th percentile likewise.
         pub p99_ns: f64,
@@ -371,9 +330,5 @@ document! {
         pub second_ns: f64,
         /// The second less the first.
         pub ns: Estimate,
-        /// Of two streams that differ in their payload alone: the same for each KiB that the second's messages are
-        /// longer.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub ns_per_kib: Option<f64>,
     }
 }

@@ -63,15 +63,6 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
-            "wake/semaphore?gap=10us,500ns&place=cross&idle-knob=spinner,none",
-            &[
-                "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block&idle-knob=spinner",
-                "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
-                "wake/semaphore?payload=0&gap=500&boundary=process&place=same-llc&wait=block&idle-knob=spinner",
-                "wake/semaphore?payload=0&gap=500&boundary=process&place=same-llc&wait=block",
-            ],
-        ),
-        (
             "load/pipe?place=cross&senders=1..4",
             &[
                 "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block",
@@ -80,24 +71,10 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
-            "load/pipe?place=cross&background=same-mechanism:2,none",
-            &[
-                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&background=same-mechanism:2",
-                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block",
-            ],
-        ),
-        (
             "pipe?place=same-cpu&touch=none,verify",
             &[
                 "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&touch=none",
                 "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
-            ],
-        ),
-        (
-            "tcp-send?ack-size=8,field",
-            &[
-                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
-                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off&ack-size=field",
             ],
         ),
         (
@@ -194,10 +171,7 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("udp?payload=70000", "payload 70000 is over the limit of 65507 bytes of udp"),
         ("udp?payload=0", "payload 0 is under the least of 1 bytes of udp"),
         ("signal?wait=spin", "signal has no wait `spin`; it has block"),
-        ("signal?wait=block:epoll", "signal has no wait `epoll`; it has block"),
         ("call/pipe", "pipe has no workload `call`; it has roundtrip, wake"),
-        ("stream/pipe", "pipe has no workload `stream`; it has roundtrip, wake"),
-        ("wake/tcp-send", "tcp-send has no workload `wake`; it has stream"),
         ("tcp-vmsplice?ack=none", "tcp-vmsplice must not write a message's buffers again before"),
         ("vm-readv?ack=none", "so it needs an ack"),
         ("wake/flag?place=same-cpu&wait=spin", "spinning ends on one CPU"),
@@ -205,7 +179,6 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("unix-sendmsg?boundary=namespace", "unix-sendmsg has no boundary `namespace`"),
         // Asked for of every stream, so that of this one it is a row.
         ("*-send?payload=100", "payload 100 does not divide into fields 8"),
-        ("roundtrip/syscall", "syscall has no workload `roundtrip`; it has call"),
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
         (
             "tcp-uring?setup=deferred",
@@ -304,7 +277,6 @@ fn cpus_can_be_named() {
 fn mistakes_get_one_line_and_a_suggestion() {
     for (selector, want) in [
         ("pip", "selector `pip`: unknown mechanism `pip`; did you mean `pipe`?"),
-        ("{pipe,tpc}", "unknown mechanism `tpc`; did you mean `tcp`?"),
         ("zeromq", "unknown mechanism `zeromq`; `hopcost list` shows them all"),
         ("unx-*", "no mechanism matches `unx-*`"),
         ("rountrip/pipe", "unknown workload `rountrip`; did you mean `roundtrip`?"),
@@ -335,45 +307,33 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?touch=non", "unknown touch `non`; did you mean `none`?"),
         ("pipe?sched=fifo:0", "sched"),
         ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
-        ("wake/pipe?gap=-1", "`-1` is not a duration"),
         ("wake/pipe?gap=1h", "gap `1h` is over the 10s at most"),
         ("wake/pipe?idle-knob=spiner", "unknown idle-knob `spiner`; did you mean `spinner`?"),
         ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
-        ("pipe?idle-knob=spinner", "only a wake-up has `idle-knob`"),
         ("pipe?background=cache", "only a load has `background`"),
         ("load/pipe?senders=17", "want a whole number from 1 to 16"),
         ("load/pipe?background=cpu:0", "`cpu:0` is not a value for `background`"),
         ("pipe?fields=8", "only a stream has `fields`; write stream/MECHANISM or leave it out"),
-        ("wake/pipe?field=8", "only a stream has `field`"),
-        ("tcp-send?gap=1ms", "only a wake-up has `gap`"),
         (
             "tcp-send?fields=0",
             "`0` is not a value for `fields`: want a whole number from 1 to 1024",
         ),
-        ("tcp-send?fields=1025", "want a whole number from 1 to 1024"),
-        ("tcp-send?flows=65", "`65` is not a value for `flows`: want a whole number from 1 to 64"),
-        ("tcp-send?flows=many", "`many` is not a value for `flows`"),
         ("tcp-send?ack=window:0", "want `none`, `per-message` or `window:N` with N from 1 to 1024"),
         ("tcp-send?ack=windw", "`windw` is not a value for `ack`"),
         ("tcp-send?field=0", "a field of 0 bytes carries nothing"),
         ("tcp-send?field=4XB", "`4XB` is not a size"),
         ("tcp-send?field=64&payload=512", "`payload` and `field` both say how large a message is"),
         ("tcp-send?payload=100", "payload 100 does not divide into fields 8"),
-        ("tcp-send?payload=4&fields=8", "payload 4 does not divide into fields 8"),
-        ("tcp-send?payload=64,65&fields=4,16", "payload 65 does not divide into fields 4"),
         ("*-send?field=4095MiB&fields=1024", "fields 1024 of 4293918720 bytes are over"),
         ("", "a mechanism's name is empty"),
-        ("roundtrip/", "a mechanism's name is empty"),
         ("{pipe", "a brace without its partner"),
         ("[", "is not a glob"),
         ("pipe:3", "`pipe` takes no argument"),
         ("sleep", "write sleep:1ms"),
-        ("sleep:5", "write sleep:1ms"),
         ("spin:x", "write spin:1000"),
         ("replay:", "write replay:FILE"),
         ("replay:%zz", "write it as %25"),
         ("pi\u{1b}[2Jpe\nx", "is not a glob"),
-        ("pi\u{1b}pe\nx", "unknown mechanism"),
     ] {
         let text = error(&ask(&[selector]));
         assert!(text.contains(want), "{selector:?}: {text}");
@@ -458,12 +418,7 @@ fn an_option_without_effect_is_a_mistake() {
             "--mechanism: the selectors has no",
         ),
         (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
-        (Ask { workload: strings(&["cal"]), ..ask(&[]) }, "--workload: unknown workload `cal`"),
-        (on([("wait", "blok")], ask(&[])), "--wait: unknown wait `blok`"),
-        (on([("gap", "1ms")], ask(&["pipe"])), "--gap: only a wake-up has `gap`"),
-        (on([("flows", "2")], ask(&["pipe"])), "--flows: only a stream has"),
         (on([("ack", "soon")], ask(&["tcp-send"])), "--ack: `soon` is not a value"),
-        (on([("idle-knob", "off")], ask(&["pipe"])), "--idle-knob: unknown idle-knob"),
         (
             on([("field", "64"), ("payload", "64")], ask(&["tcp-send"])),
             "--field: `payload` and `field` both say",
@@ -481,7 +436,6 @@ fn an_option_without_effect_is_a_mistake() {
         (Ask { full: true, ..ask(&["pipe"]) }, "--full: which suite?; write --suite wakeup --full"),
         (Ask { rounds: Some(0), ..ask(&["pipe"]) }, "--rounds: want a whole number from 1"),
         (Ask { budget_ns: Some(0), ..ask(&["pipe"]) }, "--budget: "),
-        (Ask { measure_ns: Some(1), ..ask(&["pipe"]) }, "--measure: "),
         (
             Ask { baseline: Some("tcp".into()), ..ask(&["pipe"]) },
             "--baseline: `tcp` selects no case",
@@ -591,15 +545,11 @@ fn a_range_has_both_ends_and_the_powers_between() {
     assert_eq!(rates, [10_000, 20_000, 40_000, 50_000]);
     for (selector, want) in [
         ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
-        ("pipe?payload=4KiB..64", "does not rise"),
         ("pipe?payload=64..", "the range `64..` has one end"),
-        ("pipe?payload=..64", "has one end"),
         ("pipe?payload=1..2..3", "is not a size"),
         ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
         ("pipe?payload=1..99GiB", "is over the"),
-        ("wake/pipe?gap=1ms..1h", "gap `1h` is over the 10s"),
         ("wake/pipe?gap=1..1ms", "`1` has no unit; write 1us, 1ms or 1s"),
-        ("tcp-send?flows=1..65", "`65` is not a value for `flows`"),
         ("pipe?place=same-cpu..cross", "place"),
     ] {
         let text = error(&ask(&[selector]));
@@ -650,9 +600,7 @@ fn wake_ups_to_be_explained_may_differ_by_their_gap_alone() {
         (gaps("10us,1ms", &["wake/pipe", "wake/eventfd"]), "it selects 2 cases"),
         (gaps("10us,1ms", &["wake/pipe?wait=block,spin"]), "it selects"),
         (ask(&["wake/flag"]), "an end that spins"),
-        (on([("rate", "1000")], ask(&["load/tcp"])), "only round trips, wake-ups and streams"),
-        (on([("flows", "2")], ask(&["stream/tcp-send"])), "want flows=1"),
-        (ask(&["stream/tcp-send", "wake/pipe?gap=1us"]), "cannot be compared"),
+        (ask(&["stream/tcp-send"]), "explains round trips and wake-ups"),
     ] {
         let text = one_line(explained(&ask).unwrap_err());
         assert!(text.contains(why), "{text}");

@@ -200,7 +200,7 @@ pub fn role(thread: TraceThread) -> Option<Role> {
 }
 
 /// Of a thing for each end, that of one.
-pub fn at(end: Role) -> usize {
+fn at(end: Role) -> usize {
     usize::from(end == Role::Callee)
 }
 
@@ -279,7 +279,7 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
 }
 
 /// Why nothing can be told of a phase, if nothing can.
-pub fn broken(trace: &Trace) -> Option<String> {
+fn broken(trace: &Trace) -> Option<String> {
     match trace.lost {
         0 if trace.events.is_sorted_by_key(|event| event.at_ns) => None,
         0 => Some("the events are not in time order".to_owned()),
@@ -459,7 +459,7 @@ impl Open {
             Place::User | Place::Send if cpu.runs == Some(TraceThread::Idle) => SegmentKind::Queue,
             place => place.kind(),
         };
-        Segment::of_hop(self.leg, end, kind)
+        Segment { leg: self.leg, end, kind }
     }
 
     /// Gives the time up to an event to its segment, and moves on; `state` is that before the event.
@@ -537,14 +537,14 @@ impl Open {
         if std::mem::take(&mut self.had_reply) && step == Step::ReceiverIn {
             let (end, kind) = (Role::Caller, SegmentKind::OtherTask);
             let call = std::mem::take(&mut self.call);
-            self.rename(call, SegmentKind::Send, Segment::of_hop(Leg::Back, end, kind));
+            self.rename(call, SegmentKind::Send, Segment { leg: Leg::Back, end, kind });
             self.place = Place::Home;
             return;
         }
         let Some(place) = next(self.place, step, state.cpus()) else { return };
         let mut place = place;
         let call = std::mem::take(&mut self.call);
-        let received = Segment::of_hop(Leg::Forth, Role::Callee, SegmentKind::Receive);
+        let received = Segment { leg: Leg::Forth, end: Role::Callee, kind: SegmentKind::Receive };
         match (self.place, step) {
             (Place::Send, Step::SenderExits) => {
                 // Whoever is woken before the message is sent takes it without being woken again.
@@ -562,12 +562,12 @@ impl Open {
             }
             // A call in which the sender is switched out is the one in which it sleeps.
             (Place::Send, Step::ReceiverIn) => {
-                let to = Segment::of_hop(self.leg, self.sender(), SegmentKind::Switch);
+                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
                 self.rename(call, SegmentKind::Send, to);
             }
             // The receiver takes the CPU from the sender, which does nothing more until then.
             (Place::Handed | Place::HandedUser, Step::ReceiverIn) => {
-                let to = Segment::of_hop(self.leg, self.sender(), SegmentKind::Switch);
+                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
                 let piece = self.piece.unwrap_or_default();
                 self.rename(piece, self.place.kind(), to);
             }
@@ -588,7 +588,7 @@ impl Open {
 
     /// Makes one segment of those between which no event has told how long each was.
     fn unite(&mut self) {
-        let to = Segment::of_hop(self.leg, self.receiver(), SegmentKind::Unseparated);
+        let to = Segment { leg: self.leg, end: self.receiver(), kind: SegmentKind::Unseparated };
         let of = |kind| Segment { kind, ..to };
         let mut from =
             vec![of(SegmentKind::Ipi), of(SegmentKind::IdleExit), of(SegmentKind::Switch)];
@@ -604,7 +604,7 @@ impl Open {
 
     /// Moves a part of what the sender did to another segment.
     fn rename(&mut self, moved: Part, from: SegmentKind, to: Segment) {
-        let from = Segment::of_hop(self.leg, self.sender(), from);
+        let from = Segment { leg: self.leg, end: self.sender(), kind: from };
         if let Some(part) = self.hop.parts.get_mut(&from) {
             part.ns -= moved.ns;
             part.events -= moved.events;
@@ -633,7 +633,7 @@ fn has_cpu(kind: SegmentKind) -> bool {
 }
 
 /// Adds a piece to a segment.
-pub fn add(parts: &mut BTreeMap<Segment, Part>, segment: Segment, piece: Part) {
+fn add(parts: &mut BTreeMap<Segment, Part>, segment: Segment, piece: Part) {
     let part = parts.entry(segment).or_insert(Part { ns: 0, events: 0, ..piece });
     part.ns = part.ns.saturating_add(piece.ns);
     part.events += piece.events;

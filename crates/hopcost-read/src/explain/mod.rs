@@ -2,7 +2,6 @@
 
 mod cut;
 mod difference;
-mod on_cpu;
 mod tail;
 mod traced;
 #[cfg(test)]
@@ -10,20 +9,19 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::Case;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    DifferencePart, Estimate, EventsCost, ExplainedCase, ExplainedDifference, ExplainedEnd,
-    ExplainedSegment, Explanation, LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference,
-    SegmentKind, TracedDifference,
+    DifferencePart, Estimate, EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment,
+    Explanation, LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference, SegmentKind,
+    TracedDifference,
 };
-use hopcost_model::trace::Trace;
 use hopcost_model::workload::StampedBy;
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
 use crate::ratio::paired;
-use cut::{Cut, Hop, broken, cut};
+use cut::{Cut, Hop, cut};
 use difference::made_of;
 use traced::{Counted, Traced, middle_half, ns};
 
@@ -76,14 +74,8 @@ impl<'a> Known<'a> {
             known.clock_bound_ns = known.clock_bound_ns.max(trace.clock_bound_ns);
             known.missing.extend(trace.missing.iter().map(String::as_str));
             let counted = Counted::of(trial);
-            let (traced, left_out) = match case.workload {
-                Workload::Stream => stream(case, trace, counted, &raw.about.build.target),
-                _ => {
-                    let Cut { hops, left_out } = cut(trace, last(case));
-                    let traced = (!hops.is_empty()).then(|| Traced::of(trace, hops, counted));
-                    (traced, left_out)
-                }
-            };
+            let Cut { hops, left_out } = cut(trace, last(case));
+            let traced = (!hops.is_empty()).then(|| Traced::of(trace, hops, counted));
             for (reason, n) in left_out {
                 let sum = known.left_out.entry(reason).or_default();
                 *sum = sum.saturating_add(n);
@@ -139,49 +131,9 @@ impl<'a> Known<'a> {
         self.over(estimand, |trial| trial.without_events_ns())
     }
 
-    /// Of a stream: the CPU time of each end.
-    fn ends(&self) -> Vec<ExplainedEnd> {
-        if self.case.workload != Workload::Stream {
-            return Vec::new();
-        }
-        let of = |end: Role| {
-            let own = |hop: &Hop| {
-                let own = hop.parts.iter().filter(|(segment, _)| segment.end == end);
-                own.map(|(_, part)| part.ns as f64).sum()
-            };
-            let counted = self.trials.values().filter_map(|trial| trial.accounts_ns(end)[0]);
-            ExplainedEnd {
-                end,
-                traced_ns: self.typical(
-                    "mean over the middle half of the trials of the end's CPU time a message by events",
-                    &own,
-                ),
-                counted_ns: median(&counted.collect::<Vec<_>>()),
-                untraced_ns: self.over(
-                    "median over trials of the end's CPU time a message without events",
-                    |trial| trial.accounts_ns(end)[1],
-                ),
-                switches: self.median(|trial| trial.switches(end)),
-            }
-        };
-        [Role::Caller, Role::Callee].map(of).into()
-    }
-
-    /// A typical hop, or the CPU time of a stream's message.
-    fn total_ns(&self) -> Estimate {
-        let estimand = match self.case.workload {
-            Workload::Stream => {
-                "mean over the middle half of the trials of the CPU time of both ends a message"
-            }
-            _ => {
-                "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)"
-            }
-        };
-        self.typical(estimand, &|hop| hop.total_ns as f64)
-    }
-
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
-        let total_ns = self.total_ns();
+        let estimand = "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)";
+        let total_ns = self.typical(estimand, &|hop| hop.total_ns as f64);
         let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
         let untraced_p50_ns = self
             .over("median over trials of the trial's median operation without events", |trial| {
@@ -192,15 +144,10 @@ impl<'a> Known<'a> {
         let off = both.map(|(without_ns, untraced_ns)| without_ns / untraced_ns - 1.0);
         let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
         let event_cost_ns = median(&costs);
-        let ends = self.ends();
-        let (mut begins_ns, mut end) = (0.0, Role::Caller);
+        let mut begins_ns = 0.0;
         let segment = |segment: Segment| {
             let typical_ns = self.typical_ns(segment);
             let point_ns = typical_ns.point.unwrap_or(0.0);
-            // The ends of a stream work beside each other.
-            if std::mem::replace(&mut end, segment.end) != segment.end && !ends.is_empty() {
-                begins_ns = 0.0;
-            }
             let from_ns = begins_ns;
             begins_ns += point_ns;
             let at = |q: f64| self.median(|trial| trial.quantile(q, |hop| ns(hop, segment)));
@@ -220,13 +167,17 @@ impl<'a> Known<'a> {
         let mut explained = ExplainedCase {
             case: self.case.id(),
             gap_ns: self.case.gap_ns,
-            hops: self.trials.values().map(Traced::operations).fold(0, u64::saturating_add),
+            hops: self
+                .trials
+                .values()
+                .map(|trial| trial.hops.len() as u64)
+                .fold(0, u64::saturating_add),
             left_out: (self.left_out.iter())
                 .map(|(reason, hops)| LeftOutHops { reason: reason.clone(), hops: *hops })
                 .collect(),
             total_ns,
             traced_p50_ns: self.over("median over trials of the trial's median hop", |trial| {
-                trial.traced_p50_ns()
+                Some(trial.traced_p50_ns())
             }),
             untraced_p50_ns,
             events: self.median(|trial| trial.mean(events)),
@@ -236,7 +187,6 @@ impl<'a> Known<'a> {
             clock_bound_ns: self.clock_bound_ns,
             missing: self.missing.iter().map(|what| (*what).to_owned()).collect(),
             segments,
-            ends,
             tail: quantile.and_then(|q| tail::of(&self.trials.values().collect::<Vec<_>>(), q)),
         };
         if let Some(cost_ns) = event_cost_ns.filter(|_| adds_up(&explained)) {
@@ -289,21 +239,6 @@ fn events(hop: &Hop) -> f64 {
     hop.parts.values().map(|part| part.events).sum::<u32>().into()
 }
 
-/// A traced phase of a stream, or why nothing can be told of it.
-fn stream<'a>(
-    case: &Case,
-    trace: &'a Trace,
-    counted: Counted,
-    target: &str,
-) -> (Option<Traced<'a>>, BTreeMap<String, u64>) {
-    if let Some(reason) = broken(trace) {
-        return (None, [(reason, trace.operations.max(1))].into());
-    }
-    let sum = on_cpu::summed(trace, target);
-    let uncounted = case.workload.spec().uncounted;
-    (Some(Traced::of_stream(trace, sum, uncounted, counted)), BTreeMap::new())
-}
-
 /// The way after which a hop of a case is over.
 fn last(case: &Case) -> Leg {
     match case.workload.spec().stamped_by {
@@ -313,14 +248,8 @@ fn last(case: &Case) -> Leg {
 }
 
 /// The work that a segment is part of.
-fn work(of: Segment, workload: Workload) -> &'static str {
+fn work(of: Segment) -> &'static str {
     match of.kind {
-        SegmentKind::Softirq | SegmentKind::Interrupt if workload == Workload::Stream => {
-            "softirqs and interrupts"
-        }
-        SegmentKind::SystemCall if of.end == Role::Caller => "the caller's system calls",
-        SegmentKind::SystemCall => "the callee's system calls",
-        SegmentKind::Switch if of.call.is_some() => "calls up to a switch",
         SegmentKind::User => "user space",
         SegmentKind::Send | SegmentKind::Receive | SegmentKind::Softirq => {
             "the send and receive paths"
@@ -360,14 +289,6 @@ fn by_gap(all: &[Known]) -> Vec<SegmentByGap> {
     aligned(all).into_iter().map(of).collect()
 }
 
-/// How many KiB the messages of the second of two streams are longer, which differ in nothing else.
-fn longer_kib(first: &Case, second: &Case) -> Option<f64> {
-    let [from, to] = [first, second].map(|case| case.payload_bytes.map(f64::from));
-    let is_other = from != to && first.workload == Workload::Stream;
-    let same = Case { payload_bytes: first.payload_bytes, ..second.clone() };
-    Some((to? - from?) / 1024.0).filter(|_| is_other && same == *first)
-}
-
 /// The second less the first; `None` without a round that both have.
 fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<ExplainedDifference> {
     let pairs = |counts: &dyn Fn(Segment) -> bool| {
@@ -389,7 +310,6 @@ fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<Expla
         holding(all, side(pairs, |(_, first, second)| second - first))
     };
     let segments = aligned([first, second]);
-    let kib = longer_kib(first.case, second.case);
     let of_segment = |segment: &Segment| {
         let all = pairs(&|one| one == *segment);
         let ns = of(&all);
@@ -397,11 +317,9 @@ fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<Expla
             segment: *segment,
             first_ns: side(&all, |pair| pair.1),
             second_ns: side(&all, |pair| pair.2),
-            ns_per_kib: ns.point.zip(kib).map(|(ns, kib)| ns / kib),
             ns,
         }
     };
-    let work = |of: Segment| work(of, second.case.workload);
     let kinds = segments.iter().map(|segment| work(*segment)).collect::<BTreeSet<_>>();
     let of_work = |what: &str| DifferencePart {
         what: what.to_owned(),

@@ -1,12 +1,12 @@
 //! What is different in the slowest hops of a case.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::results::{ExplainedTail, Segment, TailOccurrence, TailSegment, UnseenTime};
+use hopcost_model::trace::Trace;
 use hopcost_stats::sample::rank;
 
-use super::cut::{Hop, Occurrence};
-use super::on_cpu;
+use super::cut::{Cpu, Hop, Occurrence, role};
 use super::traced::{Traced, mean, ns};
 use crate::format;
 
@@ -63,11 +63,28 @@ pub fn of(trials: &[&Traced], quantile: f64) -> Option<ExplainedTail> {
 /// What takes an end longer than a typical hop without an event.
 const SILENT: &str = "no event for longer than a typical hop";
 
+/// How long both ends had their CPUs, by events.
+pub fn on_cpu_ns(trace: &Trace) -> u64 {
+    let begin_ns = trace.events.first().map_or(0, |event| event.at_ns);
+    let mut cpus: BTreeMap<u32, (Cpu, u64)> = BTreeMap::new();
+    let mut sum_ns = 0u64;
+    for event in &trace.events {
+        let first = Cpu { runs: Some(event.thread), ..Cpu::default() };
+        let (cpu, since_ns) = cpus.entry(event.cpu).or_insert((first, begin_ns));
+        if cpu.runs.and_then(role).is_some() {
+            sum_ns = sum_ns.saturating_add(event.at_ns.saturating_sub(*since_ns));
+        }
+        *since_ns = event.at_ns;
+        cpu.take(event);
+    }
+    sum_ns
+}
+
 /// What events show of the time on CPU in all phases, beside the kernel's account of it.
 fn unseen(trials: &[&Traced]) -> Option<UnseenTime> {
     let of = |trial: &&Traced| {
-        let on_cpu_ns = on_cpu::summed(trial.trace, "").hop.total_ns;
-        let counted_ns = trial.counted.cpu_ns()?;
+        let on_cpu_ns = on_cpu_ns(trial.trace);
+        let counted_ns = trial.counted.cpu_ns?;
         Some(UnseenTime { on_cpu_ns, counted_ns, steal_ns: trial.counted.steal_ns })
     };
     trials.iter().filter_map(of).reduce(|one, other| UnseenTime {

@@ -1,9 +1,8 @@
 use hopcost_model::case::Role::{Callee, Caller};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::plan::{ExplanationPlan, Question};
-use hopcost_model::protocol::{TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL};
+use hopcost_model::protocol::{TRACE_CPU, TRACE_STEAL};
 use hopcost_model::results::{Leg, Leg::Back, Leg::Forth, SegmentKind as Kind};
-use hopcost_model::system_call::SystemCall;
 use hopcost_model::trace::TraceKind::{
     IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
     SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, TimerExpire, Wakeup, Waking,
@@ -12,7 +11,7 @@ use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, PIPE, STREAM, STREAM_NO_ACK, TCP, WAKE, event, found, read};
+use crate::testing::{Builder, PIPE, TCP, WAKE, event, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -21,97 +20,63 @@ const IDLE: TraceThread = TraceThread::Idle;
 /// An event of a hop: ns after the one before, CPU, thread, what happens.
 type Line = (u64, u32, TraceThread, TraceKind);
 
-/// A pipe on one CPU.
-const ONE_CPU: &[Line] = &[
-    (100, 0, A, SyscallEnter(1)),
-    (300, 0, A, Waking(B)),
-    (50, 0, A, Wakeup(B)),
-    (150, 0, A, SyscallExit(1)),
-    (20, 0, A, SyscallEnter(0)),
-    (400, 0, A, Switch { from: A, to: B }),
-    (250, 0, B, SyscallExit(0)),
-    (70, 0, B, SyscallEnter(1)),
-    (310, 0, B, Waking(A)),
-    (60, 0, B, Wakeup(A)),
-    (140, 0, B, SyscallExit(1)),
-    (30, 0, B, SyscallEnter(0)),
-    (410, 0, B, Switch { from: B, to: A }),
-    (260, 0, A, SyscallExit(0)),
-    (90, 0, A, Stamp(0)),
-];
+/// A hop and the segments that it is cut into, as traces.txt writes them.
+struct Recorded {
+    name: &'static str,
+    lines: Vec<Line>,
+    segments: Vec<&'static str>,
+}
 
-/// A pipe on two CPUs, of which the other idles.
-const TWO_CPUS: &[Line] = &[
-    (100, 0, A, SyscallEnter(1)),
-    (300, 0, A, Waking(B)),
-    (50, 0, A, IpiSend { to_cpu: 1 }),
-    (10, 0, A, Wakeup(B)),
-    (90, 0, A, SyscallExit(1)),
-    (700, 1, IDLE, RescheduleEntry),
-    (20, 1, IDLE, RescheduleExit),
-    (80, 1, IDLE, IdleExit),
-    (10, 0, A, SyscallEnter(0)),
-    (110, 1, IDLE, Switch { from: IDLE, to: B }),
-    (240, 1, B, SyscallExit(0)),
-    (10, 0, A, Switch { from: A, to: IDLE }),
-    (10, 0, IDLE, IdleEnter { state: 1 }),
-    (60, 1, B, SyscallEnter(1)),
-    (310, 1, B, Waking(A)),
-    (40, 1, B, Wakeup(A)),
-    (200, 1, B, SyscallExit(1)),
-    (500, 0, IDLE, IdleExit),
-    (120, 0, IDLE, Switch { from: IDLE, to: A }),
-    (5, 1, B, SyscallEnter(0)),
-    (245, 0, A, SyscallExit(0)),
-    (90, 0, A, Stamp(0)),
-];
+impl Recorded {
+    fn last(&self) -> Leg {
+        if self.name.starts_with("wake-up") { Forth } else { Back }
+    }
+}
 
-/// TCP on one CPU: the receiver is woken by a softirq, and epoll's callee reads after it has slept.
-const SOFTIRQ: &[Line] = &[
-    (100, 0, A, SyscallEnter(44)),
-    (400, 0, A, SoftirqEntry(3)),
-    (200, 0, A, Waking(B)),
-    (50, 0, A, Wakeup(B)),
-    (70, 0, A, SoftirqExit(3)),
-    (80, 0, A, SyscallExit(44)),
-    (20, 0, A, SyscallEnter(45)),
-    (300, 0, A, Switch { from: A, to: B }),
-    (200, 0, B, SyscallExit(232)),
-    (30, 0, B, SyscallEnter(45)),
-    (170, 0, B, SyscallExit(45)),
-    (40, 0, B, SyscallEnter(44)),
-    (410, 0, B, SoftirqEntry(3)),
-    (210, 0, B, Waking(A)),
-    (50, 0, B, Wakeup(A)),
-    (70, 0, B, SoftirqExit(3)),
-    (80, 0, B, SyscallExit(44)),
-    (20, 0, B, SyscallEnter(232)),
-    (310, 0, B, Switch { from: B, to: A }),
-    (260, 0, A, SyscallExit(45)),
-    (90, 0, A, Stamp(0)),
-];
+fn all_recorded() -> Vec<Recorded> {
+    let of = |section: &'static str| {
+        let lines = section.lines();
+        let after = |sign| lines.clone().filter_map(move |line| line.strip_prefix(sign));
+        Recorded {
+            name: lines.clone().next().unwrap(),
+            lines: after("> ").map(recorded_event).collect(),
+            segments: after("= ").collect(),
+        }
+    };
+    include_str!("traces.txt").split("\n# ").skip(1).map(of).collect()
+}
 
-/// A wake-up over a pipe on two CPUs, of which both idle in the gap; it ends with the caller's next stamp.
-const WAKE_UP: &[Line] = &[
-    (90, 0, A, SyscallEnter(1)),
-    (310, 0, A, Waking(B)),
-    (40, 0, A, IpiSend { to_cpu: 1 }),
-    (60, 0, A, SyscallExit(1)),
-    (20, 0, A, SyscallEnter(230)),
-    (600, 1, IDLE, RescheduleEntry),
-    (20, 1, IDLE, RescheduleExit),
-    (100, 0, A, Switch { from: A, to: IDLE }),
-    (30, 1, IDLE, IdleExit),
-    (120, 1, IDLE, Switch { from: IDLE, to: B }),
-    (230, 1, B, SyscallExit(0)),
-    (50, 1, B, Stamp(2)),
-    (60, 1, B, SyscallEnter(0)),
-    (300, 1, B, Switch { from: B, to: IDLE }),
-    (90_000, 0, IDLE, Waking(A)),
-    (400, 0, IDLE, Switch { from: IDLE, to: A }),
-    (200, 0, A, SyscallExit(230)),
-    (30, 0, A, Stamp(0)),
-];
+fn recorded_event(line: &str) -> Line {
+    let words: Vec<&str> = line.split(' ').collect();
+    let number = |at: usize| words[at].parse::<u32>().unwrap();
+    let thread = |at: usize| match words[at] {
+        "caller" => A,
+        "callee" => B,
+        "idle" => IDLE,
+        _ => TraceThread::Other(7),
+    };
+    let kind = match words[3] {
+        "stamp" => Stamp(number(4) as u8),
+        "enter" => SyscallEnter(number(4)),
+        "exit" => SyscallExit(number(4)),
+        "waking" => Waking(thread(4)),
+        "wakeup" => Wakeup(thread(4)),
+        "ipi-to" => IpiSend { to_cpu: number(4) },
+        "reschedule-begins" => RescheduleEntry,
+        "reschedule-ends" => RescheduleExit,
+        "idle-enter" => IdleEnter { state: number(4) },
+        "idle-exit" => IdleExit,
+        "softirq-begins" => SoftirqEntry(number(4)),
+        "softirq-ends" => SoftirqExit(number(4)),
+        "switch" => Switch { from: thread(4), to: thread(5) },
+        other => panic!("{other}"),
+    };
+    (number(0).into(), number(1), thread(2), kind)
+}
+
+fn recorded(name: &str) -> Vec<Line> {
+    all_recorded().into_iter().find(|one| one.name == name).expect(name).lines
+}
 
 /// A phase of hops like these, each made from its number.
 fn trace_of(n: u64, hop: impl Fn(u64) -> Vec<Line>) -> Trace {
@@ -139,155 +104,62 @@ fn same(n: u64, lines: &[Line]) -> Trace {
 }
 
 fn at(leg: Leg, end: hopcost_model::case::Role, kind: Kind) -> Segment {
-    Segment::of_hop(leg, end, kind)
+    Segment { leg, end, kind }
 }
 
-/// The segments of the second hop, of which all that is before it is known.
-fn parts(lines: &[Line]) -> Vec<(Segment, u64)> {
-    let cut = cut(&same(3, lines), Back);
+/// The second of three such hops: of it, all that is before is known.
+fn second(lines: &[Line], last: Leg) -> Hop {
+    let cut = cut(&same(3, lines), last);
     assert_eq!((cut.hops.len(), cut.left_out.len()), (3, 0), "{:?}", cut.left_out);
-    let parts: Vec<_> = cut.hops[1].parts.iter().map(|(of, part)| (*of, part.ns)).collect();
-    assert_eq!(parts.iter().map(|(_, ns)| ns).sum::<u64>(), cut.hops[1].total_ns);
-    parts
+    let hop = cut.hops[1].clone();
+    assert_eq!(hop.parts.values().map(|part| part.ns).sum::<u64>(), hop.total_ns);
+    hop
 }
 
 #[test]
-fn a_hop_on_one_cpu() {
-    assert_eq!(
-        parts(ONE_CPU),
-        [
-            (at(Forth, Caller, Kind::User), 120),
-            (at(Forth, Caller, Kind::Send), 450),
-            (at(Forth, Caller, Kind::WakeUp), 50),
-            (at(Forth, Caller, Kind::Switch), 400),
-            (at(Forth, Callee, Kind::Receive), 250),
-            (at(Back, Caller, Kind::User), 90),
-            (at(Back, Caller, Kind::Receive), 260),
-            (at(Back, Callee, Kind::User), 100),
-            (at(Back, Callee, Kind::Send), 450),
-            (at(Back, Callee, Kind::WakeUp), 60),
-            (at(Back, Callee, Kind::Switch), 410),
-        ]
-    );
+fn each_recorded_hop_is_cut_into_the_segments_below_it() {
+    let mut wrong = Vec::new();
+    for one in all_recorded() {
+        let hop = second(&one.lines, one.last());
+        let said = |(of, part): (&Segment, &cut::Part)| {
+            format!("{} {} {:?} {}", of.leg.word(), of.end, of.kind, part.ns)
+        };
+        let segments: Vec<String> = hop.parts.iter().map(said).collect();
+        if segments != one.segments {
+            wrong.push(format!("# {}\n= {}", one.name, segments.join("\n= ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn a_hop_on_two_cpus_with_and_without_an_ipi() {
-    assert_eq!(
-        parts(TWO_CPUS),
-        [
-            (at(Forth, Caller, Kind::User), 100),
-            (at(Forth, Caller, Kind::Send), 300),
-            (at(Forth, Caller, Kind::WakeUp), 50),
-            (at(Forth, Callee, Kind::Ipi), 800),
-            (at(Forth, Callee, Kind::IdleExit), 100),
-            (at(Forth, Callee, Kind::Switch), 120),
-            (at(Forth, Callee, Kind::Receive), 240),
-            (at(Back, Caller, Kind::User), 90),
-            (at(Back, Caller, Kind::IdleExit), 700),
-            (at(Back, Caller, Kind::Switch), 120),
-            (at(Back, Caller, Kind::Receive), 250),
-            (at(Back, Callee, Kind::User), 80),
-            (at(Back, Callee, Kind::Send), 310),
-            (at(Back, Callee, Kind::WakeUp), 40),
-        ]
-    );
-}
-
-/// The segments of the second wake-up; the first stamp of the next is the last of the phase.
-fn forth(lines: &[Line]) -> Vec<(Segment, u64)> {
-    let cut = cut(&same(3, lines), Forth);
-    assert_eq!((cut.hops.len(), cut.left_out.len()), (3, 0), "{:?}", cut.left_out);
-    let parts: Vec<_> = cut.hops[1].parts.iter().map(|(of, part)| (*of, part.ns)).collect();
-    assert_eq!(parts.iter().map(|(_, ns)| ns).sum::<u64>(), cut.hops[1].total_ns);
-    assert!(parts.iter().all(|(of, _)| of.leg == Forth), "{parts:?}");
-    parts
-}
-
-#[test]
-fn one_way_ends_with_the_stamp_of_the_callee() {
-    let typical = [
-        (at(Forth, Caller, Kind::User), 90),
-        (at(Forth, Caller, Kind::Send), 310),
-        (at(Forth, Caller, Kind::WakeUp), 40),
-        (at(Forth, Callee, Kind::User), 50),
-        (at(Forth, Callee, Kind::Ipi), 680),
-        (at(Forth, Callee, Kind::IdleExit), 150),
-        (at(Forth, Callee, Kind::Switch), 120),
-        (at(Forth, Callee, Kind::Receive), 230),
-    ];
-    assert_eq!(forth(WAKE_UP), typical);
-    // A delay is in its own segment alone, and in none where it is not of the way forth.
-    for (line, delayed) in [
-        (0, Some(Kind::User)),
-        (5, Some(Kind::Ipi)),
-        (8, Some(Kind::IdleExit)),
-        (9, Some(Kind::Switch)),
-        (10, Some(Kind::Receive)),
-        (12, None),
-        (14, None),
+fn a_known_delay_is_in_its_own_segment_alone() {
+    for (name, last, line, segment) in [
+        ("two-cpus", Back, 0, Some(at(Forth, Caller, Kind::User))),
+        ("two-cpus", Back, 5, Some(at(Forth, Callee, Kind::Ipi))),
+        ("two-cpus", Back, 10, Some(at(Forth, Callee, Kind::Receive))),
+        ("two-cpus", Back, 13, Some(at(Back, Callee, Kind::User))),
+        ("two-cpus", Back, 14, Some(at(Back, Callee, Kind::Send))),
+        ("two-cpus", Back, 17, Some(at(Back, Caller, Kind::IdleExit))),
+        ("wake-up", Forth, 8, Some(at(Forth, Callee, Kind::IdleExit))),
+        ("wake-up", Forth, 9, Some(at(Forth, Callee, Kind::Switch))),
+        // After the callee's stamp the message has arrived.
+        ("wake-up", Forth, 12, None),
+        ("wake-up", Forth, 14, None),
     ] {
-        let mut lines = WAKE_UP.to_vec();
+        let mut lines = recorded(name);
+        let typical = second(&lines, last).parts;
         lines[line].0 += 5000;
-        let end = if line == 0 { Caller } else { Callee };
-        for ((of, ns), (_, before)) in forth(&lines).into_iter().zip(typical) {
-            let is_it = Some(of.kind) == delayed && of.end == end;
-            assert_eq!(ns, before + if is_it { 5000 } else { 0 }, "{of} of a delay in {delayed:?}");
+        for (of, part) in second(&lines, last).parts {
+            let delay = if Some(of) == segment { 5000 } else { 0 };
+            assert_eq!(part.ns, typical[&of].ns + delay, "{of} of a delay in {name}:{line}");
         }
     }
 }
 
 #[test]
-fn one_way_with_a_second_call_that_fetches() {
-    let mut lines = WAKE_UP.to_vec();
-    lines.splice(11..11, [(20, 1, B, SyscallEnter(45)), (170, 1, B, SyscallExit(45))]);
-    let parts: BTreeMap<Segment, u64> = forth(&lines).into_iter().collect();
-    assert_eq!(parts[&at(Forth, Callee, Kind::Receive)], 230 + 170);
-    assert_eq!(parts[&at(Forth, Callee, Kind::User)], 20 + 50);
-}
-
-/// On one CPU a short gap ends while the receiver runs: the sender finds it busy, and sleeps on.
-#[test]
-fn a_sender_whose_timer_comes_before_the_receiver_is_done_is_another_task() {
-    let to_callee = |after_ns| (after_ns, 0, A, Switch { from: A, to: B });
-    let lines = vec![
-        (90, 0, A, SyscallEnter(1)),
-        (310, 0, A, Waking(B)),
-        (40, 0, A, Wakeup(B)),
-        (60, 0, A, SyscallExit(1)),
-        (20, 0, A, SyscallEnter(230)),
-        to_callee(400),
-        (100, 0, B, Waking(A)),
-        (50, 0, B, Switch { from: B, to: A }),
-        (70, 0, A, SyscallExit(230)),
-        (30, 0, A, SyscallEnter(230)),
-        to_callee(500),
-        (80, 0, B, SyscallExit(0)),
-        (50, 0, B, Stamp(2)),
-        (60, 0, B, SyscallEnter(0)),
-        (300, 0, B, Switch { from: B, to: IDLE }),
-        (9_000, 0, IDLE, Waking(A)),
-        (400, 0, IDLE, Switch { from: IDLE, to: A }),
-        (200, 0, A, SyscallExit(230)),
-        (30, 0, A, Stamp(0)),
-    ];
-    assert_eq!(
-        forth(&lines),
-        [
-            (at(Forth, Caller, Kind::User), 110),
-            (at(Forth, Caller, Kind::Send), 370),
-            (at(Forth, Caller, Kind::WakeUp), 40),
-            (at(Forth, Caller, Kind::Switch), 400),
-            (at(Forth, Callee, Kind::User), 50),
-            (at(Forth, Callee, Kind::Receive), 230),
-            (at(Forth, Callee, Kind::OtherTask), 600),
-        ]
-    );
-}
-
-#[test]
 fn one_way_whose_callee_does_not_stamp_is_left_out() {
-    let mut events = same(4, WAKE_UP);
+    let mut events = same(4, &recorded("wake-up"));
     let stamps = |events: &[TraceEvent]| -> Vec<usize> {
         let is_it = |at: &usize| events[*at].kind == Stamp(2);
         (0..events.len()).filter(is_it).collect()
@@ -300,239 +172,6 @@ fn one_way_whose_callee_does_not_stamp_is_left_out() {
 }
 
 #[test]
-fn a_softirq_has_its_own_segment_and_a_call_that_wakes_nobody_receives() {
-    let parts: BTreeMap<Segment, u64> = parts(SOFTIRQ).into_iter().collect();
-    assert_eq!(parts[&at(Forth, Caller, Kind::Softirq)], 270);
-    assert_eq!(parts[&at(Forth, Caller, Kind::WakeUp)], 50);
-    assert_eq!(parts[&at(Forth, Caller, Kind::Send)], 480);
-    assert_eq!(parts[&at(Forth, Callee, Kind::Receive)], 370);
-    assert_eq!(parts[&at(Back, Callee, Kind::User)], 90);
-}
-
-/// The same where the device holds each packet back: both ends sleep, and its timer's softirq wakes the receiver.
-const QUEUED: &[Line] = &[
-    (100, 0, A, SyscallEnter(44)),
-    (600, 0, A, SyscallExit(44)),
-    (20, 0, A, SyscallEnter(45)),
-    (300, 0, A, Switch { from: A, to: IDLE }),
-    (5000, 0, IDLE, SoftirqEntry(2)),
-    (200, 0, IDLE, Waking(B)),
-    (50, 0, IDLE, Wakeup(B)),
-    (70, 0, IDLE, SoftirqExit(2)),
-    (400, 0, IDLE, Switch { from: IDLE, to: B }),
-    (200, 0, B, SyscallExit(45)),
-    (40, 0, B, SyscallEnter(44)),
-    (610, 0, B, SyscallExit(44)),
-    (20, 0, B, SyscallEnter(45)),
-    (310, 0, B, Switch { from: B, to: IDLE }),
-    (6000, 0, IDLE, SoftirqEntry(2)),
-    (210, 0, IDLE, Waking(A)),
-    (50, 0, IDLE, Wakeup(A)),
-    (70, 0, IDLE, SoftirqExit(2)),
-    (410, 0, IDLE, Switch { from: IDLE, to: A }),
-    (260, 0, A, SyscallExit(45)),
-    (90, 0, A, Stamp(0)),
-];
-
-#[test]
-fn a_message_that_waits_while_both_ends_sleep_is_queued() {
-    let parts: BTreeMap<Segment, u64> = parts(QUEUED).into_iter().collect();
-    for (segment, ns) in [
-        (at(Forth, Caller, Kind::Send), 900),
-        (at(Forth, Caller, Kind::Queue), 5000),
-        (at(Forth, Caller, Kind::Softirq), 270),
-        (at(Forth, Caller, Kind::Switch), 400),
-        (at(Forth, Callee, Kind::Receive), 200),
-        (at(Back, Callee, Kind::Send), 920),
-        (at(Back, Callee, Kind::Queue), 6000),
-        (at(Back, Callee, Kind::Switch), 410),
-        (at(Back, Caller, Kind::Receive), 260),
-    ] {
-        assert_eq!(parts.get(&segment), Some(&ns), "{segment}: {parts:?}");
-    }
-}
-
-#[test]
-fn a_known_delay_is_in_its_own_segment_alone() {
-    let typical: BTreeMap<Segment, u64> = parts(TWO_CPUS).into_iter().collect();
-    for (line, segment) in [
-        (0, at(Forth, Caller, Kind::User)),
-        (5, at(Forth, Callee, Kind::Ipi)),
-        (10, at(Forth, Callee, Kind::Receive)),
-        (13, at(Back, Callee, Kind::User)),
-        (14, at(Back, Callee, Kind::Send)),
-        (17, at(Back, Caller, Kind::IdleExit)),
-    ] {
-        let mut lines = TWO_CPUS.to_vec();
-        lines[line].0 += 5000;
-        for (of, ns) in parts(&lines) {
-            let delay = if of == segment { 5000 } else { 0 };
-            assert_eq!(ns, typical[&of] + delay, "{of} of a delay in {segment}");
-        }
-    }
-}
-
-/// Unix sockets wake a sleeping reader when its last message is read: its reply wakes nobody.
-#[test]
-fn who_is_woken_before_the_message_comes_takes_it_all_the_same() {
-    let lines = vec![
-        (100, 0, A, SyscallEnter(1)),
-        (400, 0, A, SyscallExit(1)),
-        (20, 0, A, SyscallEnter(0)),
-        (400, 0, A, Switch { from: A, to: B }),
-        (150, 0, B, Waking(A)),
-        (50, 0, B, Wakeup(A)),
-        (60, 0, B, SyscallExit(0)),
-        (70, 0, B, SyscallEnter(1)),
-        (410, 0, B, SyscallExit(1)),
-        (30, 0, B, SyscallEnter(0)),
-        (390, 0, B, Switch { from: B, to: A }),
-        (140, 0, A, Waking(B)),
-        (50, 0, A, Wakeup(B)),
-        (60, 0, A, SyscallExit(0)),
-        (90, 0, A, Stamp(0)),
-    ];
-    let one: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(one[&at(Back, Callee, Kind::Send)], 410);
-    assert_eq!(one[&at(Back, Callee, Kind::Switch)], 390);
-    assert_eq!(one[&at(Forth, Callee, Kind::Receive)], 260);
-    // On two CPUs it is on its way when the reply is sent.
-    let mut lines = TWO_CPUS.to_vec();
-    lines.splice(
-        10..19,
-        [
-            (100, 1, B, Waking(A)),
-            (30, 1, B, IpiSend { to_cpu: 0 }),
-            (110, 1, B, SyscallExit(0)),
-            (60, 1, B, SyscallEnter(1)),
-            (350, 1, B, SyscallExit(1)),
-            (500, 0, IDLE, IdleExit),
-            (120, 0, IDLE, Switch { from: IDLE, to: A }),
-        ],
-    );
-    let two: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(two[&at(Back, Callee, Kind::Send)], 350);
-    assert_eq!(two[&at(Back, Caller, Kind::Ipi)], 500);
-    assert_eq!(two[&at(Back, Caller, Kind::Switch)], 120);
-}
-
-/// Kernels of guests may write nothing while the second CPU idles.
-#[test]
-fn what_no_event_of_an_idle_cpu_tells_apart_is_one_segment() {
-    let is_idle = |line: &&Line| line.2 != IDLE;
-    let lines: Vec<Line> = TWO_CPUS.iter().filter(is_idle).copied().collect();
-    let found: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(found[&at(Forth, Caller, Kind::Send)], 300);
-    assert_eq!(found[&at(Forth, Callee, Kind::Unseparated)], 350);
-    assert_eq!(found[&at(Back, Callee, Kind::User)], 70);
-    assert_eq!(found[&at(Back, Caller, Kind::Unseparated)], 450);
-    assert!(found.keys().all(|of| !matches!(of.kind, Kind::Ipi | Kind::IdleExit | Kind::Switch)));
-}
-
-/// Who is woken too early may run at once, find nothing, and sleep again.
-#[test]
-fn an_end_that_runs_in_vain_has_not_got_the_message() {
-    let to_caller = |after_ns| (after_ns, 0, B, Switch { from: B, to: A });
-    let to_callee = |after_ns| (after_ns, 0, A, Switch { from: A, to: B });
-    let lines = vec![
-        (100, 0, A, SyscallEnter(1)),
-        (400, 0, A, SyscallExit(1)),
-        (20, 0, A, SyscallEnter(0)),
-        to_callee(390),
-        (150, 0, B, Waking(A)),
-        (50, 0, B, SyscallExit(0)),
-        to_caller(60),
-        to_callee(500),
-        (70, 0, B, SyscallEnter(1)),
-        (310, 0, B, Waking(A)),
-        (50, 0, B, SyscallExit(1)),
-        (20, 0, B, SyscallEnter(0)),
-        to_caller(80),
-        (140, 0, A, Waking(B)),
-        (110, 0, A, SyscallExit(0)),
-        to_callee(30),
-        to_caller(700),
-        (90, 0, A, Stamp(0)),
-    ];
-    assert_eq!(
-        parts(&lines),
-        [
-            (at(Forth, Caller, Kind::User), 120),
-            (at(Forth, Caller, Kind::Send), 400),
-            (at(Forth, Caller, Kind::Switch), 390),
-            (at(Forth, Callee, Kind::Receive), 200),
-            (at(Back, Caller, Kind::User), 120),
-            (at(Back, Caller, Kind::Receive), 750),
-            (at(Back, Caller, Kind::OtherTask), 700),
-            (at(Back, Callee, Kind::User), 150),
-            (at(Back, Callee, Kind::Send), 310),
-            (at(Back, Callee, Kind::WakeUp), 50),
-            (at(Back, Callee, Kind::Switch), 80),
-        ]
-    );
-}
-
-/// The other CPU polls: it is told by a word in memory, and makes the receiver runnable itself.
-#[test]
-fn a_wake_up_without_an_interrupt() {
-    let mut lines = TWO_CPUS.to_vec();
-    lines.splice(
-        2..8,
-        [(140, 0, A, SyscallExit(1)), (60, 1, IDLE, IdleExit), (30, 1, IDLE, Wakeup(B))],
-    );
-    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(parts[&at(Forth, Caller, Kind::WakeUp)], 140);
-    assert_eq!(parts[&at(Forth, Callee, Kind::IdleExit)], 60);
-    assert_eq!(parts[&at(Forth, Callee, Kind::Switch)], 150);
-}
-
-#[test]
-fn another_task_is_not_taken_for_the_switch() {
-    let mut lines = ONE_CPU.to_vec();
-    let other = TraceThread::Other(7);
-    lines[5] = (400, 0, A, Switch { from: A, to: other });
-    lines.insert(6, (3000, 0, other, Switch { from: other, to: B }));
-    let parts: BTreeMap<Segment, u64> = parts(&lines).into_iter().collect();
-    assert_eq!(parts[&at(Forth, Caller, Kind::OtherTask)], 3000);
-    assert_eq!(parts[&at(Forth, Caller, Kind::Switch)], 400);
-}
-
-/// Woken threads that are run at once.
-#[test]
-fn a_sender_that_is_preempted_by_whom_it_wakes() {
-    let lines = vec![
-        (100, 0, A, SyscallEnter(1)),
-        (300, 0, A, Waking(B)),
-        (50, 0, A, Wakeup(B)),
-        (90, 0, A, Switch { from: A, to: B }),
-        (250, 0, B, SyscallExit(0)),
-        (70, 0, B, SyscallEnter(1)),
-        // The caller is in its first call still: nothing to wake.
-        (140, 0, B, SyscallExit(1)),
-        (30, 0, B, SyscallEnter(0)),
-        (410, 0, B, Switch { from: B, to: A }),
-        (20, 0, A, SyscallExit(1)),
-        (20, 0, A, SyscallEnter(0)),
-        (260, 0, A, SyscallExit(0)),
-        (90, 0, A, Stamp(0)),
-    ];
-    let by_segment = |lines: &[Line]| parts(lines).into_iter().collect::<BTreeMap<_, _>>();
-    let within = by_segment(&lines);
-    assert_eq!(within[&at(Forth, Caller, Kind::Send)], 300);
-    assert_eq!(within[&at(Forth, Caller, Kind::Switch)], 90);
-    assert_eq!(within[&at(Back, Callee, Kind::Switch)], 410);
-    assert_eq!(within[&at(Back, Caller, Kind::Receive)], 280);
-    // Others are when the call is over, before the sender is in user space again.
-    let mut lines = lines;
-    lines.remove(10);
-    lines.insert(3, (40, 0, A, SyscallExit(1)));
-    let after = by_segment(&lines);
-    assert_eq!(after[&at(Forth, Caller, Kind::User)], 100);
-    assert_eq!(after[&at(Forth, Caller, Kind::Send)], 340);
-    assert_eq!(after[&at(Forth, Caller, Kind::Switch)], 90);
-}
-
-#[test]
 fn what_events_do_not_show_is_left_out_with_its_reason() {
     let reasons = |trace: &Trace| {
         let cut = cut(trace, Back);
@@ -540,7 +179,7 @@ fn what_events_do_not_show_is_left_out_with_its_reason() {
         cut.left_out.into_iter().collect::<Vec<_>>()
     };
     let left_out = |reason: &str, n: u64| vec![(reason.to_owned(), n)];
-    let lost = Trace { lost: 3, ..same(5, ONE_CPU) };
+    let lost = Trace { lost: 3, ..same(5, &recorded("one-cpu")) };
     assert_eq!(
         reasons(&lost),
         left_out(
@@ -548,11 +187,12 @@ fn what_events_do_not_show_is_left_out_with_its_reason() {
             5
         )
     );
-    let mut unsorted = same(5, ONE_CPU);
+    let mut unsorted = same(5, &recorded("one-cpu"));
     unsorted.events.swap(3, 4);
     assert_eq!(reasons(&unsorted), left_out("the events are not in time order", 5));
     let of = |keep: fn(&Line) -> bool| {
-        let lines: Vec<Line> = TWO_CPUS.iter().filter(|line| keep(line)).copied().collect();
+        let mut lines = recorded("two-cpus");
+        lines.retain(keep);
         same(4, &lines)
     };
     let awake = of(|line| !matches!(line.3, Waking(B) | Switch { to: B, .. }));
@@ -587,12 +227,13 @@ fn any_event(rng: &mut Rng) -> Line {
 
 #[test]
 fn the_segments_of_a_hop_add_up_to_it_whatever_happens() {
+    let good = ["one-cpu", "two-cpus", "softirq", "wake-up"];
+    let good = good.map(|name| (recorded(name), if name == "wake-up" { Forth } else { Back }));
     let mut rng = Rng::new(19);
     let mut n_cut = 0;
     for round in 0..3000 {
-        let (good, last) =
-            [(ONE_CPU, Back), (TWO_CPUS, Back), (SOFTIRQ, Back), (WAKE_UP, Forth)][round % 4];
-        let mut lines: Vec<Line> = (0..3).flat_map(|_| good.to_vec()).collect();
+        let (good, last) = &good[round % 4];
+        let mut lines: Vec<Line> = good.repeat(3);
         for _ in 0..rng.below(30) {
             let place = rng.below(lines.len() as u64) as usize;
             lines.insert(place, any_event(&mut rng));
@@ -606,7 +247,7 @@ fn the_segments_of_a_hop_add_up_to_it_whatever_happens() {
         };
         let begins = of(A);
         // What an event that is made up begins or ends is between stamps all the same.
-        let lengths: Vec<u64> = match last {
+        let lengths: Vec<u64> = match *last {
             Back => begins.windows(2).map(|two| two[1] - two[0]).collect(),
             Forth => {
                 let ends = of(B);
@@ -614,13 +255,13 @@ fn the_segments_of_a_hop_add_up_to_it_whatever_happens() {
                 ends.iter().filter_map(|end| Some(end - before(end)?)).collect()
             }
         };
-        let cut = cut(&trace, last);
+        let cut = cut(&trace, *last);
         for hop in &cut.hops {
             assert_eq!(hop.parts.values().map(|part| part.ns).sum::<u64>(), hop.total_ns);
             assert!(lengths.contains(&hop.total_ns));
         }
         let left_out: u64 = cut.left_out.values().sum();
-        if last == Back {
+        if *last == Back {
             assert_eq!(cut.hops.len() as u64 + left_out, lengths.len() as u64, "cut or left out");
         }
         n_cut += cut.hops.len();
@@ -643,15 +284,15 @@ fn run(cases: &[(&str, &dyn Fn(u32) -> Trace)], tail: Option<f64>) -> RawRun {
 }
 
 /// A hop that takes longer in its first call in a later round.
-fn later(round: u32, lines: &[Line]) -> Vec<Line> {
-    let mut lines = lines.to_vec();
+fn later(round: u32, name: &str) -> Vec<Line> {
+    let mut lines = recorded(name);
     lines[1].0 += u64::from(round);
     lines
 }
 
 #[test]
 fn a_case_has_its_segments_in_order_with_their_intervals() {
-    let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU)))], None);
+    let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, "one-cpu")))], None);
     let results = read(&raw);
     let explained = &results.explanation.as_ref().unwrap().cases[0];
     assert_eq!((explained.hops, explained.left_out.len(), &explained.tail), (400, 0, &None));
@@ -681,7 +322,7 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
 
 #[test]
 fn what_events_cost_is_no_finding() {
-    let trace = |_| Trace { event_cost_ns: Some(40.0), ..same(50, ONE_CPU) };
+    let trace = |_| Trace { event_cost_ns: Some(40.0), ..same(50, &recorded("one-cpu")) };
     let results = read(&run(&[(PIPE, &trace)], None));
     assert_eq!(found(&results, Code::TracingChanged), None);
     let explained = &results.explanation.unwrap().cases[0];
@@ -696,12 +337,13 @@ fn what_events_cost_is_no_finding() {
 #[test]
 fn the_segments_that_make_the_difference_are_named() {
     let slow = |round| {
-        let mut lines = later(round, ONE_CPU);
+        let mut lines = later(round, "one-cpu");
         (lines[1].0, lines[8].0, lines[2].0) =
             (lines[1].0 + 700, lines[8].0 + 500, lines[2].0 + 200);
         trace_of(50, move |_| lines.clone())
     };
-    let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU))), (TCP, &slow)], None);
+    let raw =
+        run(&[(PIPE, &|round| trace_of(50, |_| later(round, "one-cpu"))), (TCP, &slow)], None);
     let difference = read(&raw).explanation.unwrap().difference.unwrap();
     assert_eq!(
         difference.says,
@@ -710,7 +352,8 @@ fn the_segments_that_make_the_difference_are_named() {
     );
     let sum: f64 = difference.segments.iter().filter_map(|of| of.ns.point).sum();
     assert_eq!((sum, difference.total_ns.point), (1400.0, Some(1400.0)));
-    let raw = run(&[(TCP, &slow), (PIPE, &|round| trace_of(50, |_| later(round, ONE_CPU)))], None);
+    let raw =
+        run(&[(TCP, &slow), (PIPE, &|round| trace_of(50, |_| later(round, "one-cpu")))], None);
     let says = read(&raw).explanation.unwrap().difference.unwrap().says;
     assert!(
         says.starts_with(
@@ -720,11 +363,11 @@ fn the_segments_that_make_the_difference_are_named() {
     );
     // One µs more or less from round to round is no difference.
     let noisy = |round: u32| {
-        let mut lines = ONE_CPU.to_vec();
+        let mut lines = recorded("one-cpu");
         lines[5].0 = if round.is_multiple_of(2) { 0 } else { 800 };
         trace_of(50, move |_| lines.clone())
     };
-    let raw = run(&[(PIPE, &|_| same(50, ONE_CPU)), (TCP, &noisy)], None);
+    let raw = run(&[(PIPE, &|_| same(50, &recorded("one-cpu"))), (TCP, &noisy)], None);
     let says = read(&raw).explanation.unwrap().difference.unwrap().says;
     assert!(says.starts_with("While traced, tcp and pipe are not told apart"), "{says}");
 }
@@ -738,8 +381,8 @@ fn a_difference_is_without_what_events_cost() {
         ..trace
     };
     // 21 lines: 20 events of 40 ns.
-    let tcp = |untraced_ns| move |_| untraced(untraced_ns, same(50, SOFTIRQ));
-    let pipe = |_| untraced(2080, same(50, ONE_CPU));
+    let tcp = |untraced_ns| move |_| untraced(untraced_ns, same(50, &recorded("softirq")));
+    let pipe = |_| untraced(2080, same(50, &recorded("one-cpu")));
     let of = |tcp: &dyn Fn(u32) -> Trace| {
         read(&run(&[(PIPE, &pipe), (TCP, tcp)], None)).explanation.unwrap().difference.unwrap()
     };
@@ -769,7 +412,7 @@ fn wake_ups_stand_beside_each_other_by_their_gap() {
     let id = |gap: &u64| WAKE.replace("gap=1000000", &format!("gap={gap}"));
     let after = |gap: u64| {
         move |round: u32| {
-            let mut lines = WAKE_UP.to_vec();
+            let mut lines = recorded("wake-up");
             lines[5].0 += gap / 100 + u64::from(round);
             same(50, &lines)
         }
@@ -795,7 +438,7 @@ fn wake_ups_stand_beside_each_other_by_their_gap() {
 #[test]
 fn the_slowest_hops_show_what_is_different_in_them() {
     let hop = |number: u64| {
-        let mut lines = ONE_CPU.to_vec();
+        let mut lines = recorded("one-cpu");
         if number.is_multiple_of(100) {
             lines.insert(1, (10, 0, A, TimerExpire));
             lines[2].0 += 9000;
@@ -813,126 +456,21 @@ fn the_slowest_hops_show_what_is_different_in_them() {
     assert!(tail.says.starts_with("the slowest 1.0 % take 7.2"), "{}", tail.says);
 }
 
-/// A run of two streams on x86-64.
-fn streams(cases: [(&str, &dyn Fn(u32) -> Trace); 2]) -> RawRun {
-    let mut raw = run(&cases, None);
-    raw.about.build.target = "x86_64-unknown-linux-gnu".to_owned();
-    // Of ten messages, and two that a phase has besides.
-    counted(&mut raw, |all_ns| all_ns * 12 / 10);
-    raw
-}
-
 /// Sets what the kernel counted for both ends beside the traced phases, by what there is by events.
 fn counted(raw: &mut RawRun, account_ns: impl Fn(u64) -> u64) {
     for trial in &mut raw.trials {
         let trace = trial.trace.as_ref().unwrap();
-        let cpu_ns = account_ns(on_cpu::summed(trace, "").hop.total_ns) / 2;
+        let cpu_ns = account_ns(tail::on_cpu_ns(trace)) / 2;
         for end in &mut trial.ends {
-            let values = [(TRACE_CPU[0], cpu_ns / 2), (TRACE_CPU[1], cpu_ns), (TRACE_STEAL, 0)];
-            let values = [&values[..], &[(TRACE_OPERATIONS, trace.operations)]].concat();
-            end.events = values.into_iter().map(|(name, value)| event(name, value)).collect();
+            end.events = vec![event(TRACE_CPU, cpu_ns), event(TRACE_STEAL, 0)];
         }
     }
 }
 
 #[test]
-fn the_cpu_time_of_a_stream_is_that_of_its_ends_by_what_they_do() {
-    let sum = on_cpu::summed(&same(10, SOFTIRQ), "x86_64-unknown-linux-gnu");
-    let own = |end, kind, call: Option<SystemCall>| {
-        let segment = Segment { leg: Forth, end, kind, call };
-        sum.hop.parts.get(&segment).map_or(0, |part| part.ns / 10)
-    };
-    let [sendto, recvfrom] = [Some(SystemCall::Sendto), Some(SystemCall::Recvfrom)];
-    let epoll = Some(SystemCall::EpollWait);
-    let all = [
-        (own(Caller, Kind::User, None), 210),
-        (own(Caller, Kind::SystemCall, sendto), 480),
-        (own(Caller, Kind::Softirq, None), 270),
-        (own(Caller, Kind::WakeUp, None), 50),
-        (own(Caller, Kind::Switch, recvfrom), 300),
-        (own(Caller, Kind::SystemCall, recvfrom), 260),
-        (own(Callee, Kind::SystemCall, epoll), 200),
-        (own(Callee, Kind::User, None), 90),
-        (own(Callee, Kind::SystemCall, recvfrom), 170),
-        (own(Callee, Kind::SystemCall, sendto), 490),
-        (own(Callee, Kind::Softirq, None), 280),
-        (own(Callee, Kind::WakeUp, None), 50),
-        (own(Callee, Kind::Switch, epoll), 310),
-    ];
-    assert!(all.iter().all(|(ns, want)| ns == want), "{all:?}");
-    assert_eq!(sum.hop.total_ns, 10 * all.iter().map(|(ns, _)| ns).sum::<u64>());
-    assert_eq!((sum.hop.parts.len(), sum.switches), (all.len(), [10, 10]));
-    let events: u32 = sum.hop.parts.values().map(|part| part.events).sum();
-    assert_eq!(events, 10 * (SOFTIRQ.len() as u32 - 1));
-    // Whoever sleeps, and another task, have none of it.
-    let mut others = SOFTIRQ.to_vec();
-    others.insert(8, (0, 0, B, Switch { from: B, to: TraceThread::Other(7) }));
-    others
-        .insert(9, (9000, 0, TraceThread::Other(7), Switch { from: TraceThread::Other(7), to: B }));
-    assert_eq!(on_cpu::summed(&same(10, &others), "").hop.total_ns, sum.hop.total_ns);
-}
-
-#[test]
-fn what_a_receiver_of_a_stream_computes_is_in_its_user_space_alone() {
-    let mut slow = SOFTIRQ.to_vec();
-    slow[9].0 += 5000;
-    let raw = streams([(STREAM, &|_| same(10, SOFTIRQ)), (STREAM_NO_ACK, &|_| same(10, &slow))]);
-    let found = read(&raw).explanation.unwrap();
-    let case = &found.cases[0];
-    let ends: f64 = case.ends.iter().map(|end| end.traced_ns.point.unwrap()).sum();
-    assert_eq!((case.hops, case.total_ns.point, ends), (80, Some(3160.0), 3160.0));
-    let of_end = |end| case.segments.iter().filter(move |of| of.segment.end == end);
-    for end in &case.ends {
-        let sum: f64 = of_end(end.end).map(|of| of.typical_ns.point.unwrap()).sum();
-        assert_eq!((Some(sum), end.switches), (end.traced_ns.point, 1.0));
-        assert_eq!((end.counted_ns, end.untraced_ns.point), (Some(1580.0), Some(790.0)));
-        // Beside each other, each the longest first.
-        let begins: Vec<f64> = of_end(end.end).map(|of| of.begins_ns).collect();
-        assert!(begins[0] == 0.0 && begins.is_sorted(), "{begins:?}");
-        assert!(of_end(end.end).is_sorted_by(|a, b| a.typical_ns.point >= b.typical_ns.point));
-    }
-    let difference = found.difference.unwrap();
-    for of in &difference.segments {
-        let is_own = (of.segment.end, of.segment.kind) == (Callee, Kind::User);
-        let delay_ns = if is_own { 5000.0 } else { 0.0 };
-        assert_eq!(of.ns.point, Some(delay_ns), "{}", of.segment);
-        assert_eq!(of.ns_per_kib, None);
-    }
-    let says = "ack=none costs 5.00 µs more than ack=per-message [5.00 µs, 5.00 µs]: 5.00 µs in user space";
-    assert!(difference.says.contains(says), "{}", difference.says);
-}
-
-#[test]
-fn what_grows_with_the_payload_of_a_stream_is_told_by_the_kib() {
-    let mut longer = SOFTIRQ.to_vec();
-    longer[1].0 += 600;
-    let other = STREAM.replace("payload=2048", "payload=5120");
-    let raw = streams([(STREAM, &|_| same(10, SOFTIRQ)), (&other, &|_| same(10, &longer))]);
-    let segments = read(&raw).explanation.unwrap().difference.unwrap().segments;
-    let grows: Vec<f64> =
-        segments.iter().filter_map(|of| of.ns_per_kib).filter(|ns| *ns > 0.0).collect();
-    assert_eq!((segments.len(), grows), (13, vec![200.0]));
-}
-
-#[test]
-fn events_in_softirqs_are_no_part_of_an_account_without_them() {
-    let all = || same(10, SOFTIRQ);
-    let mut raw = streams([(STREAM, &|_| all()), (STREAM_NO_ACK, &|_| all())]);
-    let bare = |raw: &RawRun| {
-        let case = read(raw).explanation.unwrap().cases[0].clone();
-        [case.traced_p50_ns, case.without_events_ns, case.untraced_p50_ns]
-            .map(|of| of.point.unwrap())
-    };
-    assert_eq!(bare(&raw), [3160.0, 3160.0 - 20.0 * 10.0, 1580.0]);
-    // The softirqs take 550 ns of each of ten messages, and have four of its events.
-    counted(&mut raw, |all_ns| (all_ns - 5500) * 12 / 10);
-    assert_eq!(bare(&raw), [2610.0, 2610.0 - 16.0 * 10.0, 1305.0]);
-}
-
-#[test]
 fn what_takes_an_end_without_an_event_may_be_steal() {
     let hop = |number: u64| {
-        let mut lines = ONE_CPU.to_vec();
+        let mut lines = recorded("one-cpu");
         lines[6].0 += if number.is_multiple_of(100) { 30_000 } else { 0 };
         lines
     };
@@ -960,7 +498,7 @@ fn what_takes_an_end_without_an_event_may_be_steal() {
 #[test]
 fn nonsense_in_a_file_is_read_without_a_panic() {
     let nonsense = |round: u32| {
-        let mut trace = same(30, [ONE_CPU, TWO_CPUS][round as usize % 2]);
+        let mut trace = same(30, &recorded(["one-cpu", "two-cpus"][round as usize % 2]));
         trace.operations = u64::MAX;
         trace.lost = u64::from(round / 6) * u64::MAX;
         trace.clock_bound_ns = u64::MAX;
@@ -972,9 +510,7 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
         trace
     };
     for tail in [f64::NAN, f64::INFINITY, -1.0, 2.0] {
-        let raw = run(&[(PIPE, &nonsense), (TCP, &|_| same(50, SOFTIRQ))], Some(tail));
-        assert!(read(&raw).explanation.unwrap().cases.len() == 2);
-        let raw = run(&[(STREAM, &nonsense), (STREAM_NO_ACK, &|_| same(50, SOFTIRQ))], Some(tail));
+        let raw = run(&[(PIPE, &nonsense), (TCP, &|_| same(50, &recorded("softirq")))], Some(tail));
         assert!(read(&raw).explanation.unwrap().cases.len() == 2);
     }
 }
@@ -985,7 +521,7 @@ fn a_run_without_traces_explains_nothing() {
         read(&Builder::new().case(PIPE, 8, |_, t| t.each(&[2600; 400])).build()).explanation,
         None
     );
-    let raw = run(&[(PIPE, &|_| Trace { lost: 1, ..same(50, ONE_CPU) })], Some(0.99));
+    let raw = run(&[(PIPE, &|_| Trace { lost: 1, ..same(50, &recorded("one-cpu")) })], Some(0.99));
     let explained = read(&raw).explanation.unwrap().cases[0].clone();
     assert_eq!((explained.hops, explained.total_ns.point, explained.segments.len()), (0, None, 0));
     assert_eq!(explained.left_out[0].hops, 400);
@@ -995,7 +531,7 @@ fn a_run_without_traces_explains_nothing() {
 #[test]
 fn segments_add_up_to_the_whole_where_trials_differ() {
     let lines = |round: u32, by: u64| {
-        let mut lines = ONE_CPU.to_vec();
+        let mut lines = recorded("one-cpu");
         lines[[1, 5, 7][round as usize % 3]].0 += by;
         lines
     };

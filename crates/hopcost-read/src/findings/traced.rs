@@ -27,12 +27,10 @@ pub fn finding(explained: &ExplainedCase) -> Option<Finding> {
     let (traced, untraced) = (format::ns(traced_ns), format::ns(untraced_ns));
     let mut numbers = vec![("traced_ns", traced_ns), ("untraced_ns", untraced_ns)];
     numbers.extend(events_ns.map(|ns| ("events_ns", ns)));
-    let what =
-        if explained.ends.is_empty() { "A hop takes" } else { "A message costs CPU time of" };
     let found = make::finding(
         Code::TracingChanged,
         Severity::Note,
-        format!("{what} {traced} with the kernel's events and {untraced} without; {events}."),
+        format!("A hop takes {traced} with the kernel's events and {untraced} without; {events}."),
         &numbers,
     );
     Some(Finding { case: Some(explained.case.clone()), ..found })

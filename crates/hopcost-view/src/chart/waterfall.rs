@@ -40,26 +40,19 @@ fn chart(id: String, case: &ExplainedCase) -> Chart {
     });
     let ends = case.segments.iter().map(|of| of.begins_ns + of.typical_ns.point.unwrap_or(0.0));
     let length = ends.fold(0.0, f64::max);
-    let (of_what, axis) = match case.ends.is_empty() {
-        true => (
-            format!(
-                "The segments of a typical hop of {}, each a bar on one time axis from the caller's stamp to its \
-                 next.",
-                case.case
-            ),
-            "time in the hop",
-        ),
-        false => (
-            format!("The CPU time of each end of {} a message, a bar for each segment.", case.case),
-            "CPU time of the end",
-        ),
-    };
     Chart {
         id,
         title: case.case.clone(),
-        description: format!("{of_what} The table holds the same numbers."),
+        description: format!(
+            "The segments of a typical hop of {}, each a bar on one time axis from the caller's stamp to its next. \
+             The table holds the same numbers.",
+            case.case
+        ),
         width: 660.0,
-        x: Axis { domain: Some((0.0, length)), ..Axis::new(axis, Scale::Linear, unit.clone()) },
+        x: Axis {
+            domain: Some((0.0, length)),
+            ..Axis::new("time in the hop", Scale::Linear, unit.clone())
+        },
         y: Vertical::Rows(Rows {
             columns: vec!["segment".to_owned()],
             rows: rows.collect(),

@@ -4,7 +4,7 @@ use hopcost_model::case::Role;
 use hopcost_model::finding::Code;
 use hopcost_model::results::{
     EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment, ExplainedTail, Explanation,
-    LeftOutHops, Results, Segment, SegmentKind, TracedDifference,
+    LeftOutHops, Results, Segment, TracedDifference,
 };
 
 use super::model::{
@@ -19,9 +19,6 @@ const AXIS: usize = 68;
 
 /// Segments of slow hops on a screen: those that are longer by most.
 const SLOW_LINES: usize = 4;
-
-/// From this share of the segments on it is said by how much the kernel's account differs.
-const ACCOUNT_OFF_MAX: f64 = 0.05;
 
 /// Which of two cases is spoken of.
 const WHICH: [&str; 2] = ["First", "Second"];
@@ -66,24 +63,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         }
         None => found.cases.iter().flat_map(|case| of_case(case, SLOW_LINES)).collect(),
     };
-    blocks.into_iter().chain(copies(found)).chain(changed).collect()
-}
-
-/// What the segments of a stream do not tell.
-fn copies(found: &Explanation) -> Option<Block> {
-    let all = || found.cases.iter().flat_map(|case| &case.segments);
-    let call = all().find(|of| of.segment.kind == SegmentKind::SystemCall)?.segment.call?;
-    Some(note(match found.difference.as_ref().is_some_and(has_kib) {
-        true => "What grows with the payload is the copy, and what each segment of packets costs."
-            .to_owned(),
-        false => format!(
-            "No event tells what {call} copies from what else it does; what grows with the payload does: give two."
-        ),
-    }))
-}
-
-fn has_kib(difference: &ExplainedDifference) -> bool {
-    difference.segments.iter().any(|of| of.ns_per_kib.is_some())
+    blocks.into_iter().chain(changed).collect()
 }
 
 /// All of it, where other sections follow.
@@ -107,7 +87,6 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
         let is_shown = |block: &Block| medium != Medium::Page || !matches!(block, Block::Paste(..));
         blocks.extend(of_case.into_iter().filter(is_shown));
     }
-    blocks.extend(copies(found));
     Section::of("explanation", blocks)
 }
 
@@ -116,7 +95,6 @@ fn of_case(case: &ExplainedCase, lines: usize) -> Vec<Block> {
     let own: Vec<Segment> = case.segments.iter().map(|of| of.segment).collect();
     blocks.extend(lanes(case, &own));
     blocks.push(table(case));
-    blocks.extend(ends(case));
     blocks.extend(doubts(case).into_iter().map(note));
     blocks.extend(case.tail.iter().flat_map(|tail| slow(tail, lines)));
     blocks
@@ -127,27 +105,7 @@ fn whole(case: &ExplainedCase) -> String {
     let Some(ns) = case.total_ns.point else {
         return format!("{}: no hop could be cut into segments", case.case);
     };
-    let what = if is_stream(case) { "CPU time of both ends a message" } else { "a typical hop" };
-    format!("{}: {} {what}", case.case, number::time(ns, 3))
-}
-
-fn is_stream(case: &ExplainedCase) -> bool {
-    !case.ends.is_empty()
-}
-
-/// Of a stream: what its segments add up to, beside the kernel's account.
-fn ends(case: &ExplainedCase) -> Option<Block> {
-    let time = |ns: Option<f64>| ns.map_or_else(Cell::none, |ns| Cell::number(ns, Unit::Time(3)));
-    let table = Rows::of(&case.ends)
-        .column(words("CPU time a message"), |of| Cell::text(of.end.to_string()))
-        .column(estimates("segments together"), |of| {
-            Cell::estimate(Some(&of.traced_ns), Scale::Difference)
-        })
-        .column(numbers("kernel's account"), |of| time(of.counted_ns))
-        .column(numbers("untraced"), |of| time(of.untraced_ns.point))
-        .column(numbers("switches"), |of| Cell::number(of.switches, Unit::Plain(2)))
-        .table();
-    is_stream(case).then_some(table)
+    format!("{}: {} a typical hop", case.case, number::time(ns, 3))
 }
 
 /// A line for each end, in which a segment is as many letters of its place among `all` as it takes time, and the axis.
@@ -174,18 +132,13 @@ fn lanes(case: &ExplainedCase, all: &[Segment]) -> Option<Block> {
 }
 
 fn table(case: &ExplainedCase) -> Block {
-    let typical = if is_stream(case) { "a message" } else { "typical" };
     let rows: Vec<(usize, &ExplainedSegment)> = case.segments.iter().enumerate().collect();
-    // A column without a value is left out.
-    let quantile = |ns: f64| match is_stream(case) {
-        true => Cell::none(),
-        false => Cell::number(ns, Unit::Time(3)),
-    };
+    let quantile = |ns: f64| Cell::number(ns, Unit::Time(3));
     let is_bare = case.segments.iter().any(|of| of.without_events_ns.is_some());
     let rows = Rows::of(&rows)
         .column(words(""), |(at, _)| Cell::text(letter(*at).to_string()))
         .column(words("segment"), |(_, of)| Cell::text(of.segment.to_string()))
-        .column(estimates(typical), |(_, of)| {
+        .column(estimates("typical"), |(_, of)| {
             Cell::estimate(Some(&of.typical_ns), Scale::Difference)
         })
         .column(numbers("share"), |(_, of)| Cell::number(of.share, Unit::Share))
@@ -212,9 +165,6 @@ fn beside(difference: &ExplainedDifference) -> Block {
         .column(numbers("second"), |(_, of)| time(of.second_ns))
         .column(estimates("second less first"), |(_, of)| {
             Cell::estimate(Some(&of.ns), Scale::Difference)
-        })
-        .column(numbers("a KiB"), |(_, of)| {
-            of.ns_per_kib.map_or_else(Cell::none, |ns| Cell::number(ns, Unit::Time(3)))
         })
         .table()
 }
@@ -269,23 +219,6 @@ fn without_events(case: &ExplainedCase) -> String {
     )
 }
 
-/// Why the kernel's account of a stream is another than what events show.
-fn account(case: &ExplainedCase) -> Option<String> {
-    let by_events_ns = case.total_ns.point.filter(|_| is_stream(case))?;
-    let more_ns = case.traced_p50_ns.point? - by_events_ns;
-    let size = number::time(more_ns.abs(), 3);
-    match more_ns / by_events_ns {
-        share if share > ACCOUNT_OFF_MAX => Some(format!(
-            "The account has {size} more than the segments: the kernel may count whom it wakes on another CPU from \
-             the wake-up on, with the way of the IPI."
-        )),
-        share if share < -ACCOUNT_OFF_MAX => Some(format!(
-            "The account has {size} less than the segments: steal, or interrupts that are counted apart."
-        )),
-        _ => None,
-    }
-}
-
 /// What is to be known of a case's segments.
 fn doubts(case: &ExplainedCase) -> Vec<String> {
     let of = |ns: Option<f64>| ns.map_or("not known".to_owned(), |ns| number::time(ns, 3));
@@ -293,12 +226,8 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         Some(ns) => format!("each of which costs {}", number::time(ns, 2)),
         None => "whose cost is not known".to_owned(),
     };
-    let (what, waits) = match is_stream(case) {
-        true => ("The kernel's account of a message", "it has"),
-        false => ("Median hop", "a hop waits for"),
-    };
     let mut said = vec![format!(
-        "{what}: {} traced, {} untraced; {waits} {} events, {cost}{}; events and stamps are at most {} apart.",
+        "Median hop: {} traced, {} untraced; a hop waits for {} events, {cost}{}; events and stamps are at most {} apart.",
         of(case.traced_p50_ns.point),
         of(case.untraced_p50_ns.point),
         number::plain(case.events, 2),
@@ -312,11 +241,9 @@ fn doubts(case: &ExplainedCase) -> Vec<String> {
         let below = below.join("”, “");
         said.push(format!("Bare below 0, since events cost more there than it took: “{below}”."));
     }
-    said.extend(account(case));
     let left_out = |of: &LeftOutHops| {
         let all = case.left_out.iter().fold(case.hops, |sum, one| sum.saturating_add(one.hops));
-        let what = if is_stream(case) { "messages" } else { "hops" };
-        format!("Left out: {} of {all} {what}: {}.", of.hops, of.reason)
+        format!("Left out: {} of {all} hops: {}.", of.hops, of.reason)
     };
     said.extend(case.left_out.iter().map(left_out));
     said.extend(case.missing.iter().map(|what| format!("Not seen: {what}.")));
@@ -345,7 +272,7 @@ fn slow(tail: &ExplainedTail, lines: usize) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{Estimate, ExplainedEnd, Leg};
+    use hopcost_model::results::{Estimate, Leg, SegmentKind};
 
     use super::*;
     use crate::stored;
@@ -357,7 +284,7 @@ mod tests {
         let segment = |(leg, end, kind, ns): &(Leg, Role, SegmentKind, f64)| {
             begins_ns += ns;
             ExplainedSegment {
-                segment: Segment::of_hop(*leg, *end, *kind),
+                segment: Segment { leg: *leg, end: *end, kind: *kind },
                 begins_ns: begins_ns - ns,
                 typical_ns: estimate(*ns),
                 share: ns / total_ns,
@@ -383,7 +310,6 @@ mod tests {
             missing: vec!["ipi:ipi_send_cpu: this kernel does not have it".to_owned()],
             segments: times_ns.iter().map(segment).collect(),
             tail: None,
-            ends: Vec::new(),
         }
     }
 
@@ -424,62 +350,6 @@ mod tests {
             ]
         );
         assert!(lines.iter().all(|line| line.chars().count() <= 80));
-    }
-
-    #[test]
-    fn the_ends_of_a_stream_work_beside_each_other() {
-        use Role::{Callee, Caller};
-        use SegmentKind::{Softirq, Switch, SystemCall, User, WakeUp};
-        let times_ns = [
-            (Leg::Forth, Caller, SystemCall, 4000.0),
-            (Leg::Forth, Caller, User, 2000.0),
-            (Leg::Forth, Callee, SystemCall, 3000.0),
-            (Leg::Forth, Callee, Switch, 1000.0),
-            (Leg::Forth, Callee, WakeUp, 500.0),
-            (Leg::Forth, Callee, Softirq, 400.0),
-        ];
-        let mut stream = case("stream/tcp-send?payload=32768", &times_ns);
-        let of_end = |end, traced_ns: f64| ExplainedEnd {
-            end,
-            traced_ns: Estimate::exact(traced_ns, 8, "a message".to_owned()),
-            counted_ns: Some(1.01 * traced_ns),
-            untraced_ns: Estimate::exact(0.6 * traced_ns, 8, "a message".to_owned()),
-            switches: 1.5,
-        };
-        stream.ends = vec![of_end(Caller, 6000.0), of_end(Callee, 4900.0)];
-        for of in &mut stream.segments {
-            of.begins_ns -= if of.segment.end == Callee { 6000.0 } else { 0.0 };
-            let is_in_call = matches!(of.segment.kind, SystemCall | Switch);
-            of.segment.call =
-                is_in_call.then_some(hopcost_model::system_call::SystemCall::Recvfrom);
-        }
-        let mut results = explained();
-        results.explanation.as_mut().unwrap().cases = vec![stream];
-        let style = crate::text::TextStyle::plain(100);
-        let text = crate::text::answer(&results, None, &style);
-        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for said in [
-            "stream/tcp-send?payload=32768: 10.9 µs CPU time of both ends a message",
-            "caller aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbb callee cccc",
-            "callee in recvfrom(2), up to a switch",
-            "wake-up by the callee",
-            "caller 6.00 µs [–] 6.06 µs 3.60 µs 1.5",
-            "The kernel's account of a message: 10.9 µs traced, 8.72 µs untraced; it has 12 events, each of which \
-             costs 91 ns",
-            "Left out: 10 of 8000 messages",
-            "No event tells what recvfrom(2) copies from what else it does",
-        ] {
-            assert!(flat.contains(said), "{said}\n{text}");
-        }
-        assert!(!text.contains("p99") && text.lines().count() < 30, "{text}");
-        let page = crate::html::report(&results);
-        assert!(page.contains("CPU time of the end") && !page.contains("time in the hop"));
-        let csv = crate::explanation::csv(results.explanation.as_ref().unwrap());
-        assert!(csv.lines().next().unwrap().ends_with(",without_events_ns,call"), "{csv}");
-        assert!(
-            csv.contains("forth,callee,switch,3000,1000,") && csv.contains(",recvfrom\n"),
-            "{csv}"
-        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::run::scratch::Scratch;
 #[derive(clap::Args)]
 pub struct Args {
     /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after
-    /// several gaps: `wake/pipe --gap 10us,1ms`; the CPU time of a stream: `stream/tcp-send`
+    /// several gaps: `wake/pipe --gap 10us,1ms`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
     /// What is different in the slowest hops: those from this percentile of a trial on (p99)

@@ -31,7 +31,6 @@ pub mod server;
 pub mod fault;
 pub mod lossy;
 pub mod delay;
-pub mod delay_stream;
 
 const ANY_NUMBER: PerOperation =
     PerOperation::Between(0.0, f64::INFINITY, "a test engine: nothing is promised");

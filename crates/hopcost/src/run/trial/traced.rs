@@ -7,9 +7,7 @@ use std::time::Instant;
 
 use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::{
-    EndCounters, EventReading, Phase, Stamp, TRACE_CPU, TRACE_OPERATIONS, TRACE_STEAL,
-};
+use hopcost_model::protocol::{EndCounters, EventReading, Phase, Stamp, TRACE_CPU, TRACE_STEAL};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
@@ -21,8 +19,6 @@ use super::workers::{TrialWorkers, unexpected};
 
 /// Bytes of payload that leave as many events as an operation.
 const BYTES_PER_OPERATION: u64 = 16 << 10;
-/// Time after which a stream sends no further message: one that stalls has them few and far between.
-const STREAM_NS: u64 = 200_000_000;
 /// Part of a phase that warms it up.
 const WARM_UP: u64 = 10;
 
@@ -30,16 +26,12 @@ const WARM_UP: u64 = 10;
 pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let case = spec.case;
-    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake | Workload::Stream) {
+    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
         let word = case.workload.word();
-        let why = format!("only round trips, wake-ups and streams are, not a {word}");
+        let why = format!("only round trips and wake-ups are, not a {word}");
         return Err(untraceable(&why));
     }
-    let is_stream = case.workload == Workload::Stream;
-    if is_stream && case.flows.is_some_and(|flows| flows > 1) {
-        return Err(untraceable("the threads of several flows are not told apart: want flows=1"));
-    }
-    let is_rust = case.runtimes.caller.is_rust() && !(is_stream && spec.workers.has_foreign());
+    let is_rust = case.runtimes.caller.is_rust();
     if case.has_virtual_clock() || !is_rust {
         return Err(untraceable(
             "it takes a caller in Rust, which stamps with the processor's own counter",
@@ -90,7 +82,7 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
-    workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, cap_ns(spec))?;
+    workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
     let begun = Instant::now();
     let untraced = stamps(workers, operations)?;
     let each_ns = begun.elapsed().as_nanos() as u64 / operations.max(1);
@@ -107,7 +99,7 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let traced = traced?;
     let stolen = steal().zip(steal_before).filter_map(|(now, then)| now.zip(then));
     let stolen = stolen.map(|((cpu, now), (_, then))| (cpu, now.saturating_sub(then)));
-    beside(trial, [&untraced.ends, &traced.ends], stolen.collect());
+    beside(trial, &traced.ends, stolen.collect());
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
@@ -127,24 +119,15 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     Ok(())
 }
 
-/// What the kernel counted of the ends in both phases, and of their CPUs while the second was traced.
-fn beside(trial: &mut RawTrial, phases: [&[EndCounters]; 2], mut stolen: Vec<(u32, u64)>) {
+/// What the kernel counted of the ends and of their CPUs in the traced phase.
+fn beside(trial: &mut RawTrial, ends: &[EndCounters], mut stolen: Vec<(u32, u64)>) {
     let reading = |event: &str, value| EventReading::read_at_once(event.to_owned(), value);
     for (at, end) in trial.ends.iter_mut().enumerate() {
-        for (event, ends) in TRACE_CPU.iter().zip(phases) {
-            end.events.extend(ends.get(at).map(|own| reading(event, own.thread_cpu_ns)));
-        }
-        let untraced = phases[0].get(at);
-        end.events.extend(untraced.map(|own| reading(TRACE_OPERATIONS, own.count)));
+        end.events.extend(ends.get(at).map(|own| reading(TRACE_CPU, own.thread_cpu_ns)));
         // Of a CPU that both have it stands at the first.
         let own = stolen.extract_if(.., |(cpu, _)| *cpu == end.cpu_after).next();
         end.events.extend(own.map(|(_, ns)| reading(TRACE_STEAL, ns)));
     }
-}
-
-/// The time that a phase may take, where its operations alone do not say.
-fn cap_ns(spec: &TrialSpec<'_>) -> Option<u64> {
-    (spec.case.workload == Workload::Stream).then_some(STREAM_NS)
 }
 
 /// The threads of the ends.
@@ -176,8 +159,6 @@ enum Stamps {
     Round(Vec<u64>),
     /// Both, of the same operations.
     OneWay { sent: Vec<u64>, received: Vec<u64> },
-    /// Of a stream: when each began and ended.
-    Whole { caller: [u64; 2], callee: [u64; 2] },
 }
 
 impl Stamps {
@@ -189,7 +170,6 @@ impl Stamps {
                 let both = sent.iter().zip(received);
                 Box::new(both.map(|(sent, received)| received.saturating_sub(*sent)))
             }
-            Stamps::Whole { .. } => Box::new(std::iter::empty()),
         }
     }
 
@@ -217,9 +197,6 @@ impl Stamps {
                     |(sent, received): (&u64, &u64)| [caller(*sent, 0), callee(*received, 2)];
                 sent.iter().zip(received).flat_map(both).collect()
             }
-            Stamps::Whole { caller: [from, to], callee: [first, last] } => {
-                vec![caller(*from, 0), caller(*to, 1), callee(*first, 2), callee(*last, 3)]
-            }
         }
     }
 }
@@ -227,23 +204,9 @@ impl Stamps {
 /// Runs a phase of so many operations, each stamped.
 fn stamps(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped, Failure> {
     keep::forget(workers)?;
-    let cap_ns = cap_ns(workers.spec);
-    let ends = workers.phase(Phase::Measure, operations, Stamp::Each, cap_ns)?.ends;
-    let stamps = match workers.spec.case.workload {
-        Workload::Stream => whole(&ends)?,
-        _ => each(workers, &ends, operations)?,
-    };
+    let ends = workers.phase(Phase::Measure, operations, Stamp::Each, None)?.ends;
+    let stamps = each(workers, &ends, operations)?;
     Ok(Stamped { stamps, ends })
-}
-
-/// The begin and the end of a stream's phase at either end.
-fn whole(ends: &[EndCounters]) -> Result<Stamps, Failure> {
-    let [caller, callee] = ends else { return Err(unexpected("run")) };
-    if caller.count == 0 || caller.count != callee.count {
-        return Err(untraceable("the two ends do not say that they had the same messages"));
-    }
-    let span = |end: &EndCounters| [end.first_tick, end.first_tick.wrapping_add(end.elapsed_ticks)];
-    Ok(Stamps::Whole { caller: span(caller), callee: span(callee) })
 }
 
 /// The stamps of every operation.
