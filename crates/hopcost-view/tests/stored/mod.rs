@@ -11,6 +11,7 @@ use hopcost_model::results::Results;
 use serde_json::Value;
 
 /// Names of the runs, one a suite and one that was cut off.
+#[allow(dead_code, reason = "the golden texts are of some of them")]
 pub const RUNS: [&str; 8] = [
     "ladder",
     "quick",
