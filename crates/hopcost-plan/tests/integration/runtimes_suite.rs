@@ -70,26 +70,6 @@ fn every_runtime_calls_every_other() {
 }
 
 #[test]
-fn each_of_the_systems_mechanisms_has_sizes_enough_for_a_line_in_every_runtime() {
-    let all = cases(&planned(&workers));
-    for mechanism in ["pipe", "unix-stream", "udp", "tcp", "websocket"] {
-        for runtime in RUNTIMES {
-            let runtime: Runtime = runtime.parse().unwrap();
-            let of = |case: &&Case| {
-                case.mechanism == mechanism
-                    && case.boundary == Boundary::Process
-                    && case.runtimes.caller == runtime
-                    && case.runtimes.callee == runtime
-            };
-            let mut sizes: Vec<_> = all.iter().filter(of).map(|case| case.payload_bytes).collect();
-            sizes.sort();
-            sizes.dedup();
-            assert!(sizes.len() >= 2, "{mechanism} {runtime}: {sizes:?}");
-        }
-    }
-}
-
-#[test]
 fn each_claim_of_a_suite_has_its_cases_at_every_level_that_it_is_told_for() {
     let all = cases(&planned(&workers));
     let copies = Ask { suite: Some(SuiteSource::Shipped("copies".into())), ..ask(&[]) };

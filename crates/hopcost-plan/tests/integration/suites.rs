@@ -1,7 +1,7 @@
 //! Suite files: the shipped ones, the documented one, and broken ones.
 
 use crate::common::*;
-use hopcost_model::case::{Ack, AckSize, Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
+use hopcost_model::case::{Case, Placement, WaitKind, Workload};
 use hopcost_plan::{
     Ask, Machine, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns,
 };
@@ -153,123 +153,18 @@ fn a_pair_of_hosts_needs_the_other_host() {
 }
 
 #[test]
-fn threads_are_compared_with_udp_and_websocket_message_by_message() {
-    let plan = whole("threads-udp-websocket");
-    let trial = plan.trial;
-    assert_eq!((trial.operations, trial.warm_up_operations), (Some(10_000), Some(1_000)));
-    assert_eq!(trial.counted_operations, 200);
-    let between_threads = |mechanism: &str, payload: u32, place: Placement| {
-        count(&plan, |case| {
-            case.mechanism == mechanism
-                && case.boundary == Boundary::Thread
-                && case.payload_bytes == Some(payload)
-                && case.placement == Some(place)
-                && case.parameter("answer").is_none_or(|answer| answer == "handler")
-        })
-    };
-    let places = [Placement::Free, Placement::SameCpu, Placement::SameLlc];
-    for mechanism in ["condvar", "udp", "websocket-threaded"] {
-        for (payload, place) in [4, 64].into_iter().flat_map(|n| places.map(|place| (n, place))) {
-            assert_eq!(between_threads(mechanism, payload, place), 1, "{mechanism} {payload}");
-        }
-        let process =
-            |case: &Case| case.mechanism == mechanism && case.boundary == Boundary::Process;
-        assert_eq!(count(&plan, process), 2, "{mechanism}");
-    }
-    for (mechanism, place) in
-        ["tcp", "websocket"].into_iter().flat_map(|name| places.map(|place| (name, place)))
-    {
-        assert_eq!(between_threads(mechanism, 4, place), 1, "{mechanism}");
-    }
-    let answered = |case: &Case| case.parameter("answer") == Some("thread");
-    assert_eq!(count(&plan, answered), 3);
-    let baseline = plan.baseline.unwrap();
-    assert!(baseline.starts_with("roundtrip/condvar?payload=4&boundary=thread&place=free"));
-}
-
-#[test]
-fn the_microkernel_suite_sweeps_the_ring_with_and_without_a_reply() {
-    let plan = whole("microkernel");
-    let ring = |reply: &str| {
-        count(&plan, |case| case.mechanism == "ring-inline" && case.parameters["reply"] == reply)
-    };
-    assert_eq!((ring("off"), ring("on")), (6, 6));
-    assert_eq!(plan.baseline.as_deref(), Some("call/call"));
-    for (boundary, placement) in [
-        (Boundary::Thread, Placement::SameLlc),
-        (Boundary::Thread, Placement::SameCpu),
-        (Boundary::Process, Placement::SameCpu),
-    ] {
-        let there = |case: &Case| (case.boundary, case.placement) == (boundary, Some(placement));
-        assert!(count(&plan, there) >= 2, "{boundary} {placement}");
-        // A context switch: on one CPU only, where an end that yields gives it to the other.
-        let yields = |case: &Case| case.waits.is_some_and(|waits| waits.any(WaitKind::Yield));
-        let switches = usize::from(placement == Placement::SameCpu);
-        assert_eq!(count(&plan, |case| there(case) && yields(case)), switches);
-    }
-}
-
-#[test]
-fn the_wake_up_suite_is_the_grid_that_it_says() {
-    let plan = whole("wakeup");
-    let trial = plan.trial;
-    assert_eq!((trial.operations, trial.warm_up_operations), (Some(100), Some(10)));
-    assert_eq!(u64::from(plan.rounds) * 100, 1_200);
-    assert_eq!(count(&plan, |case| case.workload != Workload::Wake), 0);
-    let gaps = |mechanism: &str, knob: IdleKnob| {
-        let of = |case: &Case| case.mechanism == mechanism && case.idle_knob == knob;
-        let cases = cases(&plan).into_iter();
-        cases.filter(of).map(|case| case.gap_ns.unwrap()).collect::<Vec<_>>()
-    };
-    let five = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-    for mechanism in ["semaphore", "signal", "pipe", "socketpair", "flag"] {
-        assert_eq!(gaps(mechanism, IdleKnob::None), five, "{mechanism}");
-    }
-    assert_eq!(gaps("futex", IdleKnob::None), five[..4]);
-    for knob in [IdleKnob::DmaLatency, IdleKnob::Spinner] {
-        assert_eq!((gaps("semaphore", knob), gaps("futex", knob)), (vec![1_000_000], vec![]));
-    }
-
-    let published = whole("wakeup-document");
-    let trial = published.trial;
-    assert_eq!((trial.operations, trial.warm_up_operations), (Some(1_000), Some(100)));
+fn the_full_wake_up_suite_has_every_case_of_the_others() {
     let full = whole("wakeup-full");
-    assert_eq!(published.cases.len(), 25);
-    for case in &published.cases {
-        assert!(plan.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
-    }
-    for case in &plan.cases {
-        assert!(full.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
+    for name in ["wakeup", "wakeup-document"] {
+        for case in &whole(name).cases {
+            assert!(full.cases.iter().any(|other| other.id() == case.id()), "{}", case.id());
+        }
     }
     let by_option = planned(&Ask { full: true, ..shipped("wakeup") }).unwrap();
     assert_eq!((by_option.suite.as_str(), &by_option.cases), ("wakeup-full", &full.cases));
     let text = error(&Ask { full: true, ..shipped("ladder") });
     assert_eq!(text, "--full: the suite `ladder` has no full form; write --suite wakeup --full");
     assert!(error(&Ask { full: true, ..file("") }).contains("a suite file has no full form"));
-}
-
-#[test]
-fn the_copies_suite_is_a_grid_and_one_factor_at_a_time() {
-    let plan = whole("copies");
-    assert_eq!((plan.trial.operations, plan.trial.measure_ns), (Some(2_000), 150_000_000));
-    let of = |names: &[&str]| {
-        count(&plan, |case| {
-            names.contains(&case.mechanism.as_str())
-                && case.ack == Some(Ack::PerMessage)
-                && case.ack_size == AckSize::Field
-                && case.boundary == Boundary::Process
-                && case.parameters.iter().all(|(name, value)| value == "off" || name == "nodelay")
-        })
-    };
-    assert_eq!(of(&["tcp-sendmsg"]), 16);
-    assert_eq!(of(&["tcp-send"]), 2 * 16, "with Nagle's algorithm and without it");
-    assert_eq!(of(&["tcp-zerocopy"]), 16 + 2);
-    assert_eq!(plan.cases.len(), 64 + 1 + 2 + 7 + 2 + 5 + 4);
-    assert_eq!(count(&plan, |case| case.fields != Some(8)), 0);
-    assert_eq!(count(&plan, |case| case.placement != Some(Placement::Free)), 0);
-    assert_eq!(count(&plan, |case| case.boundary == Boundary::Namespace), 2);
-    let baseline: Case = plan.baseline.unwrap().parse().unwrap();
-    assert_eq!((baseline.mechanism.as_str(), baseline.payload_bytes), ("tcp-send", Some(32_768)));
 }
 
 #[test]
@@ -358,10 +253,8 @@ fn every_mistake_in_a_suite_has_its_place() {
             format!("{HEAD}rounds = 0\n"),
             "my.toml:2:10: rounds: want a whole number from 1 to 10000",
         ),
-        (format!("{HEAD}rounds = \"3\"\n"), "my.toml:2:10: rounds: want a whole number"),
         (format!("{HEAD}budget = 75\n"), "my.toml:2:10: budget: is a number; want a duration in"),
         (format!("{HEAD}budget = \"75\"\n"), "budget: `75` has no unit; write 75us, 75ms or 75s"),
-        (format!("{HEAD}budget = \"9999h\"\n"), "budget: `9999h` is not between"),
         ("name = \"a b\"\n".to_owned(), "my.toml:1:8: name: `a b` is not a name"),
         ("name = 3\n".to_owned(), "my.toml:1:8: name: is a number; want a text in quotes"),
         (format!("{HEAD}trial = 3"), "my.toml:2:9: trial: is a number; want a table"),
@@ -375,35 +268,13 @@ fn every_mistake_in_a_suite_has_its_place() {
         ),
         (format!("{HEAD}[trial]\nsamples-max = 70000"), "my.toml:3:15: trial.samples-max: want"),
         (format!("{HEAD}[trial]\noperations = 0"), "my.toml:3:14: trial.operations: want a whole"),
-        (format!("{HEAD}[trial]\noperations = \"9\""), "trial.operations: want a whole number"),
-        (
-            format!("{HEAD}[trial]\nwarm-up-operations = -1"),
-            "my.toml:3:22: trial.warm-up-operations: want a whole number from 0",
-        ),
         (
             format!("{HEAD}[trial]\ncount-system-calls = 9999999"),
             "trial.count-system-calls: want a whole number from 0 to 1000000",
         ),
         (
-            format!("{HEAD}[trial]\noperation = 9"),
-            "my.toml:3:1: trial: unknown key `operation`; did you mean `operations`?",
-        ),
-        (
-            cases("select = \"wake/pipe\"\ngap = \"1xs\""),
-            "my.toml:4:7: cases.gap: `1xs` is not a duration",
-        ),
-        (
             cases("select = \"pipe\"\ngap = \"1ms\""),
             "my.toml:3:10: cases.select: only a wake-up has",
-        ),
-        (cases("select = \"tcp-send\"\nflows = 65"), "my.toml:4:9: cases.flows: `65` is not a"),
-        (
-            cases("select = \"tcp-send\"\npayload = 512\nfield = 64"),
-            "my.toml:5:9: cases.field: `payload` and `field` both say",
-        ),
-        (
-            cases("select = \"tcp-send\"\npayload = 100"),
-            "my.toml:3:10: cases.select: payload 100 does not divide into fields 8",
         ),
         (format!("{HEAD}[cases]\nselect = \"pipe\""), "write [[cases]], with two brackets"),
         (format!("{HEAD}cases = []"), "my.toml:2:9: cases: is empty"),
@@ -421,17 +292,8 @@ fn every_mistake_in_a_suite_has_its_place() {
             cases("mechanism = [\"pipe\",\n  \"tpc\"]"),
             "my.toml:4:3: cases.mechanism: unknown mechanism `tpc`",
         ),
-        (cases("select = []"), "my.toml:3:10: cases.select: is an empty list"),
         (cases("select = [[\"pipe\"]]"), "my.toml:3:11: cases.select: is a list; want a text"),
-        (
-            cases("select = \"pipe\"\nplace = \"crss\""),
-            "my.toml:4:9: cases.place: unknown place `crss`; did",
-        ),
         (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is a fraction"),
-        (
-            cases("select = \"pipe\"\npayload = -1"),
-            "my.toml:4:11: cases.payload: `-1` is not a size",
-        ),
         (cases("select = \"pipe\"\npayload = []"), "my.toml:4:11: cases.payload: is an empty list"),
         (cases("select = \"pipe\"\nnodelay = \"on\""), "my.toml:4:1: cases: unknown key `nodelay`"),
         (
@@ -446,23 +308,15 @@ fn every_mistake_in_a_suite_has_its_place() {
             cases("select = \"tcp\"\nparameters = { nodelay = true }"),
             "is a truth value; write \"on\"",
         ),
-        (cases("select = \"tcp\"\nparameters = { place = \"cross\" }"), "is not a parameter"),
-        (
-            cases("select = \"syscall\"\nplace = \"cross\""),
-            "my.toml:3:10: cases.select: a call has no",
-        ),
         (
             format!("{HEAD}baseline = \"tcp\"\n[[cases]]\nselect = \"pipe\""),
             "my.toml:2:12: baseline: it selects no case",
         ),
         (format!("{HEAD}é = = 3"), "my.toml:2:"),
         ("\u{0}".to_owned(), "my.toml:1:1: control character U+0000; remove it"),
-        ("a = \"\u{1}\"".to_owned(), "my.toml:1:6: control character U+0001"),
         ("a = \"b".to_owned(), "my.toml:1:7: not TOML"),
         ("a = 1\na = 2".to_owned(), "my.toml:2:1: not TOML: duplicate key"),
         (format!("a = {}", "[".repeat(100_000)), "not TOML"),
-        (format!("{}a = 1", "[a.b]\n".repeat(3)), "not TOML"),
-        (format!("x{}.y = 1", ".a".repeat(100_000)), "not TOML"),
         ("x".repeat(10_000_000), "my.toml:1:1: longer than the 1048576 bytes"),
     ] {
         let shown: String = text.chars().take(200).collect();
