@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::schema;
-use crate::support::{Home, alone, measured, together};
+use crate::support::{Home, alone, measured};
 
 /// Two mechanisms of which one may lose messages.
 const ASKED: [&str; 6] = ["advise", "pipe", "udp", "--payload", "64", "--wait"];
@@ -47,27 +47,4 @@ fn what_was_measured_is_told_again_of_the_stored_run() {
     }
     let results = home.expect(&["report", "--format", "json"], 0);
     schema::valid("Results", &results);
-}
-
-#[test]
-fn what_cannot_be_answered_is_refused_in_a_line() {
-    let _together = together();
-    let home = Home::new();
-    for (arguments, wanted) in [
-        (&["--payload", "64", "--senders", "4"][..], "--rate"),
-        (&["--payload", "64", "--senders", "17", "--rate", "20k"], "--senders"),
-        (&["--payload", "64", "--cpu-budget", "0.2"], "--rate"),
-        (&["--payload", "64", "--senders", "4", "--rate", "20k", "tcp"], "has one sender"),
-        (&["--payload", "64", "--rate", "5"], "--rate: want 100"),
-        (&["--payload", "64", "--p99", "0"], "--p99: want more than 0"),
-        (&["--payload", "64", "--out", "run", "-o", "./run"], "--output would overwrite run"),
-        (&["--payload", "4XiB"], "--payload: "),
-        (&["--payload", "64", "--isolation", "inline"], "want thread, process"),
-        (&["--payload", "64", "--optimise", "throughput", "--rate", "20k"], "leave --rate"),
-        (&["--payload", "64", "--run", "nowhere"], "nowhere"),
-        (&["--payload", "64", "nosuch"], "nosuch"),
-        (&["--payload", "64", "udp", "--wait", "block"], "messages may be lost"),
-    ] {
-        home.refuses(&[&["advise"][..], arguments].concat(), 2, wanted);
-    }
 }

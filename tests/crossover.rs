@@ -38,24 +38,3 @@ fn both_ways_of_a_point_are_neighbours_and_the_answer_is_shown_again() {
     let begins = |parity: u32| run.trials.iter().step_by(2).any(|trial| trial.case % 2 == parity);
     assert!(begins(0) && begins(1), "which of the two is first is drawn");
 }
-
-#[test]
-fn what_cannot_be_searched_is_one_line() {
-    let home = Home::new();
-    let cpu = ["--placement", "same-cpu", "--axis"];
-    for (cases, more, code, says) in [
-        (["pipe", "pipe"], &["payload"][..], 2, "both cases are the same"),
-        (["pipe", "tcp"], &["flows"], 2, "only a stream has"),
-        (["pipe", "tcp?payload=64"], &["payload"], 2, "its payload cannot be varied"),
-        (["pipe", "tcp"], &["nodelay"], 2, "unknown axis to search"),
-        (["pipe", "tcp"], &["payload", "--from", "4KiB", "--to", "64"], 2, "greater than --from"),
-        (["pipe", "tcp"], &["payload", "--payload", "64"], 2, "what --axis varies"),
-        (["pipe", "nobody"], &["payload"], 2, "nobody"),
-        (["pipe", "stream/tcp-send"], &["payload"], 6, "means something else"),
-    ] {
-        let mut all = vec!["crossover", cases[0], cases[1]];
-        all.extend(cpu);
-        all.extend(more);
-        home.refuses(&all, code, says);
-    }
-}

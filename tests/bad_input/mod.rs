@@ -21,10 +21,10 @@ fn one_line(output: &Output, what: &str, code: i32) -> String {
     stderr
 }
 
-fn refused(arguments: &[&str], parts: &[&str]) {
+fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
     let home = Home::new();
     let output = home.run(arguments);
-    let line = one_line(&output, &format!("{arguments:?}"), 2);
+    let line = one_line(&output, &format!("{arguments:?}"), code);
     for part in parts {
         assert!(line.contains(part), "{arguments:?}: no `{part}` in: {line}");
     }

@@ -44,25 +44,11 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "SIGSEGV of the first end",
-        codes: &[1],
-        says: &["was killed by signal 11"],
-        within_s: 10,
-        play: |home| struck(home, &[PIPE], 0, libc::SIGSEGV),
-    },
-    Fault {
         name: "SIGSEGV of the second end",
         codes: &[1],
         says: &["was killed by signal 11"],
         within_s: 10,
         play: |home| struck(home, &[PIPE], 1, libc::SIGSEGV),
-    },
-    Fault {
-        name: "SIGSTOP of the first end",
-        codes: &[1],
-        says: &["deadline"],
-        within_s: 10,
-        play: |home| struck(home, &[PIPE, "--deadline-ms", "1000"], 0, libc::SIGSTOP),
     },
     Fault {
         name: "SIGSTOP of the second end",
@@ -77,13 +63,6 @@ pub const FAULTS: &[Fault] = &[
         says: &["was killed by signal 9"],
         within_s: 10,
         play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGSEGV of an end of another runtime",
-        codes: &[1],
-        says: &["was killed by signal 11"],
-        within_s: 10,
-        play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGSEGV),
     },
     Fault {
         name: "SIGSTOP of an end of another runtime",

@@ -211,20 +211,6 @@ pub const FAULTS: &[Fault] = &[
         play: |home| edited(home, "UPDATE trial SET started_ns = 0"),
     },
     Fault {
-        name: "a run file edited by hand: more operations than its ends did",
-        codes: &[0],
-        says: &["the file says what cannot be"],
-        within_s: 10,
-        play: |home| edited(home, "UPDATE trial SET operations = 1 << 40"),
-    },
-    Fault {
-        name: "a run file edited by hand: more samples than operations",
-        codes: &[0],
-        says: &["the file says what cannot be"],
-        within_s: 10,
-        play: |home| edited(home, "UPDATE trial SET samples_taken = 1 << 40"),
-    },
-    Fault {
         name: "a run file edited by hand: a clock of infinite speed",
         codes: &[2],
         says: &["ticks_per_second is infinite"],

@@ -16,32 +16,32 @@ const NOBODY: u32 = 65_534;
 
 pub const FAULTS: &[Fault] = &[
     Fault {
-        name: "EMFILE at every early descriptor of a call, from the twelfth",
+        name: "EMFILE at early descriptors of a call",
         codes: MEASURED,
         says: &[],
         within_s: 60,
-        play: |home| few_descriptors(home, "call/syscall", 12),
+        play: |home| few_descriptors(home, "call/syscall"),
     },
     Fault {
-        name: "EMFILE at every early descriptor of a round trip",
+        name: "EMFILE at early descriptors of a round trip",
         codes: MEASURED,
         says: &[],
         within_s: 60,
-        play: |home| few_descriptors(home, "roundtrip/pipe?place=same-cpu", 0),
+        play: |home| few_descriptors(home, "roundtrip/pipe?place=same-cpu"),
     },
     Fault {
-        name: "EMFILE at every early descriptor of a wake-up, from the twelfth",
+        name: "EMFILE at early descriptors of a wake-up",
         codes: MEASURED,
         says: &[],
         within_s: 60,
-        play: |home| few_descriptors(home, "wake/pipe?gap=1ms&place=same-cpu", 12),
+        play: |home| few_descriptors(home, "wake/pipe?gap=1ms&place=same-cpu"),
     },
     Fault {
-        name: "EMFILE at every early descriptor of a stream, from the twelfth",
+        name: "EMFILE at early descriptors of a stream",
         codes: MEASURED,
         says: &[],
         within_s: 60,
-        play: |home| few_descriptors(home, "stream/tcp-writev?flows=8", 12),
+        play: |home| few_descriptors(home, "stream/tcp-writev?flows=8"),
     },
     Fault {
         name: "forty descriptors",
@@ -331,59 +331,62 @@ pub fn counted(mut output: Output) -> Output {
     output
 }
 
-/// With ever more descriptors, from so many, a run is refused in one line that says why, and leaves no file,
-/// until there are enough: then nothing of it fails.
-fn few_descriptors(home: &Home, case: &str, from: u64) -> Played {
+/// A run with six limits on descriptors, by bisection. With too few it is refused in one line that says
+/// why, and leaves no file; with enough nothing of it fails.
+fn few_descriptors(home: &Home, case: &str) -> Played {
     let out = home.path().join("run.hopcost");
     let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", "run.hopcost"];
-    for descriptors in from..60 {
+    let (mut few, mut enough, mut measured) = (8, 60, None);
+    let mut descriptors = enough;
+    for _ in 0..6 {
         let mut command = home.hopcost(&arguments);
-        let few = move || limit(libc::RLIMIT_NOFILE, descriptors);
         // SAFETY: one system call.
-        unsafe { command.pre_exec(few) };
-        // With fewer, the loader finds no library, or spawning no descriptor.
-        let output = match command.try_finish() {
-            Ok(output) if output.status.code() != Some(127) => output,
-            _ if descriptors < 6 => continue,
-            failed => panic!("{descriptors}: {failed:?}"),
-        };
-        if output.status.code() != Some(2) {
+        unsafe { command.pre_exec(move || limit(libc::RLIMIT_NOFILE, descriptors)) };
+        let output = command.finish();
+        if output.status.code() == Some(2) {
+            let line = said(&output);
+            let is_one = line.contains("ulimit -n") && line.lines().count() == 1;
+            assert!(is_one && !out.exists(), "{descriptors}: {line}");
+            few = descriptors;
+        } else {
             let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
             let run = run.unwrap_or_else(|error| panic!("{descriptors}: {error}"));
             let errors: Vec<_> = run.trials.iter().filter_map(|one| one.error.clone()).collect();
             assert_eq!((run.trials.len(), errors), (1, vec![]), "{descriptors}");
-            let gone: Vec<_> = run.yardsticks.iter().filter_map(|one| one.gone.clone()).collect();
-            assert_eq!(gone, Vec::<String>::new(), "{descriptors}");
-            return Ok(output);
+            assert!(run.yardsticks.iter().all(|one| one.gone.is_none()), "{descriptors}");
+            std::fs::remove_file(&out).expect("a run file");
+            (enough, measured) = (descriptors, Some(output));
         }
-        let line = said(&output);
-        assert!(line.contains("ulimit -n") && line.lines().count() == 1, "{descriptors}: {line}");
-        assert!(!out.exists() && !home.path().join("data").exists(), "{descriptors}: {line}");
+        descriptors = (few + enough) / 2;
     }
-    panic!("60 descriptors are too few");
+    assert!(few > 8, "no limit was refused");
+    Ok(measured.expect("60 descriptors are enough"))
 }
 
-/// With ever more address space the loader fails, then a run is refused, and then it is made.
+/// A run with six limits on its address space, by bisection: with too little the loader fails, with more
+/// the run is refused, and then it is made.
 fn little_memory(home: &Home) -> Played {
-    let mut refused = 0;
-    for mib in (24..160).step_by(8) {
+    let (mut little, mut enough, mut refused, mut measured) = (24, 160, None, None);
+    let mut mib = enough;
+    for _ in 0..6 {
         let mut command = home.hopcost(&BRIEF);
-        let little = move || limit(libc::RLIMIT_AS, mib << 20);
         // SAFETY: one system call.
-        unsafe { command.pre_exec(little) };
+        unsafe { command.pre_exec(move || limit(libc::RLIMIT_AS, mib << 20)) };
         let output = command.finish();
         match output.status.code() {
             Some(2) => {
                 assert!(said(&output).contains("ulimit -v"), "{mib} MiB: {}", said(&output));
-                refused += 1;
+                (little, refused) = (mib, refused.or(Some(mib)));
             }
             // Before `main`.
-            None | Some(127) if refused == 0 => {}
+            None | Some(127) if refused.is_none_or(|least| mib < least) => little = mib,
             _ => {
-                assert!(refused > 0, "{mib} MiB: {}", said(&output));
-                return Ok(output);
+                std::fs::remove_file(home.path().join("next")).expect("a run file");
+                (enough, measured) = (mib, Some(output));
             }
         }
+        mib = (little + enough) / 2;
     }
-    panic!("160 MiB are too few");
+    assert!(refused.is_some(), "no limit was refused");
+    Ok(measured.expect("160 MiB are enough"))
 }
