@@ -1,14 +1,18 @@
 //! Far hosts that are dead, deaf, others or busy, strangers at their port, and agents that end.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use hopcost_stats::rng::SplitMix64;
 
-use super::{BRIEF, Fault, MEASURED, Played, alive, signal, until};
+use super::{BRIEF, Fault, MEASURED, Played, alive, signal, terminated, until};
 use crate::support::Home;
 use crate::support::wait::{InTime, in_time, next_line, reap};
 
@@ -60,9 +64,47 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "what listens says nothing",
         codes: &[2],
-        says: &["it said nothing within 5 s"],
+        says: &["it said nothing in time"],
         within_s: 20,
         play: |home| greeted_with(home, ""),
+    },
+    Fault {
+        name: "SIGTERM of a run whose far end does not greet",
+        codes: &[130],
+        says: &["interrupted"],
+        within_s: 20,
+        play: |home| stopped_at(home, |_| ()),
+    },
+    Fault {
+        name: "SIGTERM of a run whose far end falls silent after the proof",
+        codes: &[130],
+        says: &["interrupted"],
+        within_s: 20,
+        play: |home| stopped_at(home, welcome),
+    },
+    Fault {
+        name: "a budget of two seconds, and a far end that falls silent after the proof",
+        codes: &[2],
+        says: &["it said nothing in time"],
+        within_s: 4,
+        play: |home| {
+            let (address, _visited) = silent(welcome);
+            Ok(near(home, &address, "KEY", &[TCP, "--budget", "2s"]))
+        },
+    },
+    Fault {
+        name: "SIGTERM of the far end while it waits for the connections of a trial",
+        codes: &[130],
+        says: &[],
+        within_s: 20,
+        play: |home| stopped_before_links(home, "tcp"),
+    },
+    Fault {
+        name: "SIGTERM of the far end while it waits for the datagrams of a trial",
+        codes: &[130],
+        says: &[],
+        within_s: 20,
+        play: |home| stopped_before_links(home, "udp"),
     },
     Fault {
         name: "nobody listens",
@@ -106,7 +148,6 @@ pub(super) const FAULTS: &[Fault] = &[
             let mut random = SplitMix64(19);
             let known = [
                 "{\"ask\":\"hello\",\"run\":\"x\",\"cpu\":4096}",
-                "{\"ask\":\"bye\"}",
                 "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"roundtrip/pipe\",\"deadline_ms\":1,\"ticks_per_second\":0}",
                 "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"stream/tcp-send?payload=4096&fields=1&flows=64&ack=none&boundary=host&place=free&wait=block&nodelay=off&more=off\",\"deadline_ms\":18446744073709551615,\"ticks_per_second\":1e9}",
             ];
@@ -123,11 +164,6 @@ pub(super) const FAULTS: &[Fault] = &[
             }
             proved(&far.address, |stream| {
                 let _ = stream.write_all(&vec![b'x'; 1 << 20]);
-            });
-            let bye = b"{\"ask\":\"bye\",\"run\":\"x\"}\n";
-            proved(&far.address, |stream| {
-                let _ = stream.write_all(bye);
-                let _ = stream.read(&mut [0; 64]);
             });
             Ok(near(home, &far.address, "KEY", &[TCP]))
         },
@@ -164,6 +200,30 @@ pub(super) const FAULTS: &[Fault] = &[
             std::thread::sleep(Duration::from_millis(5_500));
             let output = near(home, &far.address, "KEY", &[TCP]);
             drop(kept);
+            Ok(output)
+        },
+    },
+    Fault {
+        name: "a stranger who comes again and again, with 64 connections at a time",
+        codes: MEASURED,
+        says: &["The far end turned away"],
+        within_s: 60,
+        play: |home| {
+            let far = Far::start(home);
+            let (address, over) = (far.address.clone(), Arc::new(AtomicBool::new(false)));
+            let is_over = Arc::clone(&over);
+            let stranger = std::thread::spawn(move || {
+                let mut held = VecDeque::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    held.extend(TcpStream::connect(&address));
+                    if held.len() > 64 {
+                        held.pop_front();
+                    }
+                }
+            });
+            let output = near(home, &far.address, "KEY", &[TCP, "--details"]);
+            over.store(true, Ordering::Relaxed);
+            in_time("a stranger", || stranger.join()).expect("no panic");
             Ok(output)
         },
     },
@@ -210,21 +270,25 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "SIGKILL of the near end in the middle of a run; the next is served",
         codes: MEASURED,
         says: &[],
-        within_s: 90,
+        within_s: 60,
         play: |home| {
             let (far, mut first) = begun(home);
             first.kill().expect("to kill");
             reap(&mut first);
-            // The far end keeps to a run for ten seconds.
-            let mut output = None;
-            until(Duration::from_secs(45), "the far end lets go of a run", || {
-                std::thread::sleep(Duration::from_secs(1));
-                let next = near(home, &far.address, "KEY", &[TCP]);
-                let is_over = next.status.code() != Some(2);
-                output = Some(next);
-                is_over
-            });
-            Ok(output.expect("a run"))
+            Ok(near(home, &far.address, "KEY", &[TCP]))
+        },
+    },
+    Fault {
+        name: "SIGKILL of the near end of the only run that is served",
+        codes: &[0],
+        says: &[],
+        within_s: 60,
+        play: |home| {
+            let mut far = Far::with(home, &["--once"]);
+            let mut first = begun_with(home, &far);
+            first.kill().expect("to kill");
+            reap(&mut first);
+            Ok(nothing_said(reap(&mut far.child)))
         },
     },
     Fault {
@@ -294,8 +358,13 @@ pub struct Far {
 impl Far {
     /// Starts one, with its key in the home.
     pub fn start(home: &Home) -> Self {
+        Self::with(home, &[])
+    }
+
+    fn with(home: &Home, options: &[&str]) -> Self {
         key(home, "KEY", SHARED, 0o600);
-        Self::of(home.hopcost(&["serve", "--bind", "127.0.0.1:0", "--key", "KEY"]))
+        let serve = ["serve", "--bind", "127.0.0.1:0", "--key", "KEY"];
+        Self::of(home.hopcost(&[&serve, options].concat()))
     }
 
     fn of(mut command: Command) -> Self {
@@ -316,8 +385,10 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        signal(self.child.id(), libc::SIGINT);
-        reap(&mut self.child);
+        if matches!(self.child.try_wait(), Ok(None)) {
+            signal(self.child.id(), libc::SIGINT);
+            reap(&mut self.child);
+        }
     }
 }
 
@@ -340,12 +411,17 @@ pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
 /// A far end, and a run that goes on until something happens and has some trials.
 fn begun(home: &Home) -> (Far, Child) {
     let far = Far::start(home);
+    let run = begun_with(home, &far);
+    (far, run)
+}
+
+fn begun_with(home: &Home, far: &Far) -> Child {
     let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--rounds", "400"];
     let mut command = home.hopcost(&[&fixed[..], &["--out", FIRST]].concat());
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn().expect("it starts");
     measured_a_few(home);
-    (far, run)
+    run
 }
 
 /// The same of a run on one host, for an agent.
@@ -373,17 +449,65 @@ fn swept(home: &Home) {
 
 /// A run whose far end begins like this.
 fn greeted_with(home: &Home, line: &'static str) -> Played {
+    let (address, _) = silent(move |stream| stream.write_all(line.as_bytes()).expect("to write"));
+    Ok(near(home, &address, "KEY", &[TCP]))
+}
+
+/// A port at which one visitor is greeted and then left waiting; when it does is received.
+fn silent(greet: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("to bind");
     let address = listener.local_addr().expect("its address").to_string();
-    let visitor = std::thread::spawn(move || {
+    let (visited, visit) = mpsc::channel();
+    std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a visitor");
-        stream.write_all(line.as_bytes()).expect("to write");
-        let _ = stream.read(&mut [0; 64]);
-        stream
+        greet(&mut stream);
+        let _ = visited.send(());
+        while stream.read(&mut [0; 64]).is_ok_and(|n| n > 0) {}
     });
-    let output = near(home, &address, "KEY", &[TCP]);
-    drop(in_time("a visitor of the port", || visitor.join()));
-    Ok(output)
+    (address, visit)
+}
+
+/// Greets as a far end does that knows the key.
+fn welcome(stream: &mut TcpStream) {
+    let far = "cd".repeat(32);
+    writeln!(stream, "hopcost-serve 2 {far}").expect("to write");
+    let lines = BufReader::new(stream.try_clone().expect("a copy"));
+    let said = next_line("a proof", lines);
+    let near = said.split(' ').nth(1).expect("a nonce");
+    writeln!(stream, "welcome {}", proof(["far", near, &far])).expect("to write");
+}
+
+/// A run that is terminated while a far end leaves it waiting.
+fn stopped_at(home: &Home, greet: fn(&mut TcpStream)) -> Played {
+    let (address, visit) = silent(greet);
+    key(home, "KEY", SHARED, 0o600);
+    let mut run = home.hopcost(&["run", "--peer", &address, "--key", "KEY", TCP]);
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    in_time("a visitor of the port", move || visit.recv()).expect("a visitor");
+    terminated(&mut run);
+    Ok(run.finish())
+}
+
+/// A far end that is terminated while nobody opens the links of a trial.
+fn stopped_before_links(home: &Home, mechanism: &str) -> Played {
+    let mut far = Far::start(home);
+    let id = format!("roundtrip/{mechanism}?payload=64&boundary=host&place=free&wait=block");
+    let ask = format!(
+        r#"{{"ask":"trial","run":"x","case":"{id}","deadline_ms":30000,"ticks_per_second":1e9}}"#
+    );
+    let mut status = None;
+    proved(&far.address.clone(), |stream| {
+        writeln!(stream, "{ask}").expect("to write");
+        let lines = BufReader::new(stream.try_clone().expect("a copy"));
+        let answer = next_line("an answer", lines);
+        assert!(answer.contains("expecting"), "{answer}");
+        status = Some(terminated(&mut far.child));
+    });
+    Ok(nothing_said(status.expect("it has ended")))
+}
+
+fn nothing_said(status: ExitStatus) -> Output {
+    Output { status, stdout: Vec::new(), stderr: Vec::new() }
 }
 
 /// Says something to a port and leaves.
@@ -404,24 +528,27 @@ fn connected(address: &str) -> (TcpStream, Lines<BufReader<TcpStream>>) {
 
 /// Proves that the key is known, does something, and says what the proof was.
 fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
-    use hmac::{Hmac, KeyInit, Mac};
     let (mut stream, mut lines) = connected(address);
     let greeting = lines.next().expect("a greeting").expect("it comes in time");
     let far = greeting.rsplit(' ').next().expect("a nonce");
     let near = "ab".repeat(32);
-    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SHARED).expect("any length");
-    for word in ["near", far, &near] {
-        mac.update(&(word.len() as u64).to_le_bytes());
-        mac.update(word.as_bytes());
-    }
-    let proof: String =
-        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    let said = format!("control {near} {proof}\n");
+    let said = format!("control {near} {}\n", proof(["near", far, &near]));
     stream.write_all(said.as_bytes()).expect("to write");
     let answer = lines.next().expect("an answer").expect("it comes in time");
     assert!(answer.starts_with("welcome "), "{answer}");
     then(&mut stream);
     said
+}
+
+/// What only one who knows the key can say.
+fn proof(words: [&str; 3]) -> String {
+    use hmac::{Hmac, KeyInit, Mac};
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SHARED).expect("any length");
+    for word in words {
+        mac.update(&(word.len() as u64).to_le_bytes());
+        mac.update(word.as_bytes());
+    }
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A process that sleeps.

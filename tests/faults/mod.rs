@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
-pub use processes::{alive, children_of, names, signal, the_death_of_a_worker_is_told, until};
+pub use processes::{
+    alive, children_of, names, signal, terminated, the_death_of_a_worker_is_told, until,
+};
 
 use crate::support::wait::InTime;
 use crate::support::{Home, alone};
@@ -44,11 +46,13 @@ const DOCUMENTED: [i32; 7] = [0, 1, 2, 3, 6, 124, 130];
 /// A run in which everything was measured: the build under test may call itself slow.
 const MEASURED: &[i32] = &[0, 3];
 
-const TABLES: [&[Fault]; 8] = [
+const TABLES: [&[Fault]; 10] = [
     ends::FAULTS,
     workers::FAULTS,
     workers::OF_HOPCOST,
     workers::OF_OTHERS,
+    workers::SILENT,
+    workers::STOPPED,
     workers::PEERS,
     little::FAULTS,
     files::FAULTS,

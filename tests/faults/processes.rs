@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use hopcost_model::raw::RawTrial;
 
 use crate::support::Home;
-use crate::support::wait::InTime;
+use crate::support::wait::{InTime, reap};
 
 /// Pipes have the workers; everything that is not a zombie counts.
 pub fn children_of(pid: u32) -> Vec<u32> {
@@ -42,6 +42,15 @@ pub fn until(patience: Duration, what: &str, mut done: impl FnMut() -> bool) {
 pub fn signal(pid: u32, signal: i32) {
     // SAFETY: kill with integer arguments, to a process that this test started.
     unsafe { libc::kill(pid as i32, signal) };
+}
+
+/// Sends SIGTERM, which ends a process within a second.
+pub fn terminated(child: &mut Child) -> ExitStatus {
+    signal(child.id(), libc::SIGTERM);
+    let sent = Instant::now();
+    let status = reap(child);
+    assert!(sent.elapsed() < Duration::from_secs(1), "it took {:?}", sent.elapsed());
+    status
 }
 
 /// What begins the name of the run of 500 cases, which stands where the memory is.

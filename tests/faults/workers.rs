@@ -1,6 +1,9 @@
 //! Workers that crash, fall silent, lie and flood.
 
-use super::{Fault, MEASURED, Played};
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{Fault, MEASURED, Played, children_of, terminated, until};
 use crate::support::Home;
 use crate::support::wait::InTime;
 
@@ -64,6 +67,30 @@ pub const OF_OTHERS: &[Fault] = told! { rogue:
     "a worker of another runtime runs ahead of the clock", "seen from outside", "fast-clock";
 };
 
+pub const SILENT: &[Fault] = told! { silent:
+    "a worker of another runtime never answers", "no answer within its deadline", "never@run";
+    "a worker of another runtime answers half a line", "no answer within its deadline", "half@run";
+    "a worker of another runtime floods its output", "a line of more than 262144 bytes", "flood@run";
+    "a worker of another runtime floods with replies", "does not answer `attach`", "flood-lines@attach";
+};
+
+pub const STOPPED: &[Fault] = &[
+    Fault {
+        name: "SIGTERM while a worker of another runtime does not say what it is",
+        codes: &[130],
+        says: &["interrupted"],
+        within_s: 20,
+        play: |home| stopped(home, "never@describe"),
+    },
+    Fault {
+        name: "SIGTERM while a worker of another runtime has answered half a line",
+        codes: &[130],
+        says: &[],
+        within_s: 20,
+        play: |home| stopped(home, "half@run"),
+    },
+];
+
 pub const PEERS: &[Fault] = told! { peer:
     "a peer hangs at its first message", "deadline", "hang";
     "the other peer hangs at its first message", "deadline", "hang-callee";
@@ -87,6 +114,29 @@ fn rogue(home: &Home, behaviour: &str) -> Played {
     let case = ["run", "--worker", ROGUE, "--rounds", "1", "--measure", "10ms"];
     let mut command = home.hopcost(&[&case[..], &["--placement", "same-cpu"]].concat());
     Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
+}
+
+const ECHO: &str = "roundtrip/echo?payload=8&boundary=thread&place=free&wait=block&runtime=rogue";
+
+/// A trial whose worker does not answer, or never stops.
+fn silent(home: &Home, behaviour: &str) -> Played {
+    let trial = ["trial", ECHO, "--worker", ROGUE, "--ticks-per-second", "1e9"];
+    let mut command =
+        home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "500"]].concat());
+    Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
+}
+
+/// The same with half a minute, terminated soon after its worker was started.
+fn stopped(home: &Home, behaviour: &str) -> Played {
+    let trial = ["trial", ECHO, "--worker", ROGUE, "--ticks-per-second", "1e9"];
+    let mut command =
+        home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "30000"]].concat());
+    let command = command.env("HOPCOST_ROGUE", behaviour).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    until(Duration::from_secs(10), "a worker", || !children_of(child.id()).is_empty());
+    std::thread::sleep(Duration::from_millis(500));
+    terminated(&mut child);
+    Ok(child.finish())
 }
 
 /// A trial with a peer of the engine `fault`.

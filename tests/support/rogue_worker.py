@@ -3,12 +3,23 @@
 threads that hand a number over, except where $HOPCOST_ROGUE tells it not to be."""
 import json, os, struct, sys, threading, time
 
-rogue = os.environ.get("HOPCOST_ROGUE", "honest")
+# What it does, and at which command where that is any.
+rogue, _, where = os.environ.get("HOPCOST_ROGUE", "honest").partition("@")
 NS = 5000
 
 
 def say(**reply):
     os.write(1, (json.dumps(reply) + "\n").encode())
+
+
+def hang():
+    if rogue == "half":
+        os.write(1, b'{"is":"')
+    while rogue == "flood":
+        os.write(1, b"x" * 65536)
+    while rogue == "flood-lines":
+        say(**{"is": "stopped"})
+    time.sleep(60)
 
 
 def describe():
@@ -26,8 +37,6 @@ def describe():
         described["mechanisms"] *= 2
     elif rogue == "huge-payload":
         described["mechanisms"][0]["payload"]["max"] = 4000000000
-    elif rogue == "mute-describe":
-        time.sleep(60)
     elif rogue == "crash-describe":
         sys.exit("rogue: no describing today")
     say(**{"is": "described"}, **described)
@@ -38,7 +47,9 @@ def main():
     for line in sys.stdin:
         command = json.loads(line)
         what = command["do"]
-        if what == "describe":
+        if what == where:
+            hang()
+        elif what == "describe":
             describe()
         elif what == "attach":
             fd = command["samples_fd"]

@@ -8,6 +8,9 @@ use crate::run::Run;
 const FACTS: [&str; 5] =
     ["cpu.model", "kernel.release", "virt.hypervisor", "mitigations.all", "clocksource.current"];
 
+/// How many connections the far end turned away.
+const STRANGERS: &str = "peer.load.strangers";
+
 /// The far host, the path to it, and whose clock times what.
 pub fn between(run: &Run) -> Option<String> {
     let host = &run.raw.host_before;
@@ -26,13 +29,17 @@ pub fn between(run: &Run) -> Option<String> {
         ),
         _ => String::new(),
     };
+    let strangers = match run.raw.host_after.as_ref().and_then(|host| host.get(STRANGERS)) {
+        Some(n) => format!(" The far end turned away {n} connections that did not prove the key."),
+        None => String::new(),
+    };
     let one = match host.is_its_peer() {
         true => "Both ends are on one machine (the same boot id). ",
         false => "",
     };
     Some(format!(
         "{one}The path to the far host ({address}) begins as {} and ends as {}. Round trips are timed by this \
-         host's clock alone, and divided by this host's yardstick.{levels}",
+         host's clock alone, and divided by this host's yardstick.{levels}{strangers}",
         end(""),
         end("peer.")
     ))

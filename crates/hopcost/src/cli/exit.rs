@@ -43,7 +43,10 @@ pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
     anyhow::Error::new(Refusal { message: message.to_string(), code: NOT_COMPARABLE })
 }
 
-/// The exit code of an error.
+/// The exit code of an error, which an interrupt may have been.
 pub fn code_of(error: &anyhow::Error) -> u8 {
+    if hopcost_probe::interrupt::came() {
+        return INTERRUPTED;
+    }
     error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code)
 }

@@ -83,8 +83,13 @@ impl AgentArgs {
 }
 
 impl PeerArgs {
-    /// Greets the far host of a new run, if one is named; `cpus` are those of `--cpus`.
-    pub fn greet(&self, run: &str, cpus: &[u32]) -> anyhow::Result<Option<Peer>> {
+    /// Greets the far host of a new run within its budget, if one is named; `cpus` are those of `--cpus`.
+    pub fn greet(
+        &self,
+        run: &str,
+        cpus: &[u32],
+        budget: Option<Duration>,
+    ) -> anyhow::Result<Option<Peer>> {
         let Some(address) = &self.peer else {
             return match &self.key {
                 None => Ok(None),
@@ -93,7 +98,7 @@ impl PeerArgs {
                 }
             };
         };
-        self.greet_at(address, run, cpus.get(1).copied()).map(Some)
+        self.greet_at(address, run, cpus.get(1).copied(), budget).map(Some)
     }
 
     /// The far host of a run that is gone on with, which has to be the one that it was.
@@ -104,7 +109,7 @@ impl PeerArgs {
         let known = self.peer.as_deref().or_else(|| then.get("peer.address"));
         let address = known.ok_or_else(|| usage("cannot resume: name the far host by --peer"))?;
         let cpu = then.get("peer.cpu").and_then(|cpu| cpu.parse().ok());
-        let peer = self.greet_at(address, run, cpu)?;
+        let peer = self.greet_at(address, run, cpu, None)?;
         for key in ["cpu.model", "kernel.release", "virt.hypervisor"] {
             let now = peer.far.host.get(key);
             let then = then.get(&format!("peer.{key}"));
@@ -119,10 +124,16 @@ impl PeerArgs {
         Ok(Some(peer))
     }
 
-    fn greet_at(&self, text: &str, run: &str, cpu: Option<u32>) -> anyhow::Result<Peer> {
+    fn greet_at(
+        &self,
+        text: &str,
+        run: &str,
+        cpu: Option<u32>,
+        budget: Option<Duration>,
+    ) -> anyhow::Result<Peer> {
         let address = address("--peer", text)?;
         let key = Key::of(self.key.as_deref()).map_err(usage)?;
-        let peer = Peer::greet(address, key, run, cpu)
+        let peer = Peer::greet(address, key, run, cpu, budget)
             .map_err(|error| usage(format!("--peer {address}: {error}")))?;
         let far = &peer.far;
         if far.protocol != protocol::VERSION {

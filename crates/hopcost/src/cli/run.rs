@@ -208,8 +208,9 @@ pub(super) fn interrupted(
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone());
+    let budget = duration("--budget", &args.budget)?.map(Duration::from_nanos);
     if args.dry_run {
-        let peer = args.peer.greet("dry-run", &args.cpus)?;
+        let peer = args.peer.greet("dry-run", &args.cpus, budget)?;
         let plan = plan(args, &runtimes, peer.as_ref())?;
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
@@ -223,7 +224,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             let about = about::run(argv.collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
             let (mut setup, lease) = args.agent.begin(setup)?;
-            setup.peer = args.peer.greet(&about.id, &args.cpus)?;
+            setup.peer = args.peer.greet(&about.id, &args.cpus, budget)?;
             let plan = plan(args, &setup.runtimes, setup.peer.as_ref())?;
             (RunSession::begin(setup, &about, plan, args.out.as_deref())?, lease)
         }

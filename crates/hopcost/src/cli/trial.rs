@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
     let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
-    setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[])?;
+    setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[], None)?;
     let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);

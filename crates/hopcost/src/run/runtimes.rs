@@ -258,7 +258,8 @@ fn unnamed(number: usize) -> Runtime {
 }
 
 fn ask(program: &Program) -> Result<Worker, String> {
-    let deadline_ms = PATIENCE.as_millis() as u64;
+    // Of the two deadlines, the one that gives the reason comes first.
+    let deadline_ms = 2 * PATIENCE.as_millis() as u64;
     let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
     let mut worker =
         Worker::launch(program, &launch, Vec::new(), 0).map_err(|error| error.to_string())?;

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use hopcost_model::host::Reading;
 use hopcost_model::protocol::{self, ClockReading};
 use hopcost_model::raw::{Yardstick, YardstickClass};
 use hopcost_model::text::count;
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 use super::far_trial::{self, Here};
 use super::key::Key;
@@ -96,8 +95,13 @@ impl<'a> Far<'a> {
     /// Answers until it is to end; `say` is told what happens, a line each.
     pub fn serve(&mut self, say: &dyn Fn(&str)) -> io::Result<Served> {
         loop {
-            if sys::poll_readable(&[self.setup.interrupt.as_raw_fd()], 0)? == [true] {
+            if interrupt::came() {
                 return Ok(Served::Interrupted);
+            }
+            if let Some(run) = self.lobby.ended()
+                && self.is_last(&run, say)
+            {
+                return Ok(Served::Complete);
             }
             let Asked { ask, mut lines } = match self.asked.recv_timeout(IDLE) {
                 Ok(asked) => asked,
@@ -114,10 +118,14 @@ impl<'a> Far<'a> {
                         Err(error) => Answer::Refused { reason: error.to_string() },
                     };
                     let _ = wire::send(lines.stream(), &answer);
+                    if let Some(before) = self.lobby.greeted(&run, lines)
+                        && self.is_last(&before, say)
+                    {
+                        return Ok(Served::Complete);
+                    }
                 }
                 Ask::Trial(trial) if self.trials < self.limits.trials => {
                     self.trials += 1;
-                    lines.interrupted_by(&self.setup.interrupt)?;
                     // Nobody else's until it is over.
                     let _ = self.lobby.hold(&trial.run, self.limits.trial + lobby::HELD);
                     if let Err(why) = self.trial(&mut lines, &trial) {
@@ -134,23 +142,19 @@ impl<'a> Far<'a> {
                     let reason = format!("{} trials are all that it serves", self.limits.trials);
                     let _ = wire::send(lines.stream(), &Answer::Refused { reason });
                 }
-                Ask::Bye { run } => {
-                    let (trials, away) =
-                        (self.trials - self.trials_before, self.lobby.turned_away());
-                    let strangers = count(away as usize, "stranger");
-                    say(&format!(
-                        "the run {run} is over: {trials} trials; {strangers} turned away"
-                    ));
-                    self.trials_before = self.trials;
-                    self.lobby.release();
-                    let _ = wire::send(lines.stream(), &Answer::Bye);
-                    // A dry run is none.
-                    if self.limits.until == Until::RunOver && trials > 0 {
-                        return Ok(Served::Complete);
-                    }
-                }
             }
         }
+    }
+
+    /// Takes note that a run is over; whether it is the last.
+    fn is_last(&mut self, run: &str, say: &dyn Fn(&str)) -> bool {
+        let trials = self.trials - self.trials_before;
+        let strangers = count(self.lobby.turned_away() as usize, "stranger");
+        say(&format!("the run {run} is over: {trials} trials; {strangers} turned away"));
+        self.trials_before = self.trials;
+        self.lobby.count_anew();
+        // A dry run is none.
+        self.limits.until == Until::RunOver && trials > 0
     }
 
     fn trial(&mut self, lines: &mut Lines, ask: &TrialAsk) -> Result<(), String> {
@@ -199,7 +203,7 @@ impl<'a> Far<'a> {
         self.cpu = cpu;
         let clock = self.clock(cpu)?.clone();
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
-        host.readings.extend(net::readings(lines.local_ip()?));
+        host.readings.extend(net::readings(lines.local()?.ip()));
         host.readings.extend(self.level(cpu, &clock));
         let description = hopcost_probe::worker::description();
         Ok(FarHost {
@@ -216,6 +220,7 @@ impl<'a> Far<'a> {
             cpu,
             clock,
             host,
+            strangers: self.lobby.turned_away(),
         })
     }
 }

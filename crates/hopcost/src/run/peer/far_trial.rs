@@ -11,8 +11,8 @@ use hopcost_model::protocol::{Command, FailureCause, LinkHalf, Reply};
 use hopcost_probe::mechanism;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
-use hopcost_probe::sys;
 use hopcost_probe::transport::tcp;
+use hopcost_probe::{interrupt, sys};
 
 use super::key;
 use super::lobby::Lobby;
@@ -75,7 +75,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
     let token = key::nonce()?;
     let halves = match row.facts.loss {
         Loss::Possible => {
-            let socket = UdpSocket::bind(SocketAddr::new(lines.local_ip()?, 0))?;
+            let socket = UdpSocket::bind(SocketAddr::new(lines.local()?.ip(), 0))?;
             let udp_port = Some(socket.local_addr()?.port());
             wire::send(lines.stream(), &Answer::Expecting { token: token.clone(), udp_port })?;
             vec![Half::of_fds([datagrams(socket, &token, lines.peer_ip()?)?.into()])]
@@ -85,8 +85,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
             wire::send(lines.stream(), &Answer::Expecting { token, udp_port: None })?;
             let patience = Instant::now() + wire::PATIENCE;
             let came = far.lobby.expected(patience);
-            let came =
-                came.ok_or_else(|| sys::failure("its connections did not come within 5 s"))?;
+            let came = came.ok_or_else(|| sys::failure("its connections did not come in time"))?;
             let half = |stream| tcp::half_of(stream, &case, Role::Callee);
             came.into_iter().map(half).collect::<io::Result<_>>()?
         }
@@ -122,11 +121,9 @@ fn datagrams(socket: UdpSocket, token: &str, from: std::net::IpAddr) -> io::Resu
     let until = Instant::now() + wire::PATIENCE;
     let mut got = [0; 128];
     loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(sys::failure("no datagram with its token came within 5 s"));
-        }
-        socket.set_read_timeout(Some(left))?;
+        interrupt::until_readable(&socket, until)
+            .map_err(|error| sys::context(error, "waiting for a datagram with its token"))?;
+        socket.set_read_timeout(Some(wire::PATIENCE))?;
         let Ok((n, sender)) = socket.recv_from(&mut got) else { continue };
         if sender.ip() == from && &got[..n] == token.as_bytes() {
             socket.connect(sender)?;

@@ -7,14 +7,21 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use hopcost_probe::interrupt;
+
 use super::key::Key;
 use super::wire::{self, Answer, Ask, Lines, Visitor};
 
 /// Connections that may be proving who they are at one time.
-const PROVING_MAX: usize = 16;
+const PROVING_MAX: usize = 256;
+/// The stack of the thread that hears each of them out.
+const PROVING_STACK: usize = 128 << 10;
 
 /// How long a run is waited for before another may have the far end.
 pub const HELD: Duration = Duration::from_secs(10);
+
+/// How often a wait for connections looks for an interrupt.
+const INTERRUPTED_EACH: Duration = Duration::from_millis(100);
 
 /// Questions that wait for their answer at most, and bytes of a run's id.
 const ASKED_MAX: usize = 16;
@@ -40,6 +47,8 @@ struct State {
     expected: Option<Expected>,
     /// The run that has the far end, and until when.
     held: Option<(String, Instant)>,
+    /// The run whose near end has the first connection open, and that connection.
+    greeted: Option<(String, Lines)>,
     turned_away: u64,
     /// Those that are proving who they are, the first to come first.
     proving: VecDeque<(u64, TcpStream)>,
@@ -93,18 +102,29 @@ impl Lobby {
             number
         };
         let (lobby, asked) = (Arc::clone(self), asked.clone());
-        let proving = std::thread::Builder::new().name("hopcost-proof".into()).spawn(move || {
-            let visitor = wire::receive(stream, &lobby.key);
-            lobby.state().proving.retain(|(of, _)| *of != number);
+        let thread = std::thread::Builder::new().name("hopcost-proof".into());
+        let proving = thread.stack_size(PROVING_STACK).spawn(move || {
+            // One who has proved the key is no longer among those who may be turned away.
+            let visitor = wire::receive(stream, &lobby.key, || lobby.heard_out(number));
+            let is_stranger = lobby.heard_out(number);
             match visitor {
                 Ok(Visitor::Near(stream)) => lobby.near(stream, &asked),
                 Ok(Visitor::Data { stream, token, flow }) => lobby.data(stream, &token, flow),
-                Err(_) => lobby.state().turned_away += 1,
+                Err(_) if is_stranger => lobby.state().turned_away += 1,
+                Err(_) => {}
             }
         });
         if proving.is_err() {
-            self.state().proving.retain(|(of, _)| *of != number);
+            self.heard_out(number);
         }
+    }
+
+    /// From now on a visitor is none of those that prove who they are; whether it was until now.
+    fn heard_out(&self, number: u64) -> bool {
+        let mut state = self.state();
+        let before = state.proving.len();
+        state.proving.retain(|(of, _)| *of != number);
+        state.proving.len() < before
     }
 
     /// One who knows the key: its question goes on, unless the far end measures for another run.
@@ -124,13 +144,18 @@ impl Lobby {
         }
     }
 
-    /// Has a run have the far end for so long; why not, where another has it.
+    /// Has a run have the far end for so long; why not, where another has it that goes on.
     pub fn hold(&self, run: &str, long: Duration) -> Option<String> {
         let mut state = self.state();
         let now = Instant::now();
+        let is_over = |held: &str| {
+            let greeted = state.greeted.as_ref().filter(|(run, _)| run == held);
+            greeted.is_some_and(|(_, lines)| lines.is_over())
+        };
         if let Some((held, until)) = &state.held
             && held != run
             && *until > now
+            && !is_over(held)
         {
             return Some(format!("it measures for the run {held}"));
         }
@@ -138,9 +163,25 @@ impl Lobby {
         None
     }
 
-    /// Lets go of a run.
-    pub fn release(&self) {
-        self.state().held = None;
+    /// Keeps the first connection of a run, whose end is that of the run; the run before, if another
+    /// was greeted.
+    pub fn greeted(&self, run: &str, lines: Lines) -> Option<String> {
+        let mut state = self.state();
+        match &state.greeted {
+            Some((before, first)) if before == run && !first.is_over() => None,
+            _ => {
+                let before = state.greeted.replace((run.to_owned(), lines));
+                before.map(|(before, _)| before).filter(|before| before != run)
+            }
+        }
+    }
+
+    /// Lets go of the run whose near end has ended, and says which it was.
+    pub fn ended(&self) -> Option<String> {
+        let mut state = self.state();
+        let (run, _) = state.greeted.take_if(|(_, lines)| lines.is_over())?;
+        state.held.take_if(|(held, _)| *held == run);
+        Some(run)
     }
 
     /// From now on connections with this token are waited for.
@@ -171,17 +212,23 @@ impl Lobby {
             let left = until.saturating_duration_since(Instant::now());
             // Each is of another flow, and of one that there is.
             let is_whole = |of: &Expected| of.came.len() == of.flows as usize;
-            if left.is_zero() || state.expected.as_ref().is_none_or(is_whole) {
+            let is_late = left.is_zero() || interrupt::came();
+            if is_late || state.expected.as_ref().is_none_or(is_whole) {
                 let expected = state.expected.take().filter(is_whole)?;
                 return Some(expected.came.into_values().collect());
             }
-            let waited = self.came.wait_timeout(state, left);
+            let waited = self.came.wait_timeout(state, left.min(INTERRUPTED_EACH));
             state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
         }
     }
 
-    /// How many connections proved nothing since it was last asked.
+    /// How many connections proved nothing in this run.
     pub fn turned_away(&self) -> u64 {
-        std::mem::take(&mut self.state().turned_away)
+        self.state().turned_away
+    }
+
+    /// Begins to count for another run.
+    pub fn count_anew(&self) {
+        self.state().turned_away = 0;
     }
 }

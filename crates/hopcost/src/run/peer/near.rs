@@ -11,8 +11,8 @@ use hopcost_model::host::Reading;
 use hopcost_model::mechanism::Loss;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
-use hopcost_probe::sys;
 use hopcost_probe::transport::tcp;
+use hopcost_probe::{interrupt, sys};
 
 use super::key::Key;
 use super::net;
@@ -20,6 +20,8 @@ use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
 
 /// How long a far end may take to answer what it has to look at its clock for.
 const HELLO: Duration = Duration::from_secs(20);
+/// How long a far end that hung up before any proof is left alone: strangers may have crowded it.
+const CROWDED: Duration = Duration::from_millis(20);
 /// Between two datagrams that show the token, and how many are sent.
 const TOKEN_EACH: Duration = Duration::from_millis(200);
 const TOKENS: u32 = 10;
@@ -34,18 +36,10 @@ pub struct Peer {
     /// What it said of itself.
     pub far: FarHost,
     local: SocketAddr,
+    /// Open for as long as the run goes on: its end is how the far end learns that the run is over.
+    _hello: Lines,
     /// Trials in a row that it was asked for in vain.
     in_vain: Cell<u32>,
-}
-
-impl Drop for Peer {
-    /// Says that the run is over, whatever ended it.
-    fn drop(&mut self) {
-        // One that is gone needs not be told.
-        if !self.is_lost() {
-            drop(self.bye());
-        }
-    }
 }
 
 /// Trials in a row that are asked for in vain before a far host is given up.
@@ -60,16 +54,25 @@ pub struct Opened {
 }
 
 impl Peer {
-    /// Greets the far end on behalf of a run; `cpu` is the one that its end is to have.
-    pub fn greet(address: SocketAddr, key: Key, run: &str, cpu: Option<u32>) -> io::Result<Self> {
-        let (far, local) = hello(address, &key, run, cpu)?;
+    /// Greets the far end on behalf of a run, within its budget; `cpu` is the one that its end is to have.
+    pub fn greet(
+        address: SocketAddr,
+        key: Key,
+        run: &str,
+        cpu: Option<u32>,
+        budget: Option<Duration>,
+    ) -> io::Result<Self> {
+        let until = Instant::now() + budget.map_or(HELLO, |budget| budget.min(HELLO));
+        let (far, lines) = hello(address, &key, run, cpu, until)?;
+        let local = lines.local()?;
         if !far.cpus.contains(&far.cpu) {
             return Err(sys::failure("it does not say of itself what it must"));
         }
         if !(1e3..1e12).contains(&far.clock.ticks_per_second) {
             return Err(sys::failure("its clock cannot be"));
         }
-        Ok(Self { address, key, run: run.to_owned(), far, local, in_vain: Cell::new(0) })
+        let (run, in_vain) = (run.to_owned(), Cell::new(0));
+        Ok(Self { address, key, run, far, local, _hello: lines, in_vain })
     }
 
     /// Whether it has not answered for so long that the rest of a run is not for now.
@@ -84,8 +87,9 @@ impl Peer {
 
     /// What both ends know of each other now: this end's interface, and all that the far host tells.
     pub fn readings(&self) -> io::Result<Vec<Reading>> {
-        let (far, local) = hello(self.address, &self.key, &self.run, Some(self.far.cpu))?;
-        Ok(self.readings_of(&far, local))
+        let until = Instant::now() + HELLO;
+        let (far, lines) = hello(self.address, &self.key, &self.run, Some(self.far.cpu), until)?;
+        Ok(self.readings_of(&far, lines.local()?))
     }
 
     /// The same as it was when it was greeted.
@@ -100,6 +104,9 @@ impl Peer {
         all.push(reading("peer.hopcost", format!("{} ({})", far.version, far.commit)));
         all.extend(far.checksum.clone().map(|checksum| reading("peer.checksum", checksum)));
         all.push(reading("peer.cpu", far.cpu.to_string()));
+        if far.strangers > 0 {
+            all.push(reading("peer.load.strangers", far.strangers.to_string()));
+        }
         all.extend(net::of_peer(&far.host.readings));
         all
     }
@@ -120,7 +127,8 @@ impl Peer {
 
     fn open(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
         let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms).max(HELLO);
-        let mut lines = Lines::of(self.control()?);
+        let until = Instant::now() + wire::PATIENCE;
+        let mut lines = Lines::of(control(self.address, &self.key, until)?);
         wire::send(lines.stream(), &Ask::Trial(ask))?;
         let (token, udp_port) = match answer(&mut lines, deadline)? {
             Answer::Expecting { token, udp_port } => (token, udp_port),
@@ -144,18 +152,8 @@ impl Peer {
         Ok(Opened { control: lines.into_stream()?.into(), halves })
     }
 
-    fn bye(&self) -> io::Result<Answer> {
-        let mut lines = Lines::of(self.control()?);
-        wire::send(lines.stream(), &Ask::Bye { run: self.run.clone() })?;
-        answer(&mut lines, Instant::now() + wire::PATIENCE)
-    }
-
-    fn control(&self) -> io::Result<TcpStream> {
-        control(self.address, &self.key)
-    }
-
     fn connection(&self, token: &str, flow: u32) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect_timeout(&self.address, wire::PATIENCE)?;
+        let mut stream = interrupt::connect(self.address, Instant::now() + wire::PATIENCE)?;
         wire::show_token(&mut stream, token, flow)?;
         Ok(stream)
     }
@@ -168,12 +166,15 @@ impl Peer {
         let mut got = [0; 128];
         for _ in 0..TOKENS {
             socket.send(token.as_bytes())?;
-            match socket.recv(&mut got) {
-                Ok(n) if &got[..n] == token.as_bytes() => {
-                    drain(&socket)?;
-                    return Ok(socket);
-                }
-                _ => {}
+            let until = Instant::now() + TOKEN_EACH;
+            match interrupt::until_readable(&socket, until) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
+                Err(error) => return Err(error),
+            }
+            if socket.recv(&mut got).is_ok_and(|n| &got[..n] == token.as_bytes()) {
+                drain(&socket)?;
+                return Ok(socket);
             }
         }
         Err(sys::failure(format!("no datagram came back from UDP port {port} of the far host")))
@@ -187,18 +188,34 @@ pub fn drain(socket: &UdpSocket) -> io::Result<()> {
     socket.set_read_timeout(None)
 }
 
-fn control(address: SocketAddr, key: &Key) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect_timeout(&address, wire::PATIENCE).map_err(|error| {
-        match error.kind() {
-            io::ErrorKind::ConnectionRefused => {
-                sys::failure(format!("{error}: is `hopcost serve` running there?"))
+/// A connection that has proved the key. Of one that hung up before, another is tried.
+fn control(address: SocketAddr, key: &Key, until: Instant) -> io::Result<TcpStream> {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    loop {
+        match proved(address, key, until) {
+            Err(error) if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) => {
+                let next = Instant::now() + CROWDED;
+                if next > until {
+                    return Err(error);
+                }
+                interrupt::sleep_until("sleep", next)?;
             }
-            _ => error,
+            other => return other,
         }
+    }
+}
+
+fn proved(address: SocketAddr, key: &Key, until: Instant) -> io::Result<TcpStream> {
+    let until = until.min(Instant::now() + wire::PATIENCE);
+    let mut stream = interrupt::connect(address, until).map_err(|error| match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            sys::failure(format!("{error}: is `hopcost serve` running there?"))
+        }
+        _ => error,
     })?;
     // Questions and answers are short, and wait for each other.
     stream.set_nodelay(true)?;
-    wire::prove_near(&mut stream, key)?;
+    wire::prove_near(&mut stream, key, until)?;
     Ok(stream)
 }
 
@@ -207,11 +224,12 @@ fn hello(
     key: &Key,
     run: &str,
     cpu: Option<u32>,
-) -> io::Result<(FarHost, SocketAddr)> {
-    let mut lines = Lines::of(control(address, key)?);
+    until: Instant,
+) -> io::Result<(FarHost, Lines)> {
+    let mut lines = Lines::of(control(address, key, until)?);
     wire::send(lines.stream(), &Ask::Hello { run: run.to_owned(), cpu })?;
-    match answer(&mut lines, Instant::now() + HELLO)? {
-        Answer::Hello(far) => Ok((*far, lines.stream().local_addr()?)),
+    match answer(&mut lines, until)? {
+        Answer::Hello(far) => Ok((*far, lines)),
         _ => Err(unexpected()),
     }
 }

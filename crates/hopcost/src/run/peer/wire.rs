@@ -2,8 +2,8 @@
 //! object a line each.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use hopcost_model::host::Host;
@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::key::{self, Key};
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 /// Spoken version; another one is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How long the proof may take, and each answer that needs no measuring.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,7 +23,10 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a line of the proof at most: two hexadecimal words of 64 digits and a word.
 const PROOF_LINE_MAX: usize = 160;
 
-/// What the near end asks.
+/// Bytes that a connection takes without blocking once poll(2) calls it writable.
+const CHUNK: usize = 4096;
+
+/// What the near end asks. The connection of its first question ends with its run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum Ask {
@@ -36,18 +39,13 @@ pub enum Ask {
     },
     /// Play the callee of a trial.
     Trial(TrialAsk),
-    /// The run is over.
-    Bye {
-        /// Which.
-        run: String,
-    },
 }
 
 impl Ask {
     /// The run that asks.
     pub fn run(&self) -> &str {
         match self {
-            Self::Hello { run, .. } | Self::Bye { run } => run,
+            Self::Hello { run, .. } => run,
             Self::Trial(trial) => &trial.run,
         }
     }
@@ -81,8 +79,6 @@ pub enum Answer {
     },
     /// All that was expected has come; the worker protocol follows.
     Ready,
-    /// To `bye`.
-    Bye,
     /// It measures for another run.
     Busy {
         /// Which, and until when at most.
@@ -116,21 +112,19 @@ pub struct FarHost {
     pub clock: ClockReading,
     /// Its fingerprint.
     pub host: Host,
+    /// Connections that it turned away during this run, because they did not prove that they know the key.
+    pub strangers: u64,
 }
 
 /// The near end proves that it knows the key, and sees that the far end does.
-pub fn prove_near(stream: &mut TcpStream, key: &Key) -> io::Result<()> {
-    let until = Instant::now() + PATIENCE;
+pub fn prove_near(stream: &mut TcpStream, key: &Key, until: Instant) -> io::Result<()> {
     let far = greeting(stream, until)?;
     let near = key::nonce()?;
     let proof = key.proof(&["near", &far, &near]);
     stream.write_all(format!("control {near} {proof}\n").as_bytes())?;
     let line = proof_line(stream, until)?;
     match line.strip_prefix("welcome ") {
-        Some(proof) if key.proves(&["far", &near, &far], proof) => {
-            stream.set_read_timeout(None)?;
-            Ok(())
-        }
+        Some(proof) if key.proves(&["far", &near, &far], proof) => Ok(()),
         Some(_) => Err(sys::failure("it does not know the key")),
         None => Err(sys::failure("it does not accept the key")),
     }
@@ -139,8 +133,7 @@ pub fn prove_near(stream: &mut TcpStream, key: &Key) -> io::Result<()> {
 /// Connects what an end will use: the token is all that it sends.
 pub fn show_token(stream: &mut TcpStream, token: &str, flow: u32) -> io::Result<()> {
     greeting(stream, Instant::now() + PATIENCE)?;
-    stream.write_all(format!("data {token} {flow}\n").as_bytes())?;
-    stream.set_read_timeout(None)
+    stream.write_all(format!("data {token} {flow}\n").as_bytes())
 }
 
 /// The far end's first line, which says what it is and holds its nonce.
@@ -175,31 +168,34 @@ pub enum Visitor {
     },
 }
 
-/// Finds out who has connected; whoever proves nothing in time is turned away with an error.
-pub fn receive(mut stream: TcpStream, key: &Key) -> io::Result<Visitor> {
+/// Finds out who has connected; an error is that nothing is proved in time. `proved` is called once the
+/// key is, and says whether the connection is still wanted.
+pub fn receive(
+    mut stream: TcpStream,
+    key: &Key,
+    proved: impl FnOnce() -> bool,
+) -> io::Result<Visitor> {
     let until = Instant::now() + PATIENCE;
     let far = key::nonce()?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("hopcost-serve {VERSION} {far}\n").as_bytes())?;
     let line = proof_line(&mut stream, until)?;
     let words: Vec<&str> = line.split(' ').collect();
-    let accepted = |stream: TcpStream| {
-        stream.set_read_timeout(None)?;
-        stream.set_write_timeout(None)?;
-        Ok::<_, io::Error>(stream)
-    };
     match words.as_slice() {
         ["control", near, proof] if key.proves(&["near", &far, near], proof) => {
+            if !proved() {
+                return Err(sys::failure("it came too late"));
+            }
             let proof = key.proof(&["far", near, &far]);
             stream.write_all(format!("welcome {proof}\n").as_bytes())?;
-            stream.set_read_timeout(None)?;
             // Whoever asks and does not read the answer is not waited for.
             Ok(Visitor::Near(stream))
         }
         ["data", token, flow] => {
             let flow = flow.parse().map_err(io::Error::other)?;
             let token = (*token).to_owned();
-            Ok(Visitor::Data { stream: accepted(stream)?, token, flow })
+            stream.set_write_timeout(None)?;
+            Ok(Visitor::Data { stream, token, flow })
         }
         _ => {
             let _ = stream.write_all(b"refused\n");
@@ -213,48 +209,50 @@ fn proof_line(stream: &mut TcpStream, until: Instant) -> io::Result<String> {
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < PROOF_LINE_MAX {
-        let left = until.saturating_duration_since(Instant::now());
-        stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        readable(stream, until)?;
         match stream.read(&mut byte) {
-            Ok(0) => return Err(sys::failure("it hung up")),
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")),
             Ok(_) if byte[0] == b'\n' => {
                 return String::from_utf8(line).map_err(|_| sys::failure("it sent no text"));
             }
             Ok(_) => line.push(byte[0]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(sys::failure("it said nothing within 5 s"));
-            }
             Err(error) => return Err(error),
         }
     }
     Err(sys::failure("its line is too long"))
 }
 
+/// Waits until there is something to read.
+fn readable(stream: &TcpStream, until: Instant) -> io::Result<()> {
+    interrupt::until_readable(stream, until).map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => sys::failure("it said nothing in time"),
+        _ => error,
+    })
+}
+
 /// Writes a question or an answer.
 pub fn send(stream: &mut TcpStream, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(what).map_err(io::Error::other)?;
     line.push('\n');
-    stream.write_all(line.as_bytes())
+    let until = Instant::now() + PATIENCE;
+    for chunk in line.as_bytes().chunks(CHUNK) {
+        interrupt::until_writable(stream, until)?;
+        stream.write_all(chunk)?;
+    }
+    Ok(())
 }
 
 /// Lines of a connection, of which none may be longer than the worker protocol's.
 pub struct Lines {
     stream: TcpStream,
     received: Vec<u8>,
-    interrupt: Option<OwnedFd>,
 }
 
 impl Lines {
     /// Of this connection.
     pub fn of(stream: TcpStream) -> Self {
-        Self { stream, received: Vec::new(), interrupt: None }
-    }
-
-    /// From now on, waiting for a line ends when this is readable.
-    pub fn interrupted_by(&mut self, interrupt: &OwnedFd) -> io::Result<()> {
-        self.interrupt = Some(interrupt.try_clone()?);
-        Ok(())
+        Self { stream, received: Vec::new() }
     }
 
     /// The connection, to write to.
@@ -263,8 +261,8 @@ impl Lines {
     }
 
     /// This host's address of it.
-    pub fn local_ip(&self) -> io::Result<IpAddr> {
-        Ok(self.stream.local_addr()?.ip())
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
     }
 
     /// The other host's.
@@ -284,48 +282,31 @@ impl Lines {
     fn line(&mut self, until: Instant) -> io::Result<Option<Vec<u8>>> {
         let mut chunk = [0; 4096];
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(sys::failure("it said nothing in time"));
-            }
             if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
                 return Ok(Some(self.received.drain(..=end).collect()));
             }
             if self.received.len() > LINE_MAX {
                 return Err(sys::failure(format!("it sent a line of more than {LINE_MAX} bytes")));
             }
-            self.wait(left)?;
-            self.stream.set_read_timeout(Some(left))?;
+            readable(&self.stream, until)?;
             match self.stream.read(&mut chunk) {
                 Ok(0) => return Ok(None),
                 Ok(n) => self.received.extend_from_slice(&chunk[..n]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(sys::failure("it said nothing in time"));
-                }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Waits until there is something to read.
-    fn wait(&self, left: Duration) -> io::Result<()> {
-        let Some(interrupt) = &self.interrupt else { return Ok(()) };
-        let left_ms = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1);
-        let ready = sys::poll_readable(&[self.stream.as_raw_fd(), interrupt.as_raw_fd()], left_ms)?;
-        match ready[1] {
-            true => Err(sys::failure("it was interrupted")),
-            false => Ok(()),
-        }
+    /// Whether the other end has hung up, or said something after all.
+    pub fn is_over(&self) -> bool {
+        sys::poll_readable(&[self.stream.as_raw_fd()], 0).is_ok_and(|ready| ready[0])
     }
 
     /// The connection without what was read ahead, if nothing was.
     pub fn into_stream(self) -> io::Result<TcpStream> {
         match self.received.is_empty() {
-            true => {
-                self.stream.set_read_timeout(None)?;
-                Ok(self.stream)
-            }
+            true => Ok(self.stream),
             false => Err(sys::failure("it said more than it was asked")),
         }
     }
