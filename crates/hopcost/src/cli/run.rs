@@ -4,6 +4,7 @@ use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use hopcost_model::axis::{AXES, Axis};
