@@ -105,10 +105,11 @@ class Driver:
                 self.skip_rest()
                 break
             self.measure_pairs(number)
-        self.skip_lost()
+        # What could not be tried because of a host is skipped.
+        self._usable(self.journal.planned("host") + self.journal.planned("pair"))
         self.journal.set(status="complete")
         if not self._left_there:
-            self.each(dict.fromkeys(self.ready, {"do": "drop"}), QUICK_S)
+            dict(self.ask(dict.fromkeys(self.ready, {"do": "drop"}), QUICK_S))
         self.show.end()
 
     # --- asking ---
@@ -126,10 +127,6 @@ class Driver:
                 self.ready.discard(host)
                 self.journal.host(host, state="lost", reason=f"{jobs[host]['do']}: {printable(reply.get('error'))}")
             yield host, reply
-
-    def each(self, jobs: dict[str, Job], deadline_s: float) -> dict[str, Reply]:
-        """All replies at once, of jobs whose replies are small."""
-        return dict(self.ask(jobs, deadline_s))
 
     # --- inventory ---
 
@@ -410,7 +407,7 @@ class Driver:
             self._settle(*replies[host], None if problem else part.path, problem)
         self._write()
         jobs = {host: {"do": "drop", "task": f"t{replies[host][0]['id']}"} for host in replies if host in stored}
-        self.each(jobs, QUICK_S)
+        dict(self.ask(jobs, QUICK_S))
 
     def _settle(self, task, reply: Reply, path: Path | None, problem: str = "") -> None:
         code = reply.get("exit") if isinstance(reply.get("exit"), int) else None
@@ -432,11 +429,6 @@ class Driver:
         self._changes = []
 
     # --- the end ---
-
-    def skip_lost(self) -> None:
-        """What could not be tried because of a host."""
-        for kind in ("host", "pair"):
-            self._usable(self.journal.planned(kind))
 
     def abort(self) -> None:
         """Ends what runs on every host; what was finished is in the journal, what ran is failed."""
@@ -515,6 +507,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._tty = sys.stderr.isatty()
+        self._clear = "\r\x1b[K" if self._tty else ""
         self._drawn_s = 0.0
         self._name, self._done, self._total = "", 0, 0
 
@@ -534,16 +527,15 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        print(f"\r\x1b[Khopcost-fleet: {text}" if self._tty else f"hopcost-fleet: {text}", file=sys.stderr)
+        print(f"{self._clear}hopcost-fleet: {text}", file=sys.stderr)
 
     def end(self) -> None:
         """Takes the line away."""
-        if self._tty:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        print(self._clear, end="", file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
         self._drawn_s = time.monotonic()
-        print(f"\r\x1b[K{self._name}: {self._done} of {self._total}", end="", file=sys.stderr, flush=True)
+        print(f"{self._clear}{self._name}: {self._done} of {self._total}", end="", file=sys.stderr, flush=True)
 
 
 def sound(do: str, reply: Reply) -> bool:

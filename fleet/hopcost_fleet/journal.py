@@ -142,9 +142,8 @@ class Journal:
 
     def planned(self, kind: str, limit_to_round: int | None = None) -> list[sqlite3.Row]:
         """What is still to do, of a round or of all."""
-        where = "" if limit_to_round is None else " AND round = ?"
-        values = (kind,) if limit_to_round is None else (kind, limit_to_round)
-        return self._rows(f"SELECT * FROM task WHERE state = 'planned' AND kind = ?{where} ORDER BY id", values)
+        where = "state = 'planned' AND kind = ?1 AND ifnull(?2, round) = round"
+        return self._rows(f"SELECT * FROM task WHERE {where} ORDER BY id", (kind, limit_to_round))
 
     def rounds(self) -> list[int]:
         """Rounds of pairs in which something is still to do."""

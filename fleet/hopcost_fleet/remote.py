@@ -151,7 +151,7 @@ class Remote(Engine):
             except Exception as error:  # a thread that raises would leave the driver waiting
                 reply = lost(f"{type(error).__name__}: {printable(error)}")
             if reply.get("lost"):
-                self._dead[host] = reply["error"]
+                self._dead[host] = str(reply.get("error"))
         replies.put((host, reply))
 
     def abort(self) -> None:
