@@ -15,7 +15,7 @@ import argparse, json, math, os, pathlib, random, shutil, statistics, subprocess
 from against_c import MECHANISMS, PAIR_NS
 from pairs import HOPCOST, ROOT, cpus, median, rank_interval, run, ticks_per_second
 
-BUILD = ["cargo", "rustc", "--release", "--quiet", "--no-default-features", "-p", "hopcost", "--bin", "hopcost", "--"]
+BUILD = ["cargo", "rustc", "--release", "--quiet", "-p", "hopcost", "--bin", "hopcost", "--"]
 CALLS_A_BATCH = 2048
 
 

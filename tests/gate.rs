@@ -34,17 +34,13 @@ fn a_fifth_more_fails_and_is_measured_twice() {
     let _alone = alone();
     let home = Home::new();
     baseline(&home, 833);
-    let arguments =
-        ["gate", "--baseline", "old", "--runs", "4", "--summary", "all.md", "--junit", "all.xml"];
+    let arguments = ["gate", "--baseline", "old", "--runs", "4", "--summary", "all.md"];
     let text = home.expect(&arguments, ends(4));
     let line = text.lines().find(|line| line.trim_start().starts_with("regression"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
     assert_eq!(line.matches("+19.").count() + line.matches("+20.").count(), 6, "{line}");
     let summary = fs::read_to_string(home.path().join("all.md")).unwrap();
     assert!(summary.contains("| regression |"), "{summary}");
-    let junit = fs::read_to_string(home.path().join("all.xml")).unwrap();
-    let element = if measured() == 0 { "<failure message=\"regression" } else { "<error message=" };
-    assert!(junit.contains("<testcase classname") && junit.contains(element), "{junit}");
     assert!(!home.path().join("runs").exists());
     home.run_file();
 }
@@ -104,7 +100,7 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         (&four, 2, "p is 0.057, of which 0.05 is needed; want --runs 4"),
         (&few, 2, "has 3 runs of a case, and a test over runs wants 4"),
         (&["--baseline", "old", "tcp"], 2, "tcp selects no case of the baseline"),
-        (&["--baseline", "old", "--junit", "old/a0.hopcost"], 2, "would overwrite"),
+        (&["--baseline", "old", "--summary", "old/a0.hopcost"], 2, "would overwrite"),
         (&["--baseline", "old", "--summary", "/nowhere/x"], 2, "/nowhere"),
         (&[BASELINE], 2, "required"),
     ] {

@@ -33,22 +33,12 @@ fn plots_are_written_as_files_and_named() {
         .collect();
     files.sort();
     assert!(files.iter().any(|file| file.ends_with("throughput-size.svg")), "{files:?}");
-    let missing = usize::from(!cfg!(feature = "png"));
-    assert_eq!(stderr.lines().count(), files.len() + missing, "one line a file: {stderr}");
-    assert_eq!(stderr.lines().filter(|line| line.contains("cargo install")).count(), missing);
-    assert_eq!(
-        files.iter().any(|file| file.ends_with("throughput-size.png")),
-        cfg!(feature = "png"),
-        "{files:?}"
-    );
+    assert_eq!(stderr.lines().count(), files.len(), "one line a file: {stderr}");
     for file in &files {
         assert!(stderr.contains(&format!("wrote {}", file.display())), "{stderr}");
         let start = fs::read(file).expect("a file");
-        match file.extension().and_then(|e| e.to_str()) {
-            Some("svg") => assert!(start.starts_with(b"<svg "), "{file:?}"),
-            Some("png") => assert!(start.starts_with(b"\x89PNG\r\n"), "{file:?}"),
-            other => panic!("{other:?}"),
-        }
+        assert!(file.extension().is_some_and(|ending| ending == "svg"), "{file:?}");
+        assert!(start.starts_with(b"<svg "), "{file:?}");
     }
     // As with --output, what is there is replaced; and no half-written file is left.
     let first = fs::read(&files[0]).expect("a file");

@@ -40,7 +40,7 @@ pub fn host_html(found: &FleetReport, host: &FleetHost) -> String {
 
 /// A row of the table for programs: a statistic of a case on a host or a pair; one without a statistic where there
 /// is no value.
-pub struct Row<'a> {
+struct Row<'a> {
     host: &'a str,
     peer: Option<&'a str>,
     of: Option<&'a FleetHost>,
@@ -53,16 +53,13 @@ pub struct Row<'a> {
 }
 
 /// What a column holds of a row.
-#[derive(Clone, Copy)]
-pub enum Field {
-    /// A text.
+enum Field {
     Text(fn(&Row) -> Option<String>),
-    /// A number.
     Number(fn(&Row) -> Option<f64>),
 }
 
 /// The columns of the table.
-pub const COLUMNS: &[(&str, Field)] = &[
+const COLUMNS: &[(&str, Field)] = &[
     ("host", Field::Text(|row| Some(row.host.to_owned()))),
     ("peer", Field::Text(|row| row.peer.map(str::to_owned))),
     ("state", Field::Text(|row| Some(row.of?.state.clone()))),
@@ -104,14 +101,7 @@ fn labels(host: &FleetHost) -> Option<String> {
 }
 
 /// Every row, hosts first and then pairs.
-///
-/// # Errors
-/// That of `write`.
-pub fn rows<E>(
-    found: &FleetReport,
-    raw: &RawFleet,
-    write: &mut dyn FnMut(&Row) -> Result<(), E>,
-) -> Result<(), E> {
+fn rows(found: &FleetReport, raw: &RawFleet, write: &mut dyn FnMut(&Row)) {
     let files: HashMap<&str, usize> =
         raw.files.iter().enumerate().map(|(at, file)| (file.file.as_str(), at)).collect();
     for host in &found.hosts {
@@ -127,7 +117,7 @@ pub fn rows<E>(
         };
         let estimates = file.map_or(&[][..], |file| &raw.files[*file].estimates);
         if estimates.is_empty() {
-            write(&bare)?;
+            write(&bare);
         }
         for estimate in estimates {
             let case = raw.cases[estimate.case].as_str();
@@ -135,7 +125,7 @@ pub fn rows<E>(
                 let of = &found.cases[value.case as usize];
                 of.case == case && of.statistic == *estimate.statistic
             });
-            write(&Row { case: Some(case), estimate: Some(estimate), compared, ..bare })?;
+            write(&Row { case: Some(case), estimate: Some(estimate), compared, ..bare });
         }
     }
     for case in &found.pairs {
@@ -159,24 +149,21 @@ pub fn rows<E>(
                 estimate: Some(&estimate),
                 compared: None,
                 of_pair: Some(pair),
-            })?;
+            });
         }
     }
-    Ok(())
 }
 
 /// As CSV: one row a host, case and statistic, then one a pair and case.
 pub fn csv(found: &FleetReport, raw: &RawFleet) -> String {
     let mut out = String::new();
     push_row(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
-    let written: Result<(), std::convert::Infallible> = rows(found, raw, &mut |row| {
+    rows(found, raw, &mut |row| {
         let fields = COLUMNS.iter().map(|(_, field)| match field {
             Field::Text(text) => csv::text(text(row)),
             Field::Number(number) => csv::number(number(row)),
         });
         push_row(&mut out, fields);
-        Ok(())
     });
-    let Ok(()) = written;
     out
 }

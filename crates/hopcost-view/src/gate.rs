@@ -1,9 +1,8 @@
-//! A gate as text, as Markdown for a pull request, and as JUnit XML.
+//! A gate as text, and as Markdown for a pull request.
 
-use hopcost_model::results::{Decision, Gate, GatedCase, Outcome, Undecided};
+use hopcost_model::results::Gate;
 
-use crate::markup::{Esc, put};
-use crate::section::gate::{document, why};
+use crate::section::gate::document;
 use crate::style::TextStyle;
 use crate::{markdown, text as terminal};
 
@@ -17,74 +16,9 @@ pub fn markdown(gate: &Gate) -> String {
     markdown::document(&document(gate))
 }
 
-/// What JUnit has for a case that did not simply pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
-    Failure,
-    Error,
-    Skipped,
-}
-
-impl Element {
-    const fn name(self) -> &'static str {
-        match self {
-            Element::Failure => "failure",
-            Element::Error => "error",
-            Element::Skipped => "skipped",
-        }
-    }
-}
-
-fn element(gate: &Gate, of: &GatedCase) -> Option<Element> {
-    match of.decision(gate.margin) {
-        Decision::Unmeasured => Some(Element::Error),
-        _ if gate.outcome() == Outcome::Invalid => Some(Element::Error),
-        Decision::Regression => Some(Element::Failure),
-        open if open.is_open() => Some(match gate.undecided {
-            Undecided::Fail => Element::Failure,
-            Undecided::Pass => Element::Skipped,
-        }),
-        _ => None,
-    }
-}
-
-/// As JUnit XML: a test case a case.
-pub fn junit(gate: &Gate) -> String {
-    let elements: Vec<Option<Element>> = gate.cases.iter().map(|of| element(gate, of)).collect();
-    let of = |one| elements.iter().filter(|element| **element == Some(one)).count();
-    let counts = format!(
-        "name=\"hopcost gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-        gate.cases.len(),
-        of(Element::Failure),
-        of(Element::Error),
-        of(Element::Skipped)
-    );
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    put!(out, "<testsuites {counts}>\n<testsuite {counts}>\n");
-    for (of, element) in gate.cases.iter().zip(&elements) {
-        put!(out, "<testcase classname=\"hopcost.gate\" name=\"{}\"", Esc(&of.first.case));
-        let Some(element) = element else {
-            out.push_str("/>\n");
-            continue;
-        };
-        let why: Vec<String> = gate.invalid.iter().cloned().chain(why(of, gate.margin)).collect();
-        let (name, why) = (element.name(), why.join(" "));
-        let kind = of.decision(gate.margin).word();
-        put!(out, ">\n<{name} message=\"{}\"", Esc(&format!("{kind}: {why}")));
-        // `skipped` has a message and no type.
-        if *element != Element::Skipped {
-            put!(out, " type=\"{kind}\"");
-        }
-        put!(out, "/>\n</testcase>\n");
-    }
-    put!(out, "<system-out>{}</system-out>\n", Esc(&text(gate, &TextStyle::plain(100))));
-    out.push_str("</testsuite>\n</testsuites>\n");
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{Compared, Verdict};
+    use hopcost_model::results::{Compared, Decision, GatedCase, Outcome, Undecided, Verdict};
 
     use super::*;
 
@@ -162,20 +96,5 @@ mod tests {
             summary.starts_with("# hopcost") && summary.contains("| regression |"),
             "{summary}"
         );
-    }
-
-    #[test]
-    fn junit_has_a_test_case_a_case_and_nothing_breaks_out() {
-        let xml = junit(&gate(ALL, Undecided::Pass));
-        assert!(xml.contains("tests=\"5\" failures=\"1\" errors=\"0\" skipped=\"2\""), "{xml}");
-        assert_eq!(xml.matches("<testcase ").count(), 5);
-        assert!(xml.contains("name=\"roundtrip/pipe?payload=64&amp;place=same-cpu\""), "{xml}");
-        assert!(junit(&gate(ALL, Undecided::Fail)).contains("failures=\"3\""));
-        let mut hostile = gate(ALL, Undecided::Pass);
-        hostile.cases[4].first.case = "a\"/><b>\u{0}]]>".to_owned();
-        hostile.invalid.push("<c>".to_owned());
-        let xml = junit(&hostile);
-        assert!(xml.contains("errors=\"5\""), "{xml}");
-        assert!(!xml.contains("<b>") && !xml.contains("<c>") && !xml.contains('\u{0}'), "{xml}");
     }
 }

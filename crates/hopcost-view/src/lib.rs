@@ -22,8 +22,6 @@ mod markup;
 pub mod mechanisms;
 mod names;
 pub mod number;
-#[cfg(feature = "parquet")]
-pub mod parquet;
 pub mod perfetto;
 pub mod plan;
 mod section;

@@ -1,4 +1,4 @@
-//! Charts: one model (`model`), drawn as SVG (`draw`) and from that as PNG (`png`),
+//! Charts: one model (`model`), drawn as SVG (`draw`),
 //! and what is drawn of a run's results (`heat`, `ladder`, `swept`, `percentiles`, `trials`).
 //!
 //! A drawing has classes instead of colours, a title, a description and a label
@@ -19,8 +19,6 @@ pub mod model;
 mod narrow;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
-#[cfg(feature = "png")]
-mod png;
 mod scale;
 pub(crate) mod shift;
 mod swept;
@@ -37,8 +35,6 @@ use draw::Surroundings;
 use model::{Chart, Vertical};
 pub(crate) use palette::CSS;
 use palette::Ground;
-#[cfg(feature = "png")]
-pub use png::png;
 
 use crate::names::{cpus, plain_id};
 

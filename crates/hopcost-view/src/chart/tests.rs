@@ -292,37 +292,6 @@ fn a_plot_is_drawn_like_this() {
     insta::assert_snapshot!(element(&plots[0].1, Heading::Drawn).replace("><", ">\n<"));
 }
 
-/// Width and height that a PNG file says it has.
-#[cfg(feature = "png")]
-fn size_of(png: &[u8]) -> (u32, u32) {
-    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
-    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
-    (number(16), number(20))
-}
-
-#[cfg(feature = "png")]
-#[test]
-fn a_png_is_the_drawing_at_twice_its_size_with_its_letters() {
-    let chart = &super::plots(&stored::results("copies"))[0].1;
-    let drawn = super::png(chart).unwrap();
-    let drawing = svg(chart);
-    let of = |name: &str| -> f64 {
-        let start = format!(" {name}=\"");
-        drawing.split(start.as_str()).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
-    };
-    let (width, height) = size_of(&drawn);
-    assert!((f64::from(width) - 2.0 * of("width")).abs() <= 2.0);
-    assert!((f64::from(height) - 2.0 * of("height")).abs() <= 2.0);
-    // Without its texts it is another picture: the font is really there.
-    let mut silent = chart.clone();
-    for text in [&mut silent.title, &mut silent.x.label] {
-        *text = " ".repeat(8);
-    }
-    assert_ne!(super::png(&silent).unwrap(), drawn);
-    assert!(drawn.len() > 20_000, "{} bytes: an empty picture", drawn.len());
-    assert_eq!(super::png(chart).unwrap(), drawn, "the same picture every time");
-}
-
 #[test]
 fn every_suite_draws_something() {
     for (suite, _) in hopcost_plan::SHIPPED.iter().copied() {

@@ -49,7 +49,7 @@ fn said(gate: &Gate) -> Vec<String> {
 }
 
 /// What a decision that is no good news rests on.
-pub(crate) fn why(of: &GatedCase, margin: f64) -> Option<String> {
+fn why(of: &GatedCase, margin: f64) -> Option<String> {
     let shown = |of| difference(of).value.shown().map_or("no value".to_owned(), |s| s.to_string());
     let first = shown(&of.first);
     let again = of.again.as_ref().map_or("nothing".to_owned(), shown);

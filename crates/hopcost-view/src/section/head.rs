@@ -167,8 +167,7 @@ pub(super) fn rest(results: &Results, stored: Stored<'_>) -> Vec<Block> {
     let plots = plots.collect::<Vec<_>>().join(", ");
     let plots = (!plots.is_empty()).then(|| {
         says(format!(
-            "Plots: {plots}: in the HTML report, and as SVG and PNG files with `hopcost report \
-             --plots DIR`."
+            "Plots: {plots}: in the HTML report, and as SVG files with `hopcost report --plots DIR`."
         ))
     });
     let page = format!("{} --html", stored.show_command);

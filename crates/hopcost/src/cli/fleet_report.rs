@@ -54,24 +54,16 @@ enum Format {
     Md,
     /// The page of the fleet alone
     Html,
-    /// The rows of csv, typed
-    Parquet,
 }
 
 /// Shows a fleet.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let format = args.format.unwrap_or(Format::Text);
-    if format == Format::Parquet && !cfg!(feature = "parquet") {
-        return Err(usage(
-            "this build writes no Parquet; `cargo install --path crates/hopcost` makes one that does, and --format csv \
-             has the same rows",
-        ));
-    }
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
     }
     let which = match format {
-        Format::Csv | Format::Parquet => Statistics::All,
+        Format::Csv => Statistics::All,
         _ => Statistics::Headline,
     };
     let raw = fleet_index::read(&args.directory, which)?;
@@ -102,12 +94,6 @@ fn document(
         Format::Csv => fleet::csv(found, raw),
         Format::Md => fleet::markdown(found),
         Format::Html => fleet::html(found),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            return hopcost_view::parquet::fleet(found, raw).context("writing Parquet");
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => String::new(),
     };
     Ok(text.into_bytes())
 }

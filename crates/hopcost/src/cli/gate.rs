@@ -16,7 +16,7 @@ use crate::run::scratch::Scratch;
 /// Measures, decides and writes what was decided.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let orphans = Orphans::adopt()?;
-    for file in args.files().into_iter().filter_map(|(_, file)| file) {
+    if let Some(file) = &args.summary {
         output::ensure_writable(file)?;
     }
     prepare_machine()?;
@@ -34,9 +34,6 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     output::write(gate::text(&decided, &output::style()).as_bytes(), None)?;
     if let Some(file) = &args.summary {
         output::write(gate::markdown(&decided).as_bytes(), Some(file))?;
-    }
-    if let Some(file) = &args.junit {
-        output::write(gate::junit(&decided).as_bytes(), Some(file))?;
     }
     Ok(match decided.outcome() {
         Outcome::Passed => exit::OK,

@@ -50,9 +50,6 @@ pub struct Args {
     /// Write what was decided as Markdown, for a pull request
     #[arg(long, value_name = "FILE")]
     pub(super) summary: Option<PathBuf>,
-    /// Write it as JUnit XML, a test case a case
-    #[arg(long, value_name = "FILE")]
-    pub(super) junit: Option<PathBuf>,
 }
 
 /// What a gate found, before anything is decided.
@@ -66,14 +63,9 @@ pub struct Found {
 }
 
 impl Args {
-    /// The files that are written, by option.
-    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
-        [("--summary", self.summary.as_deref()), ("--junit", self.junit.as_deref())]
-    }
-
     /// Refuses to write over a run of the baseline.
     pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
-        ensure_spared(&self.files(), run)
+        ensure_spared(&[("--summary", self.summary.as_deref())], run)
     }
 
     /// What is asked for of the planner, where the cases are those of a suite.

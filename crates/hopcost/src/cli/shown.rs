@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use anyhow::anyhow;
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::{Results, RunComparison, Statistic};
@@ -42,7 +41,7 @@ pub struct Shown {
     /// then prints nothing else, as with --plots
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = page)]
     html: Option<Option<PathBuf>>,
-    /// Write each plot into this directory, as NAME.svg and (if built with the feature png) NAME.png
+    /// Write each plot into this directory, as NAME.svg
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
     /// Write the single operations of each trial (responses of a load) as an interval log of
@@ -301,30 +300,14 @@ fn plots(
     }
     make(directory)?;
     for (name, chart) in plots {
-        for (ending, document) in drawings(chart).map_err(|e| anyhow!("drawing {name}: {e}"))? {
-            let file = directory.join(format!("{name}.{ending}"));
-            if run.is_some_and(|run| same_file(&file, run)) {
-                return Err(usage(format!("--plots would overwrite {of}")));
-            }
-            output::write(&document, Some(&file))?;
-            output::say(&format!("wrote {}", file.display()));
+        let file = directory.join(format!("{name}.svg"));
+        if run.is_some_and(|run| same_file(&file, run)) {
+            return Err(usage(format!("--plots would overwrite {of}")));
         }
-    }
-    if !cfg!(feature = "png") {
-        output::say(
-            "this build draws no PNG; `cargo install --path crates/hopcost` makes one that does",
-        );
+        output::write(hopcost_view::chart::svg(chart).as_bytes(), Some(&file))?;
+        output::say(&format!("wrote {}", file.display()));
     }
     Ok(())
-}
-
-/// The files of a chart: what their names end in, and what is in them.
-fn drawings(chart: &Chart) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
-    Ok(vec![
-        ("svg", hopcost_view::chart::svg(chart).into_bytes()),
-        #[cfg(feature = "png")]
-        ("png", hopcost_view::chart::png(chart)?),
-    ])
 }
 
 /// Whether two paths lead to one file, which need not be there yet.
