@@ -88,7 +88,8 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &["it said nothing in time"],
         within_s: 4,
         play: |home| {
-            let (address, _visited) = silent(welcome);
+            key(home, "KEY", SHARED, 0o600);
+            let (address, _visit) = silent(welcome);
             Ok(near(home, &address, "KEY", &[TCP, "--budget", "2s"]))
         },
     },
@@ -288,7 +289,9 @@ pub(super) const FAULTS: &[Fault] = &[
             let mut first = begun_with(home, &far);
             first.kill().expect("to kill");
             reap(&mut first);
-            Ok(nothing_said(reap(&mut far.child)))
+            let status = reap(&mut far.child);
+            swept(home);
+            Ok(nothing_said(status))
         },
     },
     Fault {

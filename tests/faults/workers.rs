@@ -68,8 +68,8 @@ pub const OF_OTHERS: &[Fault] = told! { rogue:
 };
 
 pub const SILENT: &[Fault] = told! { silent:
-    "a worker of another runtime never answers", "no answer within its deadline", "never@run";
-    "a worker of another runtime answers half a line", "no answer within its deadline", "half@run";
+    "a worker of another runtime never answers", "passed its deadline", "never@run";
+    "a worker of another runtime answers half a line", "passed its deadline", "half@run";
     "a worker of another runtime floods its output", "a line of more than 262144 bytes", "flood@run";
     "a worker of another runtime floods with replies", "does not answer `attach`", "flood-lines@attach";
 };
