@@ -1,5 +1,5 @@
 //! The dockets that hopcost brings have every claim of the five documents once, and tell no verdict;
-//! what docs/dockets.md writes is what the parser reads, and schema/docket-1.json knows its keys.
+//! what docs/dockets.md writes is what the parser reads, and the schema knows its keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,7 +226,7 @@ struct QuestionTable {
     claims: Texts,
 }
 
-/// schema/docket-1.json.
+/// The keys of a docket.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(DocketFile).to_value();
     schema["title"] = json!("hopcost docket");

@@ -1,105 +1,59 @@
-//! What is made from the code stays as the code says: documents, completions, exit codes.
+//! What the program prints of itself is whole: references, manual, schemas, completions, exit codes.
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hopcost_model::finding::Code;
 
-use crate::support::Home;
 use crate::support::wait::reap;
+use crate::support::{Home, mechanisms};
 use crate::{dockets, schema};
 
-/// Set, the tests write the files instead of comparing them.
-const REGENERATE: &str = "HOPCOST_REGENERATE";
-
-/// A file of the repository.
-fn repository(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
-/// Fails if a file is not what would be made now.
-fn fresh(path: &str, made: &str) {
-    let file = repository(path);
-    if std::env::var_os(REGENERATE).is_some_and(|value| !value.is_empty()) {
-        std::fs::write(&file, made).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        return;
-    }
-    let stored = std::fs::read_to_string(&file).unwrap_or_else(|e| format!("({e})"));
-    if stored == made {
-        return;
-    }
-    let same = stored.lines().zip(made.lines()).take_while(|(old, new)| old == new).count();
-    panic!(
-        "{path} is stale: run {REGENERATE}=1 cargo test -p hopcost --test integration generated\n\
-         line {}: it says   {:?}\n         it should {:?}",
-        same + 1,
-        stored.lines().nth(same).unwrap_or("(its end)"),
-        made.lines().nth(same).unwrap_or("(its end)")
-    );
-}
-
-/// Says on a page who makes it.
-fn by_hand_never(from: &str) -> String {
-    format!("<!-- Made from {from}; a test fails when it is stale. Do not edit by hand. -->\n\n")
+/// What the headings of a reference are about.
+fn headings(topic: &str) -> Vec<String> {
+    let text = Home::new().expect(&["reference", topic], 0);
+    text.lines().filter_map(|line| line.strip_prefix("## ").map(str::to_owned)).collect()
 }
 
 #[test]
-fn the_mechanisms_page_is_fresh() {
-    let all: Vec<_> = hopcost_probe::mechanism::ALL.iter().map(|row| &row.facts).collect();
-    let page = format!(
-        "# Mechanisms\n\n{}\
-         Words are defined in the [glossary](../GLOSSARY.md). System calls and context switches are \
-         of one operation by both ends together, under the default wait in this table and under \
-         each wait below; the conformance tests count them.\n\n{}",
-        by_hand_never("the rows in crates/hopcost-probe/src/mechanism"),
-        hopcost_view::mechanisms::reference(&all)
-    );
-    fresh("docs/mechanisms.md", &page);
+fn each_reference_has_every_part_once() {
+    let commands = subcommands(&Home::new()).into_iter().filter(|name| name != "help");
+    let commands = commands.map(|name| format!("hopcost {name}"));
+    let commands: Vec<String> = std::iter::once("hopcost".to_owned()).chain(commands).collect();
+    assert_eq!(headings("cli"), commands);
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let shown = mechanisms().map(|facts| facts.name.to_owned()).collect();
+    assert_eq!(sorted(headings("mechanisms")), sorted(shown));
+    let codes: Vec<String> = Code::ALL.iter().map(Code::to_string).collect();
+    assert_eq!(headings("findings"), codes);
 }
 
 #[test]
-fn the_findings_page_is_fresh() {
-    let mut page = format!(
-        "# Findings\n\n{}\
-         A finding is a remark that hopcost makes on a run or on a case, with its evidence. Its \
-         severity says how far it reaches: a `note` is to be known and the number stands; \
-         `suspect`, the number may mislead; `invalid`, the number is not what its label says (exit \
-         code 3). A result is as valid as its worst finding lets it be. Thresholds are named \
-         constants beside their rules, in crates/hopcost-read/src/findings.\n",
-        by_hand_never("crates/hopcost-model/src/finding.rs")
-    );
-    for code in Code::ALL {
-        page.push_str(&format!(
-            "\n## {code}\n\n{}\n\n**What to do:** {}\n",
-            code.means(),
-            code.remedy()
-        ));
-    }
-    fresh("docs/findings.md", &page);
-}
-
-#[test]
-fn the_command_line_reference_is_fresh() {
-    fresh("docs/cli.md", &Home::new().expect(&["reference"], 0));
-}
-
-#[test]
-fn the_manual_page_is_fresh_and_names_every_subcommand() {
+fn the_manual_page_names_every_subcommand() {
     let home = Home::new();
     let page = home.expect(&["man"], 0);
     for subcommand in subcommands(&home) {
         let name = format!("hopcost\\-{subcommand}(1)");
         assert!(page.contains(&name), "{subcommand} is not in the manual page");
     }
-    fresh("docs/hopcost.1", &page);
 }
 
 #[test]
-fn the_schemas_are_fresh() {
-    fresh("schema/hopcost-1.json", &format!("{:#}\n", schema::document()));
-    fresh("schema/docket-1.json", &format!("{:#}\n", dockets::schema()));
+fn schemas_are_written_for_editors_and_scripts() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, schema) in
+        [("hopcost-1.json", schema::document()), ("docket-1.json", dockets::schema())]
+    {
+        let file = folder.join(name);
+        std::fs::write(&file, format!("{schema:#}\n")).expect("to write");
+        println!("wrote {}", file.display());
+    }
 }
 
 /// The subcommands that the help shows.

@@ -1,5 +1,8 @@
-//! The JSON documents that hopcost prints and their published schema, schema/hopcost-1.json.
+//! The JSON documents that hopcost prints, and their schema.
 
+use std::path::Path;
+
+use flate2::read::GzDecoder;
 use hopcost_model::SCHEMA;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::{Advice, Checkup, FleetReport, Results, RunComparison};
@@ -296,6 +299,24 @@ fn runs_and_reports_follow_the_schema() {
     assert!(results.iter().any(|r| r["ratio"].is_object()), "no ratio");
     assert!(results.iter().any(|r| r["estimates"]["cost_ns"].is_object()), "no cost");
     assert!(!document["findings"].as_array().expect("findings").is_empty());
+}
+
+#[test]
+fn stored_runs_follow_the_schema() {
+    let home = Home::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/runs");
+    let mut runs = 0;
+    for entry in std::fs::read_dir(folder).expect("the stored runs") {
+        let packed = entry.expect("an entry").path();
+        if packed.extension().is_some_and(|ending| ending == "gz") {
+            let packed = std::fs::File::open(packed).expect("a stored run");
+            let mut run = std::fs::File::create(home.path().join("run.hopcost")).expect("a file");
+            std::io::copy(&mut GzDecoder::new(packed), &mut run).expect("a run file");
+            valid("Results", &home.expect(&["report", "./run.hopcost", "--format", "json"], 0));
+            runs += 1;
+        }
+    }
+    assert!(runs > 5, "{runs}");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! `hopcost completions SHELL`, the manual page and the reference: all made from the
-//! definition of the command line.
+//! `hopcost completions SHELL` and the manual page, made from the definition of the command line.
 
 use clap::Command;
 
@@ -37,29 +36,4 @@ pub fn man(command: Command) -> anyhow::Result<u8> {
     }
     output::write(&pages, None)?;
     Ok(exit::OK)
-}
-
-/// Prints the reference of every visible subcommand.
-pub fn reference(command: Command) -> anyhow::Result<u8> {
-    let mut text = String::from(
-        "# Command line reference\n\nMade by `hopcost reference`; a test fails when it is stale.\n",
-    );
-    let mut command = command.term_width(100);
-    command.build();
-    section(&mut text, &mut command.clone());
-    for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set()) {
-        section(&mut text, sub);
-    }
-    output::write(text.as_bytes(), None)?;
-    Ok(exit::OK)
-}
-
-fn section(text: &mut String, command: &mut Command) {
-    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
-    if name.ends_with("help") {
-        return;
-    }
-    let help = command.render_long_help().to_string();
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
 }

@@ -28,6 +28,7 @@ mod own;
 mod peer;
 mod progress;
 mod recompute;
+mod reference;
 mod report;
 mod run;
 mod selftest;
@@ -100,9 +101,9 @@ enum Command {
     /// Print the manual page (troff)
     #[command(hide = true)]
     Man,
-    /// Print the command line reference (Markdown)
+    /// Print a reference as Markdown: of the command line, the mechanisms or the findings
     #[command(hide = true)]
-    Reference,
+    Reference(reference::Args),
     /// One trial with a fixed number of operations, as JSON
     #[command(hide = true)]
     Trial(trial::Args),
@@ -175,7 +176,7 @@ pub fn main() -> ExitCode {
         Some(Command::Facts) => facts::run(),
         Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
         Some(Command::Man) => completions::man(Cli::command()),
-        Some(Command::Reference) => completions::reference(Cli::command()),
+        Some(Command::Reference(args)) => reference::run(&args, Cli::command()),
         Some(Command::Trial(args)) => trial::run(&args),
         Some(Command::Worker(args)) => match worker::run(args) {
             Ok(code) => return code,

@@ -1,0 +1,78 @@
+//! `hopcost reference TOPIC`: what the program knows of itself, as Markdown.
+
+use clap::{Command, ValueEnum};
+use hopcost_model::finding::Code;
+
+use super::{exit, output};
+
+/// Arguments of `reference`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What it is about
+    #[arg(value_enum, default_value = "cli")]
+    topic: Topic,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Topic {
+    /// Every option of every subcommand
+    Cli,
+    /// Every mechanism: what its number contains, its system calls, its limits
+    Mechanisms,
+    /// Every finding: what it means, and what helps
+    Findings,
+}
+
+/// Prints a reference.
+pub fn run(args: &Args, command: Command) -> anyhow::Result<u8> {
+    let text = match args.topic {
+        Topic::Cli => command_line(command),
+        Topic::Mechanisms => mechanisms(),
+        Topic::Findings => findings(),
+    };
+    output::write(text.as_bytes(), None)?;
+    Ok(exit::OK)
+}
+
+fn command_line(command: Command) -> String {
+    let mut text = String::from("# Command line\n");
+    let mut command = command.term_width(100);
+    command.build();
+    section(&mut text, &mut command.clone());
+    for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set()) {
+        section(&mut text, sub);
+    }
+    text
+}
+
+fn section(text: &mut String, command: &mut Command) {
+    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+    if name.ends_with("help") {
+        return;
+    }
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+}
+
+fn mechanisms() -> String {
+    let all: Vec<_> = hopcost_probe::mechanism::ALL.iter().map(|row| &row.facts).collect();
+    format!(
+        "# Mechanisms\n\nThe counts are of one operation, both ends together: in this table under the \
+         default wait, below under each wait. The conformance tests check them.\n\n{}",
+        hopcost_view::mechanisms::reference(&all)
+    )
+}
+
+fn findings() -> String {
+    let mut text = String::from(
+        "# Findings\n\nA finding is a remark on a run or on a case, with its evidence. A `note` leaves \
+         the number valid, a `suspect` number may mislead, and an `invalid` number is not what its \
+         label says (exit code 3). A result is as valid as its worst finding.\n",
+    );
+    for code in Code::ALL {
+        let (means, remedy) = (code.means(), code.remedy());
+        text.push_str(&format!("\n## {code}\n\n{means}\n\n**What to do:** {remedy}\n"));
+    }
+    text
+}
