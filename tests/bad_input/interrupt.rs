@@ -1,7 +1,9 @@
 //! An interrupt keeps what is finished, and the run goes on from there.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use crate::support::wait::InTime;
 use crate::support::{Home, together};
@@ -43,6 +45,41 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
             resumes(&home, document["plan"]["trials_done"].as_u64().unwrap_or(0));
         }
         assert!(left(&home).is_empty(), "{:?}", left(&home));
+    }
+}
+
+/// Calls of the control process that may block.
+const CALLS: [&str; 7] = ["connect", "accept", "reply", "wait", "spacing", "store", "write"];
+
+#[test]
+fn a_signal_ends_a_run_within_a_second_in_whatever_call_it_is() {
+    let _together = together();
+    for call in CALLS {
+        let home = Home::new();
+        let case = ["run", "tcp?place=same-cpu", "--rounds", "2", "--format", "json"];
+        let mut command = home.interruptible(&case);
+        command.env("HOPCOST_STALL", call).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("to start");
+        let said = BufReader::new(child.stderr.take().expect("piped"));
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            said.lines().map_while(Result::ok).try_for_each(|l| sender.send(l))
+        });
+        let stalled = format!("stalled: {call}");
+        let patience = Duration::from_secs(30);
+        let heard = || lines.recv_timeout(patience).unwrap_or_else(|_| panic!("{call}: not made"));
+        while heard() != stalled {}
+        let since = Instant::now();
+        crate::faults::signal(child.id(), libc::SIGTERM);
+        let mut code = None;
+        crate::faults::until(patience, call, || {
+            code = child.try_wait().expect("our child").map(|status| status.code());
+            code.is_some()
+        });
+        let took = since.elapsed();
+        assert_eq!(code, Some(Some(130)), "{call}");
+        assert!(took < Duration::from_millis(1_300), "{call}: {took:?}");
+        assert!(crate::faults::processes_of(&home).is_empty() && left(&home).is_empty(), "{call}");
     }
 }
 

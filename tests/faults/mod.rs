@@ -190,7 +190,7 @@ fn briefly(said: &str) -> String {
 }
 
 /// Processes that were started with this home, by whomever, in whatever session.
-fn processes_of(home: &Home) -> Vec<u32> {
+pub fn processes_of(home: &Home) -> Vec<u32> {
     let own = format!("HOME={}", home.path().display());
     let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

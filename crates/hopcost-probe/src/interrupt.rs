@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::sys::{check, context, failure};
@@ -22,6 +22,8 @@ use crate::sys::{check, context, failure};
 const GRACE: Duration = Duration::from_millis(800);
 /// How long a document may go on after an interrupt to a reader that takes it.
 const READER: Duration = Duration::from_millis(300);
+/// How long a line of our own waits for room.
+const SAID: Duration = Duration::from_millis(100);
 /// Bytes that a pipe takes without blocking once poll(2) calls it writable (PIPE_BUF).
 const AT_ONCE: usize = 4096;
 /// How long a Unix socket whose queue is full is left alone before the next try.
@@ -108,26 +110,41 @@ pub fn ensure_end(tidy: impl FnOnce() + Send + 'static) {
     drop(thread.spawn(wait));
 }
 
-/// Writes a line to standard error, unless that would block: what nobody reads is dropped.
+/// Writes a line to standard error; what nobody makes room for in a moment is dropped.
 pub fn say(line: &str) {
-    if is_writable(libc::STDERR_FILENO) {
+    if is_writable(libc::STDERR_FILENO, SAID) {
         // SAFETY: the line is valid for its length.
         unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }
 }
 
-/// Whether a short line can be written without blocking: not to a terminal that was stopped,
-/// nor to a full pipe. A closed one fails at once.
-pub fn is_writable(fd: RawFd) -> bool {
-    let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
-    poll(&mut polled, Some(Instant::now())).is_ok() && polled[0].revents != 0
+/// Whether a line that is drawn now would not block: a terminal may be stopped.
+pub fn is_drawable() -> bool {
+    is_writable(libc::STDERR_FILENO, Duration::ZERO)
 }
 
-/// The calls that may block, by the names under which a test has one of them never return.
+/// Whether a short line can be written without blocking, at the latest after so long: not to a
+/// terminal that was stopped, nor to a full pipe. A closed one fails at once.
+fn is_writable(fd: RawFd, within: Duration) -> bool {
+    let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
+    poll(&mut polled, Some(Instant::now() + within)).is_ok() && polled[0].revents != 0
+}
+
+/// Whether a test has this call never return, by its name; it learns when the call is made.
 fn never_returns(call: &str) -> bool {
     static STALLED: OnceLock<Option<String>> = OnceLock::new();
+    static SAID: AtomicBool = AtomicBool::new(false);
     let stalled = STALLED.get_or_init(|| std::env::var("HOPCOST_STALL").ok());
-    stalled.as_deref() == Some(call)
+    let never = stalled.as_deref() == Some(call);
+    if never && !SAID.swap(true, Ordering::Relaxed) {
+        say(&format!("stalled: {call}\n"));
+    }
+    never
+}
+
+/// The descriptor that a call waits for; none where a test says that it never returns.
+pub fn awaited(call: &str, fd: &impl AsRawFd) -> RawFd {
+    if never_returns(call) { -1 } else { fd.as_raw_fd() }
 }
 
 /// A call that cannot be polled is about to be made: where a test says so, it never returns.
@@ -170,8 +187,7 @@ pub fn until_ready(
     events: libc::c_short,
     until: Option<Instant>,
 ) -> io::Result<()> {
-    let fd = if never_returns(call) { -1 } else { fd.as_raw_fd() };
-    let polled = libc::pollfd { fd, events, revents: 0 };
+    let polled = libc::pollfd { fd: awaited(call, fd), events, revents: 0 };
     let mut polled = [polled, readable(EVENT.load(Ordering::Relaxed))];
     loop {
         poll(&mut polled, until)?;
@@ -214,6 +230,11 @@ pub fn sleep_until(call: &str, moment: Instant) -> io::Result<()> {
 
 /// Connects to a listener of this host or another.
 pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
+    connect_for("connect", address, until)
+}
+
+/// The same, with what it is for.
+pub fn connect_for(call: &str, address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
     let (family, address, len) = match address {
         SocketAddr::V4(v4) => {
             let address = libc::sockaddr_in {
@@ -235,8 +256,7 @@ pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
             (libc::AF_INET6, Address { v6: address }, size_of::<libc::sockaddr_in6>())
         }
     };
-    let socket = dial(family, &address, len, until)?;
-    Ok(TcpStream::from(socket))
+    Ok(TcpStream::from(dial(call, family, &address, len, until)?))
 }
 
 /// Connects to a listener with a path.
@@ -253,7 +273,8 @@ pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
         *to = *from as libc::c_char;
     }
     let len = size_of::<libc::sockaddr_un>();
-    Ok(UnixStream::from(dial(libc::AF_UNIX, &Address { unix: address }, len, until)?))
+    let address = Address { unix: address };
+    Ok(UnixStream::from(dial("connect", libc::AF_UNIX, &address, len, until)?))
 }
 
 union Address {
@@ -263,7 +284,13 @@ union Address {
 }
 
 /// A connected stream socket that blocks, as one of a plain connect(2) does.
-fn dial(family: i32, address: &Address, len: usize, until: Instant) -> io::Result<OwnedFd> {
+fn dial(
+    call: &str,
+    family: i32,
+    address: &Address,
+    len: usize,
+    until: Instant,
+) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: integer arguments; the descriptor is owned from here on.
     let socket = unsafe { OwnedFd::from_raw_fd(check(libc::socket(family, kind, 0))?) };
@@ -273,9 +300,9 @@ fn dial(family: i32, address: &Address, len: usize, until: Instant) -> io::Resul
         let result =
             unsafe { libc::connect(socket.as_raw_fd(), address.cast(), len as libc::socklen_t) };
         match check(result).map_err(|error| (error.raw_os_error(), error)) {
-            Ok(_) if !never_returns("connect") => break,
+            Ok(_) if !never_returns(call) => break,
             Ok(_) | Err((Some(libc::EINPROGRESS), _)) => {
-                until_ready("connect", &socket, libc::POLLOUT, Some(until))?;
+                until_ready(call, &socket, libc::POLLOUT, Some(until))?;
                 match crate::sys::get_option(&socket, libc::SOL_SOCKET, libc::SO_ERROR)? {
                     0 => break,
                     error => return Err(io::Error::from_raw_os_error(error)),
@@ -283,7 +310,7 @@ fn dial(family: i32, address: &Address, len: usize, until: Instant) -> io::Resul
             }
             // The queue of a Unix socket is full.
             Err((Some(libc::EAGAIN), _)) if Instant::now() < until => {
-                sleep_until("connect", Instant::now() + FULL)?;
+                sleep_until(call, Instant::now() + FULL)?;
             }
             Err((Some(libc::EAGAIN), _)) => return Err(late()),
             Err((_, error)) => return Err(error),
@@ -317,7 +344,7 @@ pub fn write_all(fd: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
         if came() {
             static LAST: OnceLock<Instant> = OnceLock::new();
             let last = *LAST.get_or_init(|| Instant::now() + READER);
-            let fd = if never_returns("write") { -1 } else { fd.as_raw_fd() };
+            let fd = awaited("write", fd);
             let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
             poll(&mut polled, Some(last))?;
             if polled[0].revents == 0 || Instant::now() >= last {
@@ -379,7 +406,8 @@ mod tests {
         let error = accept(&listener, soon()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(listener);
-        assert_eq!(connect(refused, soon()).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        let error = connect(refused, soon()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         // Whose queue is full.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");

@@ -136,14 +136,9 @@ impl Two {
 fn in_namespaces<T: Send>(
     make: impl FnOnce(&Two) -> io::Result<Pair<T>> + Send,
 ) -> io::Result<Pair<T>> {
-    std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .name("hopcost-netns".into())
-            .spawn_scoped(scope, || make(&Two::make()?))?
-            .join()
-            .unwrap_or_else(|_| Err(sys::failure("a thread in a network namespace panicked")))
-    })
-    .map_err(|e| sys::context(e, "two network namespaces"))
+    sys::on_a_thread(|| make(&Two::make()?))
+        .and_then(|made| made)
+        .map_err(|e| sys::context(e, "two network namespaces"))
 }
 
 /// Moves the calling thread into a network namespace of its own.

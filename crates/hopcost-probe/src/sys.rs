@@ -179,6 +179,43 @@ pub fn die_with_parent(parent: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Has a thread of its own do something, so that the affinity and the namespaces of the calling
+/// one stay as they are.
+///
+/// # Errors
+/// If there is no thread to be had.
+pub fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+        let thread = thread.map_err(|e| {
+            context(e, "starting a thread (see ulimit -u and pids.max of a cgroup)")
+        })?;
+        thread.join().map_err(|_| failure("a thread ended without a result"))
+    })
+}
+
+/// Bytes of stack that the main thread needs, and those that it asks for.
+const STACK_BYTES: (u64, u64) = (1 << 20, 8 << 20);
+
+/// Has the main thread's stack grow as far as this program needs, where the limit in force is lower
+/// (ulimit -s); what it starts inherits that.
+pub fn ensure_stack() -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid for writing and for reading.
+    unsafe {
+        check(libc::getrlimit(libc::RLIMIT_STACK, &mut limit))?;
+        let (least, aimed) = STACK_BYTES;
+        if limit.rlim_cur >= least {
+            return Ok(());
+        }
+        limit.rlim_cur = aimed.min(limit.rlim_max);
+        match limit.rlim_cur >= least {
+            true => check(libc::setrlimit(libc::RLIMIT_STACK, &limit)).map(drop),
+            false => Err(failure("hopcost needs a stack of 1 MiB (see ulimit -Hs)")),
+        }
+    }
+}
+
 /// Names this process for `ps`, `pgrep` and `perf` (at most 15 bytes).
 pub fn set_name(name: &str) {
     if let Ok(name) = CString::new(name) {

@@ -56,12 +56,10 @@ impl Bare {
     }
 }
 
-/// Does something on a CPU, in a thread of its own, so that the affinity of the calling one stays
-/// as it is.
+/// Does something on a CPU, in a thread of its own.
 fn on<T: Send>(cpu: u32, work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
     let pinned = || sys::pin(cpu).map_err(|error| error.to_string()).and_then(|()| work());
-    let worked = std::thread::scope(|scope| scope.spawn(pinned).join());
-    worked.map_err(|_| "the thread that measures what an event costs ended".to_owned())?
+    sys::on_a_thread(pinned).map_err(|error| error.to_string())?
 }
 
 /// The median round trip to another thread on this CPU; `begin` is called when both are warm.
@@ -74,7 +72,8 @@ fn hop_ns(begin: impl FnOnce() -> Result<(), String>) -> Result<f64, String> {
         while asked.read_exact(&mut byte).is_ok() && answer.write_all(&byte).is_ok() {}
     };
     std::thread::scope(|scope| {
-        scope.spawn(echo);
+        let echoing = std::thread::Builder::new().spawn_scoped(scope, echo);
+        echoing.map_err(|error| format!("starting a thread: {error}"))?;
         // Dropped at the end of this scope, which ends the other thread.
         let mut hop = move || -> io::Result<f64> {
             let started = Instant::now();

@@ -70,8 +70,7 @@ impl Tie {
         let read = || -> std::io::Result<Vec<Pair>> {
             cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| pair())).collect()
         };
-        let pairs = std::thread::scope(|scope| scope.spawn(read).join());
-        let pairs = pairs.map_err(|_| "the thread that reads clocks ended".to_owned())?;
+        let pairs = sys::on_a_thread(read).and_then(|pairs| pairs);
         let pairs = pairs.map_err(|error| format!("reading the clocks of the CPUs: {error}"))?;
         self.pairs.extend(pairs);
         Ok(())

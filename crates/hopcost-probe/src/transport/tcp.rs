@@ -33,7 +33,8 @@ fn connects() -> Result<(), String> {
         .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))?;
     let until = Instant::now() + AVAILABLE_WITHIN;
     // Where the interface is down, binding works and connecting does not.
-    let connected = listener.local_addr().and_then(|to| interrupt::connect(to, until));
+    let connected =
+        listener.local_addr().and_then(|to| interrupt::connect_for("available", to, until));
     connected.map(drop).map_err(|e| match e.kind() {
         io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::NetworkDown

@@ -1,12 +1,13 @@
 //! `hopcost calibrate`: the quiet levels of this machine's yardsticks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hopcost_machine::{Root, busy_ns};
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick};
 use hopcost_model::units;
 use hopcost_plan::{Ask, Yardsticks};
+use hopcost_probe::interrupt;
 use hopcost_view::number;
 use serde_json::json;
 
@@ -120,7 +121,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 /// what they made of this one.
 fn ensure_quiet(cpus: &[u32]) -> anyhow::Result<()> {
     let before = busy_ns(&Root::default(), cpus);
-    std::thread::sleep(WATCHED);
+    interrupt::sleep_until("watch", Instant::now() + WATCHED)?;
     let after = busy_ns(&Root::default(), cpus);
     for ((cpu, before), after) in cpus.iter().zip(before).zip(after) {
         let used = after.zip(before).map_or(0, |(after, before)| after.saturating_sub(before));

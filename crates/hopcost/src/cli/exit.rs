@@ -1,5 +1,7 @@
 //! How a subcommand ends: its exit code, the same for every subcommand, and refusals.
 
+use hopcost_probe::interrupt;
+
 /// Fine.
 pub const OK: u8 = 0;
 /// A runtime error, or at least one case failed.
@@ -43,9 +45,9 @@ pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
     anyhow::Error::new(Refusal { message: message.to_string(), code: NOT_COMPARABLE })
 }
 
-/// The exit code of an error, which an interrupt may have been.
+/// The exit code of an error. After an interrupt whatever fails does so for that.
 pub fn code_of(error: &anyhow::Error) -> u8 {
-    if hopcost_probe::interrupt::came() {
+    if interrupt::came() {
         return INTERRUPTED;
     }
     error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code)

@@ -6,8 +6,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use hopcost_probe::sys;
+use hopcost_probe::interrupt;
 
+/// POLLIN of Linux (asm-generic/poll.h).
+const POLLIN: i16 = 1;
 /// O_NONBLOCK of Linux (asm-generic/fcntl.h).
 const NONBLOCK: i32 = 0o4000;
 
@@ -44,7 +46,7 @@ impl Read for Waiting {
         loop {
             match self.0.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    sys::poll_readable(&[self.0.as_raw_fd()], -1)?;
+                    interrupt::until_ready("input", &self.0, POLLIN, None)?;
                 }
                 done => return done,
             }

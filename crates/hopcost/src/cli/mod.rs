@@ -44,6 +44,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use hopcost_probe::sys;
 
 /// What it costs to hand a message across a boundary, how sure that is, and why.
 ///
@@ -147,6 +148,10 @@ fn one_line(error: &clap::Error) -> String {
 /// Parses the command line, does what it says, prints one line if that fails.
 pub fn main() -> ExitCode {
     report_own_faults();
+    if let Err(error) = sys::ensure_stack() {
+        output::say(&format!("hopcost: {error}"));
+        return ExitCode::from(exit::USAGE);
+    }
     let words = command_line::arguments(&Cli::command());
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,

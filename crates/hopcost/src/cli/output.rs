@@ -11,7 +11,7 @@ use hopcost_model::text::escaped;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 use super::exit::usage;
 use crate::about;
@@ -37,9 +37,7 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         if sys::stdout_was_closed() {
             return Err(anyhow!("writing to stdout: it is closed"));
         }
-        let mut out = io::stdout().lock();
-        out.write_all(document).and_then(|()| out.flush()).context("writing to stdout")?;
-        return Ok(());
+        return interrupt::write_all(&io::stdout(), document).context("writing to stdout");
     };
     ensure_no_pipe(path)?;
     write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
@@ -194,7 +192,8 @@ pub fn say(text: &str) {
     if text.chars().nth(LINE_MAX).is_some() {
         line.push('…');
     }
-    let _ = writeln!(io::stderr(), "{line}");
+    line.push('\n');
+    interrupt::say(&line);
 }
 
 /// How to show mechanisms.

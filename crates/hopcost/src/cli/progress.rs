@@ -9,6 +9,7 @@ use hopcost_model::plan::{Plan, PlannedCase, Question};
 use hopcost_model::text::count;
 use hopcost_model::units::format_size;
 use hopcost_plan::{Beyond, Expected};
+use hopcost_probe::interrupt;
 use hopcost_view::number::expected as time;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -127,6 +128,9 @@ impl Line {
             }
         }
         if let Some(bar) = &self.bar {
+            if !interrupt::is_drawable() {
+                return;
+            }
             bar.set_length(progress.trials_planned);
             bar.set_position(progress.trials_done);
             let name = progress.next.and_then(|index| self.names.get(index as usize));
@@ -145,6 +149,9 @@ impl Line {
     /// Clears the line.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
+            if !interrupt::is_drawable() {
+                bar.set_draw_target(ProgressDrawTarget::hidden());
+            }
             bar.finish_and_clear();
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -15,7 +14,7 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
 use hopcost_model::results::{CaseResult, Results};
 use hopcost_plan::Expected;
-use hopcost_probe::sys;
+use hopcost_probe::interrupt;
 use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
@@ -131,7 +130,7 @@ impl RunSession {
 
     /// Whether the user has interrupted, also since the last trial.
     pub fn is_interrupted(&self) -> anyhow::Result<bool> {
-        Ok(sys::poll_readable(&[self.setup.interrupt.as_raw_fd()], 0)? == [true])
+        Ok(interrupt::came())
     }
 
     /// Measures what is left of the plan.
@@ -427,6 +426,7 @@ fn thinned(mut trial: RawTrial) -> RawTrial {
 
 impl Sink for Store<'_> {
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
+        interrupt::stall("store");
         trial.started_ns += self.base_ns;
         collect(&mut self.readings_ns, &trial);
         if let Some(so_far) = &mut self.so_far {

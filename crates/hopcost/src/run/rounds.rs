@@ -2,7 +2,6 @@
 //! have been enough.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -11,7 +10,7 @@ use hopcost_model::plan::{Question, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
 use hopcost_plan::{BUDGET_FOR_INTERVAL, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, RUN_FIXED_NS};
-use hopcost_probe::sys;
+use hopcost_probe::interrupt;
 use hopcost_stats::{compare, thinning};
 
 use super::budget::{Next, Spent};
@@ -23,6 +22,8 @@ use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
+/// How long a trial may stand still where nothing is left of the budget.
+const MOMENT_MS: u64 = 2_000;
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
@@ -277,11 +278,12 @@ impl<'a> Rounds<'a> {
         self.progress.next = Some(self.live[which].index);
         sink.progress(&self.progress);
         let started_ns = self.elapsed_ns();
+        let shape = self.bounded_shape();
         let live = &mut self.live[which];
         live.began = Some(Instant::now());
         let yardstick = self.session.yardsticks.of_case.get(live.index as usize);
         let beside = Beside::of(&mut self.yardsticks, yardstick.copied().flatten());
-        let outcome = one_trial(self.session, live, round, self.shape, beside)?;
+        let outcome = one_trial(self.session, live, round, shape, beside)?;
         let Outcome::Row(mut row) = outcome else { return Ok(None) };
         if let Some(news) = self.yardsticks.news() {
             sink.yardsticks(&news)?;
@@ -319,6 +321,19 @@ impl<'a> Rounds<'a> {
         Ok(Some(()))
     }
 
+    /// The shape of the next trial, which has what is left of the budget to stand still in, or a
+    /// moment beyond what it measures.
+    fn bounded_shape(&self) -> TrialShape {
+        let mut shape = self.shape;
+        if let Some(budget_ns) = self.session.plan.budget_ns {
+            let left_ms = budget_ns.saturating_sub(self.elapsed_ns()) / 1_000_000;
+            let measured_ns = shape.warm_up_ns.saturating_add(shape.measure_max_ns);
+            let least_ms = MOMENT_MS.saturating_add(measured_ns / 1_000_000 * 4);
+            shape.deadline_ms = shape.deadline_ms.min(left_ms.max(least_ms));
+        }
+        shape
+    }
+
     /// What is left takes by the trials so far, and no more than the budget, which the rounds that
     /// an interval needs may exceed.
     fn left_ns(&self) -> u64 {
@@ -346,9 +361,7 @@ impl<'a> Rounds<'a> {
         if wait.is_zero() || self.live[which].case.has_virtual_clock() {
             return Ok(true);
         }
-        let wait_ms = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
-        let interrupt = [self.session.setup.interrupt.as_raw_fd()];
-        Ok(sys::poll_readable(&interrupt, wait_ms)? != [true])
+        Ok(interrupt::sleep_until("spacing", Instant::now() + wait).is_ok())
     }
 }
 

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_model::text::shell_word;
+use hopcost_probe::interrupt;
 use hopcost_probe::orphans::tie_to_parent;
 use hopcost_probe::sys::{self, Inherited};
 
@@ -69,6 +70,9 @@ pub struct Launch {
 /// The largest file that a worker of another runtime may write, samples included:
 /// more than the most samples that a phase may have.
 const FILE_BYTES: u64 = 128 << 20;
+
+/// How long a worker may take to end that was killed.
+const KILLED_WITHIN: Duration = Duration::from_millis(500);
 
 /// Characters of a worker's reason that are kept.
 const REASON_MAX: usize = 400;
@@ -307,30 +311,31 @@ impl Worker {
         self.status.is_none()
     }
 
-    /// Kills its process group and takes its exit status.
+    /// Kills its process group and takes its exit status, which one in the middle of a slow
+    /// system call still owes.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             sys::kill_group(self.child.id());
-            self.status = self.child.wait().ok();
+            self.wait(KILLED_WITHIN);
             self.killed = true;
         }
         self.status
     }
 
+    /// Waits at most so long for it to end.
+    fn wait(&mut self, patience: Duration) {
+        interrupt::stall("wait");
+        let until = Instant::now() + patience;
+        while self.is_alive() && Instant::now() < until {
+            // Its closing the stream says that it is about to be gone.
+            let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
+            let _ = sys::poll_readable(&[self.stream.as_raw_fd()], left.min(2));
+        }
+    }
+
     /// Waits a moment for it to end by itself, then sees to it.
     pub fn leave(&mut self, patience: Duration) -> Option<ExitStatus> {
-        let until = Instant::now() + patience;
-        while self.status.is_none() && Instant::now() < until {
-            match self.child.try_wait() {
-                Ok(None) => {
-                    // Its closing the stream says that it is about to be gone.
-                    let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
-                    let _ = sys::poll_readable(&[self.stream.as_raw_fd()], left.min(2));
-                }
-                Ok(status) => self.status = status,
-                Err(_) => break,
-            }
-        }
+        self.wait(patience);
         match self.status {
             None => self.end(),
             Some(_) => {
@@ -392,6 +397,10 @@ pub fn replies(
                 replies[at] = worker.take_reply().map_err(|error| (at, error))?;
             }
         }
+        // A worker that is asked before the rest of a run is set up.
+        if interrupt::came() {
+            return Err((0, ReplyError::Interrupted));
+        }
         let waiting: Vec<usize> = (0..workers.len()).filter(|&at| replies[at].is_none()).collect();
         if waiting.is_empty() {
             return Ok(replies.into_iter().flatten().collect());
@@ -400,7 +409,8 @@ pub fn replies(
         if left.is_zero() {
             return Err((waiting[0], ReplyError::Deadline));
         }
-        let mut fds: Vec<_> = waiting.iter().map(|&at| workers[at].stream.as_raw_fd()).collect();
+        let awaited = |at: &usize| interrupt::awaited("reply", &workers[*at].stream);
+        let mut fds: Vec<_> = waiting.iter().map(awaited).collect();
         fds.push(interrupt.as_raw_fd());
         let timeout_ms = left.as_millis().min(60_000) as i32 + 1;
         let ready = sys::poll_readable(&fds, timeout_ms)

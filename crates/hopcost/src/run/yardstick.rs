@@ -29,8 +29,9 @@ const BATCHES: u64 = 12;
 const BATCHES_COLD: usize = 3;
 /// Readings that are taken when one is opened and not kept.
 const WARM_UPS: u32 = 3;
-/// What opening, sizing or reading one may take before it is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// What opening and sizing one may take before it is given up, and what a reading may.
+const PATIENCE: Duration = Duration::from_secs(5);
+const READ_WITHIN: Duration = Duration::from_secs(2);
 /// How often the workers of one are started.
 const OPENED_MAX: u32 = 2;
 
@@ -166,7 +167,7 @@ impl<'a> Open<'a> {
         let spec = self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
         let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
-        workers.allow(PATIENCE);
+        workers.allow(READ_WITHIN);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;
         let warm = ticks.get_mut(BATCHES_COLD..).unwrap_or_default();

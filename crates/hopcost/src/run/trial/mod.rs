@@ -19,6 +19,7 @@ use hopcost_model::case::{Placement, Role, Workload};
 use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
+use hopcost_probe::interrupt;
 use hopcost_probe::worker::events::{Events, Set};
 
 use super::agent::Agent;
@@ -52,6 +53,8 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
+        // After an interrupt whatever fails does so for that.
+        Err(_) if interrupt::came() => return Outcome::Interrupted,
         Err(Failure::Interrupted) => return Outcome::Interrupted,
         Err(Failure::Reason(reason)) => trial.error = Some(reason),
     }
