@@ -211,7 +211,7 @@ pub fn ensure_stack() -> io::Result<()> {
         limit.rlim_cur = aimed.min(limit.rlim_max);
         match limit.rlim_cur >= least {
             true => check(libc::setrlimit(libc::RLIMIT_STACK, &limit)).map(drop),
-            false => Err(failure("hopcost needs a stack of 1 MiB (see ulimit -Hs)")),
+            false => Err(failure("a stack of 1 MiB is needed (see ulimit -Hs)")),
         }
     }
 }

@@ -22,8 +22,6 @@ use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
-/// How long a trial may stand still where nothing is left of the budget.
-const MOMENT_MS: u64 = 2_000;
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
@@ -278,12 +276,12 @@ impl<'a> Rounds<'a> {
         self.progress.next = Some(self.live[which].index);
         sink.progress(&self.progress);
         let started_ns = self.elapsed_ns();
-        let shape = self.bounded_shape();
+        let left_ms = self.budget_left_ms();
         let live = &mut self.live[which];
         live.began = Some(Instant::now());
         let yardstick = self.session.yardsticks.of_case.get(live.index as usize);
         let beside = Beside::of(&mut self.yardsticks, yardstick.copied().flatten());
-        let outcome = one_trial(self.session, live, round, shape, beside)?;
+        let outcome = one_trial(self.session, live, round, (self.shape, left_ms), beside)?;
         let Outcome::Row(mut row) = outcome else { return Ok(None) };
         if let Some(news) = self.yardsticks.news() {
             sink.yardsticks(&news)?;
@@ -321,17 +319,10 @@ impl<'a> Rounds<'a> {
         Ok(Some(()))
     }
 
-    /// The shape of the next trial, which has what is left of the budget to stand still in, or a
-    /// moment beyond what it measures.
-    fn bounded_shape(&self) -> TrialShape {
-        let mut shape = self.shape;
-        if let Some(budget_ns) = self.session.plan.budget_ns {
-            let left_ms = budget_ns.saturating_sub(self.elapsed_ns()) / 1_000_000;
-            let measured_ns = shape.warm_up_ns.saturating_add(shape.measure_max_ns);
-            let least_ms = MOMENT_MS.saturating_add(measured_ns / 1_000_000 * 4);
-            shape.deadline_ms = shape.deadline_ms.min(left_ms.max(least_ms));
-        }
-        shape
+    /// Milliseconds that are left of the budget.
+    fn budget_left_ms(&self) -> Option<u64> {
+        let budget_ns = self.session.plan.budget_ns?;
+        Some(budget_ns.saturating_sub(self.elapsed_ns()) / 1_000_000)
     }
 
     /// What is left takes by the trials so far, and no more than the budget, which the rounds that
@@ -400,7 +391,7 @@ fn one_trial(
     session: &Session<'_>,
     live: &Live<'_>,
     round: u32,
-    shape: TrialShape,
+    (shape, left_ms): (TrialShape, Option<u64>),
     beside: Beside<'_, '_>,
 ) -> anyhow::Result<Outcome> {
     let cpus = session.plan.cpus_for(live.case.placement);
@@ -419,6 +410,7 @@ fn one_trial(
             callee: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
         }),
         lives: Lives::ForTrial,
+        left_ms,
         transcript: None,
         number: round,
         padding,

@@ -115,11 +115,14 @@ impl Scratch {
     /// Removes the directory where the process ends before this is dropped.
     pub fn remover(&self) -> impl FnOnce() + Send + use<> {
         let path = self.path.clone();
+        let of_user = self.parent.prefix.is_empty().then(|| self.parent.path.clone());
         move || {
             if let Ok(folder) = Folder::open(&path) {
                 clear(&folder, &path);
             }
-            let _ = fs::remove_dir(&path);
+            for folder in [Some(path), of_user].into_iter().flatten() {
+                let _ = fs::remove_dir(folder);
+            }
         }
     }
 

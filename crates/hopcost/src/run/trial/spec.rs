@@ -14,6 +14,8 @@ use crate::run::workers::Workers;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
+/// What a trial has beyond a third of its deadline where nothing is left of the budget.
+const MOMENT_MS: u64 = 2_000;
 /// What a worker of another runtime may take to start.
 const START_UP_MS: u64 = 5_000;
 /// What one that compiles while it runs may take to start and to warm up.
@@ -37,6 +39,8 @@ pub struct TrialSpec<'a> {
     pub counts: Counts<'a>,
     /// How long its workers live.
     pub lives: Lives,
+    /// What is left of the run's budget, where there is one.
+    pub left_ms: Option<u64>,
     /// Where to write down what is said to the workers and what they answer.
     pub transcript: Option<&'a Transcript>,
     /// The trial's number among those of its case.
@@ -132,6 +136,7 @@ impl<'a> TrialSpec<'a> {
             stamp: None,
             counts: Counts::Exactly { warm_up, measure },
             lives: Lives::ForTrial,
+            left_ms: None,
             transcript: None,
             number: 0,
             padding: 0,
@@ -222,6 +227,9 @@ impl<'a> TrialSpec<'a> {
         });
         let traced_ms = traced_ns(&self.shape, self.case).saturating_mul(10) / 1_000_000;
         let own_ms = start_up_ms + self.shape.deadline_ms;
-        own_ms.saturating_add(wake_ups_ms).saturating_add(load_ms).saturating_add(traced_ms)
+        let all_ms =
+            own_ms.saturating_add(wake_ups_ms).saturating_add(load_ms).saturating_add(traced_ms);
+        // One that stands still takes what is left of the budget, and no less than a healthy one may.
+        self.left_ms.map_or(all_ms, |left_ms| all_ms.min(left_ms.max(all_ms / 3 + MOMENT_MS)))
     }
 }
