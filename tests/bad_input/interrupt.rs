@@ -57,7 +57,7 @@ fn a_signal_ends_a_run_within_a_second_in_whatever_call_it_is() {
     for call in CALLS {
         let home = Home::new();
         let case = ["run", "tcp?place=same-cpu", "--rounds", "2", "--format", "json"];
-        let mut command = home.interruptible(&case);
+        let mut command = home.hopcost(&case);
         command.env("HOPCOST_STALL", call).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("to start");
         let said = BufReader::new(child.stderr.take().expect("piped"));
