@@ -44,7 +44,7 @@ fn within<T: Send + 'static>(
     });
     match over.recv_timeout(patience) {
         Ok(value) => value,
-        Err(RecvTimeoutError::Disconnected) => resume_unwind(thread.join().err().expect("a panic")),
+        Err(RecvTimeoutError::Disconnected) => resume_unwind(thread.join().expect_err("a panic")),
         Err(RecvTimeoutError::Timeout) => {
             begun.into_iter().take(1).for_each(give_up);
             panic!("not within {patience:?}: {what}")
