@@ -30,7 +30,7 @@ const BATCHES_COLD: usize = 3;
 /// Readings that are taken when one is opened and not kept.
 const WARM_UPS: u32 = 3;
 /// What opening and sizing one may take before it is given up, and what a reading may.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(3);
 const READ_WITHIN: Duration = Duration::from_secs(2);
 /// How often the workers of one are started.
 const OPENED_MAX: u32 = 2;

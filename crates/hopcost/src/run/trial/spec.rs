@@ -14,7 +14,7 @@ use crate::run::workers::Workers;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
-/// What a trial has beyond a third of its deadline where nothing is left of the budget.
+/// How long a trial may stand still where nothing is left of the budget.
 const MOMENT_MS: u64 = 2_000;
 /// What a worker of another runtime may take to start.
 const START_UP_MS: u64 = 5_000;
@@ -226,10 +226,11 @@ impl<'a> TrialSpec<'a> {
             messages.saturating_mul(10_000 * u64::from(self.case.senders)) / u64::from(rate)
         });
         let traced_ms = traced_ns(&self.shape, self.case).saturating_mul(10) / 1_000_000;
-        let own_ms = start_up_ms + self.shape.deadline_ms;
-        let all_ms =
-            own_ms.saturating_add(wake_ups_ms).saturating_add(load_ms).saturating_add(traced_ms);
+        let beside_ms = wake_ups_ms.saturating_add(load_ms).saturating_add(traced_ms);
+        let all_ms = (start_up_ms + self.shape.deadline_ms).saturating_add(beside_ms);
         // One that stands still takes what is left of the budget, and no less than a healthy one may.
-        self.left_ms.map_or(all_ms, |left_ms| all_ms.min(left_ms.max(all_ms / 3 + MOMENT_MS)))
+        let measured_ns = self.shape.warm_up_ns.saturating_add(self.shape.measure_max_ns);
+        let least_ms = start_up_ms + MOMENT_MS + measured_ns / 1_000_000 * 4 + beside_ms / 3;
+        self.left_ms.map_or(all_ms, |left_ms| all_ms.min(left_ms.max(least_ms)))
     }
 }
