@@ -289,7 +289,7 @@ fn heard(mut worker: Worker) -> Result<(Description, Option<u64>), String> {
             worker.leave(Duration::from_millis(200));
             return Err(format!("asked what it is, it {}", worker.epitaph()));
         }
-        Err(ReplyError::Deadline | ReplyError::Interrupted) => {
+        Err(ReplyError::Deadline) => {
             return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
         }
         Err(error) => return Err(format!("asked what it is: {error}")),
