@@ -222,6 +222,8 @@ pub(super) const FAULTS: &[Fault] = &[
                     }
                 }
             });
+            // One who takes a moment to prove the key is not turned away for those who come later.
+            proved_after(Duration::from_millis(500), &far.address, |_| ());
             let output = near(home, &far.address, "KEY", &[TCP, "--details"]);
             over.store(true, Ordering::Relaxed);
             in_time("a stranger", || stranger.join()).expect("no panic");
@@ -531,10 +533,15 @@ fn connected(address: &str) -> (TcpStream, Lines<BufReader<TcpStream>>) {
 
 /// Proves that the key is known, does something, and says what the proof was.
 fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
+    proved_after(Duration::ZERO, address, then)
+}
+
+fn proved_after(pause: Duration, address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
     let (mut stream, mut lines) = connected(address);
     let greeting = lines.next().expect("a greeting").expect("it comes in time");
     let far = greeting.rsplit(' ').next().expect("a nonce");
     let near = "ab".repeat(32);
+    std::thread::sleep(pause);
     let said = format!("control {near} {}\n", proof(["near", far, &near]));
     stream.write_all(said.as_bytes()).expect("to write");
     let answer = lines.next().expect("an answer").expect("it comes in time");
