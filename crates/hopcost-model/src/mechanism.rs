@@ -236,6 +236,8 @@ pub struct Facts {
     pub senders: Senders,
     /// The flag by which it asks for sends without a copy.
     pub no_copy: Option<&'static str>,
+    /// Whether an end that waits by `block` spins before it sleeps.
+    pub spins_first: bool,
     /// Whether messages may be lost.
     pub loss: Loss,
     /// The mechanism whose addresses lead to its link, where an end that cannot inherit
@@ -280,6 +282,7 @@ impl Facts {
         keeps_buffers: false,
         senders: Senders::One("its two ends are joined to each other alone"),
         no_copy: None,
+        spins_first: false,
         loss: Loss::Never,
         address: None,
         revision: 1,
@@ -469,6 +472,9 @@ pub struct Own {
     /// See [`Facts::no_copy`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_copy: Option<String>,
+    /// See [`Facts::spins_first`].
+    #[serde(default)]
+    pub spins_first: bool,
 }
 
 /// What can only be asked of the binary that has the mechanism.
@@ -539,6 +545,7 @@ impl Mechanism {
                 hidden: facts.hidden,
                 keeps_buffers: facts.keeps_buffers,
                 no_copy: facts.no_copy.map(str::to_owned),
+                spins_first: facts.spins_first,
             }),
             here: Here {
                 available: facts.available,

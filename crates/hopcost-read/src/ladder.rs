@@ -92,7 +92,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
             let label = labelled(run, first.case, naming.label(first.case, place));
-            rows.push((row.cost(), row.shown(first.case, label)));
+            rows.push((row.cost(), row.shown(run, first.case, label)));
         }
     }
     // Stable: equal costs keep the order of their keys.
@@ -141,12 +141,19 @@ impl Row<'_> {
     fn cost(&self) -> Option<f64> {
         self.0.iter().flatten().find_map(|entry| entry.cost_ns)
     }
-    fn shown(&self, case: &Case, label: String) -> LadderRow {
+    fn shown(&self, run: &Run, case: &Case, label: String) -> LadderRow {
         let index = |slot: usize| self.0[slot].map(|entry| entry.index);
+        let busy = [WaitKind::Spin, WaitKind::SpinThenBlock, WaitKind::Yield];
+        let spins_first = || run.facts(case)?.own.as_ref().map(|own| own.spins_first);
+        let spins = case.waits.is_some_and(|waits| {
+            busy.into_iter().any(|kind| waits.any(kind))
+                || waits.any(WaitKind::Block) && spins_first() == Some(true)
+        });
         LadderRow {
             label,
             boundary: case.boundary,
             wait: case.waits.map(|waits| waits.to_string()),
+            spins,
             one_cpu: index(0),
             two_cpus: index(1),
             free: index(2),

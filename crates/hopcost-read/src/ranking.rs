@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, IdleKnob, Workload};
+use hopcost_model::case::{Case, IdleKnob, WaitKind, Workload};
 use hopcost_model::results::{LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::ranking::{self, differs};
@@ -95,7 +95,7 @@ fn ranked(items: &[Item], base: Option<&Case>) -> Vec<RankedCase> {
         of_pair.is_some_and(|ratios| differs(ratios, pairs, dependence, LEVEL))
     };
     let steps = if tell { ranking::steps(items.len(), apart) } else { Vec::new() };
-    let base = items.iter().position(|item| is_base(item, base)).unwrap_or(0);
+    let base = items.iter().position(|item| is_base(item, base)).unwrap_or_else(|| first(items));
     let case = |(at, item): (usize, &Item)| RankedCase {
         row: item.row,
         result: item.result,
@@ -114,6 +114,16 @@ fn log_ratios(a: &Item, b: &Item) -> Option<Vec<f64>> {
     let log =
         |(_, a, b): (u32, f64, f64)| (a > 0.0 && b > 0.0).then(|| libm::log(a) - libm::log(b));
     paired(&a.by_round, &b.by_round).into_iter().map(log).collect()
+}
+
+/// The first of the plan that sleeps while it waits: the same on every machine.
+fn first(items: &[Item]) -> usize {
+    let spins = |item: &Item| {
+        let waits = item.reading.case.and_then(|case| case.waits);
+        waits.is_some_and(|waits| !waits.any(WaitKind::Block))
+    };
+    let in_order = |(at, item): (usize, &Item)| (spins(item), item.result, at);
+    items.iter().enumerate().map(in_order).min().map_or(0, |(.., at)| at)
 }
 
 /// Whether it is the baseline but for the size, the gap, the flows and the place.

@@ -127,6 +127,9 @@ document! {
         pub boundary: Boundary,
         /// Waits; `null` for `call`.
         pub wait: Option<String>,
+        /// Whether an end keeps a CPU busy while it waits, always or before it sleeps.
+        #[serde(default)]
+        pub spins: bool,
         /// Index into `results` of the case on one CPU (or of the only one, for a call).
         pub one_cpu: Option<u32>,
         /// Index into `results` of the case on two CPUs.

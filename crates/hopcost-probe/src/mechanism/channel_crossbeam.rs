@@ -57,6 +57,7 @@ pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     wakes: "the sender, by a futex wake if the receiver is registered as parked; a blocking receiver first spins and yields, eleven looks in all, before it registers",
     between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
     limits: "two threads of one process; 0 bytes to 1 MiB; a vector lies where the allocator puts it, at a multiple of 16 bytes; an end that spins pauses (PAUSE, on Arm YIELD) between two looks",
+    spins_first: true,
     senders: Senders::Several {
         share: "the channel, by a clone of its sending end each",
         whole_bytes: 1 << 20,

@@ -87,7 +87,7 @@ pub(super) fn alone(groups: &[&LadderGroup], results: &Results, doubts: &Doubts)
     let is_alone = |of: &&Entry| is_alone(of.case, &of.row, &all);
     let has = |group: &&LadderGroup| rows(group).iter().filter(is_alone).count() > 1;
     let groups = groups.iter().copied().filter(has);
-    groups.flat_map(|group| super::group::table(group, results, doubts)).collect()
+    groups.flat_map(|group| super::group::table(group, &[], results, doubts)).collect()
 }
 
 /// The cases of a group, in the order of its rows.

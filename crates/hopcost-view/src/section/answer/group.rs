@@ -2,60 +2,107 @@
 
 use hopcost_model::group::grouped;
 use hopcost_model::results::{
-    CaseResult, LadderGroup, LadderRow, RankedBy, RankedCase, Results, Statistic,
+    CaseResult, LadderGroup, LadderRow, RankedBy, RankedCase, Ratio, Results,
 };
 
 use super::doubt::Doubts;
-use super::order::{self, first, name, ranking, sentence, titled, usual, words};
+use super::order::{Ranks, name, ranking, titled, usual};
 use super::unit;
 use crate::names::{Place, at, capitalised, cases_at, cases_of, headline};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Form, Rows, Scale, Table, note, notes, numbers, words as texts,
+    Block, Cell, Column, Form, Interval, Rows, Scale, Table, Value, note, numbers, words as texts,
 };
 use crate::section::words::mechanism;
 
-/// The table of a group and its ranking at each place.
-pub(super) fn table(group: &LadderGroup, results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let measured = |row| cases_of(row, results).filter(|(.., case)| headline(case).is_some());
-    let rows: Vec<&LadderRow> =
-        group.rows.iter().filter(|row| measured(row).next().is_some()).collect();
+/// A row of a table, and whether it is of a group in batches that stands in it.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    group: &'a LadderGroup,
+    row: &'a LadderRow,
+}
+
+/// The cases of a row that have a number.
+fn measured<'a>(
+    row: &LadderRow,
+    results: &'a Results,
+) -> impl Iterator<Item = (Place, usize, &'a CaseResult)> {
+    cases_of(row, results).filter(|(.., case)| headline(case).is_some())
+}
+
+/// The table of a group, with the ranks at each place; spinning ends that were timed in
+/// batches (`aside`) stand in it too.
+pub(super) fn table(
+    group: &LadderGroup,
+    aside: &[&LadderGroup],
+    results: &Results,
+    doubts: &Doubts,
+) -> Vec<Block> {
+    let lines = std::iter::once(&group)
+        .chain(aside)
+        .flat_map(|group| group.rows.iter().map(|row| Line { group, row }));
+    let payload = |row: &LadderRow| measured(row, results).next()?.2.case.payload_bytes;
+    let own = group.rows.iter().find_map(payload);
+    let fits = |line: &Line| std::ptr::eq(line.group, group) || payload(line.row) == own;
+    let mut lines: Vec<Line> =
+        lines.filter(|line| measured(line.row, results).next().is_some() && fits(line)).collect();
+    // Stable: what spins stands last.
+    lines.sort_by_key(|line| line.row.spins);
     let usual = usual(group.rows.iter());
-    let mut blocks = vec![Block::Heading(titled(group, unit::heading(results)))];
-    let of = |row: &&LadderRow, place| at(row, place, results);
-    let name = |row: &&LadderRow| Cell::text(name(row, usual, results));
-    let mut table = Rows::of(&rows).column(texts(""), name);
+    let of = |line: &Line, place| at(line.row, place, results);
+    let size = own.map_or(String::new(), |size| format!(" {}", number::bytes(size)));
+    let title = titled(group, unit::heading(results));
+    let label = |line: &Line| Cell::text(name(line.row, usual, results).replacen(&size, "", 1));
+    let mut table = Rows::of(&lines).column(texts(""), label);
     let cost = if group.batched { "cost" } else { "p50" };
+    let first =
+        Place::ALL.into_iter().find(|place| group.rows.iter().any(|row| row.at(*place).is_some()));
     for place in Place::ALL {
         let over = |column: Column| column.over(place.name());
+        let ranks = Ranks::of(group, place, RankedBy::Time);
+        let case = |line: &Line| of(line, place).map(|(index, _)| index as u32);
+        let ranked_as = |line: &Line| ranked(group, place).find(|of| Some(of.result) == case(line));
         table = table
-            .column(over(numbers(cost)), |row| value(of(row, place), unit::scale(results), doubts))
-            .column(over(numbers(&base(group, place, results)).fold(2)), |row| {
-                let case = of(row, place).map(|(index, _)| index as u32);
-                let ranked = ranked(group, place).find(|ranked| Some(ranked.result) == case);
-                ranked.map_or(Cell::none(), |ranked| multiple(ranked, results))
+            .column(over(numbers("rank").fold(1)), |line| {
+                case(line).map_or(Cell::none(), |case| ranks.cell(case, line.row))
             })
-            .column(over(numbers("Gbit/s").fold(1)), |row| {
-                let stream = of(row, place).and_then(|(_, case)| case.stream.as_ref());
+            .column(over(numbers(cost)), |line| {
+                value(of(line, place), unit::scale(results), doubts)
+            })
+            .column(over(numbers(&base(group, place, results)).fold(2)), |line| {
+                ranked_as(line).map_or(Cell::none(), |ranked| multiple(ranked, results))
+            })
+            .column_if(first == Some(place), over(texts("").fold(4)), |line| {
+                ranked_as(line).and_then(|of| of.ratio.as_ref()).map_or(Cell::none(), bar)
+            })
+            .column(over(numbers("Gbit/s").fold(1)), |line| {
+                let stream = of(line, place).and_then(|(_, case)| case.stream.as_ref());
                 let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
                 Cell::brief(rate, Scale::Power(0), "")
-            })
-            .column(over(numbers("p99").fold(4)), |row| tail(of(row, place), results));
+            });
         // Of blocking ends on one CPU it says no more than the p50.
-        let last = rows.iter().flat_map(|row| measured(row)).all(|of| of.0 as u8 <= place as u8);
-        table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |row| {
-            let cpu = of(row, place).and_then(|(_, case)| case.cpu_ns_per_message);
+        let last = lines.iter().flat_map(|line| measured(line.row, results));
+        let last = last.into_iter().all(|of| of.0 as u8 <= place as u8);
+        table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |line| {
+            let cpu = of(line, place).and_then(|(_, case)| case.cpu_ns_per_message);
             Cell::sorted(cpu, |ns| number::time(ns, 2))
         });
     }
-    blocks.push(table.brief());
-    let by = RankedBy::Time;
-    let rankings = Place::ALL.into_iter().filter_map(|place| {
-        let order = sentence(group, place, by, usual, results)?;
-        Some(format!("{}{}: {order}", place.name(), first(by)))
-    });
-    blocks.extend(notes(rankings));
-    blocks
+    vec![Block::Heading(title), table.brief()]
+}
+
+/// Characters of a bar for each multiple of the baseline, and at most.
+const BAR_UNIT: f64 = 4.0;
+const BAR_MAX: usize = 12;
+
+/// A bar as long as a multiple of the baseline, to an eighth of a character; an arrow where it is clipped.
+fn bar(ratio: &Ratio) -> Cell {
+    let eighths = (ratio.point * BAR_UNIT * 8.0).round().max(1.0) as usize;
+    if eighths > BAR_MAX * 8 {
+        return Cell::text(format!("{}▶", "█".repeat(BAR_MAX - 1)));
+    }
+    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    Cell::text(format!("{}{part}", "█".repeat(eighths / 8)))
 }
 
 /// The cases of the ranking by time.
@@ -73,7 +120,11 @@ fn base(group: &LadderGroup, place: Place, results: &Results) -> String {
 
 fn multiple(ranked: &RankedCase, results: &Results) -> Cell {
     let own = results.results.get(ranked.result as usize).map_or("", |case| case.id.as_str());
-    Cell::brief_ratio(ranked.ratio.as_ref(), own)
+    match ranked.ratio.as_ref().filter(|ratio| ratio.low.is_some() || ratio.baseline == own) {
+        Some(ratio) if ratio.baseline == own => Cell::text("base"),
+        Some(ratio) => Value::Ratio(ratio.clone(), Interval::Untold).into(),
+        None => Cell::none(),
+    }
 }
 
 /// The number that a case is ranked by.
@@ -81,12 +132,6 @@ pub(super) fn value(found: Option<(usize, &CaseResult)>, scale: Scale, doubts: &
     let Some((index, case)) = found else { return Cell::none() };
     let estimate = headline(case).map(|(_, estimate)| estimate);
     Cell::brief(estimate, scale, doubts.mark(case)).of(index)
-}
-
-fn tail(found: Option<(usize, &CaseResult)>, results: &Results) -> Cell {
-    let p99 = found.and_then(|(_, case)| case.estimates.as_ref()?.get(Statistic::P99));
-    let digits = p99.map_or(2, |p99| p99.digits.clamp(2, 3));
-    Cell::sorted(p99.and_then(|p99| p99.point), |ns| unit::time(ns, digits, results))
 }
 
 /// What the loop around calls is called: no operation, but what each of them holds.
@@ -166,15 +211,16 @@ fn in_a_line(
         let cost = Cell::brief(Some(&cost), unit::scale(results), "").value.shown()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
-    let of_place = ranking(group, place, RankedBy::Time);
     let of_line = |case: &RankedCase| cases.contains(&(case.result as usize));
-    let whole = of_place.map(|ranking| order::kept(&ranking.cases, of_line));
-    let whole = whole.filter(|ranked: &Vec<RankedCase>| ranked.len() == cases.len());
-    let order = whole.and_then(|ranked| {
-        words(&ranked, |case| group.rows.get(case.row as usize).and_then(&name).unwrap_or_default())
+    let ranks = Ranks::among(group, place, RankedBy::Time, of_line);
+    let rows = group.rows.iter().filter_map(|row| Some((row, row.at(place)?)));
+    let told = rows.filter_map(|(row, case)| Some((ranks.word(case), name(row)?)));
+    let ties = grouped(told, |(rank, _)| rank.clone()).into_iter().map(|(rank, of)| {
+        let names: Vec<String> = of.into_iter().map(|(_, name)| name).collect();
+        let rank = rank.map_or(String::new(), |rank| format!("{rank}. "));
+        format!("{rank}{}", names.join(", "))
     });
-    let listed = || group.rows.iter().filter_map(&name).collect::<Vec<_>>().join(", ");
-    let text = order.unwrap_or_else(listed);
+    let text = ties.collect::<Vec<_>>().join("; ");
     let title = format!("{}{}", capitalised(&group.title), unit::heading(results));
     (!text.is_empty()).then(|| note(format!("{title}: {text}")))
 }

@@ -1,6 +1,7 @@
 //! The answer: what a run found, on one screen. Tables with one number a cell, each with
 //! its ranking in words.
 
+mod conclusion;
 mod cross;
 mod doubt;
 mod group;
@@ -30,8 +31,6 @@ const ROWS_MAX: usize = 23;
 
 /// Rows of a stream's group up to which they stand in a line, where others have tables.
 const IN_A_LINE_MAX: usize = 2;
-/// Rows up to which round trips in batches stand in a line beside the tables of others.
-const BATCHED_IN_A_LINE_MAX: usize = 4;
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
@@ -56,6 +55,8 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         return blocks;
     }
     let mut blocks: Vec<Block> = ticks(results).map(says).into_iter().collect();
+    blocks
+        .extend(concluded(results).map_or(Vec::new(), |group| conclusion::blocks(group, results)));
     blocks.extend(runtimes::tables(results, doubts));
     let told = told(results);
     let is_told = |group: &LadderGroup| {
@@ -73,7 +74,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks.extend(round_trips(&of(Workload::Roundtrip), results, doubts));
     let wakes = of(Workload::Wake);
     blocks.extend(match wakes.as_slice() {
-        [only] => group::table(only, results, doubts),
+        [only] => group::table(only, &[], results, doubts),
         groups => swept(groups, results, doubts),
     });
     blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
@@ -85,7 +86,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     // Stable: what was swept goes before what was measured besides.
     streams.sort_by_key(|(_, groups)| std::cmp::Reverse(groups.len()));
     blocks.extend(streams.into_iter().flat_map(|(_, groups)| match groups.as_slice() {
-        [only] if !several => group::table(only, results, doubts),
+        [only] if !several => group::table(only, &[], results, doubts),
         groups => swept(groups, results, doubts),
     }));
     blocks.extend(notes(checks::sentences(results)));
@@ -93,9 +94,27 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));
     }
-    blocks.extend(order::legend(&blocks, results.plan.rounds_done));
+    blocks.extend(order::legend(&blocks, results));
     blocks.extend(know::blocks(results, doubts));
     blocks
+}
+
+/// The group that an answer begins with: round trips before anything else, the one with most
+/// cases of them. Tables of their own have their own words.
+fn concluded(results: &Results) -> Option<&LadderGroup> {
+    if results.runtimes.is_some() || !results.loads.is_empty() {
+        return None;
+    }
+    let rank = |group: &&LadderGroup| {
+        let cases = all_of(group, results).filter(|(.., case)| case.estimates.is_some());
+        let mut cases = cases.peekable();
+        let is_round_trip =
+            cases.peek().is_some_and(|of| of.3.case.workload == Workload::Roundtrip);
+        (is_round_trip && !group.batched, cases.count())
+    };
+    let measured = results.ladder.iter().filter(|group| is_measured(group, results));
+    // The last of equals is what `max_by_key` takes: the first stands first.
+    measured.rev().max_by_key(rank)
 }
 
 /// The percentiles that are asked for.
@@ -126,24 +145,22 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     said.map(|said| format!("{said} ({where_from}{doubts})")).collect()
 }
 
-/// Round trips: a table a group, or one of all sizes where that would be too long. What a fast machine times in batches
-/// stands in a line: costs are no column beside medians.
+/// Round trips: a table per group, or one of all sizes where that would be too long. What a fast
+/// machine times in batches stands in the table of its size.
 fn round_trips(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let is_aside =
-        |group: &&LadderGroup| group.batched && group.rows.len() <= BATCHED_IN_A_LINE_MAX;
-    let (aside, groups): (Vec<&LadderGroup>, Vec<&LadderGroup>) =
-        groups.iter().copied().partition(is_aside);
-    if groups.is_empty() {
-        return aside.into_iter().flat_map(|of| group::table(of, results, doubts)).collect();
+    let (aside, timed): (Vec<&LadderGroup>, Vec<&LadderGroup>) =
+        groups.iter().copied().partition(|group| group.batched);
+    if timed.is_empty() {
+        return aside.into_iter().flat_map(|of| group::table(of, &[], results, doubts)).collect();
     }
-    let rows: usize = groups.iter().map(|group| group.rows.len()).sum();
-    let sizes = groups.len() > 2 && rows <= 2 * groups.len();
-    let mut blocks = match groups.len() > 1 && rows > ROWS_MAX || sizes {
-        true => cross::tables(&groups, RankedBy::Time, results, doubts),
-        false => groups.iter().flat_map(|group| group::table(group, results, doubts)).collect(),
-    };
-    blocks.extend(aside.into_iter().flat_map(|of| group::in_lines(of, results, doubts)));
-    blocks
+    let rows: usize = timed.iter().map(|group| group.rows.len()).sum();
+    let sizes = timed.len() > 2 && rows <= 2 * timed.len();
+    match timed.len() > 1 && rows > ROWS_MAX || sizes {
+        true => cross::tables(&timed, RankedBy::Time, results, doubts),
+        false => {
+            timed.iter().flat_map(|group| group::table(group, &aside, results, doubts)).collect()
+        }
+    }
 }
 
 /// What was swept: a table of its own, or crossed with what it was swept over.
@@ -151,7 +168,7 @@ fn swept(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Blo
     match groups {
         [] => Vec::new(),
         [only] if only.rows.len() <= IN_A_LINE_MAX => group::in_lines(only, results, doubts),
-        [only] => group::table(only, results, doubts),
+        [only] => group::table(only, &[], results, doubts),
         all => {
             let crossed = swept_by(all, results).into_iter();
             let crossed = crossed.flat_map(|by| cross::tables(all, by, results, doubts));

@@ -1,5 +1,7 @@
 //! Rankings in words.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::Boundary;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{
@@ -7,7 +9,7 @@ use hopcost_model::results::{
 };
 
 use crate::names::{Place, capitalised, headline, row_label};
-use crate::section::model::{Block, Cell, Scale, Tone, says};
+use crate::section::model::{Block, Cell, Scale, Tone, Value, says};
 
 /// What a row is called beside others: its label, and what it has that most of them have
 /// not: another boundary, and how it waits where that is not by blocking.
@@ -48,6 +50,73 @@ pub(super) fn ends(usual: Option<Boundary>) -> String {
 pub(super) fn titled(group: &LadderGroup, unit: &str) -> String {
     capitalised(&format!("{}{}{unit}", group.title, ends(usual(group.rows.iter()))))
 }
+
+/// The ranks of a group at a place, by case: of those that sleep while they wait, where any do.
+pub(super) struct Ranks {
+    ranks: BTreeMap<u32, (u32, bool)>,
+}
+
+impl Ranks {
+    pub fn of(group: &LadderGroup, place: Place, by: RankedBy) -> Self {
+        let spins =
+            |case: &RankedCase| group.rows.get(case.row as usize).is_some_and(|row| row.spins);
+        let all = ranking(group, place, by).is_some_and(|of| of.cases.iter().all(spins));
+        Self::among(group, place, by, |case| all || !spins(case))
+    }
+
+    /// The ranks among some of a group.
+    pub fn among(
+        group: &LadderGroup,
+        place: Place,
+        by: RankedBy,
+        is_told: impl Fn(&RankedCase) -> bool,
+    ) -> Self {
+        let cases = ranking(group, place, by).map_or(&[][..], |ranking| &ranking.cases);
+        Self::of_cases(&kept(cases, is_told))
+    }
+
+    /// Of cases in their order; none where it is not known.
+    fn of_cases(cases: &[RankedCase]) -> Self {
+        let (mut ranks, mut last) = (BTreeMap::new(), (1, false));
+        for (at, case) in cases.iter().enumerate() {
+            match case.step {
+                None => return Self { ranks: BTreeMap::new() },
+                Some(step) if at > 0 && step != Step::Tied => {
+                    last = (last.0 + 1, step == Step::Between);
+                }
+                Some(_) => {}
+            }
+            ranks.insert(case.result, last);
+        }
+        Self { ranks }
+    }
+
+    /// The number of a case's rank.
+    pub fn number(&self, case: u32) -> Option<u32> {
+        self.ranks.get(&case).map(|(rank, _)| *rank)
+    }
+
+    /// `2`, or `2~` where it is not apart from all of the rank before.
+    pub fn word(&self, case: u32) -> Option<String> {
+        let (rank, overlaps) = self.ranks.get(&case)?;
+        Some(format!("{rank}{}", if *overlaps { "~" } else { "" }))
+    }
+
+    /// The rank of a row's case, or the mark of what spins.
+    pub fn cell(&self, case: u32, row: &LadderRow) -> Cell {
+        match self.ranks.get(&case) {
+            Some((rank, overlaps)) => {
+                let gap = if *overlaps { "~" } else { " " };
+                Value::Sorted(format!("{rank}{gap}"), f64::from(*rank)).into()
+            }
+            None if row.spins => Cell::text(format!("{SPINS} ")),
+            None => Cell::none(),
+        }
+    }
+}
+
+/// The mark of a row whose ends keep a CPU busy while they wait.
+pub(super) const SPINS: &str = "*";
 
 /// The ranking of a group at a place.
 pub(super) fn ranking(group: &LadderGroup, place: Place, by: RankedBy) -> Option<&Ranking> {
@@ -123,8 +192,8 @@ fn with_values(
     let ranked = words(cases, name);
     let order = match (&ranked, by) {
         (None, _) => "",
-        (_, RankedBy::Time) => ", fastest first",
-        (_, RankedBy::Throughput) => ", highest first",
+        (_, RankedBy::Time) => ", by rank, fastest first",
+        (_, RankedBy::Throughput) => ", by rank, highest first",
     };
     let listed = || cases.iter().map(name).collect::<Vec<_>>().join(", ");
     let text = ranked.clone().unwrap_or_else(listed);
@@ -151,20 +220,16 @@ pub(super) fn kept(cases: &[RankedCase], is_told: impl Fn(&RankedCase) -> bool) 
     kept
 }
 
-/// Cases in their order; `None` where it cannot be told.
+/// `1. pipe, fifo; 2~. udp`: cases by rank; `None` where there are no ranks.
 pub(super) fn words(cases: &[RankedCase], name: impl Fn(&RankedCase) -> String) -> Option<String> {
-    let mut text = String::new();
-    for (at, case) in cases.iter().enumerate() {
-        let sign = match case.step? {
-            _ if at == 0 => "",
-            Step::Tied => " = ",
-            Step::Apart => " < ",
-            Step::Between => " ≤ ",
-        };
-        text.push_str(sign);
-        text.push_str(&name(case));
-    }
-    (cases.len() > 1).then_some(text)
+    let ranks = Ranks::of_cases(cases);
+    let ties = grouped(cases, |case| ranks.word(case.result));
+    let tie = |(rank, of): (Option<String>, Vec<&RankedCase>)| {
+        let names: Vec<String> = of.into_iter().map(&name).collect();
+        Some(format!("{}. {}", rank?, names.join(", ")))
+    };
+    let ties: Vec<String> = ties.into_iter().map(tie).collect::<Option<_>>()?;
+    (cases.len() > 1).then(|| ties.join("; "))
 }
 
 /// What a ranking by this begins with, after what it is of; the legend says that of times.
@@ -175,28 +240,43 @@ pub(super) fn first(by: RankedBy) -> &'static str {
     }
 }
 
-/// What the signs mean, as far as there are any.
-pub(super) fn legend(blocks: &[Block], rounds: u32) -> Option<Block> {
-    let notes = || {
-        blocks.iter().filter_map(|block| match block {
-            Block::Text(Tone::Note, text) => Some(text.as_str()),
+/// What ranks, intervals and marks mean, as far as there are any.
+pub(super) fn legend(blocks: &[Block], results: &Results) -> Vec<Block> {
+    let cells = || {
+        let tables = blocks.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(table),
             _ => None,
+        });
+        tables.flat_map(|table| table.rows.iter().flatten())
+    };
+    let has = |mark: &str| {
+        cells().any(|cell| match &cell.value {
+            Value::Sorted(text, _) | Value::Words(text) => text.trim_end().ends_with(mark),
+            _ => false,
         })
     };
-    let any = |sign: &str| notes().any(|text| text.contains(sign));
-    let tied = format!("= not told apart in {rounds} rounds");
-    let signs = [(" = ", tied.as_str()), (" ≤ ", "≤ from some")];
-    let signs = signs.into_iter().filter(|(sign, _)| any(sign)).map(|(_, means)| means);
-    let mut said: Vec<&str> = signs.collect();
-    let ranks = |text: &str| [" = ", " < ", " ≤ "].iter().any(|sign| text.contains(sign));
-    if notes().any(ranks) {
-        if notes().any(|text| ranks(text) && !text.contains(first(RankedBy::Throughput))) {
-            said.insert(0, "fastest first");
-        }
-        said.push("all pairs at once, 95 %");
+    let ranked = blocks.iter().any(|block| match block {
+        Block::Table(table) => table.columns.iter().any(|column| column.head == "rank"),
+        Block::Text(Tone::Note, text) => text.contains("1. "),
+        _ => false,
+    });
+    let mut lines = Vec::new();
+    if ranked {
+        let rounds = results.plan.rounds_done;
+        let overlaps = if has("~") { "; ~ overlaps the rank above" } else { "" };
+        lines.push(format!(
+            "rank: same number = no difference shown in {rounds} rounds (95 %){overlaps}."
+        ));
     }
-    said.push("±: 95 %");
-    (!blocks.is_empty()).then(|| says(format!("({})", said.join("; "))))
+    if has(SPINS) {
+        lines.push(format!(
+            "{SPINS} spins, which keeps its CPU busy: not ranked with those that sleep."
+        ));
+    }
+    if !blocks.is_empty() {
+        lines.push("±: 95 %.".to_owned());
+    }
+    vec![says(lines.join(" "))].into_iter().filter(|_| !lines.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -211,9 +291,9 @@ mod tests {
         let told = |results: &[u32]| {
             words(&kept(&cases, |of| results.contains(&of.result)), |of| of.result.to_string())
         };
-        assert_eq!(told(&[0, 1, 2, 3, 4]).unwrap(), "0 < 1 = 2 ≤ 3 = 4");
+        assert_eq!(told(&[0, 1, 2, 3, 4]).unwrap(), "1. 0; 2. 1, 2; 3~. 3, 4");
         // 1.9 ns and 13.8 ns were equal once, because those between had been left out.
-        assert_eq!(told(&[0, 2, 4]).unwrap(), "0 < 2 ≤ 4");
-        assert_eq!(told(&[0, 4]).unwrap(), "0 < 4");
+        assert_eq!(told(&[0, 2, 4]).unwrap(), "1. 0; 2. 2; 3~. 4");
+        assert_eq!(told(&[0, 4]).unwrap(), "1. 0; 2. 4");
     }
 }

@@ -19,14 +19,6 @@ pub(super) fn scale(results: &Results) -> Scale {
         .map_or(Scale::Time, |clock| Scale::Ticks { per_ns: clock.ticks_per_second / 1e9 })
 }
 
-/// A time in words, without the unit that the heading names.
-pub(super) fn time(ns: f64, digits: u8, results: &Results) -> String {
-    match scale(results) {
-        Scale::Ticks { per_ns } => number::plain(ns * per_ns, digits),
-        _ => number::time(ns, digits),
-    }
-}
-
 /// What is added to the heading of times, which then have no unit of their own.
 pub(super) fn heading(results: &Results) -> &'static str {
     if clock(results).is_some() { ", in ticks" } else { "" }
