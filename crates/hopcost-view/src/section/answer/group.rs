@@ -73,7 +73,8 @@ pub(super) fn table(
                 ranked_as(line).map_or(Cell::none(), |ranked| multiple(ranked, results))
             })
             .column_if(first == Some(place), over(texts("").fold(4)), |line| {
-                ranked_as(line).and_then(|of| of.ratio.as_ref()).map_or(Cell::none(), bar)
+                let ratio = ranked_as(line).and_then(|of| of.ratio.as_ref());
+                ratio.filter(|ratio| ratio.low.is_some()).map_or(Cell::none(), bar)
             })
             .column(over(numbers("Gbit/s").fold(1)), |line| {
                 let stream = of(line, place).and_then(|(_, case)| case.stream.as_ref());
