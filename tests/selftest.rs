@@ -39,18 +39,3 @@ fn one_answer_is_asked_for_by_its_name() {
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.starts_with("pass  bimodal ") && text.contains("1 of 1 known answer"), "{text}");
 }
-
-#[test]
-fn identical_cases_are_compared_and_not_told_apart() {
-    let _alone = alone();
-    let home = Home::new();
-    let case = ["--case", "roundtrip/known:noisy?host=two-states", "--duration", "2s"];
-    let same = home.json(&[&["selftest", "--aa", "1", "--format", "json"], &case[..]].concat());
-    let live = &same["live"];
-    assert_eq!(
-        (&live["made"], &live["faster"], &live["slower"]),
-        (&1.into(), &0.into(), &0.into())
-    );
-    assert_eq!(same["runs"]["made"], 0, "{same:#}");
-    assert!(same["not_stored"].is_string(), "one run tells no spread: {same:#}");
-}

@@ -102,7 +102,7 @@ document! {
     pub enum RunSpread {
         /// From the runs themselves: there are four a side or more.
         Runs,
-        /// From identical runs on this machine before (`hopcost selftest --aa`).
+        /// From identical runs on this machine before.
         Machine,
         /// It is not.
         Unknown,

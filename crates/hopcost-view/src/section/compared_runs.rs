@@ -108,7 +108,7 @@ fn said(found: &RunComparison) -> Vec<String> {
     if found.compared.iter().filter_map(|of| of.runs.as_ref()).any(of_machine) {
         said.push(
             "With fewer than four runs a side, intervals come from the spread of identical runs on \
-             this machine (`hopcost selftest --aa`)."
+             this machine."
                 .to_owned(),
         );
     }
@@ -166,8 +166,7 @@ fn undecided(found: &RunComparison) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(runs) = enough(&unknown) {
         said.push(format!(
-            "{}: between-run spread unknown. {runs} runs a side tell it; so does `hopcost selftest \
-             --aa` once on this machine.",
+            "{}: between-run spread unknown. {runs} runs a side tell it.",
             inconclusive(unknown.len())
         ));
     }

@@ -320,7 +320,7 @@ impl RunSession {
 }
 
 /// Findings of a run in which no quiet level can be learnt.
-pub const BUSY: [Code; 3] = [Code::Preempted, Code::Throttled, Code::TwoHopcosts];
+const BUSY: [Code; 3] = [Code::Preempted, Code::Throttled, Code::TwoHopcosts];
 
 /// Refuses to go on with another worker under the same name, or without one.
 fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {

@@ -138,6 +138,7 @@ impl References {
     }
 
     /// Takes spreads in place of those of the same classes, and stores them.
+    #[allow(dead_code)]
     pub fn put_spreads(&mut self, spreads: &[Spread]) -> anyhow::Result<()> {
         anyhow::ensure!(spreads.iter().all(Spread::is_sound), "too few runs to tell their spread");
         self.stored.spreads.retain(|old| spreads.iter().all(|new| new.class != old.class));

@@ -1,6 +1,5 @@
 //! `hopcost selftest`: cases of which it is known what has to come out, through the whole of hopcost.
 
-mod aa;
 mod answers;
 mod measuring;
 
@@ -25,7 +24,7 @@ use measuring::Measuring;
 #[derive(clap::Args)]
 pub struct Args {
     /// Which answers to look at; all where nothing is said
-    #[arg(value_name = "NAME", conflicts_with = "aa")]
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// How to print it: text or json
     #[arg(long, value_enum, default_value = "text")]
@@ -33,8 +32,6 @@ pub struct Args {
     /// CPUs: the caller's and the callee's
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     cpus: Vec<u32>,
-    #[command(flatten)]
-    identical: aa::Identical,
 }
 
 /// Operations of which the system calls are counted.
@@ -65,21 +62,12 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     scratch::sweep().iter().for_each(|line| output::say(&format!("hopcost: {line}")));
     let begun = Instant::now();
     let measuring = Measuring::new(words)?;
-    let document = match args.identical.aa {
-        Some(n) => {
-            aa::run(&args.identical, n, &args.cpus, &measuring)?.map(|told| match args.format {
-                Format::Json => (format!("{:#}\n", told.json), told.is_wrong),
-                _ => (told.text, told.is_wrong),
-            })
-        }
-        None => known(args, &measuring)?.map(|told| {
-            let is_wrong = told.iter().any(|told| matches!(told.found, Found::Wrong(_)));
-            (print(args.format, &told, begun.elapsed().as_secs_f64()), is_wrong)
-        }),
-    };
+    let told = known(args, &measuring)?;
     drop(orphans);
-    let Some((document, is_wrong)) = document else { return Ok(exit::INTERRUPTED) };
+    let Some(told) = told else { return Ok(exit::INTERRUPTED) };
+    let document = print(args.format, &told, begun.elapsed().as_secs_f64());
     output::write(document.as_bytes(), None)?;
+    let is_wrong = told.iter().any(|told| matches!(told.found, Found::Wrong(_)));
     Ok(if is_wrong { exit::ERROR } else { exit::OK })
 }
 
@@ -155,12 +143,7 @@ mod tests {
 
     use super::*;
 
-    const ARGS: Args = Args {
-        names: Vec::new(),
-        format: Format::Text,
-        cpus: Vec::new(),
-        identical: aa::Identical { aa: None, case: Vec::new(), duration: String::new() },
-    };
+    const ARGS: Args = Args { names: Vec::new(), format: Format::Text, cpus: Vec::new() };
 
     /// What a run says in which each trial of each case has these samples, in nanoseconds.
     fn results(run: &Run, samples: &[u32]) -> Results {
