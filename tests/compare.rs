@@ -76,10 +76,6 @@ fn a_stored_comparison_is_shown_again() {
     assert!(line.contains("roundtrip/spin:4200"), "{line}");
     let page = home.expect(&["report", "last", "--format", "html"], 0);
     assert!(page.contains("The comparison") && page.contains("shift-roundtrip-spin-4200"));
-    let table = home.expect(&["report", "last", "--format", "csv"], 0);
-    assert!(table.starts_with("verdict,case,") && table.contains("\nslower,"), "{table}");
-    let tidy = home.expect(&["report", "last", "--format", "csv", "--layout", "tidy"], 0);
-    assert!(tidy.starts_with("run,case,"), "{tidy}");
     let sentence = home.expect(&["report", "last", "--sentence"], 0);
     assert!(sentence.starts_with("slower: roundtrip/spin:4200"), "{sentence}");
     let refused = home.run(&["run", "--resume", "last"]);
@@ -143,8 +139,6 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     assert_eq!(of(&["new", "old"])["compared"][0]["verdict"], "faster");
     assert_eq!(of(&["old", "new", "--margin", "20%"])["compared"][0]["verdict"], "equivalent");
 
-    let table = home.expect(&["compare", "old", "new", "--format", "csv"], measured());
-    assert!(table.starts_with("verdict,case,") && table.contains("\nslower,"), "{table}");
     let sentence = home.expect(&["compare", "old", "new", "--sentence"], measured());
     assert!(sentence.starts_with("slower: roundtrip/spin:4000"), "{sentence}");
     assert!(
@@ -153,14 +147,8 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     );
     home.expect(&["compare", "old", "new", "--html", "page.html", "--plots", "plots"], measured());
     let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
-    assert!(page.contains("The shift of each decile") && page.contains("<svg"), "no chart");
-    let drawn = std::fs::read_dir(home.path().join("plots")).unwrap();
-    let names: Vec<_> =
-        drawn.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(
-        names.iter().any(|name| name.starts_with("shift-") && name.ends_with(".svg")),
-        "{names:?}"
-    );
+    assert!(page.contains("<svg"), "no chart");
+    assert!(std::fs::read_dir(home.path().join("plots")).unwrap().count() > 0);
     home.run_file();
 }
 
@@ -219,6 +207,7 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
         (&["old", "new", "--payload", "64"], "goes with --live"),
         (&["old", "new", "--seed", "1"], "--live"),
         (&["old", "new", "--percentiles", "50"], "deciles"),
+        (&["old", "new", "--format", "csv"], "as text, json, md or html"),
         (&["--live", BASELINE, SLOWER, "--across", "cpu"], "cannot be used with"),
     ] {
         home.refuses(&[&["compare"][..], arguments].concat(), 2, why);

@@ -1,14 +1,12 @@
 //! The dockets that hopcost brings have every claim of the five documents once, and tell no verdict;
-//! what docs/dockets.md writes is what the parser reads, and the schema knows its keys.
+//! what docs/dockets.md writes is what the parser reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hopcost_model::case::Placement;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_plan::{Ask, DOCKETS, Machine, SuiteSource, Test, docket, judging, parse_docket};
 use hopcost_probe::mechanism::ALL;
-use schemars::JsonSchema;
-use serde_json::{Value, json};
 
 use crate::suites::MISTAKES;
 
@@ -63,15 +61,6 @@ fn the_cases_of_all_dockets_are_such_as_their_mechanisms_have() {
 }
 
 #[test]
-fn the_six_questions_of_the_copies_document_name_their_claims() {
-    let (name, text) = DOCKETS.iter().find(|(name, _)| *name == "copies").expect("copies");
-    let docket = parse_docket(name, text).unwrap_or_else(|error| panic!("{error}"));
-    let ids: Vec<&str> = docket.questions.iter().map(|question| question.id.as_str()).collect();
-    assert_eq!(ids, ["E1", "E2", "E3", "E4", "E5", "E6"]);
-    assert!(docket.questions.iter().all(|question| !question.claims.is_empty()));
-}
-
-#[test]
 fn no_docket_tells_a_verdict() {
     for (name, text) in DOCKETS {
         for key in ["verdict", "expect", "expected", "result"] {
@@ -122,173 +111,7 @@ fn the_page_writes_what_the_parser_reads() {
     }
 }
 
-/// A docket as TOML has it.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code)]
-struct DocketFile {
-    /// Its name.
-    #[schemars(regex(pattern = r"^[A-Za-z0-9_.-]{1,100}$"))]
-    name: String,
-    /// What it is about, in a sentence.
-    about: Option<String>,
-    /// Who published its claims.
-    source: Option<String>,
-    /// Names for cases: selectors with their workload, as in docs/suites.md.
-    #[schemars(default)]
-    case: BTreeMap<String, String>,
-    /// The claims.
-    #[schemars(length(min = 1))]
-    claim: Vec<ClaimTable>,
-    /// Questions that are answered from the claims.
-    #[schemars(default)]
-    question: Vec<QuestionTable>,
-}
-
-/// A sentence with its checks; it has one, or a part that is not checkable.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[schemars(extend("anyOf" = [
-    { "required": ["check"], "properties": { "check": { "minItems": 1 } } },
-    { "required": ["not-checkable"], "properties": { "not-checkable": { "minItems": 1 } } },
-]))]
-#[allow(dead_code)]
-struct ClaimTable {
-    /// An id that no other claim of the docket has.
-    #[schemars(length(min = 1))]
-    id: String,
-    /// As it was published.
-    #[schemars(length(min = 1))]
-    sentence: String,
-    /// Where it stands in the source.
-    at: Option<String>,
-    /// Keys of selectors with the values at each of which the checks are made.
-    #[schemars(default)]
-    vary: BTreeMap<String, Texts>,
-    /// The checks, each of which has to hold.
-    #[schemars(default)]
-    check: Vec<CheckTable>,
-    /// Parts that no measurement can tell.
-    #[schemars(rename = "not-checkable", default)]
-    not_checkable: Vec<NotCheckableTable>,
-}
-
-/// A text or a list of them.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[allow(dead_code)]
-enum Texts {
-    /// One.
-    One(String),
-    /// Several.
-    Several(#[schemars(length(min = 1))] Vec<String>),
-}
-
-/// A check.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code)]
-struct CheckTable {
-    /// What it says, if not what the sentence says.
-    says: Option<String>,
-    /// The check, as docs/dockets.md lists them.
-    #[schemars(length(min = 1))]
-    test: String,
-    /// What an ambiguous sentence is taken to mean.
-    meaning: Option<String>,
-}
-
-/// A part of a sentence that no measurement can tell.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code)]
-struct NotCheckableTable {
-    /// The words.
-    #[schemars(length(min = 1))]
-    part: String,
-    /// Why not.
-    #[schemars(length(min = 1))]
-    reason: String,
-}
-
-/// A question whose answer follows from claims.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code)]
-struct QuestionTable {
-    /// Its id, for `--question`.
-    #[schemars(length(min = 1))]
-    id: String,
-    /// The question.
-    #[schemars(length(min = 1))]
-    asks: String,
-    /// Ids of claims.
-    claims: Texts,
-}
-
-/// The keys of a docket.
-pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(DocketFile).to_value();
-    schema["title"] = json!("hopcost docket");
-    schema
-}
-
-/// A docket as JSON.
-fn as_json(text: &str) -> Value {
-    toml::from_str(text).unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn example() -> &'static str {
     let example = PAGE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     example.expect("an example")
-}
-
-#[test]
-fn every_docket_follows_the_schema() {
-    let schema = jsonschema::validator_for(&schema()).expect("a valid schema");
-    let dockets = DOCKETS.iter().copied().chain([("docs/dockets.md", example())]);
-    for (name, text) in dockets {
-        let docket = as_json(text);
-        let faults = schema.iter_errors(&docket);
-        let faults: Vec<String> = faults.map(|e| format!("{}: {e}", e.instance_path())).collect();
-        assert_eq!(faults, [""; 0], "{name}");
-    }
-}
-
-#[test]
-fn the_schema_and_the_parser_know_the_same_keys_and_refuse_all_others() {
-    let schema = schema();
-    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
-    let of = |name: &str| &schema["$defs"][name];
-    for (place, table) in [
-        ("name = ", &schema),
-        ("[[claim]]\n", of("ClaimTable")),
-        ("[[claim.check]]\n", of("CheckTable")),
-        ("[[claim.not-checkable]]\n", of("NotCheckableTable")),
-        ("[[question]]\n", of("QuestionTable")),
-    ] {
-        let begin = example().lines().find(|line| line.starts_with(place.trim_end()));
-        let begin = begin.expect("such a line");
-        let strange = match place {
-            "name = " => format!("qqqqqqqq = 1\n{begin}"),
-            _ => format!("{begin}\nqqqqqqqq = 1"),
-        };
-        let text = example().replacen(begin, &strange, 1);
-        assert!(!validator.is_valid(&as_json(&text)), "{place}");
-        let error = parse_docket("d.toml", &text).expect_err("an unknown key").to_string();
-        let known = error.split("known: ").nth(1).unwrap_or_else(|| panic!("{place}: {error}"));
-        let known: BTreeSet<&str> = known.trim_end().split(", ").collect();
-        let keys = table["properties"].as_object().expect("properties").keys();
-        assert_eq!(keys.map(String::as_str).collect::<BTreeSet<_>>(), known, "{place}");
-    }
-    for (from, to) in [
-        ("id = \"1\"\n", ""),
-        ("claims = [\"1\", \"2\"]", "claims = 1"),
-        ("name = \"mine\"", "name = \"my docket\""),
-    ] {
-        let text = example().replacen(from, to, 1);
-        assert_ne!(text, example(), "{from}");
-        assert!(!validator.is_valid(&as_json(&text)), "{to}");
-        assert!(parse_docket("d.toml", &text).is_err(), "{to}");
-    }
 }

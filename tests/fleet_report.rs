@@ -74,11 +74,6 @@ fn slow_hosts_are_told_on_one_screen_with_what_they_have_in_common() {
     assert_eq!(hosts.len(), 4, "{hosts:?}");
     assert!(hosts.iter().all(|host| ["h00000", "h00001", "h00002", "h00003"].contains(host)));
     assert_eq!(json["groups"][0]["off"], "slower");
-    let csv = home.expect(&["fleet", "report", text(&slow), "--format", "csv"], 0);
-    let rows = csv.lines().count() - 1;
-    assert_eq!(rows, 96 * 4 * 6 + 4 + 28, "hosts, those that failed, pairs");
-    let header = csv.lines().next().expect("a header");
-    assert!(header.starts_with("host,peer,state,reason,case,statistic"), "{header}");
 }
 
 #[test]
@@ -151,7 +146,7 @@ fn fleets_are_reported_at_any_moment_and_without_being_written() {
     let empty = fleet(&home, "empty", &["0"]);
     let said = home.expect(&["fleet", "report", text(&empty)], 0);
     assert!(said.contains("The fleet has no host yet."), "{said}");
-    for format in ["json", "csv", "md", "html"] {
+    for format in ["json", "md", "html"] {
         home.expect(&["fleet", "report", text(&empty), "--format", format], 0);
     }
     let plain = home.path().join("plain");
@@ -194,14 +189,7 @@ fn hostile_indices_are_one_line_or_a_row_that_says_so() {
         let copied = Command::new("cp").arg("-a").arg(&good).arg(&place).finish();
         assert!(copied.status.success());
         edit(&index_of(&place), sql);
-        for words in [
-            &["--details"][..],
-            &[],
-            &["--format", "json"],
-            &["--format", "csv"],
-            &["--format", "md"],
-            &["--html"],
-        ] {
+        for words in [&["--details"][..], &["--format", "json"], &["--html"]] {
             let mut all = vec!["fleet", "report", text(&place)];
             all.extend(words);
             let said = home.expect(&all, 0);

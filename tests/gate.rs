@@ -53,11 +53,6 @@ fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
     let text = home.expect(&["gate", "--baseline", "old", "--strict", "--keep", "kept"], ends(0));
     assert!(text.contains("unchanged") && text.contains("5 runs now against"), "{text}");
     assert_eq!(fs::read_dir(home.path().join("kept")).unwrap().count(), 5);
-    // Of two that are alike it is chance whether more can be told with so small a margin.
-    let alike =
-        home.expect(&["gate", "--baseline", "old", "--margin", "0.1%", "--runs", "4"], ends(0));
-    let may_be = ["improvement", "not slower", "inconclusive"];
-    assert!(may_be.iter().any(|decision| alike.contains(decision)), "{alike}");
 }
 
 #[test]

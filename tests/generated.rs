@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use hopcost_model::finding::Code;
 
+use crate::schema;
 use crate::support::wait::reap;
 use crate::support::{Home, mechanisms};
-use crate::{dockets, schema};
 
 /// What the headings of a reference are about.
 fn headings(topic: &str) -> Vec<String> {
@@ -44,16 +44,12 @@ fn the_manual_page_names_every_subcommand() {
 }
 
 #[test]
-fn schemas_are_written_for_editors_and_scripts() {
+fn the_schema_is_written_for_scripts() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
     std::fs::create_dir_all(&folder).expect("a folder");
-    for (name, schema) in
-        [("hopcost-1.json", schema::document()), ("docket-1.json", dockets::schema())]
-    {
-        let file = folder.join(name);
-        std::fs::write(&file, format!("{schema:#}\n")).expect("to write");
-        println!("wrote {}", file.display());
-    }
+    let file = folder.join("hopcost-1.json");
+    std::fs::write(&file, format!("{:#}\n", schema::document())).expect("to write");
+    println!("wrote {}", file.display());
 }
 
 /// The subcommands that the help shows.

@@ -130,7 +130,7 @@ fn an_agent_does_not_run_while_a_trial_does() {
     };
     std::thread::sleep(std::time::Duration::from_millis(500));
     let (before, begun) = (ran(agent.id()), std::time::Instant::now());
-    let output = home.run(&["run", "pipe", "--rounds", "10", "--measure", "200ms", "--agent", &id]);
+    let output = home.run(&["run", "pipe", "--rounds", "6", "--measure", "100ms", "--agent", &id]);
     let (turns, took) = (ran(agent.id()) - before, begun.elapsed());
     let is_alive = agent.try_wait().expect("to ask").is_none();
     agent.kill().expect("to kill");

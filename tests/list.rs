@@ -38,33 +38,6 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
     }
 }
 
-#[test]
-fn what_is_shown_of_a_mechanism_is_a_screen_and_says_what_its_number_contains() {
-    use hopcost_model::mechanism::{Payload, Shape};
-    let _together = together();
-    let home = Home::new();
-    for row in mechanism::ALL.iter().filter(|row| !row.facts.hidden) {
-        let facts = &row.facts;
-        let output = home.hopcost(&["show", facts.name]).env("COLUMNS", "100").try_finish();
-        let text = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
-        assert!(text.lines().count() <= 64, "{} lines\n{text}", text.lines().count());
-        let says = |words| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
-        let carries = facts.shape != Shape::Call && facts.payload != Payload::None;
-        assert_eq!(
-            says("touch=verify"),
-            carries && says("Workloads roundtrip") || says("Workloads stream"),
-            "{text}"
-        );
-        assert_eq!(says("Not inside"), carries, "{text}");
-        let together = format!("shared memory and {} together", facts.name);
-        assert_eq!(says(&together), facts.shape == Shape::Notifier, "{text}");
-    }
-    let refused = home.run(&["show", "pipe", "--runtime", "cobol"]);
-    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("`cobol`") && stderr.lines().count() == 1, "{stderr}");
-}
-
 /// A worker in a folder that counts how often it is started.
 struct Counted {
     home: Home,

@@ -7,7 +7,7 @@ mod support;
 /// Which mechanism to use, measured and from a stored run.
 #[path = "advise.rs"]
 mod advise;
-/// The release binary and the HTML report as others see them: a disassembler, a browser.
+/// The release binary and the HTML report as others see them.
 #[path = "artefacts.rs"]
 mod artefacts;
 /// Bad input: one clear line, the documented exit code, nothing lost.
@@ -64,14 +64,13 @@ mod install;
 /// Loads: every mechanism takes them, in order, with the system calls of its row.
 #[path = "load.rs"]
 mod load;
-/// Published tables against arithmetic.
 /// The list of mechanisms, and when workers are asked for it.
 #[path = "list.rs"]
 mod list;
 /// What other users plant, and other runs that go on.
 #[path = "neighbours.rs"]
 mod neighbours;
-/// Plots as files, and streams in the published layout.
+/// Plots as files.
 #[path = "plots.rs"]
 mod plots;
 /// A reader of run files that shares no code with hopcost.

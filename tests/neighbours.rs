@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hopcost_probe::sys;
@@ -43,7 +43,7 @@ fn give_away(path: &Path) {
 fn run_briefly(home: &Home) -> Output {
     let mut command = home.hopcost(&BRIEF);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
-    let output = within(Duration::from_secs(20), child);
+    let output = child.finish();
     assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
@@ -51,18 +51,6 @@ fn run_briefly(home: &Home) -> Output {
 /// Whether it went well; a build without optimisation says that its numbers are invalid.
 fn measured(output: &Output) -> bool {
     matches!(output.status.code(), Some(0 | 3))
-}
-
-fn within(patience: Duration, mut child: Child) -> Output {
-    let until = Instant::now() + patience;
-    while child.try_wait().expect("our child").is_none() {
-        if Instant::now() > until {
-            child.kill().expect("to kill it");
-            panic!("it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.finish()
 }
 
 /// A System V queue of this test's, removed with it.
@@ -231,7 +219,7 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     }
     assert!(crate::faults::alive(pid), "it was over before the others had started");
     signal(pid, libc::SIGINT);
-    let output = within(Duration::from_secs(20), long);
+    let output = long.finish();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let document = home.json(&["report", "long.hopcost", "--format", "json"]);
     assert_eq!(document["plan"]["trials_failed"], 0, "{}", document["plan"]);

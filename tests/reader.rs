@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, edit, hopcost_path, measured};
+use crate::support::{Home, alone, edit, measured};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
@@ -121,12 +120,16 @@ fn the_file_alone_suffices_even_where_nothing_can_be_written() {
     let away = tempfile::tempdir().expect("a directory");
     let copy = away.path().join("mailed.hopcost");
     fs::copy(&run, &copy).expect("to copy");
-    drop(home);
     mode(&copy, 0o444);
     mode(away.path(), 0o555);
-    let stranger = Stranger::new();
+    let other = Home::new();
     for (format, there) in formats.iter().zip(there) {
-        let output = stranger.report(&copy, format).finish();
+        // Root may write anywhere, so for root this is somebody else.
+        let arguments = ["report", path(&copy), "--format", format];
+        let by_stranger = other.hopcost_by_stranger(&arguments);
+        let mut command = by_stranger.unwrap_or_else(|| other.hopcost(&arguments));
+        command.env_clear().env("HOME", "/nonexistent").env("LC_ALL", "C.UTF-8");
+        let output = command.current_dir("/").finish();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{format}: {stderr}");
         let here = String::from_utf8(output.stdout).expect("UTF-8");
@@ -149,46 +152,6 @@ fn path(path: &Path) -> &str {
 fn before_stored(text: &str) -> &str {
     text.split_once("\nMore: ").expect("how to see more").0
 }
-
-/// hopcost as someone who has never used it, owns nothing of this and may write nowhere.
-struct Stranger {
-    /// Root may write anywhere, so for root this is somebody else, with a copy
-    /// of the binary that they can reach.
-    copy: Option<tempfile::TempDir>,
-}
-
-impl Stranger {
-    fn new() -> Self {
-        // SAFETY: reads one number.
-        if unsafe { libc::geteuid() } != 0 {
-            return Self { copy: None };
-        }
-        let directory = tempfile::tempdir().expect("a directory");
-        fs::copy(hopcost_path(), directory.path().join("hopcost")).expect("to copy");
-        mode(directory.path(), 0o755);
-        Self { copy: Some(directory) }
-    }
-    fn report(&self, run: &Path, format: &str) -> Command {
-        let mut command = match &self.copy {
-            None => Command::new(hopcost_path()),
-            Some(directory) => {
-                let mut command = Command::new(directory.path().join("hopcost"));
-                command.uid(NOBODY).gid(NOBODY);
-                command
-            }
-        };
-        command
-            .args(["report", path(run), "--format", format])
-            .env_clear()
-            .env("HOME", "/nonexistent")
-            .env("LC_ALL", "C.UTF-8")
-            .current_dir("/");
-        command
-    }
-}
-
-/// The user that owns nothing.
-const NOBODY: u32 = 65534;
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("to set a mode");

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use hopcost_model::SCHEMA;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::{Advice, Checkup, FleetReport, Results, RunComparison};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
+use crate::artefacts::loads;
 use crate::support::wait::InTime;
 use crate::support::{Home, alone};
 
@@ -57,7 +59,7 @@ struct RuntimeListed {
     /// How long it has to be warmed up.
     warm_up: Option<hopcost_model::describe::WarmUp>,
     /// What its worker says of its mechanisms.
-    mechanisms: Vec<hopcost_model::mechanism::Mechanism>,
+    mechanisms: Vec<Mechanism>,
     /// Those among them that Rust has not.
     besides: Vec<String>,
 }
@@ -69,103 +71,19 @@ struct RuntimeShown {
     /// The runtime.
     runtime: String,
     /// What its worker says.
-    mechanism: hopcost_model::mechanism::Mechanism,
+    mechanism: Mechanism,
 }
 
-/// What is known of a mechanism.
+/// What `show --format json` prints.
 #[derive(JsonSchema)]
 #[allow(dead_code)]
-struct Mechanism {
-    /// Its name in selectors.
-    name: String,
-    /// Kinship, for grouping.
-    family: String,
-    /// What it is, in a line.
-    about: String,
-    /// `call`, `notifier` or `channel`.
-    shape: String,
-    /// Whether it can be measured on this machine.
-    available: bool,
-    /// Why not.
-    unavailable_reason: Option<String>,
-    /// What can be done with it.
-    workloads: Vec<hopcost_model::case::Workload>,
-    /// What may separate its ends.
-    boundaries: Vec<hopcost_model::case::Boundary>,
-    /// Sizes of a message; `null` if it carries none.
-    payload_bytes: Option<PayloadRange>,
-    /// How its ends can wait, the default first; empty for calls.
-    waits: Vec<WaitCounts>,
-    /// System calls of one call; `null` if it is none.
-    call_system_calls: Option<Count>,
-    /// Its own parameters.
-    parameters: Vec<Parameter>,
-    /// What crosses the boundary.
-    crosses: String,
-    /// Who copies what.
-    copies: String,
-    /// Who wakes whom.
-    wakes: String,
-    /// What stands between two stamps.
-    between_stamps: String,
-    /// What the number does not cover.
-    limits: String,
-    /// Where to read on.
-    sources: Vec<String>,
-    /// Whether it is a test engine.
-    hidden: bool,
-}
-
-/// Sizes of a message.
-#[derive(JsonSchema)]
-#[allow(dead_code)]
-struct PayloadRange {
-    /// Least.
-    min: u32,
-    /// Greatest.
-    max: u32,
-    /// Where nothing is said.
-    default: u32,
-}
-
-/// What one operation takes of the kernel, both ends together waiting this way.
-#[derive(JsonSchema)]
-#[allow(dead_code)]
-struct WaitCounts {
-    /// The wait.
-    wait: hopcost_model::case::WaitKind,
-    /// System calls.
-    system_calls: Count,
-    /// Context switches with both ends on one CPU.
-    switches_one_cpu: Count,
-    /// Context switches with an end on each of two CPUs.
-    switches_two_cpus: Count,
-}
-
-/// A count per operation.
-#[derive(JsonSchema)]
-#[allow(dead_code)]
-struct Count {
-    /// At least.
-    least: f64,
-    /// At most; `null` if without bound.
-    most: Option<f64>,
-    /// Why it is a range; `null` where it is not.
-    reason: Option<String>,
-}
-
-/// A mechanism's own parameter.
-#[derive(JsonSchema)]
-#[allow(dead_code)]
-struct Parameter {
-    /// Its name in selectors.
-    name: String,
-    /// What it may be.
-    values: Vec<String>,
-    /// Where nothing is said.
-    default: String,
-    /// What it does.
-    about: String,
+struct MechanismShown {
+    /// Always `hopcost/1`.
+    schema: String,
+    /// The mechanism in Rust.
+    mechanism: Option<Mechanism>,
+    /// The mechanism in every other runtime that is here and has it.
+    runtimes: Vec<RuntimeShown>,
 }
 
 /// The schema of everything that is printed as JSON.
@@ -182,22 +100,11 @@ pub fn document() -> Value {
         schemars::SchemaGenerator::subschema_for::<FleetReport>,
         schemars::SchemaGenerator::subschema_for::<DryRun>,
         schemars::SchemaGenerator::subschema_for::<MechanismList>,
-        schemars::SchemaGenerator::subschema_for::<RuntimeShown>,
+        schemars::SchemaGenerator::subschema_for::<MechanismShown>,
     ] {
         let _: Schema = declare(&mut generator);
     }
     let mut definitions = Value::Object(generator.take_definitions(true));
-    let mut shown = definitions["Mechanism"].clone();
-    shown["description"] = json!("What `show --format json` prints.");
-    shown["properties"]["schema"] = json!({ "description": "Always `hopcost/1`." });
-    shown["properties"]["runtimes"] = json!({
-        "description": "The mechanism in every other runtime that is here and has it.",
-        "items": { "$ref": "#/$defs/RuntimeShown" },
-        "type": "array",
-    });
-    let required = shown["required"].as_array_mut().expect("required fields");
-    required.extend([json!("schema"), json!("runtimes")]);
-    definitions["MechanismShown"] = shown;
     for name in KINDS {
         definitions[name]["properties"]["schema"]["const"] = json!(SCHEMA);
     }
@@ -292,6 +199,9 @@ fn runs_and_reports_follow_the_schema() {
     let again = home.expect(&["report", "--format", "json"], 0);
     assert_eq!(ran, again, "a report says what the run said");
     let document: Value = serde_json::from_str(&ran).expect("JSON");
+    // JSON writes what is infinite or not a number as null.
+    let read: Results = serde_json::from_str(&ran).expect("results");
+    assert_eq!(serde_json::to_value(&read).expect("JSON"), document);
     let results = document["results"].as_array().expect("results");
     for status in ["measured", "skipped", "failed"] {
         assert!(results.iter().any(|r| r["status"] == status), "nothing was {status}");
@@ -308,11 +218,14 @@ fn stored_runs_follow_the_schema() {
     let mut runs = 0;
     for entry in std::fs::read_dir(folder).expect("the stored runs") {
         let packed = entry.expect("an entry").path();
+        let name = packed.file_name().map(ToOwned::to_owned);
         if packed.extension().is_some_and(|ending| ending == "gz") {
             let packed = std::fs::File::open(packed).expect("a stored run");
             let mut run = std::fs::File::create(home.path().join("run.hopcost")).expect("a file");
             std::io::copy(&mut GzDecoder::new(packed), &mut run).expect("a run file");
             valid("Results", &home.expect(&["report", "./run.hopcost", "--format", "json"], 0));
+            let page = home.expect(&["report", "./run.hopcost", "--format", "html"], 0);
+            assert_eq!(loads(&page), [""; 0], "{name:?}");
             runs += 1;
         }
     }
@@ -354,8 +267,8 @@ fn the_schema_refuses_what_is_missing_unknown_or_of_another_kind() {
         faults("MechanismShown", &document.to_string())
     };
     assert_eq!(broken(|_| ()), [""; 0]);
-    assert_ne!(broken(|d| drop(d.remove("limits"))), [""; 0]);
+    assert_ne!(broken(|d| drop(d.remove("runtimes"))), [""; 0]);
     assert_ne!(broken(|d| drop(d.insert("unheard_of".into(), json!(1)))), [""; 0]);
-    assert_ne!(broken(|d| drop(d.insert("about".into(), json!(1)))), [""; 0]);
+    assert_ne!(broken(|d| drop(d.insert("mechanism".into(), json!(1)))), [""; 0]);
     assert_ne!(broken(|d| drop(d.insert("schema".into(), json!("hopcost/2")))), [""; 0]);
 }

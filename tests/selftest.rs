@@ -30,12 +30,3 @@ fn every_known_answer_comes_out() {
     }
     assert!(!home.path().join("data/hopcost/runs").exists(), "its runs are nobody's");
 }
-
-#[test]
-fn one_answer_is_asked_for_by_its_name() {
-    let _alone = alone();
-    let home = Home::new();
-    let text = home.expect(&["selftest", "bimodal"], 0);
-    assert_eq!(text.lines().count(), 2, "{text}");
-    assert!(text.starts_with("pass  bimodal ") && text.contains("1 of 1 known answer"), "{text}");
-}

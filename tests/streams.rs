@@ -159,18 +159,6 @@ fn the_time_of_a_trial_is_from_the_first_byte_of_any_flow_to_the_last_byte_of_an
         let span_ns = (last - first) as f64 / ticks_per_ns;
         assert!((trial.wall_ns as f64 - span_ns).abs() <= 1.0, "{} of {span_ns}", trial.wall_ns);
     }
-
-    // Of a trial that looks at no clock, the worker alone says how long it took.
-    for (boundary, round) in pairs(&["process", "thread"], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
-        let id = format!("{mechanism}&flows=2&boundary={boundary}&wait=block");
-        let row = trial(&home, &id.parse().expect("a case"), 20).expect("a trial");
-        let longest = row.ends.iter().map(|end| end.elapsed_ticks).max().expect("an end");
-        let longest_ns = longest as f64 / ticks_per_ns;
-        assert!(
-            row.wall_ns as f64 > 0.999 * longest_ns,
-            "{boundary}, {round}: {longest_ns}: {row:?}"
-        );
-    }
 }
 
 /// Sockets, pipes and memory files that a process has open.

@@ -13,6 +13,7 @@ const REFUSALS: &[Refusal] = &[
     ("run pipe --wait blok", 2, &["blok", "block"]),
     ("run --suite laddr", 2, &["laddr", "ladder"]),
     ("show fute", 2, &["fute", "futex"]),
+    ("show pipe --runtime cobol", 2, &["`cobol`"]),
     ("run --ronds 3", 2, &["--ronds", "exists: '--rounds'"]),
     ("report --format xml", 2, &["'xml'", "[possible values: text, json"]),
     ("run --resume x --touch none", 2, &["'--resume <RUN>'", "'--touch <LIST>'"]),

@@ -83,15 +83,6 @@ pub struct IndexedRow {
     pub skip: Option<String>,
 }
 
-/// Which estimates are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statistics {
-    /// Those by which hosts are compared.
-    Headline,
-    /// All.
-    All,
-}
-
 /// What a run file is seen by to have changed: bytes, and when it was written.
 type State = (i64, i64);
 

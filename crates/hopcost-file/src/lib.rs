@@ -31,7 +31,7 @@ pub use cell::as_read;
 pub use connect::MakeFolder;
 pub use derived::{Recomputed, recomputed};
 pub use error::{Error, Result};
-pub use fleet::{Fleet, Indexed, IndexedRow, Statistics, Unread, is_fleet};
+pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
 pub use id::{new_id, unix_seconds, utc};
 pub use read::{finished, open};
 

@@ -9,6 +9,7 @@ use crate::document;
 
 /// The shape a mechanism has to the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// One operation in one thread.
@@ -72,6 +73,7 @@ pub struct Parameter {
 /// How often something happens in one operation, both ends together. Stored as the least
 /// and the most; the reason stays in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "(f64, Option<f64>)")]
 pub enum PerOperation {
     /// Always this often.
@@ -132,6 +134,7 @@ impl<'de> Deserialize<'de> for PerOperation {
 /// What one wait costs in system calls and context switches, both ends together
 /// and both ends waiting this way.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitFacts {
     /// The wait.
     pub wait: WaitKind,
@@ -435,9 +438,8 @@ document! {
         /// Raised by one whenever a change of its code can move its numbers; 1 if absent.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         pub revision: u32,
-        /// Of hopcost's own mechanisms alone: stored in run files, neither printed nor sent.
+        /// Of hopcost's own mechanisms alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(skip))]
         pub own: Option<Own>,
         /// Not stored.
         #[serde(skip)]
@@ -455,6 +457,7 @@ fn is_first(revision: &u32) -> bool {
 
 /// What hopcost knows of its own mechanisms, and of nobody else's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Own {
     /// Shape.
     pub shape: Shape,

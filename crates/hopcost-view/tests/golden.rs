@@ -54,10 +54,6 @@ fn verdicts_on_claims() {
     insta::assert_snapshot!("judged_answer", text::answer(&judged, Some(STORED), &STYLE));
     let markdown = markdown::report(&judged);
     insta::assert_snapshot!("judged_markdown", lines(&markdown, "## Which claims hold", 90));
-    insta::assert_snapshot!(
-        "judged_csv",
-        hopcost_view::judged::csv(judged.judged.as_ref().unwrap())
-    );
     insta::assert_snapshot!("judged_sentences", text::sentences(&judged));
     let mut none = judged.clone();
     none.judged = Some(Judged { dockets: Vec::new(), claims: Vec::new(), questions: Vec::new() });

@@ -11,7 +11,7 @@ use hopcost_model::text::escaped;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::{Fleet, Statistics};
+use super::Fleet;
 use crate::error::{Error, Result};
 
 /// The longest text that is taken over.
@@ -134,8 +134,8 @@ impl Fleet {
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn read(&self, which: Statistics) -> Result<RawFleet> {
-        let fleet = all(self, which).map_err(|error| self.sqlite(error))?;
+    pub fn read(&self) -> Result<RawFleet> {
+        let fleet = all(self).map_err(|error| self.sqlite(error))?;
         if fleet.hosts.len() > HOSTS_MAX {
             let why = format!("it has more than {HOSTS_MAX} hosts");
             return Err(Error::NotAFleet { path: self.path.clone(), why });
@@ -144,7 +144,7 @@ impl Fleet {
     }
 }
 
-fn all(of: &Fleet, which: Statistics) -> rusqlite::Result<RawFleet> {
+fn all(of: &Fleet) -> rusqlite::Result<RawFleet> {
     let tx = of.conn.unchecked_transaction()?;
     let mut left_out = LeftOut::default();
     let mut fleet = RawFleet::default();
@@ -156,7 +156,7 @@ fn all(of: &Fleet, which: Statistics) -> rusqlite::Result<RawFleet> {
     if of.has("run_file")? && of.has("fact")? && of.has("estimate")? {
         run_files(&tx, &mut fleet, &mut files, &mut left_out)?;
         facts(&tx, &mut fleet, &files, &mut left_out)?;
-        estimates(&tx, &mut fleet, &files, which, &mut left_out)?;
+        estimates(&tx, &mut fleet, &files, &mut left_out)?;
     }
     tasks(&tx, &mut fleet, &files, &mut left_out)?;
     fleet.left_out = left_out.sentences();
@@ -251,7 +251,6 @@ fn estimates(
     conn: &Connection,
     fleet: &mut RawFleet,
     files: &HashMap<String, usize>,
-    which: Statistics,
     left_out: &mut LeftOut,
 ) -> rusqlite::Result<()> {
     let columns = "file, case_id, statistic, unit, point, low, high, trials, validity, skip";
@@ -259,8 +258,7 @@ fn estimates(
     let mut cases: HashMap<String, usize> = HashMap::new();
     each(conn, ("estimate", columns), left_out, |row| {
         let statistic = row.word(2);
-        let is_wanted = statistic.is_empty() || HEADLINE.contains(&statistic.as_str());
-        if which == Statistics::Headline && !is_wanted {
+        if !statistic.is_empty() && !HEADLINE.contains(&statistic.as_str()) {
             return;
         }
         let Some(file) = file_of(row, files, &mut last) else { return };

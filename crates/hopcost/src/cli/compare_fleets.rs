@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use hopcost_file::Statistics;
-
 use super::compare_runs::{Question, refusal};
 use super::exit::{self, usage};
 use super::fleet_index;
@@ -27,7 +25,7 @@ pub fn are_asked(question: &Question) -> anyhow::Result<bool> {
 pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
     shown.ensure_of_comparison()?;
     shown.ensure_writable()?;
-    let read = |spec: &String| fleet_index::read(Path::new(spec), Statistics::Headline);
+    let read = |spec: &String| fleet_index::read(Path::new(spec));
     let (baseline, other) = (read(&question.baseline[0])?, read(&question.other[0])?);
     let id = |fleet: &hopcost_model::fleet::RawFleet| fleet.about.get("id").cloned();
     if id(&baseline).is_some() && id(&baseline) == id(&other) {

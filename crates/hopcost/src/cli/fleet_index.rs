@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use hopcost_file::{Error, EstimateRow, Fleet, Indexed, IndexedRow, Statistics, Unread};
+use hopcost_file::{Error, EstimateRow, Fleet, Indexed, IndexedRow, Unread};
 use hopcost_model::fleet::RawFleet;
 use hopcost_model::results::Results;
 use hopcost_read::stored;
@@ -28,7 +28,7 @@ pub struct Done {
 }
 
 /// Reads a fleet, after its index is brought up to date where it can be written.
-pub fn read(directory: &Path, which: Statistics) -> anyhow::Result<RawFleet> {
+pub fn read(directory: &Path) -> anyhow::Result<RawFleet> {
     if let Err(error) = index(directory) {
         match error.downcast_ref::<Error>() {
             Some(Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)) => {
@@ -38,7 +38,7 @@ pub fn read(directory: &Path, which: Statistics) -> anyhow::Result<RawFleet> {
         }
     }
     let fleet = Fleet::open_to_read(directory, &Scratch::for_copy).map_err(usage)?;
-    fleet.read(which).map_err(usage)
+    fleet.read().map_err(usage)
 }
 
 /// Reads the run files that the index does not have as they are now.

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use hopcost_file::Statistics;
-use hopcost_model::fleet::RawFleet;
 use hopcost_model::results::FleetReport;
 use hopcost_view::{fleet, json};
 
@@ -48,8 +46,6 @@ enum Format {
     Text,
     /// The document behind every view (schema hopcost/1)
     Json,
-    /// One row a host, case and statistic, then one a pair and case
-    Csv,
     /// Markdown
     Md,
     /// The page of the fleet alone
@@ -62,11 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
     }
-    let which = match format {
-        Format::Csv => Statistics::All,
-        _ => Statistics::Headline,
-    };
-    let raw = fleet_index::read(&args.directory, which)?;
+    let raw = fleet_index::read(&args.directory)?;
     let found = hopcost_read::fleet::report(&raw, args.margin);
     let has_pages = args.html || args.open;
     if has_pages {
@@ -76,22 +68,16 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         }
     }
     if !has_pages || args.format.is_some() || args.output.is_some() || args.details {
-        output::write(&document(&found, &raw, format, args.details)?, args.output.as_deref())?;
+        output::write(&document(&found, format, args.details)?, args.output.as_deref())?;
     }
     Ok(exit::OK)
 }
 
-fn document(
-    found: &FleetReport,
-    raw: &RawFleet,
-    format: Format,
-    details: bool,
-) -> anyhow::Result<Vec<u8>> {
+fn document(found: &FleetReport, format: Format, details: bool) -> anyhow::Result<Vec<u8>> {
     let text = match format {
         Format::Text if details => fleet::details(found, &output::style()),
         Format::Text => fleet::text(found, &output::style()),
         Format::Json => json::fleet(found)?,
-        Format::Csv => fleet::csv(found, raw),
         Format::Md => fleet::markdown(found),
         Format::Html => fleet::html(found),
     };

@@ -10,7 +10,7 @@ use hopcost_model::text::shell_word;
 use hopcost_plan::Expected;
 use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
-use hopcost_view::{comparison, crossover, explanation};
+use hopcost_view::{comparison, explanation};
 
 use super::browser;
 use super::exit::{self, usage};
@@ -153,12 +153,9 @@ impl Shown {
             Ok(match format {
                 Format::Text => self.text(results, run),
                 Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => match results {
-                    Results { comparison: Some(found), .. } => comparison::csv_of_live(found),
-                    Results { crossover: Some(found), .. } => crossover::csv(found),
-                    Results { explanation: Some(found), .. } => explanation::csv(found),
-                    Results { judged: Some(judged), .. } => hopcost_view::judged::csv(judged),
-                    _ => hopcost_view::csv::report(results),
+                Format::Csv => match &results.explanation {
+                    Some(found) => explanation::csv(found),
+                    None => hopcost_view::csv::report(results),
                 },
                 Format::Md => hopcost_view::markdown::report(results),
                 Format::Html => hopcost_view::html::report(results),
@@ -192,7 +189,9 @@ impl Shown {
                 Format::Text if self.sentence => comparison::sentences(found),
                 Format::Text => comparison::text(found, &output::style()),
                 Format::Json => hopcost_view::json::comparison(found)?,
-                Format::Csv => comparison::csv(found),
+                Format::Csv => {
+                    return Err(usage("stored runs are compared as text, json, md or html"));
+                }
                 Format::Md => comparison::markdown(found),
                 Format::Html => comparison::html(found),
             })
