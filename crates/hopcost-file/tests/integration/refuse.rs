@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{begun, made, make, open, rich, torn};
-use hopcost_file::samples::pack_at;
+use crate::common::{WAKE, fresh, made, make, make_of, open, torn};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use rusqlite::Connection;
 
@@ -63,7 +62,8 @@ fn another_format_is_refused() {
 
 #[test]
 fn hostile_content_is_named_and_refused() {
-    let (dir, good, _) = made(3);
+    let (dir, good) = fresh();
+    make_of(&good, 3, &[WAKE]);
     let path = dir.path().join("changed");
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS ";
     let view = format!(
@@ -77,44 +77,29 @@ fn hostile_content_is_named_and_refused() {
         ),
         ("UPDATE trial SET round = 4294967296 WHERE trial = 1", "round is 4294967296"),
         ("UPDATE trial SET cpu_ns = 'many'", "cpu_ns is Text, not a whole number"),
-        ("UPDATE trial SET cpu_ns = 0.5", "cpu_ns is Real, not a whole number"),
-        ("UPDATE trial SET case_index = 4 WHERE trial = 1", "case_index is 4, of 4 cases"),
-        ("UPDATE trial SET case_index = -1 WHERE trial = 1", "case_index is -1"),
+        ("UPDATE trial SET case_index = 5 WHERE trial = 1", "case_index is 5, of 5 cases"),
         ("UPDATE trial SET stamp = 'x' || char(27) || '[2J'", "stamp is `x [2J`"),
         ("UPDATE trial SET stamp_n = NULL", "stamp_n is Null"),
         ("UPDATE trial SET cpus_asked = '[1'", "cpus_asked is not the JSON it should be"),
-        ("UPDATE trial SET pin_errors = '[1]'", "pin_errors is not the JSON it should be"),
         ("UPDATE trial SET samples_kept = 4", "holds more than the 4 samples"),
-        ("UPDATE trial SET samples_kept = 6", "holds fewer than the 6 samples"),
-        ("UPDATE trial SET samples_kept = -1", "samples_kept is -1"),
         ("UPDATE trial SET samples_kept = 1 << 40", "more than the 1048576 a trial may keep"),
-        ("UPDATE trial SET samples = zeroblob(100)", "not readable zlib data"),
         ("UPDATE trial SET samples = 'text'", "samples is Text, not a blob"),
-        ("UPDATE run SET plan = '{'", "run: plan is not the JSON it should be"),
         ("UPDATE run SET plan = '{}'", "missing field"),
         (
             "UPDATE run SET plan = json_set(plan, '$.cases[1]', json_extract(plan, '$.cases[0]'))",
             "run: plan has the case roundtrip/pipe",
         ),
         ("UPDATE run SET version = CAST(x'ff' AS TEXT)", "version is text that is not UTF-8"),
-        ("UPDATE run SET resumed = -1", "resumed is -1"),
         ("DELETE FROM run", "run: it should have one row"),
         ("UPDATE clock SET ticks_per_second = 9e999", "clock 1: ticks_per_second is infinite"),
         ("UPDATE clock SET ticks_per_second = 'fast'", "ticks_per_second is Text, not a number"),
+        ("UPDATE clock SET ticks_per_second = -1.0", "ticks_per_second is -1.0, which is out of"),
+        ("UPDATE clock SET runtime = x'00'", "clock 1: runtime is Blob, not text"),
         ("UPDATE trial SET operations = 1 << 60", "trial 1: it has 1152921504606846976 operations"),
         ("UPDATE trial_end SET count = 1 << 43", "more than 4398046511104"),
         ("UPDATE trial_end SET elapsed_ticks = 1 << 62", "a clock shows 4611686018427387904 ticks"),
         ("UPDATE trial_end SET fill_ns = -1.0", "fill_ns is -1.0, which is out of range"),
-        ("UPDATE trial_end SET verify_ns = 1e300", "verify_ns is 1e300, which is out of range"),
-        ("UPDATE clock SET ticks_per_second = -1.0", "ticks_per_second is -1.0, which is out of"),
         ("UPDATE trial_end SET pinned = 2", "pinned is 2, not 0 or 1"),
-        ("UPDATE trial_end SET role = 'boss'", "role is `boss`"),
-        ("UPDATE trial_end SET trial = 77 WHERE trial = 1", "trial 77, which does not exist"),
-        ("UPDATE trial SET negative_samples = -1", "negative_samples is -1"),
-        ("UPDATE trial SET counted_operations = 'x'", "counted_operations is Text"),
-        ("UPDATE trial_end SET first_tick = -1", "first_tick is -1, which is out of range"),
-        ("UPDATE trial_end SET flow = 4294967296", "flow is 4294967296"),
-        ("UPDATE trial_end SET position = -1 WHERE position = 0", "position is -1"),
         (
             "UPDATE trial_end SET zero_copy_completed = 3",
             "zero_copy_copied is Null beside a zero_copy_completed",
@@ -124,88 +109,24 @@ fn hostile_content_is_named_and_refused() {
             "zero_copy_completed is Null beside a zero_copy_copied",
         ),
         (
-            "INSERT INTO clock_gate VALUES (1,0,'near',1,1,1,0)",
-            "offset_ticks is Text, not a whole number",
-        ),
-        ("INSERT INTO clock_gate VALUES (1,0,-5,-1,1,1,0)", "bound_ticks is -1"),
-        ("INSERT INTO clock_gate VALUES (77,0,0,0,1,1,0)", "trial 77, which does not exist"),
-        ("INSERT INTO event VALUES (1,-1,0,x'00',1,1,1,NULL)", "event is Blob, not text"),
-        ("INSERT INTO event VALUES (1,-1,0,'cycles',-1,1,1,NULL)", "value is -1"),
-        (
             "INSERT INTO event VALUES (1,2,0,'cycles',1,1,1,NULL)",
             "event: a row belongs to end 2 of trial 1, which does not exist",
-        ),
-        (
-            "INSERT INTO event VALUES (1,-2,0,'cycles',1,1,1,NULL)",
-            "event: a row belongs to end -2 of trial 1, which does not exist",
         ),
         (
             "INSERT INTO event VALUES (77,-1,0,'cycles',1,1,1,NULL)",
             "event: a row belongs to end -1 of trial 77, which does not exist",
         ),
-        ("UPDATE clock SET runtime = x'00'", "clock 1: runtime is Blob, not text"),
-        ("UPDATE worker SET description = '{'", "worker 1: description is not the JSON it should"),
-        ("UPDATE worker SET description = '{}'", "missing field"),
         ("UPDATE worker SET runtime = 'go'", "worker 1: runtime is not that of its description"),
         ("UPDATE worker SET version = '9'", "worker 1: version is not that of its description"),
-        (
-            "INSERT INTO thread_use VALUES (1,0,'boss',NULL,'x',1,1,1)",
-            "thread_use row 1: process is `boss`",
-        ),
-        ("INSERT INTO thread_use VALUES (1,0,'caller','both','x',1,1,1)", "seat is `both`"),
-        ("INSERT INTO thread_use VALUES (1,0,'caller',NULL,'x',-1,1,1)", "cpu_ns is -1"),
-        ("INSERT INTO thread_use VALUES (1,0,'caller',NULL,x'ff',1,1,1)", "name is Blob, not text"),
-        (
-            "INSERT INTO thread_use VALUES (77,0,'caller',NULL,'x',1,1,1)",
-            "thread_use: a row belongs to trial 77, which does not exist",
-        ),
-        ("INSERT INTO warm_up VALUES (1,0,'long')", "operation_ns is Text, not a number"),
-        ("INSERT INTO warm_up VALUES (1,0,9e999)", "operation_ns is infinite"),
-        (
-            "INSERT INTO warm_up VALUES (77,0,1.0)",
-            "warm_up: a row belongs to trial 77, which does not exist",
-        ),
-        ("INSERT INTO stamp_check VALUES (1,-1,1.0,1.0,1.0,1.0)", "exchanges is -1"),
-        (
-            "INSERT INTO stamp_check VALUES (1,1,1.0,1.0,NULL,1.0)",
-            "bare_before_ns is Null, not a number",
-        ),
-        (
-            "INSERT INTO stamp_check VALUES (77,1,1.0,1.0,1.0,1.0)",
-            "stamp_check: a row belongs to trial 77, which does not exist",
-        ),
         ("UPDATE trial SET throttled_ns = 5", "throttled_ns is there without a throttled_times"),
         ("UPDATE trial SET throttled_times = 5", "throttled_ns is Null beside a throttled_times"),
-        ("UPDATE trial SET watched_ns = -1", "watched_ns is -1"),
-        ("INSERT INTO cpu_use VALUES (1,0,0,-1,1,1,1,1)", "steal_ns is -1"),
-        (
-            "INSERT INTO cpu_use VALUES (77,0,0,1,1,1,1,1)",
-            "cpu_use: a row belongs to trial 77, which does not exist",
-        ),
-        ("UPDATE clock_after SET source = x'00'", "clock_after 1: source is Blob, not text"),
-        ("UPDATE run SET run_group = x'00'", "run_group is Blob, not text"),
-        ("UPDATE yardstick SET class = 'yard'", "yardstick 1: class is `yard`"),
-        ("UPDATE yardstick SET cpu_caller = -1", "cpu_caller is -1"),
-        ("UPDATE yardstick SET operations = 0.5", "operations is Real, not a whole number"),
         ("UPDATE yardstick SET reference_ns = NULL", "of a reference of which a part is missing"),
         ("UPDATE yardstick SET reference_ns = 0.0", "of a reference that is no time with an error"),
-        ("UPDATE yardstick SET reference_ns = 9e999", "reference_ns is infinite"),
-        ("UPDATE yardstick SET reference_log_error = -1.0", "reference_log_error is -1.0"),
-        ("UPDATE yardstick SET gone = x'00'", "gone is Blob, not text"),
-        (
-            "DELETE FROM yardstick",
-            "yardstick_reading: a reading is of yardstick 0, which does not exist",
-        ),
         ("UPDATE yardstick_reading SET yardstick = 2", "of yardstick 2, which does not exist"),
-        ("UPDATE yardstick_reading SET moment = 'during'", "moment is `during`"),
-        ("UPDATE yardstick_reading SET operation_ns = NULL", "operation_ns is Null, not a number"),
-        (
-            "UPDATE yardstick_reading SET trial = 77 WHERE trial = 1",
-            "yardstick_reading: a row belongs to trial 77, which does not exist",
-        ),
-        ("DROP TABLE yardstick", "table yardstick: it is missing"),
-        ("DROP TABLE thread_use", "table thread_use: it is missing"),
-        ("DROP TABLE event", "table event: it is missing"),
+        ("UPDATE trace SET events_kept = 19", "holds more than the 133 samples"),
+        ("UPDATE trace SET events_kept = 1 << 40", "more than the 1048576 a trial may keep"),
+        ("UPDATE trace SET operations = 1 << 60", "it has 1152921504606846976 operations"),
+        ("UPDATE trace SET event_cost_ns = -1.0", "event_cost_ns is -1.0, which is out of range"),
         ("DROP TABLE clock", "table clock: it is missing"),
         ("ALTER TABLE clock DROP COLUMN source", "table clock: its columns are not those"),
         (view.as_str(), "table warm_up: it is missing"),
@@ -229,28 +150,20 @@ fn hostile_content_is_named_and_refused() {
         let resumed = open_for_resume(&path).unwrap_err();
         assert_eq!(resumed.to_string(), line, "reading and resuming agree");
     }
-}
-
-#[test]
-fn a_hostile_trace_is_named_and_refused() {
-    let (dir, good, mut file) = begun();
-    file.append_trial(&rich(0, 0)).unwrap();
-    drop(file);
-    assert!(open(&good).unwrap().trials[0].trace.is_some());
-    let path = dir.path().join("changed");
-    for (sql, part) in [
-        ("UPDATE trace SET trial = 77", "trace: a row belongs to trial 77, which does not exist"),
-        ("UPDATE trace SET events_kept = 19", "holds more than the 133 samples"),
-        ("UPDATE trace SET events_kept = 1 << 40", "more than the 1048576 a trial may keep"),
-        ("UPDATE trace SET events = zeroblob(9)", "not readable zlib data"),
-        ("UPDATE trace SET operations = 1 << 60", "it has 1152921504606846976 operations"),
-        ("UPDATE trace SET untraced_kept = 1", "holds more than the 1 samples"),
-        ("UPDATE trace SET event_cost_ns = -1.0", "event_cost_ns is -1.0, which is out of range"),
-        ("UPDATE trace SET missing = '{}'", "missing is not the JSON it should be"),
+    for table in [
+        "trial_end",
+        "clock_gate",
+        "thread_use",
+        "warm_up",
+        "stamp_check",
+        "cpu_use",
+        "yardstick_reading",
+        "trace",
     ] {
         fs::copy(&good, &path).unwrap();
-        change(&path, sql);
-        assert!(line(&path).contains(part), "{sql}: {}", line(&path));
+        change(&path, &format!("UPDATE {table} SET trial = 77 WHERE trial = 7"));
+        let part = format!("{table}: a row belongs to trial 77, which does not exist");
+        assert!(line(&path).contains(&part), "{}", line(&path));
     }
 }
 
@@ -327,14 +240,6 @@ fn text_that_does_not_show_as_itself_is_written_out() {
     assert_eq!((run.about.id.as_str(), run.about.argv), (shown, vec![shown.to_owned()]));
     assert!(run.trials.iter().all(|trial| trial.error.as_deref() == Some(shown)));
     assert_eq!(run.host_before.readings[0].value.as_deref(), Some(shown));
-}
-
-#[test]
-fn a_zip_bomb_is_refused_without_being_unpacked() {
-    let (_dir, path, _) = made(1);
-    let bomb = pack_at(&vec![0; 4 << 20], 1);
-    Connection::open(&path).unwrap().execute("UPDATE trial SET samples = ?1", [bomb]).unwrap();
-    assert!(line(&path).contains("holds more than the 5 samples"));
 }
 
 #[test]

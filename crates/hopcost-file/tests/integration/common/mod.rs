@@ -282,6 +282,8 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial.counted_operations = 200;
     trial.ends[0].events = vec![event("context-switches", Some(5))];
     trial.ends[0].zero_copy = Some(ZeroCopySends { completed: 5, copied: 5 });
+    trial.ends[0].fill_ns = Some(250.5);
+    trial.ends[1].verify_ns = Some(0.1 + 0.2);
     trial.ends[1].flow = 1;
     trial.ends[1].first_tick = 1 << 60;
     trial.ends[1].bytes = 320;
