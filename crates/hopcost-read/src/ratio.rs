@@ -103,7 +103,8 @@ pub fn ratio(
 #[cfg(test)]
 mod tests {
     use crate::testing::{
-        Builder, CALL, FUTEX, PIPE, PIPE_4K, STREAM, STREAM_TWO_FLOWS, TCP, WAKE, read,
+        Builder, CALL, FUTEX, PIPE, PIPE_4K, STREAM, STREAM_TWO_FLOWS, TCP, TrialBuilder, WAKE,
+        read,
     };
 
     #[test]
@@ -131,118 +132,73 @@ mod tests {
         assert_eq!((ratio.n_rounds, ratio.low), (5, None));
     }
 
+    /// What each case is a multiple of, and the multiple. The first case is the baseline.
+    fn multiples(cases: &[(&str, u32)]) -> Vec<Option<(String, f64)>> {
+        let mut builder = Builder::new().baseline(cases[0].0);
+        for (id, ns) in cases {
+            let make = |_: u32, t: &mut TrialBuilder| match id.split('/').next() {
+                Some("wake") => t.wake(&[*ns; 100], 9),
+                Some("stream") => t.stream(1, 100, 2048, &[*ns; 100], 100 * u64::from(*ns)),
+                Some("call") => t.two_lengths(10, &[10, 20]),
+                _ => t.each(&[*ns; 50]),
+            };
+            builder = builder.case(id, 8, make);
+        }
+        let round = |ratio: f64| (ratio * 1e6).round() / 1e6;
+        let of = builder.read().results.into_iter().map(|result| result.ratio);
+        of.map(|ratio| ratio.map(|ratio| (ratio.baseline, round(ratio.point)))).collect()
+    }
+
     #[test]
     fn what_means_something_else_has_no_multiple() {
-        let raw = Builder::new()
-            .baseline(PIPE)
-            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
-            .case(FUTEX, 8, |_, t| t.each(&[100; 50]))
-            .case(&TCP.replace("payload=64", "payload=4096"), 8, |_, t| t.each(&[100; 50]))
-            .case(CALL, 8, |_, t| t.two_lengths(10, &[10, 20]))
-            .case(TCP, 8, |_, t| t.batch(10, &[100; 50]))
-            .build();
-        let results = read(&raw).results;
-        assert!(results[1..].iter().all(|result| result.ratio.is_none()));
-        let batches = Builder::new()
-            .baseline(CALL)
-            .case(CALL, 8, |_, t| t.two_lengths(10, &[10, 20]))
-            .case(FUTEX, 8, |_, t| t.batch(10, &[100; 50]))
-            .build();
-        assert!(read(&batches).results[1].ratio.is_none(), "a round trip is not a call");
-        let none = Builder::new().case(PIPE, 8, |_, t| t.each(&[100; 50])).build();
-        assert!(read(&none).results[0].ratio.is_none());
+        let larger = TCP.replace("payload=64", "payload=4096");
+        let found = multiples(&[(PIPE, 100), (FUTEX, 100), (&larger, 100), (CALL, 0)]);
+        assert_eq!(found[1..], [None, None, None]);
+        assert_eq!(multiples(&[(CALL, 0), (FUTEX, 100)])[1], None, "a round trip is not a call");
+        let batches = Builder::new().baseline(PIPE).case(PIPE, 8, |_, t| t.each(&[100; 50])).case(
+            TCP,
+            8,
+            |_, t| t.batch(10, &[100; 50]),
+        );
+        assert!(batches.read().results[1].ratio.is_none());
+        let none = Builder::new().case(PIPE, 8, |_, t| t.each(&[100; 50]));
+        assert!(none.read().results[0].ratio.is_none());
     }
 
     #[test]
-    fn wake_ups_of_equal_gaps_and_streams_of_equal_shapes() {
+    fn each_size_gap_shape_place_and_boundary_has_its_own_baseline() {
         let other = |id: &str, from: &str, to: &str| id.replace(from, to);
-        let raw = Builder::new()
-            .baseline(WAKE)
-            .case(WAKE, 8, |_, t| t.wake(&[2000; 100], 9))
-            .case(&other(WAKE, "pipe", "fifo"), 8, |_, t| t.wake(&[4000; 100], 9))
-            .case(&other(WAKE, "gap=1000000", "gap=1000"), 8, |_, t| t.wake(&[1000; 100], 9))
-            .build();
-        let points: Vec<Option<f64>> =
-            read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
-        assert_eq!(points, [Some(1.0), Some(2.0), Some(1.0)], "the other gap has its own");
-        let stream = |ns: u32| {
-            move |_: u32, t: &mut crate::testing::TrialBuilder| {
-                t.stream(1, 100, 2048, &vec![ns; 100], 100 * u64::from(ns));
-            }
-        };
-        let raw = Builder::new()
-            .baseline(STREAM)
-            .case(STREAM, 8, stream(3000))
-            .case(&other(STREAM, "sendmsg", "send"), 8, stream(9000))
-            .case(STREAM_TWO_FLOWS, 8, stream(3000))
-            .case(&other(STREAM, "fields=8", "fields=4"), 8, stream(3000))
-            .case(&other(STREAM, "per-message", "window:4"), 8, stream(3000))
-            .build();
-        let points: Vec<Option<f64>> =
-            read(&raw).results.iter().map(|r| r.ratio.as_ref().map(|r| r.point)).collect();
-        assert!((points[1].unwrap() - 3.0).abs() < 1e-12);
-        // Each of another shape is the baseline of that shape.
-        assert_eq!(points[2..], [Some(1.0), Some(1.0), Some(1.0)]);
-        let other_shape = other(&other(STREAM, "sendmsg", "send"), "fields=8", "fields=2");
-        let raw = Builder::new()
-            .baseline(STREAM)
-            .case(STREAM, 8, stream(3000))
-            .case(&other_shape, 8, stream(3000))
-            .build();
-        assert!(read(&raw).results[1].ratio.is_none());
-    }
-
-    #[test]
-    fn each_size_and_gap_has_its_own_baseline() {
-        let raw = Builder::new()
-            .baseline(PIPE)
-            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
-            .case(PIPE_4K, 8, |_, t| t.each(&[1000; 50]))
-            .case(TCP, 8, |_, t| t.each(&[300; 50]))
-            .case(&TCP.replace("payload=64", "payload=4096"), 8, |_, t| t.each(&[4000; 50]))
-            .build();
-        let results = read(&raw).results;
-        let of = |index: usize| results[index].ratio.as_ref().unwrap();
-        assert_eq!((of(1).baseline.as_str(), of(3).baseline.as_str()), (PIPE_4K, PIPE_4K));
-        assert!((of(2).point - 3.0).abs() < 1e-9 && (of(3).point - 4.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn each_place_and_boundary_has_its_own_baseline() {
-        let two = |id: &str| id.replace("same-cpu", "same-llc");
-        let thread = |id: &str| id.replace("process", "thread");
-        let raw = Builder::new()
-            .baseline(PIPE)
-            .case(PIPE, 8, |_, t| t.each(&[100; 50]))
-            .case(&two(PIPE), 8, |_, t| t.each(&[1000; 50]))
-            .case(&thread(PIPE), 8, |_, t| t.each(&[50; 50]))
-            .case(TCP, 8, |_, t| t.each(&[300; 50]))
-            .case(&two(TCP), 8, |_, t| t.each(&[1200; 50]))
-            .case(&thread(TCP), 8, |_, t| t.each(&[200; 50]))
-            .case(&two(&thread(TCP)), 8, |_, t| t.each(&[1500; 50]))
-            .case(&TCP.replace("same-cpu", "free"), 8, |_, t| t.each(&[300; 50]))
-            .build();
-        let results = read(&raw).results;
-        let round = |ratio: f64| (ratio * 1e6).round() / 1e6;
-        let of =
-            |at: usize| results[at].ratio.as_ref().map(|r| (r.baseline.clone(), round(r.point)));
-        let base = |id: &str, point: f64| Some((id.to_owned(), point));
-        assert_eq!(of(3), base(PIPE, 3.0));
-        assert_eq!(of(4), base(&two(PIPE), 1.2));
-        assert_eq!(of(5), base(&thread(PIPE), 4.0));
-        // Between threads there is none at this place.
-        assert_eq!(of(6), base(&two(PIPE), 1.5));
-        assert_eq!(of(7), None, "the baseline was not measured there");
-    }
-
-    #[test]
-    fn a_notifier_wakes_as_the_byte_of_a_pipe_does() {
-        let notifier = WAKE.replace("pipe?payload=1", "eventfd?payload=0");
-        let raw = Builder::new()
-            .baseline(&notifier)
-            .case(&notifier, 8, |_, t| t.wake(&[2000; 100], 9))
-            .case(WAKE, 8, |_, t| t.wake(&[3000; 100], 9))
-            .build();
-        assert!((read(&raw).results[1].ratio.as_ref().unwrap().point - 1.5).abs() < 1e-9);
+        let two = |id: &str| other(id, "same-cpu", "same-llc");
+        let thread = |id: &str| other(id, "process", "thread");
+        let send = other(STREAM, "sendmsg", "send");
+        let of = |of: &str, point: f64| Some((of.to_owned(), point));
+        for (baselines, id, ns, expected) in [
+            (vec![(PIPE, 100)], TCP.to_owned(), 300, of(PIPE, 3.0)),
+            (vec![(PIPE, 100), (PIPE_4K, 1000)], other(TCP, "64", "4096"), 4000, of(PIPE_4K, 4.0)),
+            (vec![(WAKE, 2000)], other(WAKE, "pipe", "fifo"), 4000, of(WAKE, 2.0)),
+            (
+                vec![(&*other(WAKE, "pipe?payload=1", "eventfd?payload=0"), 2000)],
+                WAKE.to_owned(),
+                3000,
+                of(&other(WAKE, "pipe?payload=1", "eventfd?payload=0"), 1.5),
+            ),
+            (vec![(STREAM, 3000)], send.clone(), 9000, of(STREAM, 3.0)),
+            // Another shape, which the baseline's mechanism was measured with or not.
+            (vec![(STREAM, 3000)], STREAM_TWO_FLOWS.to_owned(), 3000, of(STREAM_TWO_FLOWS, 1.0)),
+            (vec![(STREAM, 3000)], other(&send, "fields=8", "fields=2"), 3000, None),
+            (vec![(PIPE, 100), (&*two(PIPE), 1000)], two(TCP), 1200, of(&two(PIPE), 1.2)),
+            (vec![(PIPE, 100), (&*thread(PIPE), 50)], thread(TCP), 200, of(&thread(PIPE), 4.0)),
+            // Between threads there is none at this place.
+            (
+                vec![(PIPE, 100), (&*two(PIPE), 1000), (&*thread(PIPE), 50)],
+                two(&thread(TCP)),
+                1500,
+                of(&two(PIPE), 1.5),
+            ),
+            (vec![(PIPE, 100)], other(TCP, "same-cpu", "free"), 300, None),
+        ] {
+            let found = multiples(&[&baselines[..], &[(&*id, ns)]].concat());
+            assert_eq!(found.last(), Some(&expected), "{id}");
+        }
     }
 }

@@ -291,17 +291,6 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_stays_a_reason() {
-        let make = |_: u32, t: &mut TrialBuilder| {
-            t.each(&[3000; 100]);
-            t.raw.ends[0].events = vec![uncounted("cycles", "no PMU")];
-        };
-        let cycles = of(PIPE, make, "cycles", Some(Role::Caller));
-        assert_eq!((cycles.per_operation, cycles.per_trial), (None, None));
-        assert_eq!(cycles.unavailable.as_deref(), Some("no PMU"));
-    }
-
-    #[test]
     fn system_calls_are_of_both_ends_and_of_their_own_phase() {
         let make = |_: u32, t: &mut TrialBuilder| {
             t.each(&[3000; 1000]);

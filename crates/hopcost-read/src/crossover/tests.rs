@@ -84,20 +84,10 @@ fn the_answer_says_where_it_crosses() {
     assert_eq!(all.points.len(), 6);
     let results = read(&raw);
     assert_eq!(results.results.len(), 12);
+    let same = search("fifo", &[12; 9], &|_| 1.0);
+    assert!(found(&same).points.iter().all(|point| point.faster == Faster::Equal));
     let plot = results.plots.iter().find(|plot| plot.id == "crossover").unwrap();
     assert_eq!((plot.series[0].points.len(), plot.crossings[0].x), (6, 4096.0));
-}
-
-#[test]
-fn parallel_costs_do_not_cross_and_equals_are_told() {
-    let coarse = [12, 0, 12, 0, 12, 0, 12, 0, 12];
-    let raw = search("fifo", &coarse, &|_| 1.5);
-    let all = found(&raw);
-    assert_eq!((all.crossings.len(), all.undecided.len(), wanted_of(&raw).len()), (0, 0, 0));
-    assert!(all.points.iter().all(|point| point.faster == Faster::First));
-    let same = search("fifo", &coarse, &|_| 1.0);
-    assert!(found(&same).points.iter().all(|point| point.faster == Faster::Equal));
-    assert_eq!(wanted_of(&same).len(), 0);
 }
 
 #[test]

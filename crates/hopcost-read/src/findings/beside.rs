@@ -316,13 +316,4 @@ mod tests {
         });
         assert_eq!(found(&busy.read(), Code::SoftIrq), None);
     }
-
-    #[test]
-    fn a_file_without_counts_says_nothing() {
-        let raw = Builder::new().case(PIPE, 8, |_, t| {
-            t.each(&[3000; 100]);
-            t.raw.throttling = Some(Throttling { times: 9, ns: 9_000_000_000 });
-        });
-        assert_eq!(severity(&raw.read(), Code::Throttled), None, "no time watched");
-    }
 }

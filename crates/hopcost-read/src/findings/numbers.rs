@@ -157,11 +157,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_fires_on_a_plain_case() {
-        assert_eq!(run(12, |round, t| t.each(&noisy(1000, round))).findings, []);
-    }
-
-    #[test]
     fn timer_dominates() {
         // The test clock's stamp costs 20 ns.
         assert_eq!(severity(&run(8, |_, t| t.each(&[210; 100])), Code::TimerDominates), None);

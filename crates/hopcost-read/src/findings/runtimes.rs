@@ -253,14 +253,7 @@ mod tests {
             finding.evidence
         );
         assert!((finding.values["switches_per_operation"] - 2.0).abs() < 1e-9);
-        assert!(
-            finding.evidence.ends_with(
-                "2.00 times an operation, so that messages may pass \
-                                            through them."
-            ),
-            "{}",
-            finding.evidence
-        );
+        assert!(finding.evidence.ends_with("so that messages may pass through them."));
         let compiler = run(PIPE_PYTHON, |_, t| {
             let end = thread("java", Some(Role::Caller), 500, 2000);
             t.raw.threads = vec![end, thread("compiler", None, 500, 20)];

@@ -132,34 +132,23 @@ mod tests {
 
     #[test]
     fn every_flow_may_move_where_it_is_free_and_none_where_it_is_pinned() {
-        let moved = |pinned: bool| {
-            let id = if pinned {
-                STREAM_TWO_FLOWS.replace("place=free", "place=same-llc")
-            } else {
-                STREAM_TWO_FLOWS.to_owned()
-            };
-            run(&id, move |_, t| {
+        let moved = |place: &str, changes: u64| {
+            let id = STREAM_TWO_FLOWS.replace("place=free", &format!("place={place}"));
+            let pinned = place != "free";
+            let results = run(&id, move |_, t| {
                 t.stream(2, 1000, 2048, &[3000; 2000], 3_000_000);
                 // One CPU a role, however many flows.
                 t.raw.cpus_asked = if pinned { vec![Some(0), Some(1)] } else { vec![None, None] };
-                let callee = |end: &mut hopcost_model::protocol::EndCounters| {
+                for end in &mut t.raw.ends[2..] {
                     (end.cpu_before, end.cpu_after) = (1, 1);
-                };
-                t.raw.ends[2..].iter_mut().for_each(callee);
-                t.raw.ends[3].cpu_changes = 4;
-            })
+                }
+                t.raw.ends[3].cpu_changes = changes;
+            });
+            severity(&results, Code::Migrated)
         };
-        assert_eq!(severity(&moved(false), Code::Migrated), Some(Severity::Note));
-        assert_eq!(severity(&moved(true), Code::Migrated), Some(Severity::Invalid));
-        let still = STREAM_TWO_FLOWS.replace("place=free", "place=same-llc");
-        let still = run(&still, |_, t| {
-            t.stream(2, 1000, 2048, &[3000; 2000], 3_000_000);
-            t.raw.cpus_asked = vec![Some(0), Some(1)];
-            for end in &mut t.raw.ends[2..] {
-                (end.cpu_before, end.cpu_after) = (1, 1);
-            }
-        });
-        assert_eq!(severity(&still, Code::Migrated), None);
+        assert_eq!(moved("free", 4), Some(Severity::Note));
+        assert_eq!(moved("same-llc", 4), Some(Severity::Invalid));
+        assert_eq!(moved("same-llc", 0), None);
     }
 
     #[test]

@@ -114,14 +114,15 @@ fn slow_hosts_are_told_with_what_they_have_in_common() {
 }
 
 #[test]
-fn few_fleets_without_outliers_raise_one() {
-    let (fleets, mut with) = (40, 0);
+fn few_fleets_without_outliers_raise_one_or_tell_a_group() {
+    let (fleets, mut with, mut grouped) = (40, 0, 0);
     for seed in 0..fleets {
         let found = report(&Truth { seed, spread: 0.05, ..Truth::new(30) }.fleet(), 0.0);
         with += usize::from(!found.outliers.is_empty());
+        grouped += usize::from(found.groups.iter().any(|group| group.error <= 0.05));
     }
     // 5 % of 40, with three standard errors.
-    assert!(with <= 6, "{with}");
+    assert!(with <= 6 && grouped <= 6, "{with} {grouped}");
 }
 
 #[test]
@@ -145,15 +146,6 @@ fn a_group_of_near_half_the_hosts_is_no_outlier_and_is_told_as_a_group() {
     let group = &found.groups[0];
     assert_eq!((group.off, group.key.as_str()), (Some(Off::Slower), "label rack"), "{group:?}");
     assert!(found.groups.iter().all(|of| of.value != "fast"), "the rest of the others");
-}
-
-#[test]
-fn groups_that_do_not_differ_are_not_told() {
-    let told = (0..40).filter(|seed| {
-        let found = Truth { seed: *seed, ..Truth::new(80) }.report();
-        found.groups.iter().any(|group| group.error <= 0.05)
-    });
-    assert!(told.count() <= 7);
 }
 
 #[test]

@@ -39,25 +39,6 @@ fn every_file_can_be_read_and_says_what_it_needs() {
 }
 
 #[test]
-fn the_throughput_of_the_copies_is_that_of_one_thread() {
-    let source = Source::parse(FILES[6].1).unwrap();
-    let mut checked = 0;
-    for pair in source.rows.iter().filter(|row| row.statistic == "throughput-per-flow") {
-        let same = |row: &&Row| row.group == pair.group && row.label == pair.label;
-        let latency = source.rows.iter().filter(same).find(|row| row.statistic == "mean").unwrap();
-        let size: f64 = pair.group.split(' ').next().unwrap().parse().unwrap();
-        // Less than this is rounded to a digit or none.
-        let (gbps, latency_us) = pair.value.zip(latency.value).unwrap();
-        if gbps > 0.05 {
-            let outstanding = gbps * latency_us * 1e3 / (8.0 * 8.0 * size);
-            assert!((outstanding - 1.0).abs() < 0.01, "{} {}", pair.group, pair.label);
-            checked += 1;
-        }
-    }
-    assert_eq!(checked, 36, "all but the stalled rows");
-}
-
-#[test]
 fn numbers_and_ratios_are_lined_up() {
     let found = of(Builder::new()
         .case(&thread("condvar", "same-llc"), 8, each(90))
@@ -183,30 +164,6 @@ fn half_a_round_trip_is_a_switch_and_what_processes_take_more_is_half_their_diff
         assert_eq!(row(label).published, published, "{label}");
     }
     assert!(row("sched_yield").measured.is_none());
-}
-
-#[test]
-fn wake_ups_are_grouped_by_their_gap() {
-    let wake = |mechanism: &str, gap: u64| {
-        format!("wake/{mechanism}?payload=0&gap={gap}&boundary=process&place=same-llc&wait=block")
-    };
-    let gaps = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-    let all = gaps.into_iter().fold(Builder::new(), |builder, gap| {
-        builder
-            .case(&wake("semaphore", gap), 8, |round, t| t.wake(&[4000 + round; 100], 9))
-            .case(&wake("signal", gap), 8, |round, t| t.wake(&[4001 + round; 100], 9))
-            .case(&wake("pipe", gap), 8, |round, t| t.wake(&[6000 + round; 100], 9))
-    });
-    let found = of(all);
-    assert_eq!(found.len(), 10, "two machines, five gaps");
-    assert!(found[1].title.contains("sleep 10 µs") && found[1].name.as_deref() == Some("i9-9900K"));
-    let statistics = found[1].rows.iter().filter(|row| row.label == "pipe");
-    let with: Vec<(&str, bool)> =
-        statistics.map(|row| (row.statistic.as_str(), row.measured.is_some())).collect();
-    assert_eq!(
-        with,
-        [("mean", true), ("stdev", true), ("min", true), ("p50", true), ("p99", true)]
-    );
 }
 
 #[test]

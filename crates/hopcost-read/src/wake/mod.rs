@@ -86,7 +86,7 @@ mod tests {
                 t.wake(&noisy(100, round), 1_001_000 + u64::from(round));
                 t.gates(40, 15, 100);
                 if round == 3 {
-                    t.gates(60, 30, 55);
+                    t.gates(60, 130, 55);
                     t.raw.ends[0].overruns = 7;
                 }
             })
@@ -95,20 +95,9 @@ mod tests {
         assert_eq!(wake.gap_asked_ns, 1_000_000);
         assert!((wake.gap_found_ns.unwrap() - 1_001_003.0).abs() < 1e-6, "{wake:?}");
         assert_eq!(wake.clock_offset_ns, Some(40.0));
-        assert_eq!(wake.clock_moved_ns, Some(30.0));
-        assert_eq!(wake.clock_bound_ns, Some(100.0), "the largest of any trial and gate");
+        assert_eq!(wake.clock_moved_ns, Some(130.0));
+        assert_eq!(wake.clock_bound_ns, Some(130.0), "no less than an offset moved by");
         assert!((wake.overrun_share - 0.01).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_bound_is_no_less_than_what_the_offset_moved_by() {
-        let raw = Builder::new()
-            .case(WAKE, 6, |round, t| {
-                t.wake(&noisy(100, round), 1_000_000);
-                t.gates(0, 30, 5);
-            })
-            .build();
-        assert_eq!(read(&raw).results[0].wake.clone().unwrap().clock_bound_ns, Some(30.0));
     }
 
     #[test]
@@ -165,27 +154,11 @@ mod tests {
         assert!(p95.pooled && p95.point.is_some(), "100 samples are too few for a p95: {p95:?}");
         let stdev = estimate(&many, Statistic::Stdev);
         assert!(stdev.low < stdev.point && stdev.point < stdev.high, "{stdev:?}");
+        assert!(stdev.pooled && estimate(&many, Statistic::Mean).pooled);
         assert!(stdev.estimand.contains("standard deviation of the samples of all trials"));
         assert_eq!(estimate(&many, Statistic::P99).point, None, "800 samples are too few");
         let few = estimate(&of(5), Statistic::Stdev);
         assert!(few.point.is_some() && few.low.is_none() && few.insufficient.is_some());
-    }
-
-    #[test]
-    fn mean_and_standard_deviation_are_of_all_samples() {
-        // Half at 1000, half at 3000, and in one trial of twelve twice that.
-        let of = |slow: u32| {
-            let samples: Vec<u32> =
-                (0..100).map(|i| slow * if i % 2 == 0 { 1000 } else { 3000 }).collect();
-            samples
-        };
-        let make = |round: u32, t: &mut TrialBuilder| t.wake(&of(1 + u32::from(round == 3)), 9);
-        let found = Builder::new().case(WAKE, 12, make).read();
-        let [mean, stdev] = [Statistic::Mean, Statistic::Stdev].map(|of| estimate(&found, of));
-        assert!((mean.point.unwrap() - 2166.67).abs() < 0.01, "{mean:?}");
-        // The median over trials is 1005.
-        assert!((stdev.point.unwrap() - 1247.74).abs() < 0.01, "{stdev:?}");
-        assert!(mean.pooled && stdev.pooled);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use hopcost_model::case::Role;
 use hopcost_model::finding::{Code, Severity};
+use hopcost_model::raw::{CpuAccounting, CpuUse};
 use hopcost_model::results::Results;
 
 use crate::testing::{Builder, TrialBuilder, read, read_changed as run, severity, thread};
@@ -36,38 +37,27 @@ fn preempted_on_one_cpu() {
 }
 
 #[test]
-fn what_the_hypervisor_took_was_not_foreign() {
-    let make = |_: u32, t: &mut TrialBuilder| {
-        t.each(&[3000; 1000]);
-        t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
-        t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
-    };
-    let mut raw = Builder::new().case(ONE, 8, make).build();
-    assert_eq!(severity(&read(&raw), Code::Preempted), Some(Severity::Suspect));
-    raw.accounting = vec![hopcost_model::raw::CpuAccounting {
-        round: 0,
-        cpu: 0,
-        wall_ns: 1_000_000_000,
-        steal_ns: 40_000_000,
-    }];
-    assert_eq!(severity(&read(&raw), Code::Preempted), None);
-}
-
-#[test]
-fn the_steal_of_a_trial_goes_before_that_of_its_run() {
-    let stolen = |steal_ns: Option<u64>| {
+fn what_the_hypervisor_took_was_not_foreign_and_a_trial_knows_it_better_than_its_run() {
+    let suspect = Some(Severity::Suspect);
+    for (of_run_ns, of_trial_ns, expected) in [
+        (0, None, suspect),
+        (40_000_000, None, None),
+        (0, Some(40_000_000), None),
+        (40_000_000, Some(0), suspect),
+    ] {
         let make = |_: u32, t: &mut TrialBuilder| {
             t.each(&[3000; 1000]);
             t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
             t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
             t.raw.watched_ns = 1_000_000_000;
-            t.raw.cpu_uses = vec![hopcost_model::raw::CpuUse { steal_ns, ..Default::default() }];
+            t.raw.cpu_uses = vec![CpuUse { steal_ns: of_trial_ns, ..Default::default() }];
         };
-        severity(&Builder::new().case(ONE, 8, make).read(), Code::Preempted)
-    };
-    assert_eq!(stolen(Some(40_000_000)), None);
-    assert_eq!(stolen(Some(0)), Some(Severity::Suspect));
-    assert_eq!(stolen(None), Some(Severity::Suspect));
+        let mut raw = Builder::new().case(ONE, 8, make).build();
+        let steal_ns = of_run_ns;
+        raw.accounting = vec![CpuAccounting { round: 0, cpu: 0, wall_ns: 1_000_000_000, steal_ns }];
+        let found = severity(&read(&raw), Code::Preempted);
+        assert_eq!(found, expected, "{of_run_ns} {of_trial_ns:?}");
+    }
 }
 
 #[test]

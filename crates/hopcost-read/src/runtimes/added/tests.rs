@@ -89,21 +89,9 @@ fn what_cannot_be_seen_is_not_claimed() {
     assert!(less[0].sentence.starts_with("python takes 500 ns [500 ns, 500 ns] off"));
     let few = compared(&[64, 1024], 5, |_, _| 3000, |_, _| 9000);
     assert!(few[0].refused.as_ref().unwrap().starts_with("5 rounds"));
-    let sentence = &few[0].sentence;
-    assert!(
-        sentence.contains("longer than rust's at 64 bytes (5 rounds, too few")
-            && !sentence.contains("that is")
-    );
+    assert!(few[0].sentence.contains("longer than rust's at 64 bytes (5 rounds, too few"));
     let one = compared(&[64], 8, |_, _| 3000, |_, _| 9000);
     assert_eq!(one[0].refused.as_deref(), Some("one size makes no line"));
-    assert!(
-        one[0].sentence.starts_with(
-            "python's round trip over pipe takes 6.00 µs [6.00 µs, 6.00 µs] longer than rust's at 64 \
-             bytes; at 64 bytes that is 2.00"
-        ),
-        "{}",
-        one[0].sentence
-    );
 }
 
 #[test]
@@ -124,8 +112,6 @@ fn no_line_is_drawn_through_what_lies_on_none() {
     let alike =
         "python's round trip over pipe cannot be told from rust's at 64 bytes (a difference of";
     assert!(found[0].sentence.starts_with(alike), "{}", found[0].sentence);
-    assert!(found[0].sentence.contains(") and cannot be told from it at 64KiB ("));
-    assert_eq!(found[0].differences_ns.len(), 3);
     // The largest hides how far the smallest is off.
     let steep = |round: u32, bytes: u32| {
         rust(round, bytes)
@@ -156,11 +142,4 @@ fn only_rounds_with_every_size_have_a_line() {
     let trials: Vec<u32> = found[0].differences_ns.iter().map(|e| e.n_trials).collect();
     assert_eq!(trials, [9, 7]);
     assert_eq!(found[0].constant_ns.as_ref().unwrap().n_trials, 7);
-}
-
-#[test]
-fn least_squares() {
-    let line = fit(&[(0.0, 1.0), (1.0, 3.0), (2.0, 2.0)]).unwrap();
-    assert!((line.fixed - 1.5).abs() < 1e-12 && (line.per_unit - 0.5).abs() < 1e-12);
-    assert_eq!(fit(&[(2.0, 1.0), (2.0, 3.0)]), None);
 }
