@@ -12,13 +12,6 @@ fn main() -> Result<(), String> {
         Some(text) => text.parse().map_err(|_| format!("`{text}` is not a whole number")),
     };
     let (fleets, seed) = (number(1, 1000)?, number(2, 1)? as u64);
-    println!(
-        "{fleets} fleets a row (fewer of large ones); 4 hosts are slower where `found` is told"
-    );
-    println!(
-        "{:>6} {:>6} {:>7} {:>7} {:>7} {:>10} {:>9} {:>11} {:>7}",
-        "hosts", "cases", "scales", "spread", "margin", "tail", "with any", "a fleet", "found"
-    );
     let mut wrong = 0;
     for (hosts, cases) in [(8, 1), (20, 5), (100, 1), (100, 5), (100, 50), (1000, 5), (10_000, 5)] {
         let scales = threshold(hosts, cases).ok_or("too few hosts")?;
@@ -31,15 +24,7 @@ fn main() -> Result<(), String> {
         ] {
             let kind = Kind { hosts, cases, tail, spread, own: 0.25, margin, slow };
             let got = simulate(&kind, n, seed);
-            let found = if slow.0 > 0 { format!("{:.2}", got.found) } else { String::new() };
-            let tail_word = if tail == Tail::Normal { "normal" } else { "Student 5" };
-            println!(
-                "{hosts:>6} {cases:>6} {scales:>7.2} {:>6.1}% {:>6}% {tail_word:>10} {:>8.1}% {:>11.3} {found:>7}",
-                100.0 * spread,
-                100.0 * margin,
-                100.0 * got.fleets_with_false,
-                got.false_a_fleet,
-            );
+            println!("{n} fleets, {scales:.2} scales, {kind:?} {got:?}");
             let most = 0.05 + 3.0 * (0.05 * 0.95 / n as f64).sqrt();
             wrong += usize::from(tail == Tail::Normal && got.fleets_with_false > most);
         }

@@ -134,15 +134,6 @@ pub enum Treatment {
 impl Treatment {
     /// Every treatment.
     pub const ALL: [Treatment; 3] = [Treatment::Yardstick, Treatment::Alone, Treatment::Pooled];
-
-    /// A short name.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Treatment::Yardstick => "divided",
-            Treatment::Alone => "as met",
-            Treatment::Pooled => "as met, 10 cases",
-        }
-    }
 }
 
 /// How intervals fared for the next run.

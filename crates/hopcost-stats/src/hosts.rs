@@ -65,15 +65,6 @@ impl Statistic {
     /// Every statistic.
     pub const ALL: [Statistic; 3] = [Statistic::P50, Statistic::Cost, Statistic::P99];
 
-    /// A short name.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Statistic::P50 => "p50",
-            Statistic::Cost => "cost",
-            Statistic::P99 => "p99",
-        }
-    }
-
     /// What a trial adds of its own.
     fn noise(self, rng: &mut Rng) -> f64 {
         match self {

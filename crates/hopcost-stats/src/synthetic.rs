@@ -31,18 +31,6 @@ impl Shape {
         Shape::GumbelMix,
     ];
 
-    /// A short name.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Shape::Exponential => "exponential",
-            Shape::Lognormal => "lognormal 1.5",
-            Shape::Pareto => "Pareto 1.5",
-            Shape::Bimodal => "bimodal",
-            Shape::Quantised => "quantised",
-            Shape::GumbelMix => "Gumbel mix",
-        }
-    }
-
     /// Turns a standard normal deviate into a value of this shape, so that
     /// dependent normals give dependent values. `component` (uniform over 0 to 1)
     /// picks the peak of a mixture.
@@ -80,17 +68,6 @@ pub enum Dependence {
     Ar1(f64),
     /// All samples of a trial share a factor, lognormal with this sigma.
     TrialEffect(f64),
-}
-
-impl Dependence {
-    /// A short name.
-    pub fn word(self) -> String {
-        match self {
-            Dependence::Independent => "iid".to_owned(),
-            Dependence::Ar1(rho) => format!("AR(1) {rho}"),
-            Dependence::TrialEffect(sigma) => format!("trial {sigma}"),
-        }
-    }
 }
 
 /// The samples of one trial, in time order.
