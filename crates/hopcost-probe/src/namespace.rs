@@ -14,8 +14,10 @@ use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::transport::tcp::PATIENCE;
 use crate::{interrupt, sys};
+
+/// How long a connection within this machine may take to open: the kernel makes it at once.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 use netlink::Netlink;
 
 /// Where the caller's sockets are bound; nothing outside the namespaces sees it.

@@ -10,13 +10,11 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Case, Role, Workload};
 
 use crate::interrupt;
-use crate::namespace::{self, Pair};
+use crate::namespace::{self, PATIENCE, Pair};
 use crate::registry::always_available;
 use crate::shape::{Half, Link, Opening};
 use crate::sys;
 
-/// How long a connection within this machine may take to open: the kernel makes it at once.
-pub const PATIENCE: Duration = Duration::from_secs(2);
 /// How long one over loopback may take to find out whether there are any.
 const AVAILABLE_WITHIN: Duration = Duration::from_millis(200);
 

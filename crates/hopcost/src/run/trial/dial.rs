@@ -7,8 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Instant;
 
-use hopcost_probe::transport::tcp;
-use hopcost_probe::{interrupt, sys};
+use hopcost_probe::{interrupt, namespace, sys};
 
 use super::spec::Failure;
 
@@ -20,7 +19,7 @@ pub fn connect(
     scratch: &Path,
 ) -> Result<OwnedFd, Failure> {
     check(carrier, address, scratch)?;
-    let until = Instant::now() + tcp::PATIENCE;
+    let until = Instant::now() + namespace::PATIENCE;
     let dial = || -> std::io::Result<OwnedFd> {
         match carrier {
             "tcp" => {
