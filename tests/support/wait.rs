@@ -75,7 +75,15 @@ impl InTime for &mut Command {
     fn try_finish(self) -> io::Result<Output> {
         let what = format!("the end of {self:?}");
         let mut command = std::mem::replace(self, Command::new("true"));
-        let work = move || (command.output(), command);
+        let work = move || loop {
+            match command.output() {
+                // A child that another test has just forked still holds a fresh copy open for writing.
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                output => return (output, command),
+            }
+        };
         let (output, command) = within(PATIENCE, &what, work, |thread| {
             let children = format!("/proc/self/task/{thread}/children");
             let children = std::fs::read_to_string(children).unwrap_or_default();
