@@ -111,35 +111,6 @@ fn what_was_not_counted_is_said_and_is_no_zero() {
 }
 
 #[test]
-fn plots_have_their_notes_and_numbers() {
-    let results = results("copies");
-    let page = report(&results);
-    for plot in &results.plots {
-        for note in &plot.notes {
-            assert!(page.contains(&format!("<p class=\"note\">{}</p>", Esc(note))), "{note}");
-        }
-    }
-    assert!(page.contains("<td>1 KiB</td>"), "the table under a plot");
-}
-
-#[test]
-fn what_a_band_spans_is_noted_once_below_its_plot() {
-    let mut kinds = Vec::new();
-    for plot in ["wakeup", "copies", "microkernel"].map(|run| results(run).plots).concat() {
-        let points = || plot.series.iter().flat_map(|series| &series.points);
-        let banded = points().any(|point| point.low.is_some());
-        let of_band = plot.notes.iter().filter(|note| note.starts_with("Band: "));
-        let of_band: Vec<String> = of_band.cloned().collect();
-        assert_eq!(of_band.len(), usize::from(banded), "{}: {:?}", plot.id, plot.notes);
-        kinds.extend(of_band);
-    }
-    // Samples, and intervals for the next run or of this one.
-    for kind in ["p5 to p95", "interval of each point"] {
-        assert!(kinds.iter().any(|note| note.contains(kind)), "{kinds:?}");
-    }
-}
-
-#[test]
 fn threads_and_the_replay_of_a_case_are_in_its_details() {
     let results = results("runtimes");
     let page = report(&results);
@@ -171,6 +142,9 @@ fn all_is_on_the_page(results: &hopcost_model::results::Results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);
     }
     let escaped = |text: &str| Esc(text).to_string();
+    for note in results.plots.iter().flat_map(|plot| &plot.notes) {
+        assert!(page.contains(&escaped(note)), "{note}");
+    }
     for finding in &results.findings {
         assert!(page.contains(&escaped(&finding.evidence)), "{}", finding.evidence);
         assert!(page.contains(&escaped(&finding.remedy)), "{}", finding.remedy);
