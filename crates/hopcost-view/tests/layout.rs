@@ -89,8 +89,8 @@ fn round_trips_in_batches_stand_in_the_table_of_their_size() {
 }
 
 /// Where texts of the sections are that somebody else may have written.
-const TEXTS: &str = "case command conclusion event evidence label meaning mechanism missing name notes \
-                     reason refused remarks replay sentence timed title version";
+const TEXTS: &str = "case command conclusion event evidence label meaning mechanism missing name \
+                     notes reason refused remarks replay sentence timed title version";
 
 /// The sections with names, reasons and numbers that nobody expected.
 fn hostile(of: &Results) -> Results {
