@@ -10,8 +10,6 @@ document! {
     pub struct RuntimeComparison {
         /// Mechanisms by runtimes, one matrix for what may be compared.
         pub matrices: Vec<RuntimeMatrix>,
-        /// What a runtime adds to the same mechanism in Rust.
-        pub added: Vec<AddedCost>,
         /// Caller by callee, for one mechanism each.
         pub heat_maps: Vec<RuntimeHeatMap>,
         /// What a stamp of each runtime costs.
@@ -54,32 +52,6 @@ document! {
         pub ratio: Option<Ratio>,
         /// Why there is no value.
         pub missing: Option<String>,
-    }
-}
-
-document! {
-    /// What a runtime adds to a mechanism: its round trip less Rust's of the same
-    /// round, fitted over sizes as `constant_ns` + `per_byte_ns` × bytes of a message.
-    pub struct AddedCost {
-        /// Mechanism, boundary and placement.
-        pub label: String,
-        /// The runtime.
-        pub runtime: String,
-        /// Sizes behind it, in bytes of a message.
-        pub sizes: Vec<u32>,
-        /// Difference at each size, paired by round, in the order of `sizes`.
-        pub differences_ns: Vec<Estimate>,
-        /// What it adds to a round trip of no bytes.
-        pub constant_ns: Option<Estimate>,
-        /// What it adds for each further byte of a message (each way).
-        pub per_byte_ns: Option<Estimate>,
-        /// Greatest distance of a size from the line, as a share of the greatest
-        /// difference; `null` with two sizes, through which any line goes.
-        pub residual_max: Option<f64>,
-        /// Why there is no line.
-        pub refused: Option<String>,
-        /// In a sentence, what this says.
-        pub sentence: String,
     }
 }
 

@@ -1,10 +1,9 @@
-//! Runtimes compared: the same mechanisms in several languages, what a runtime adds,
+//! Runtimes compared: the same mechanisms in several languages,
 //! who talks to whom, and what a stamp costs.
 //!
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
-mod added;
 mod entry;
 mod heat;
 mod matrix;
@@ -29,7 +28,6 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
     }
     Some(RuntimeComparison {
         matrices: matrix::matrices(run, &entries),
-        added: added::added(&entries),
         heat_maps: heat::maps(&entries),
         stamp_costs: stamp::costs(run, &entries),
     })
@@ -97,7 +95,6 @@ mod tests {
             rows,
             [("tcp-send", vec![one, two, None]), ("tcp-send nodelay=on", vec![one, None, five])]
         );
-        assert_eq!(found.added.len(), 2);
     }
 
     #[test]

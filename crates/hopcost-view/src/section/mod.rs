@@ -58,7 +58,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, answer::section),
     (ALL, head::remarks),
     (ALL, runtimes::matrix::mechanisms),
-    (ALL, runtimes::added::section),
     (ALL, runtimes::matrix::pairs),
     (ALL, runtimes::threads::section),
     (ALL, runtimes::stamp::section),

@@ -411,8 +411,6 @@ pub(crate) enum Scale {
     TimePerByte,
     /// The same of differences, whose interval may hold 0.
     Difference,
-    /// Differences a byte.
-    DifferencePerByte,
     /// In 10^this of its own unit, which the column names.
     Power(i32),
     /// Nanoseconds, in ticks of a clock, which the heading names.
@@ -498,7 +496,7 @@ impl Measured {
         };
         match &self.scale {
             _ if estimate.point.is_none_or(|point| !point.is_finite()) => {}
-            Scale::TimePerByte | Scale::DifferencePerByte => shown.unit.push_str("/B"),
+            Scale::TimePerByte => shown.unit.push_str("/B"),
             Scale::Named(unit) => shown.unit.clone_from(unit),
             _ => {}
         }
@@ -524,7 +522,7 @@ impl Measured {
 
     /// Whether the interval that is told spans more than a factor of 2.
     fn is_wide(&self) -> bool {
-        let difference = matches!(self.scale, Scale::Difference | Scale::DifferencePerByte);
+        let difference = self.scale == Scale::Difference;
         self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
     }
 }

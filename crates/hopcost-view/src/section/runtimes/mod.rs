@@ -1,7 +1,6 @@
 //! Runtimes compared: what stands before the ladder where ends were written in
 //! several languages.
 
-pub(super) mod added;
 mod footnotes;
 pub(super) mod matrix;
 pub(super) mod stamp;
