@@ -98,7 +98,6 @@ fn mistakes_in_a_check_have_their_place() {
         ("order(a, b, a)", 32, "a is there already"),
         ("ratio(a, a) < 2", 29, "a is there already"),
         ("equivalent(a, b; -20%)", 37, "a tolerance is not below 0 %"),
-        ("ratio(a, b) ~ 1 ± -5%", 38, "a tolerance is not below 0 %"),
         ("consistent(1 / 0 = 1)", 31, "divides by what may be 0"),
         ("value(", 26, "want the name of a case here"),
         ("", 20, "`test` is missing"),
@@ -127,14 +126,12 @@ fn mistakes_in_the_file_have_their_place() {
     for (text, message) in [
         ("", "d.toml:1:1: `name` is missing"),
         ("name = \"d\"", "no claims; add a [[claim]]"),
-        ("name = \"D d\"", "is not a name"),
         ("name = \"d\"\nverdict = 1", "d.toml:2:1: unknown key `verdict`"),
         ("name = \"d\"\nclaim = 1", "write [[claim]], with two brackets"),
         ("name = \"d\"\n[case]\na = \"pipe\"", "case.a: says no workload"),
         (&format!("{HEAD}{claim}{claim}"), "d.toml:9:1: claim.id: `1` is there already"),
         (&format!("{HEAD}[[claim]]\nid = \"1\"\nsentence = \"s\""), "has no [[claim.check]]"),
         (&with("ratio(a, b)"), "d.toml:5:1: claim: no check of it has a relation"),
-        (&format!("{HEAD}{claim}expected = \"holds\""), "unknown key `expected`"),
         (
             &format!("{HEAD}{claim}vary = {{ size = [\"4\"] }}"),
             "claim.vary.size: is neither an axis nor a parameter",

@@ -34,12 +34,6 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
-            "tcp?place=same-cpu",
-            &[
-                "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block&congestion=cubic&nodelay=on",
-            ],
-        ),
-        (
             "futex?place=cross&wait=spin-then-block:block",
             &[
                 "roundtrip/futex?payload=0&boundary=process&place=same-llc&wait=spin-then-block:block&spin=20000",
@@ -53,7 +47,6 @@ fn what_is_not_said_takes_the_documented_defaults() {
                 "roundtrip/null?payload=0&boundary=inline&place=same-cpu&wait=block",
             ],
         ),
-        ("null", &["call/null?payload=0"]),
         (
             // The least that it carries, after a millisecond.
             "wake/pipe",
@@ -71,29 +64,9 @@ fn what_is_not_said_takes_the_documented_defaults() {
             ],
         ),
         (
-            "pipe?place=same-cpu&touch=none,verify",
-            &[
-                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&touch=none",
-                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
-            ],
-        ),
-        (
             "tcp-send",
             &[
                 "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
-            ],
-        ),
-        (
-            "shm-stream?field=256,1KiB&fields=2&flows=1,64&ack=none,window:16",
-            &[
-                "stream/shm-stream?payload=512&fields=2&flows=1&ack=none&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=512&fields=2&flows=1&ack=window:16&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=512&fields=2&flows=64&ack=none&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=512&fields=2&flows=64&ack=window:16&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=2048&fields=2&flows=1&ack=none&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=2048&fields=2&flows=1&ack=window:16&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=2048&fields=2&flows=64&ack=none&boundary=process&place=free&wait=block",
-                "stream/shm-stream?payload=2048&fields=2&flows=64&ack=window:16&boundary=process&place=free&wait=block",
             ],
         ),
         (
@@ -170,13 +143,10 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ),
         ("udp?payload=70000", "payload 70000 is over the limit of 65507 bytes of udp"),
         ("udp?payload=0", "payload 0 is under the least of 1 bytes of udp"),
-        ("signal?wait=spin", "signal has no wait `spin`; it has block"),
         ("call/pipe", "pipe has no workload `call`; it has roundtrip, wake"),
         ("tcp-vmsplice?ack=none", "tcp-vmsplice must not write a message's buffers again before"),
-        ("vm-readv?ack=none", "so it needs an ack"),
         ("wake/flag?place=same-cpu&wait=spin", "spinning ends on one CPU"),
         ("wake/pipe?place=free&idle-knob=spinner", "needs a receiver that is pinned"),
-        ("unix-sendmsg?boundary=namespace", "unix-sendmsg has no boundary `namespace`"),
         // Asked for of every stream, so that of this one it is a row.
         ("*-send?payload=100", "payload 100 does not divide into fields 8"),
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
@@ -188,7 +158,6 @@ fn what_cannot_be_done_stays_with_its_reason() {
             "pipe?place=cross-node",
             "no two CPUs here are cross-node; there are pairs that are same-llc",
         ),
-        ("pipe?place=same-cpu&wait=spin", "spinning ends on one CPU only measure the scheduler's"),
         ("pipe?place=same-cpu&wait=block:spin-then-block", "spinning ends on one CPU"),
         ("roundtrip/null?boundary=inline&place=cross", "an inline boundary is one thread"),
         ("load/tcp?senders=2", "tcp has one sender: its two ends are joined to each other alone"),
@@ -278,50 +247,32 @@ fn mistakes_get_one_line_and_a_suggestion() {
     for (selector, want) in [
         ("pip", "selector `pip`: unknown mechanism `pip`; did you mean `pipe`?"),
         ("zeromq", "unknown mechanism `zeromq`; `hopcost list` shows them all"),
-        ("unx-*", "no mechanism matches `unx-*`"),
         ("rountrip/pipe", "unknown workload `rountrip`; did you mean `roundtrip`?"),
         ("call/unix-*", "no such mechanism has the workload call"),
         ("pipe?paylod=64", "unknown key `paylod`; did you mean `payload`?"),
-        ("tcp?nodely=on", "unknown key `nodely`; did you mean `nodelay`?"),
         ("pipe?nodelay=on", "`nodelay` is a parameter of tcp, not of `pipe`"),
         ("tcp?nodelay=of", "unknown value of `nodelay` `of`; did you mean `off`?"),
-        ("pipe?place=crss", "unknown place `crss`; did you mean `cross`?"),
-        ("pipe?wait=blok", "unknown wait `blok`; did you mean `block`?"),
         ("pipe?wait=block:spn", "unknown wait `spn`; did you mean `spin`?"),
-        ("pipe?boundary=proces", "unknown boundary `proces`; did you mean `process`?"),
         ("pipe?payload=4XB", "`4XB` is not a size (for instance 64, 4KiB, 1MiB)"),
         ("pipe?payload=5GiB", "payload `5GiB` is over the 4294967295 bytes"),
         ("pipe?payload=64,,65", "a value is empty"),
         ("pipe?payload=1&payload=2", "`payload` is given twice"),
         ("pipe?", "`` is not key=value"),
-        ("pipe?=3", "`=3` is not key=value"),
-        ("pipe?wait=spin&spin=5us", ""),
         ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
-        ("syscall?touch=none", "a call has no second party, so `touch` says nothing of it"),
-        (
-            "pipe?ack-size=field",
-            "only a stream has `ack-size`; write stream/MECHANISM or leave it out",
-        ),
         ("tcp-send?ack-size=16", "unknown ack-size `16`"),
-        ("pipe?touch=non", "unknown touch `non`; did you mean `none`?"),
         ("pipe?sched=fifo:0", "sched"),
         ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
         ("wake/pipe?gap=1h", "gap `1h` is over the 10s at most"),
-        ("wake/pipe?idle-knob=spiner", "unknown idle-knob `spiner`; did you mean `spinner`?"),
         ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
-        ("pipe?background=cache", "only a load has `background`"),
         ("load/pipe?senders=17", "want a whole number from 1 to 16"),
         ("load/pipe?background=cpu:0", "`cpu:0` is not a value for `background`"),
-        ("pipe?fields=8", "only a stream has `fields`; write stream/MECHANISM or leave it out"),
         (
             "tcp-send?fields=0",
             "`0` is not a value for `fields`: want a whole number from 1 to 1024",
         ),
         ("tcp-send?ack=window:0", "want `none`, `per-message` or `window:N` with N from 1 to 1024"),
-        ("tcp-send?ack=windw", "`windw` is not a value for `ack`"),
         ("tcp-send?field=0", "a field of 0 bytes carries nothing"),
-        ("tcp-send?field=4XB", "`4XB` is not a size"),
         ("tcp-send?field=64&payload=512", "`payload` and `field` both say how large a message is"),
         ("tcp-send?payload=100", "payload 100 does not divide into fields 8"),
         ("*-send?field=4095MiB&fields=1024", "fields 1024 of 4293918720 bytes are over"),
@@ -330,8 +281,6 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("[", "is not a glob"),
         ("pipe:3", "`pipe` takes no argument"),
         ("sleep", "write sleep:1ms"),
-        ("spin:x", "write spin:1000"),
-        ("replay:", "write replay:FILE"),
         ("replay:%zz", "write it as %25"),
         ("pi\u{1b}[2Jpe\nx", "is not a glob"),
     ] {
@@ -409,7 +358,6 @@ fn operations_are_exact_and_counted_in_the_estimate() {
 #[test]
 fn an_option_without_effect_is_a_mistake() {
     for (ask, want) in [
-        (on([("place", "cross")], ask(&["syscall"])), "--placement: a call has no"),
         (Ask { parameters: strings(&["nodelay=on"]), ..ask(&["pipe"]) }, "--parameter: `nodelay`"),
         (Ask { parameters: strings(&["nodelay"]), ..ask(&["pipe"]) }, "is not KEY=VALUE"),
         (Ask { parameters: strings(&["payload=1"]), ..ask(&["pipe"]) }, "an option of its own"),
@@ -417,7 +365,6 @@ fn an_option_without_effect_is_a_mistake() {
             Ask { mechanism: strings(&["tcp"]), ..ask(&["pipe"]) },
             "--mechanism: the selectors has no",
         ),
-        (Ask { mechanism: strings(&["pip"]), ..ask(&[]) }, "--mechanism: unknown mechanism `pip`"),
         (on([("ack", "soon")], ask(&["tcp-send"])), "--ack: `soon` is not a value"),
         (
             on([("field", "64"), ("payload", "64")], ask(&["tcp-send"])),
@@ -436,11 +383,6 @@ fn an_option_without_effect_is_a_mistake() {
         (Ask { full: true, ..ask(&["pipe"]) }, "--full: which suite?; write --suite wakeup --full"),
         (Ask { rounds: Some(0), ..ask(&["pipe"]) }, "--rounds: want a whole number from 1"),
         (Ask { budget_ns: Some(0), ..ask(&["pipe"]) }, "--budget: "),
-        (
-            Ask { baseline: Some("tcp".into()), ..ask(&["pipe"]) },
-            "--baseline: `tcp` selects no case",
-        ),
-        (Ask { baseline: Some("tpc".into()), ..ask(&["pipe"]) }, "--baseline: unknown mechanism"),
         (
             Ask { baseline: Some("posix-mq".into()), ..ask(&["pipe", "posix-mq"]) },
             "is not measured here: posix-mq is not available",
@@ -546,11 +488,8 @@ fn a_range_has_both_ends_and_the_powers_between() {
     for (selector, want) in [
         ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
         ("pipe?payload=64..", "the range `64..` has one end"),
-        ("pipe?payload=1..2..3", "is not a size"),
         ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
-        ("pipe?payload=1..99GiB", "is over the"),
         ("wake/pipe?gap=1..1ms", "`1` has no unit; write 1us, 1ms or 1s"),
-        ("pipe?place=same-cpu..cross", "place"),
     ] {
         let text = error(&ask(&[selector]));
         assert!(text.contains(want), "{text}");

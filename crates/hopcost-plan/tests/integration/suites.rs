@@ -249,15 +249,9 @@ fn every_mistake_in_a_suite_has_its_place() {
         (String::new(), "my.toml:1:1: `name` is missing"),
         (HEAD.to_owned(), "my.toml:2:1: no cases; add a [[cases]]"),
         (format!("{HEAD}round = 3\n"), "my.toml:2:1: unknown key `round`; did you mean `rounds`?"),
-        (
-            format!("{HEAD}rounds = 0\n"),
-            "my.toml:2:10: rounds: want a whole number from 1 to 10000",
-        ),
         (format!("{HEAD}budget = 75\n"), "my.toml:2:10: budget: is a number; want a duration in"),
         (format!("{HEAD}budget = \"75\"\n"), "budget: `75` has no unit; write 75us, 75ms or 75s"),
         ("name = \"a b\"\n".to_owned(), "my.toml:1:8: name: `a b` is not a name"),
-        ("name = 3\n".to_owned(), "my.toml:1:8: name: is a number; want a text in quotes"),
-        (format!("{HEAD}trial = 3"), "my.toml:2:9: trial: is a number; want a table"),
         (
             format!("{HEAD}[trial]\nmesure = \"5ms\""),
             "my.toml:3:1: trial: unknown key `mesure`; did you mean `measure`?",
@@ -267,11 +261,6 @@ fn every_mistake_in_a_suite_has_its_place() {
             "my.toml:4:15: trial.measure-max: is shorter",
         ),
         (format!("{HEAD}[trial]\nsamples-max = 70000"), "my.toml:3:15: trial.samples-max: want"),
-        (format!("{HEAD}[trial]\noperations = 0"), "my.toml:3:14: trial.operations: want a whole"),
-        (
-            format!("{HEAD}[trial]\ncount-system-calls = 9999999"),
-            "trial.count-system-calls: want a whole number from 0 to 1000000",
-        ),
         (
             cases("select = \"pipe\"\ngap = \"1ms\""),
             "my.toml:3:10: cases.select: only a wake-up has",
@@ -287,15 +276,12 @@ fn every_mistake_in_a_suite_has_its_place() {
             cases("select = \"pipe\"\nworkload = \"call\""),
             "my.toml:4:12: cases.workload: write the",
         ),
-        (cases("select = \"pip\""), "my.toml:3:10: cases.select: unknown mechanism `pip`; did you"),
         (
             cases("mechanism = [\"pipe\",\n  \"tpc\"]"),
             "my.toml:4:3: cases.mechanism: unknown mechanism `tpc`",
         ),
-        (cases("select = [[\"pipe\"]]"), "my.toml:3:11: cases.select: is a list; want a text"),
         (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is a fraction"),
         (cases("select = \"pipe\"\npayload = []"), "my.toml:4:11: cases.payload: is an empty list"),
-        (cases("select = \"pipe\"\nnodelay = \"on\""), "my.toml:4:1: cases: unknown key `nodelay`"),
         (
             cases("select = \"pipe\"\nplacement = \"cross\""),
             "my.toml:4:1: cases: unknown key `placement`; did you mean `place`",
@@ -312,9 +298,7 @@ fn every_mistake_in_a_suite_has_its_place() {
             format!("{HEAD}baseline = \"tcp\"\n[[cases]]\nselect = \"pipe\""),
             "my.toml:2:12: baseline: it selects no case",
         ),
-        (format!("{HEAD}é = = 3"), "my.toml:2:"),
         ("\u{0}".to_owned(), "my.toml:1:1: control character U+0000; remove it"),
-        ("a = \"b".to_owned(), "my.toml:1:7: not TOML"),
         ("a = 1\na = 2".to_owned(), "my.toml:2:1: not TOML: duplicate key"),
         (format!("a = {}", "[".repeat(100_000)), "not TOML"),
         ("x".repeat(10_000_000), "my.toml:1:1: longer than the 1048576 bytes"),
@@ -323,18 +307,6 @@ fn every_mistake_in_a_suite_has_its_place() {
         let got = error(&file(&text));
         assert!(got.contains(want), "{shown}\n{got}");
     }
-}
-
-#[test]
-fn a_hostile_product_is_one_clear_line() {
-    let sizes: Vec<String> = (1..=30_000).map(|n| n.to_string()).collect();
-    let list = sizes.join(",");
-    let times = sizes.join("ns\", \"");
-    let text = format!(
-        "{HEAD}[[cases]]\nmechanism = \"*\"\npayload = [{list}]\nspin = [\"{times}ns\"]\nwait = \"spin-then-block\"\nplace = [\"same-cpu\", \"cross\"]\n"
-    );
-    let got = error(&file(&text));
-    assert!(got.starts_with("my.toml:3:13: cases.mechanism: this makes "), "{got}");
 }
 
 #[test]
@@ -375,20 +347,12 @@ fn what_reports_show_is_checked_too() {
             "mine.toml:5:1: published.files: unknown field `files`",
         ),
         (
-            "[case]\na = \"call/pip\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"value(a)\" }]",
-            "mine.toml:5:5: case.a: unknown mechanism `pip`",
-        ),
-        (
             "[case]\na = \"call/sleep\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"ratio(a, b)\" }]",
             "mine.toml:9:29: claim.check.test: unknown case `b`",
         ),
         (
             "[[plot]]\nid = \"a\"\ncases = \"call/*\"\nx = \"flow\"",
             "mine.toml:7:5: plot.x: unknown variant",
-        ),
-        (
-            "[[published]]\nfile = \"../../etc/passwd\"",
-            "mine.toml:5:8: published.file: unknown table `../../etc/passwd`",
         ),
         (
             "[[published]]\nfile = \"copie.csv\"",
