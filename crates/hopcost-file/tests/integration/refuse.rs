@@ -99,6 +99,8 @@ fn hostile_content_is_named_and_refused() {
         ("UPDATE trial_end SET count = 1 << 43", "more than 4398046511104"),
         ("UPDATE trial_end SET elapsed_ticks = 1 << 62", "a clock shows 4611686018427387904 ticks"),
         ("UPDATE trial_end SET fill_ns = -1.0", "fill_ns is -1.0, which is out of range"),
+        ("UPDATE trial_end SET role = 'boss'", "role is `boss`"),
+        ("UPDATE yardstick SET class = 'yard'", "yardstick 1: class is `yard`"),
         ("UPDATE trial_end SET pinned = 2", "pinned is 2, not 0 or 1"),
         (
             "UPDATE trial_end SET zero_copy_completed = 3",
