@@ -75,7 +75,7 @@ fn sections_are_there_where_there_is_something() {
     assert_eq!(ids("copies"), ["document", "streams", "checks", "models", "plots"]);
     assert_eq!(ids("threads-udp-websocket"), ["document", "ladder", "checks", "counted", "plots"]);
     assert_eq!(ids("microkernel"), ["document", "ladder", "checks", "models", "plots"]);
-    let of_runtimes = ["runtimes", "added", "pairs", "threads", "stamps"];
+    let of_runtimes = ["runtimes", "pairs", "threads", "stamps"];
     assert_eq!(
         ids("runtimes"),
         [&["document"], &of_runtimes[..], &["workers", "ladder", "checks", "published", "plots"]]
