@@ -114,6 +114,27 @@ fn a_histogram_log_has_an_interval_a_trial_and_is_written_whole_or_not_at_all() 
 }
 
 #[test]
+fn the_published_layout_has_its_header_and_a_row_a_case() {
+    let home = Home::new();
+    swept(&home);
+    let table = home.expect(&["report", "--format", "csv", "--layout", "document"], 0);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[0],
+        "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,cache_misses,\
+         context_switches,aggregate_gbps"
+    );
+    assert_eq!(lines.len(), 3, "{table}");
+    for (line, start) in lines[1..].iter().zip(["A2,64,1,", "A2,256,1,"]) {
+        assert!(line.starts_with(start), "{line}");
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+        assert!(number(3) > 0.0 && number(4) > 0.0 && number(9) > 0.0, "{line}");
+        assert!(cells[5..9].iter().all(|cell| cell.is_empty() || cell.parse::<u64>().is_ok()));
+    }
+}
+
+#[test]
 fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     let home = Home::new();
     let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
@@ -121,6 +142,7 @@ fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     for (arguments, words) in [
         (&["report", "--plots", "plots"][..], "nothing to plot"),
         (&["report", "--samples"], "--samples goes with --format csv"),
+        (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
     ] {
         home.refuses(arguments, 2, words);
     }

@@ -79,7 +79,9 @@ pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
 pub use select::{CASES_MAX, Selector};
 pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
-pub use shown::{Label, Plot, PlotEach, PlotX, PlotY, Published, Shown, Variance};
+pub use shown::{
+    Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown, Variance,
+};
 pub use suite::{Suite, parse_suite};
 pub use time::{
     BUDGET_FOR_INTERVAL, Beyond, Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL,

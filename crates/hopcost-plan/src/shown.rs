@@ -1,6 +1,6 @@
 //! What reports show of cases besides their results: tables that others published,
-//! variances, plots, and what others call the cases. Each stands in the suite that it
-//! belongs to, as `[[published]]`, `[[variance]]`, `[[plot]]` and `[[label]]`; those of
+//! variances, plots, an export, and what others call the cases. Each stands in the suite that it
+//! belongs to, as `[[published]]`, `[[variance]]`, `[[plot]]`, `[export]` and `[[label]]`; those of
 //! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
 //! which are read as those of a docket, are for runs of the suite alone.
 
@@ -31,6 +31,8 @@ pub struct Shown {
     /// Plots.
     #[serde(default)]
     pub plot: Vec<Plot>,
+    /// Cases in the columns of somebody else's table.
+    pub export: Option<Export>,
 }
 
 impl Shown {
@@ -146,4 +148,39 @@ pub enum PlotEach {
     Placement,
     /// Bytes of a field of a stream's message.
     Field,
+}
+
+/// Cases in the rows and columns of somebody else's table, as CSV.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Export {
+    /// What a run needs so that it has a row.
+    pub needs: String,
+    /// The cases of a row, by its name, the best selector first.
+    pub rows: BTreeMap<String, Vec<Selector>>,
+    /// Columns of numbers by which the rows are sorted, before their names.
+    pub sort: Vec<String>,
+    /// Columns.
+    pub columns: Vec<ExportColumn>,
+}
+
+/// A column of an export.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExportColumn {
+    /// Heading.
+    pub name: String,
+    /// `row`, a column of the tidy CSV, or one of its statistics; of `EVENT.both.…` where an
+    /// event was only counted at each end, the sum.
+    pub of: String,
+    /// How many of the statistic's units are one of this column's.
+    #[serde(default = "one")]
+    pub unit: f64,
+    /// Decimals of a statistic.
+    #[serde(default)]
+    pub decimals: usize,
+}
+
+fn one() -> f64 {
+    1.0
 }

@@ -98,7 +98,17 @@ impl Source {
             "",
             &[
                 &measures[..],
-                &["unit", "docket", "published", "label", "variance", "plot", "case", "claim"],
+                &[
+                    "unit",
+                    "docket",
+                    "published",
+                    "label",
+                    "variance",
+                    "plot",
+                    "export",
+                    "case",
+                    "claim",
+                ],
             ]
             .concat(),
         )?;
@@ -186,6 +196,7 @@ impl Source {
                 Err(format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(text)))
             }
             "label.cases" | "variance.cases" | "plot.cases" => Selector::parse(text).map(Some),
+            _ if path.starts_with("export.rows.") => Selector::parse(text).map(Some),
             _ => Ok(None),
         }
     }

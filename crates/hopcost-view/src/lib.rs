@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod crossover;
 pub mod csv;
 pub mod explanation;
+pub mod export;
 pub mod fleet;
 pub mod gate;
 pub mod hdr;

@@ -374,6 +374,10 @@ fn what_reports_show_is_checked_too() {
             "[[plot]]\nid = \"a\"\ncases = \"roundtrip/*\"\nx = \"payload\"\ndraw = { titel = \"\" }",
             "mine.toml:8:10: plot.draw.titel: unknown field",
         ),
+        (
+            "[export]\nneeds = \"a\"\nsort = []\ncolumns = []\nrows = { a = [\"roundtrip/pipe\", \"call/pip\"] }",
+            "mine.toml:8:33: export.rows.a: unknown mechanism `pip`",
+        ),
     ] {
         let error = of(more).unwrap_err();
         assert!(error.starts_with(part), "{error}");
