@@ -82,37 +82,6 @@ fn a_run_writes_what_a_report_writes_and_opens_it() {
 }
 
 #[test]
-fn a_histogram_log_has_an_interval_a_trial_and_is_written_whole_or_not_at_all() {
-    let home = Home::new();
-    let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap_or_default();
-    let intervals =
-        |name: &str, tag: &str| read(name).lines().filter(|line| line.starts_with(tag)).count();
-    {
-        let _alone = alone();
-        let run = ["run", "load/pipe?rate=2k", "call/call", "--rounds", "3", "--measure", "20ms"];
-        let output = home.run(&[&run[..], &["--out", "loads", "--hdr", "now.hlog"]].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.stdout.is_empty() && stderr.contains("wrote now.hlog"), "{stderr}");
-    }
-    assert_eq!(intervals("now.hlog", "Tag=load/pipe?"), 3, "{}", read("now.hlog"));
-    assert_eq!(intervals("now.hlog", "Tag="), 3);
-    assert!(read("now.hlog").contains("not timed one by one: call/call"));
-    assert_eq!(home.expect(&["report", "loads", "--hdr", "later.hlog"], 0), "");
-    assert_eq!(read("now.hlog"), read("later.hlog"));
-    let whole = fs::read(home.path().join("loads")).expect("the run");
-    for (arguments, words) in [
-        (&["report", "loads", "--hdr", "loads"][..], "--hdr would overwrite"),
-        (&["report", "loads", "--hdr", "."], "it is a directory"),
-        (&["compare", "loads", "loads", "--hdr", "x"], "--hdr is of one run"),
-        (&["run", "call/call", "--rounds", "1", "--hdr", "no/x"], "cannot write no/x"),
-    ] {
-        home.refuses(arguments, 2, words);
-    }
-    assert_eq!(fs::read(home.path().join("loads")).expect("the run"), whole);
-    let files = fs::read_dir(home.path()).expect("the directory").flatten();
-    assert!(!files.map(|file| file.file_name()).any(|name| name == "x"));
-}
-
 #[test]
 fn the_published_layout_has_its_header_and_a_row_a_case() {
     let home = Home::new();
@@ -134,7 +103,6 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
     }
 }
 
-#[test]
 fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     let home = Home::new();
     let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";

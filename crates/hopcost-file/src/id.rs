@@ -57,20 +57,6 @@ pub fn utc(unix_seconds: u64) -> String {
     )
 }
 
-/// The inverse of [`utc`]; `None` where a text is no such time.
-pub fn unix_seconds(text: &str) -> Option<u64> {
-    let number = |at: std::ops::Range<usize>| text.get(at)?.parse::<u64>().ok();
-    let (year, month) = (number(0..4)?, number(5..7)?);
-    // Years start in March, as in `civil`.
-    let (year, month) =
-        if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
-    let day_of_year = (153 * month + 2) / 5 + number(8..10)?;
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year;
-    let of_day = number(11..13)? * 3600 + number(14..16)? * 60 + number(17..19)?;
-    let seconds = (days.checked_sub(719_469)?) * 86_400 + of_day;
-    Some(seconds).filter(|seconds| utc(*seconds) == text)
-}
-
 /// Whether `id` has the shape of [`new_id`], so that its place in time is known.
 pub(crate) fn is_id(id: &str) -> bool {
     id.len() == 20
@@ -98,23 +84,8 @@ mod tests {
         for second in (0..LAST_SECOND).step_by(86_399 * 31) {
             let id = new_id(second, u32::MAX);
             assert!(id > last && is_id(&id), "{id} after {last}");
-            assert_eq!(unix_seconds(&utc(second)), Some(second));
             last = id;
         }
-    }
-
-    #[test]
-    fn what_is_no_time_is_none() {
-        for text in [
-            "",
-            "today",
-            "2026-02-30T00:00:00Z",
-            "2026-01-01T00:00:00+01:00",
-            "9999999999999999999",
-        ] {
-            assert_eq!(unix_seconds(text), None, "{text}");
-        }
-        assert_eq!(unix_seconds("0000-01-01T00:00:00Z"), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use connect::MakeFolder;
 pub use derived::{Recomputed, recomputed};
 pub use error::{Error, Result};
 pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
-pub use id::{new_id, unix_seconds, utc};
+pub use id::{new_id, utc};
 pub use read::{finished, open};
 
 pub use runs::{EXTENSION, RunEntry, Runs, cache_folder, data_folder};

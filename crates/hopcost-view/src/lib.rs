@@ -13,7 +13,6 @@ pub mod explanation;
 pub mod export;
 pub mod fleet;
 pub mod gate;
-pub mod hdr;
 pub mod html;
 pub mod json;
 pub mod markdown;

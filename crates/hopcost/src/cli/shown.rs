@@ -1,7 +1,6 @@
 //! What is shown of a run, and where it goes: the options that `run` and `report` share.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
@@ -16,7 +15,6 @@ use super::browser;
 use super::exit::{self, usage};
 use super::output::{self, Format};
 use super::progress;
-use crate::run::scratch::Scratch;
 
 /// The options.
 #[derive(clap::Args, Default)]
@@ -44,10 +42,6 @@ pub struct Shown {
     /// Write each plot into this directory, as NAME.svg
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// Write the single operations of each trial (responses of a load) as an interval log of
-    /// HdrHistogram, in nanoseconds
-    #[arg(long, value_name = "FILE")]
-    hdr: Option<PathBuf>,
     /// Write the page as --html does, and open it by $BROWSER or xdg-open
     #[arg(long)]
     open: bool,
@@ -105,9 +99,9 @@ impl Shown {
     }
 
     /// The files that are written, by option.
-    fn files(&self) -> [(&'static str, Option<&Path>); 3] {
+    fn files(&self) -> [(&'static str, Option<&Path>); 2] {
         let html = self.html.as_ref().and_then(Option::as_deref);
-        [("--output", self.output()), ("--html", html), ("--hdr", self.hdr.as_deref())]
+        [("--output", self.output()), ("--html", html)]
     }
 
     /// Refuses to write over the run itself.
@@ -117,11 +111,8 @@ impl Shown {
 
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
-        let files = self.files();
-        for (at, (_, file)) in files.iter().enumerate() {
-            file.map_or(Ok(()), |file| ensure_spared(&files[at + 1..], file))?;
-        }
-        for file in [self.output(), self.hdr.as_deref()].into_iter().flatten() {
+        if let Some(file) = self.output() {
+            ensure_spared(&self.files()[1..], file)?;
             output::ensure_writable(file)?;
         }
         if let Some(page) = self.page("ID") {
@@ -165,19 +156,13 @@ impl Shown {
             let of = format!("the run {}", run.display());
             plots(&hopcost_view::chart::plots(results), directory, &of, Some(run))
         };
-        let shown = self.put(&document, &charts, self.page(&results.about.id), printed);
-        // What one of them refuses does not cost the other.
-        let logged = self.hdr.as_deref().map_or(Ok(()), |file| hdr(results, run, file));
-        shown.and(logged)
+        self.put(&document, &charts, self.page(&results.about.id), printed)
     }
 
     /// Refuses what a comparison of stored runs does not have.
     pub fn ensure_of_comparison(&self) -> anyhow::Result<()> {
         if !self.percentiles.is_empty() {
             return Err(usage("a comparison has deciles (--html), not --percentiles"));
-        }
-        if self.hdr.is_some() {
-            return Err(usage("--hdr is of one run: hopcost report RUN --hdr FILE"));
         }
         Ok(())
     }
@@ -215,7 +200,7 @@ impl Shown {
             || self.details
             || self.sentence
             || !self.percentiles.is_empty();
-        let is_alone = page.is_none() && self.plots.is_none() && self.hdr.is_none();
+        let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
             output::write(document(self.format())?.as_bytes(), self.output())?;
         }
@@ -274,16 +259,6 @@ fn make(directory: &Path) -> anyhow::Result<()> {
         .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))
 }
 
-/// Writes the single operations of a run as histograms.
-fn hdr(results: &Results, run: &Path, file: &Path) -> anyhow::Result<()> {
-    let raw = hopcost_file::open(run, &Scratch::for_copy).map_err(usage)?;
-    let began = Duration::from_secs(hopcost_file::unix_seconds(&raw.about.started).unwrap_or(0));
-    let log = hopcost_view::hdr::log(&raw, results, UNIX_EPOCH + began).map_err(usage)?;
-    output::write(&log, Some(file))?;
-    output::say(&format!("wrote {}", file.display()));
-    Ok(())
-}
-
 /// Writes the plots of a run, and says on stderr which files they are. A file of
 /// that name is replaced, as with --output.
 fn plots(
@@ -331,8 +306,9 @@ mod tests {
         for there in [false, true] {
             for (a, b) in [("run", "w/../run"), ("run", "link"), ("run", "./run")] {
                 assert!(same_file(&at(a), &at(b)), "{a}, {b}");
-                let refused = ensure_spared(&[("--html", None), ("--hdr", Some(&at(b)))], &at(a));
-                assert!(refused.unwrap_err().to_string().starts_with("--hdr would overwrite"));
+                let refused =
+                    ensure_spared(&[("--output", None), ("--html", Some(&at(b)))], &at(a));
+                assert!(refused.unwrap_err().to_string().starts_with("--html would overwrite"));
             }
             assert!(!same_file(&at("run"), &at("w/run")), "{there}");
             std::fs::write(at("run"), "").unwrap();
