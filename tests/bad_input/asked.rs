@@ -33,7 +33,7 @@ const REFUSALS: &[Refusal] = &[
     ("run pipe --html /proc/nowhere/page.html", 2, &["cannot", "/proc/nowhere"]),
     ("run pipe --plots /proc/nowhere/page.html", 2, &["cannot", "/proc/nowhere"]),
     ("run --html pipe", 2, &["--html", "'pipe'", ".html"]),
-    ("run pipe --dry-run --open", 2, &["--dry-run", "--open"]),
+    ("run pipe --dry-run --html", 2, &["--dry-run", "--html"]),
     // Absurd numbers.
     ("run pipe --payload 4XiB", 2, &["4XiB"]),
     ("run pipe --rounds -3", 2, &["-3"]),

@@ -111,7 +111,7 @@ fn is_case(word: &str) -> bool {
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let orphans = Orphans::adopt()?;
+    let _orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = plan(args, &setup.runtimes)?;
@@ -119,7 +119,7 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
-    let results = finish(&mut session, orphans, &args.shown)?;
+    let results = finish(&mut session, &args.shown)?;
     let is_invalid = results.comparison.as_ref().is_some_and(|found| found.invalid.is_some());
     Ok(match report::verdict(&results) {
         exit::OK if is_invalid => exit::INVALID,

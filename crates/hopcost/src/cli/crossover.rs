@@ -55,7 +55,7 @@ fn axes() -> String {
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let orphans = Orphans::adopt()?;
+    let _orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let plan = plan(args, &setup.runtimes)?;
@@ -63,7 +63,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
-    Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))
+    Ok(report::verdict(&finish(&mut session, &args.shown)?))
 }
 
 /// Resolves the command line into a plan.

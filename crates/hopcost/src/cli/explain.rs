@@ -52,7 +52,7 @@ fn tail(text: &str) -> Result<f64, String> {
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let orphans = Orphans::adopt()?;
+    let _orphans = Orphans::adopt()?;
     prepare(&args.shown, args.measured.out.as_deref())?;
     if args.cases.len() > 2 {
         return Err(usage("want one case or two"));
@@ -69,7 +69,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, REPORT, &[]);
     }
-    let results = finish(&mut session, orphans, &args.shown)?;
+    let results = finish(&mut session, &args.shown)?;
     if let Some(file) = &args.perfetto {
         ensure_spared(&files, session.path())?;
         let raw = hopcost_file::open(session.path(), &Scratch::for_copy).map_err(usage)?;

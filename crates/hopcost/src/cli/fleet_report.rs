@@ -11,7 +11,7 @@ use hopcost_view::{fleet, json};
 
 use super::exit::{self, usage};
 use super::run::percent;
-use super::{browser, fleet_index, output};
+use super::{fleet_index, output};
 
 /// Arguments of `fleet report`.
 #[derive(clap::Args)]
@@ -31,9 +31,6 @@ pub struct Args {
     /// Write DIR/report/index.html, and a page a host beside it; prints nothing else
     #[arg(long)]
     html: bool,
-    /// Write the pages as --html does, and open the first by $BROWSER or xdg-open
-    #[arg(long)]
-    open: bool,
     /// Ratios off 1 by no more than this are of no interest
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
@@ -60,14 +57,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let raw = fleet_index::read(&args.directory)?;
     let found = hopcost_read::fleet::report(&raw, args.margin);
-    let has_pages = args.html || args.open;
-    if has_pages {
-        let page = pages(&found, &args.directory)?;
-        if args.open {
-            browser::open(&page);
-        }
+    if args.html {
+        pages(&found, &args.directory)?;
     }
-    if !has_pages || args.format.is_some() || args.output.is_some() || args.details {
+    if !args.html || args.format.is_some() || args.output.is_some() || args.details {
         output::write(&document(&found, format, args.details)?, args.output.as_deref())?;
     }
     Ok(exit::OK)
@@ -85,7 +78,7 @@ fn document(found: &FleetReport, format: Format, details: bool) -> anyhow::Resul
 }
 
 /// Writes the pages, and says where the first is.
-fn pages(found: &FleetReport, directory: &Path) -> anyhow::Result<PathBuf> {
+fn pages(found: &FleetReport, directory: &Path) -> anyhow::Result<()> {
     let report = directory.join("report");
     let hosts = report.join("hosts");
     for folder in [&report, &hosts] {
@@ -101,7 +94,7 @@ fn pages(found: &FleetReport, directory: &Path) -> anyhow::Result<PathBuf> {
     let index = report.join("index.html");
     output::write(fleet::html(found).as_bytes(), Some(&index))?;
     output::say(&format!("wrote {} and a page a host", index.display()));
-    Ok(index)
+    Ok(())
 }
 
 /// Makes a folder, or finds one that is no link.

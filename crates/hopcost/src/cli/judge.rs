@@ -66,7 +66,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if !args.run.is_empty() {
         return stored(args, &files);
     }
-    let orphans = Orphans::adopt()?;
+    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.measured.worker.clone());
     if args.dry_run {
         let plan = plan(args, &files, &runtimes)?;
@@ -79,7 +79,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if measure(&mut session)? == Ending::Interrupted {
         return interrupted(&session, RESUME, &args.measured.worker);
     }
-    let results = finish(&mut session, orphans, &args.shown)?;
+    let results = finish(&mut session, &args.shown)?;
     Ok(code(args, &results).unwrap_or_else(|| report::verdict(&results)))
 }
 

@@ -1,7 +1,6 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
 mod advise;
-mod browser;
 mod calibrate;
 mod command_line;
 mod compare;

@@ -25,13 +25,13 @@ pub struct Args {
     #[command(flatten)]
     shown: Shown,
     /// With --format csv: every stored sample, one row each
-    #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
+    #[arg(long, conflicts_with_all = ["html", "plots"])]
     samples: bool,
     /// With --format csv: which rows and columns
-    #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots", "open"])]
+    #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots"])]
     layout: Option<Layout>,
     /// Compute every estimate again and compare it with the stored one, to the last bit
-    #[arg(long, conflicts_with_all = ["details", "sentence", "percentiles", "samples", "layout", "html", "plots", "open"])]
+    #[arg(long, conflicts_with_all = ["details", "sentence", "percentiles", "samples", "layout", "html", "plots"])]
     recompute: bool,
 }
 

@@ -93,7 +93,7 @@ pub struct Args {
     #[command(flatten)]
     shown: Shown,
     /// Print the plan with what is skipped and why, and measure nothing
-    #[arg(long, conflicts_with_all = ["html", "plots", "open"])]
+    #[arg(long, conflicts_with_all = ["html", "plots"])]
     dry_run: bool,
     /// Use an additional worker executable (workers/PROTOCOL.md); each case
     /// stands beside Rust's, unless cases or --runtime name the runtimes
@@ -207,7 +207,7 @@ pub(super) fn interrupted(
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let orphans = Orphans::adopt()?;
+    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone());
     let budget = duration("--budget", &args.budget)?.map(Duration::from_nanos);
     if args.dry_run {
@@ -251,7 +251,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if ending == Ending::Interrupted {
         return interrupted(&session, RESUME, &args.worker);
     }
-    Ok(report::verdict(&finish(&mut session, orphans, &args.shown)?))
+    Ok(report::verdict(&finish(&mut session, &args.shown)?))
 }
 
 /// What is done before anything is planned: what would end the run later ends it here, and
@@ -272,14 +272,8 @@ pub(super) fn prepare_machine() -> anyhow::Result<()> {
 }
 
 /// Reads a finished run back and shows it.
-pub(super) fn finish(
-    session: &mut RunSession,
-    orphans: Orphans,
-    shown: &Shown,
-) -> anyhow::Result<Results> {
+pub(super) fn finish(session: &mut RunSession, shown: &Shown) -> anyhow::Result<Results> {
     let results = session.results()?;
-    // Before a browser is started, which would be one.
-    drop(orphans);
     shown.spare(session.path())?;
     shown.show(&results, session.path(), Printed::Always)?;
     say_what_failed(&results);

@@ -11,7 +11,6 @@ use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
 use hopcost_view::{comparison, explanation};
 
-use super::browser;
 use super::exit::{self, usage};
 use super::output::{self, Format};
 use super::progress;
@@ -42,9 +41,6 @@ pub struct Shown {
     /// Write each plot into this directory, as NAME.svg
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// Write the page as --html does, and open it by $BROWSER or xdg-open
-    #[arg(long)]
-    open: bool,
 }
 
 /// When a run is printed beside the files that are written of it.
@@ -210,9 +206,6 @@ impl Shown {
         if let Some(page) = page {
             output::write(document(Format::Html)?.as_bytes(), Some(&page))?;
             output::say(&format!("wrote {}", page.display()));
-            if self.open {
-                browser::open(&page);
-            }
         }
         Ok(())
     }
@@ -236,10 +229,7 @@ impl Shown {
         // The id is what a file says, and a file may be a stranger's.
         let plain: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
         let unnamed = || PathBuf::from(format!("hopcost-{plain}.html"));
-        match &self.html {
-            Some(named) => Some(named.clone().unwrap_or_else(unnamed)),
-            None => self.open.then(unnamed),
-        }
+        self.html.as_ref().map(|named| named.clone().unwrap_or_else(unnamed))
     }
 }
 
