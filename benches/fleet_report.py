@@ -4,7 +4,7 @@
     benches/fleet_report.py [HOPCOST [HOSTS…]]
 
 Makes fleets with tests/support/fleet.py (its index filled as if every run file had been read; 12 hosts are paired) and prints time and
-peak memory of `hopcost fleet report`, and of its pages; then the time of reading copies of a stored run of 12 cases
+peak memory of `hopcost fleet report`, and of its page; then the time of reading copies of a stored run of 12 cases
 (tests/runs/quick), a run file each host. Median of three.
 """
 
@@ -51,7 +51,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             directory = Path(folder) / "fleet"
             make(directory, hosts, "--slow", f"{max(hosts // 25, 1)}:1.4", "--failed", "4", "--pairs", "12")
-            rows = [("text", []), ("pages", ["--html"])]
+            rows = [("text", []), ("page", ["--format", "html"])]
             for what, words in rows:
                 seconds, cpu, memory = median_of_three(hopcost, "report", directory, *words)
                 print(f"{hosts:>7} {what:<12} {seconds:>8.2f} {cpu:>8.2f} {memory:>9.0f}", flush=True)

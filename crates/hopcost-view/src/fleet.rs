@@ -1,9 +1,8 @@
 //! The report of a fleet in every format.
 
-use hopcost_model::results::{FleetHost, FleetReport};
+use hopcost_model::results::FleetReport;
 
 use crate::section::fleet::{self, PAGE, SCREEN, WHOLE};
-use crate::section::fleet_host;
 use crate::style::TextStyle;
 use crate::{html, markdown, text as terminal};
 
@@ -22,14 +21,8 @@ pub fn markdown(found: &FleetReport) -> String {
     markdown::document(&fleet::document(found, WHOLE))
 }
 
-/// As a page, which leads to `hosts/NAME.html`.
+/// As a page.
 pub fn html(found: &FleetReport) -> String {
     let document = fleet::document(found, PAGE);
-    html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
-}
-
-/// The page of one host.
-pub fn host_html(found: &FleetReport, host: &FleetHost) -> String {
-    let document = fleet_host::document(found, host);
     html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
 }

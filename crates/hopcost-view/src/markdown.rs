@@ -104,7 +104,7 @@ pub(crate) fn cell(cell: &Cell) -> String {
     match &cell.value {
         Value::Empty => String::new(),
         Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
-        Value::Words(text) | Value::Link(text, _) => escape(text),
+        Value::Words(text) => escape(text),
         Value::Code(text) => code(text),
         Value::Grade(_) | Value::Ruling(_) => {
             cell.value.verdict().map_or("", |(_, word)| word).to_owned()

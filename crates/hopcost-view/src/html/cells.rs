@@ -83,7 +83,6 @@ pub(super) fn inline(cell: &Cell) -> String {
         Value::Empty => String::new(),
         Value::Words(text) => Esc(text).to_string(),
         Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
-        Value::Link(text, page) => format!("<a href=\"{}\">{}</a>", Esc(page), Esc(text)),
         Value::Grade(_) | Value::Ruling(_) => {
             let Some((grade, word)) = cell.value.verdict() else { return String::new() };
             format!("<span class=\"v-{}\">{word}</span>", grade.word())

@@ -24,7 +24,7 @@ pub(crate) struct Room {
     pairs: usize,
     /// Whether each host has a row.
     hosts: bool,
-    /// Whether rows lead to pages of hosts, and squares are drawn.
+    /// Whether squares are drawn.
     page: bool,
 }
 
@@ -150,12 +150,12 @@ fn common<'a>(cases: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The same of the cases of hosts.
-pub(super) fn common_of(found: &FleetReport) -> String {
+fn common_of(found: &FleetReport) -> String {
     common(found.cases.iter().map(|case| case.case.as_str()))
 }
 
 /// How far off, without an interval.
-pub(super) fn off(ratio: f64) -> Cell {
+fn off(ratio: f64) -> Cell {
     let cell = times(ratio, None);
     match cell.value {
         Value::Sorted(text, key) => Value::Sorted(text.replace(" [–]", ""), key).into(),
@@ -163,7 +163,7 @@ pub(super) fn off(ratio: f64) -> Cell {
     }
 }
 
-pub(super) fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
+fn measured(value: f64, ends: Option<(f64, f64)>, n: u32, unit: &str) -> Cell {
     let estimate = Estimate {
         low: ends.map(|(low, _)| low),
         high: ends.map(|(_, high)| high),
@@ -216,7 +216,7 @@ fn outliers(found: &FleetReport, room: Room) -> Vec<Block> {
     let shown = &found.outliers[..found.outliers.len().min(room.rows)];
     let common = common_of(found);
     let table = Rows::of(shown)
-        .column(words("host"), |of| name(&of.host, room))
+        .column(words("host"), |of| Cell::text(&of.host))
         .column(words("is"), |of| Cell::text(of.off.word()))
         .column(numbers("by [interval]"), |of| times(of.ratio, of.low.zip(of.high)))
         .column(words("its run").fold(2), |of| Cell::text(of.validity.map_or("", Validity::word)))
@@ -228,13 +228,6 @@ fn outliers(found: &FleetReport, room: Room) -> Vec<Block> {
     let mut blocks = vec![table.table()];
     blocks.extend(more(found.outliers.len(), shown.len(), "value"));
     if shown.is_empty() { Vec::new() } else { blocks }
-}
-
-fn name(host: &str, room: Room) -> Cell {
-    match room.page {
-        true => Value::Link(host.to_owned(), format!("hosts/{host}.html")).into(),
-        false => Cell::text(host),
-    }
 }
 
 fn slow(found: &FleetReport, room: Room) -> Vec<Block> {
@@ -357,7 +350,7 @@ fn missing(found: &FleetReport, room: Room) -> Vec<Block> {
     let mut blocks = Vec::new();
     if room.hosts {
         let table = Rows::of(&missing)
-            .column(words("host"), |host| name(&host.name, room))
+            .column(words("host"), |host| Cell::text(&host.name))
             .column(words("state"), |host| Cell::text(&host.state))
             .column(words("why"), |host| Cell::text(why(host)));
         blocks.push(table.table());
@@ -400,7 +393,7 @@ fn hosts(found: &FleetReport, room: Room) -> Vec<Block> {
     let cases_off =
         |host: &FleetHost| host.values.iter().filter(|value| value.off.is_some()).count();
     let table = Rows::of(&found.hosts)
-        .column(words("host"), |host| name(&host.name, room))
+        .column(words("host"), |host| Cell::text(&host.name))
         .column(words("state"), |host| Cell::text(&host.state))
         .column(numbers("cases off"), |host| match cases_off(host) {
             0 => Cell::none(),

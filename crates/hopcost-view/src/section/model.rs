@@ -352,8 +352,6 @@ pub(crate) enum Value {
     Words(String),
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
-    /// Words that lead to another page, and where that is.
-    Link(String, String),
     /// A number that needs words, and what it is sorted by.
     Sorted(String, f64),
     /// A number.

@@ -38,7 +38,7 @@ pub(super) fn pieces(cell: &Cell) -> Vec<Piece> {
     let words = |text: &str, paint| vec![(text.to_owned(), String::new(), paint)];
     match &cell.value {
         Value::Empty => Vec::new(),
-        Value::Words(text) | Value::Code(text) | Value::Link(text, _) => words(text, Paint::Plain),
+        Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
         Value::Grade(_) | Value::Ruling(_) => {
             cell.value.verdict().map_or(Vec::new(), |(grade, word)| words(word, paint_of(grade)))
         }

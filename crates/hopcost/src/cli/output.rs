@@ -43,24 +43,6 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The same for one of thousands of files that are made anew at will: whole or not at all, but a power
-/// failure may leave it empty.
-pub fn write_fast(document: &[u8], path: &Path) -> anyhow::Result<()> {
-    let old = fs::symlink_metadata(path).ok();
-    let written = match old {
-        Some(old) if !old.is_file() => Err(io::Error::other("it is no regular file")),
-        old => replace(path, document, old.as_ref(), Durable::No),
-    };
-    written.with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Whether what is written has to outlast a power failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Durable {
-    Yes,
-    No,
-}
-
 /// Refuses a file that a document could not be written to, without touching it.
 pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
     ensure_no_pipe(path)?;
@@ -100,12 +82,8 @@ fn part_of(path: &Path) -> PathBuf {
 fn write_file(document: &[u8], path: &Path) -> io::Result<()> {
     let path = followed(path)?;
     match fs::metadata(&path) {
-        Ok(old) if old.is_file() && !is_of_kernel(&path) => {
-            replace(&path, document, Some(&old), Durable::Yes)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            replace(&path, document, None, Durable::Yes)
-        }
+        Ok(old) if old.is_file() && !is_of_kernel(&path) => replace(&path, document, Some(&old)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&path, document, None),
         // A device cannot be renamed over.
         Ok(old) if !old.file_type().is_fifo() || is_of_kernel(&path) => fs::write(&path, document),
         Ok(_) => Err(io::Error::other("it is a pipe")),
@@ -155,12 +133,7 @@ fn is_trusted(found: &fs::Metadata) -> bool {
 
 /// Puts a new file in the place of an old one, so that a reader sees the old one or the
 /// new one. This user's file keeps its mode; another's is never opened further.
-fn replace(
-    path: &Path,
-    document: &[u8],
-    old: Option<&fs::Metadata>,
-    durable: Durable,
-) -> io::Result<()> {
+fn replace(path: &Path, document: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
     let part = part_of(path);
     let mode = old.map_or(0o666, |old| old.mode() & 0o777);
     // O_EXCL: follows no link and takes no file that was there before.
@@ -173,7 +146,7 @@ fn replace(
     };
     let result = keep_mode()
         .and_then(|()| file.write_all(document))
-        .and_then(|()| if durable == Durable::Yes { file.sync_all() } else { Ok(()) })
+        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&part, path));
     if result.is_err() {
         let _ = fs::remove_file(&part);
