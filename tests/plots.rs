@@ -71,7 +71,6 @@ fn a_run_writes_what_a_report_writes() {
 }
 
 #[test]
-#[test]
 fn the_published_layout_has_its_header_and_a_row_a_case() {
     let home = Home::new();
     swept(&home);
@@ -92,6 +91,7 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
     }
 }
 
+#[test]
 fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     let home = Home::new();
     let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
