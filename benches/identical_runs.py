@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 """The same run of hopcost again and again: does its number hold on the next one?
 
-For every case: the greatest estimate over the least and its standard deviation over the runs,
-as met and divided by the yardstick; of all pairs of runs, how often the 95 % intervals are
-disjoint, and how often one run's estimate lies in the other's interval; the median width of
-the interval. Last, what round trips on one CPU have in common from run to run: as met it is the host, divided it is
-what their yardstick did and they did not: its workers live for the run, and are one draw of where processes lie in memory.
+For every case and for the value met, the quiet value and the multiple of the ranking's base: the
+standard deviation over the runs, and of all pairs of runs, how many have disjoint 95 % intervals.
+A run without a quiet value counts with the value met. Last, what round trips on one CPU have in
+common from run to run: met it is the host, quiet it is what their yardstick did and they did not.
 
     benches/identical_runs.py HOPCOST [--runs 14] [--beside COMMAND] [--quota PERCENT] [-- ARGUMENTS OF hopcost run]
 
 Without arguments it runs pipe, futex, udp, tcp, channel-std, syscall and mutex-uncontended on
 one CPU and pipe and udp across two, nine rounds each. --beside runs a shell command meanwhile
 (a hog: --beside 'taskset -c 1 sh -c "while :; do :; done"'). --quota runs hopcost in a control group of its own that may
-use so many per cent of one CPU (needs root; the group is removed again): such runs are to be marked THROTTLED. The machine's stored reference
-levels are used, and learnt by the first run where there are none.
+use so many per cent of one CPU (needs root; the group is removed again): such runs are to be marked THROTTLED. The machine's stored
+quiet speeds are used, and taught by the runs where there are none (XDG_DATA_HOME).
 """
 import argparse, contextlib, itertools, json, math, os, pathlib, signal, statistics, subprocess, sys
 
@@ -48,27 +47,36 @@ def control_group(quota):
 
 
 def read(hopcost, arguments, processes):
+    """By case its values (met, quiet, ratio: point, low, high), and what the run says of itself."""
     command = [hopcost, "run", *arguments, "--format", "json"]
     if processes:
         # The shell enters the group and becomes hopcost, whose workers are then in it too.
         command = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', processes, *command]
     out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     results = json.loads(out.stdout)
+    ends = lambda of: of and of["point"] and (of["point"], of["low"] or of["point"], of["high"] or of["point"])
     found = {}
     for case in results["results"]:
         estimates = case["estimates"] or {}
         estimate = estimates.get("cost_ns") or estimates.get("p50_ns")
         if estimate and estimate["low"] is not None:
-            found[case["id"]] = estimate
-    marks = [case["id"] for case in results["results"] if case["validity"] not in ("valid", None)]
-    applied = {(a["class"], a["runtime"]): a["applied"] for a in results["adjustments"]}
-    run_wide = sorted({f["code"] for f in results["findings"] if f["case"] is None and f["severity"] != "note"})
-    return found, marks, applied, run_wide
+            found[case["id"]] = {"met": ends(estimate), "quiet": ends(estimate["quiet"] or estimate)}
+    for group in results["ladder"]:
+        for of in (of for ranking in group["rankings"] for of in ranking["cases"]):
+            case = results["results"][of["result"]]["id"]
+            if case in found and of["ratio"] and of["ratio"]["baseline"] != case:
+                found[case]["ratio"] = ends(of["ratio"])
+    speeds = ", ".join(f"{y['class']} {y['speed']}" + (f" ×{y['slower']:.2f}" if y["slower"] else "") for y in results["yardsticks"])
+    return found, f"{results['disturbed'] or 'undisturbed'}; {speeds}"
 
 
-def spread(values):
-    logs = [math.log(value) for value in values]
-    return max(values) / min(values), statistics.stdev(logs)
+def row(values):
+    """The standard deviation of points, and the pairs whose intervals are disjoint."""
+    if len(values) < 2:
+        return f"{'–':>7} {'–':>9}"
+    pairs = list(itertools.combinations(values, 2))
+    disjoint = sum(a[2] < b[1] or b[2] < a[1] for a, b in pairs)
+    return f"{statistics.stdev(math.log(point) for point, *_ in values):7.2%} {f'{disjoint} of {len(pairs)}':>9}"
 
 
 def in_common(series):
@@ -94,34 +102,22 @@ def main():
         with control_group(options.quota) as processes:
             for number in range(options.runs):
                 runs.append(read(options.hopcost, arguments, processes))
-                _, marks, applied, run_wide = runs[-1]
-                what = ", ".join(f"{c} {how}" for (c, _), how in applied.items())
-                print(f"run {number + 1}: {len(marks)} cases marked; the run: {' '.join(run_wide) or '-'}; {what}", flush=True)
+                print(f"run {number + 1}: {runs[-1][1]}", flush=True)
     finally:
         if beside:
             os.killpg(beside.pid, signal.SIGTERM)
-    print(f"\n{'case':44} {'as met':>16} {'divided':>16}  disjoint  next in  width")
-    print(f"{'':44} {'max/min':>8} {'SD':>7} {'max/min':>8} {'SD':>7}")
+    kinds = ["met", "quiet", "ratio"]
+    print(f"\n{'case':44}" + "".join(f"{kind:>18}" for kind in kinds))
+    print(f"{'':44}" + f"{'SD':>8} {'disjoint':>9}" * len(kinds))
     for case in runs[0][0]:
-        found = [run[0][case] for run in runs if case in run[0]]
-        if len(found) < 2:
-            continue
-        divided = spread([e["point"] for e in found])
-        met = spread([e["as_met"] or e["point"] for e in found])
-        pairs = list(itertools.combinations(found, 2))
-        disjoint = sum(a["high"] < b["low"] or b["high"] < a["low"] for a, b in pairs) / len(pairs)
-        both = [(a, b) for pair in pairs for a, b in (pair, pair[::-1])]
-        held = sum(a["low"] <= b["point"] <= a["high"] for a, b in both) / len(both)
-        width = statistics.median((e["high"] - e["low"]) / e["point"] for e in found)
+        of = lambda kind: [found[case][kind] for found, _ in runs if found.get(case, {}).get(kind)]
         name = case.replace("roundtrip/", "").replace("boundary=process&", "").replace("&wait=block", "")
-        print(f"{name[:44]:44} {met[0]:8.3f} {met[1]:7.2%} {divided[0]:8.3f} {divided[1]:7.2%}"
-              f"  {disjoint:8.1%} {held:8.1%} {width:6.1%}")
+        print(f"{name[:44]:44} " + " ".join(row(of(kind)) for kind in kinds))
     on_one_cpu = [case for case in runs[0][0] if case.startswith("roundtrip/") and "place=same-cpu" in case
-                  and all(case in run[0] for run in runs)]
+                  and all(case in found for found, _ in runs)]
     if len(on_one_cpu) > 1 and len(runs) > 2:
-        divided = [[math.log(run[0][case]["point"]) for run in runs] for case in on_one_cpu]
-        met = [[math.log(run[0][case]["as_met"] or run[0][case]["point"]) for run in runs] for case in on_one_cpu]
-        print(f"round trips on one CPU have in common from run to run (SD) {in_common(met):.2%} as met, {in_common(divided):.2%} divided")
+        common = lambda kind: in_common([[math.log(found[case][kind][0]) for found, _ in runs] for case in on_one_cpu])
+        print(f"round trips on one CPU have in common from run to run (SD) {common('met'):.2%} met, {common('quiet'):.2%} quiet")
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@
 The other cases are slowed by a library that is loaded before the others (LD_PRELOAD, injected.c): it puts a chain of
 multiplications into every write(2) or send(2) of as many bytes as the case's messages have, and of no other size, so that the
 yardsticks, whose messages have 64, stay as they are. Without the share the library is loaded too, with chains of no steps. How long
-a chain takes is measured by the same code on the same CPU before and after each run; its share is of the other run's value as
-met, because the chain does not slow down with the host as the case does.
+a chain takes is measured by the same code on the same CPU before and after each run; its share is of the other run's value
+met, because the chain does not slow down with the host as the case does. Values are divided by what the run's yardstick took.
 
     benches/injected.py HOPCOST [CASE…] [--share 0.05] [--seconds 15] [--repetitions 5] [--bytes 96] [--pairs 20]
 
 First, whether the chain does what it says: PAIRS adjacent pairs of single trials of about 40 ms, with and without. Then a row for each
 repetition, two runs in random order: both values in nanoseconds, their ratio less 1 with the interval that follows
-from theirs (95 %), the share injected, the difference, which is `ok` within 1.5 %, and the ratio as met, not divided by the yardstick. A case is a round trip on one CPU whose
-ends send one message each: pipe, socketpair, unix-stream, tcp, udp. The machine's stored reference levels are used (XDG_DATA_HOME).
+from theirs (95 %), the share injected, the difference, which is `ok` within 1.5 %, and the ratio of the values met. A case is a round trip on one CPU whose
+ends send one message each: pipe, socketpair, unix-stream, tcp, udp. Both runs' values are put in relation by what their yardsticks took.
 """
 import argparse, json, math, os, pathlib, random, subprocess, tempfile
 from pairs import ROOT, adjacent_ratios, cpus, median, rank_interval, run, ticks_per_second
@@ -86,20 +86,21 @@ class Injector:
         before_ns = self.chain_ns(steps)
         document = self.json(["run", self.spelling(slowed), "--duration", f"{self.options.seconds:g}s", "--format", "json"], slowed)
         codes = sorted({f["code"] for f in document["findings"] if f["case"] is None})
-        return codes, document["results"][0]["estimates"]["p50_ns"], SENDS * (before_ns + self.chain_ns(steps)) / 2
+        own_ns = document["yardsticks"][0]["own_ns"]
+        return codes, document["results"][0]["estimates"]["p50_ns"], own_ns, SENDS * (before_ns + self.chain_ns(steps)) / 2
 
     def row(self):
         arms = [False, True]
         random.shuffle(arms)
         seen = {slowed: self.measured(slowed) for slowed in arms}
-        (codes, plain, _), (_, slowed, took_ns) = seen[False], seen[True]
-        found = slowed["point"] / plain["point"]
+        (codes, plain, plain_own_ns, _), (_, slowed, own_ns, took_ns) = seen[False], seen[True]
+        met = slowed["point"] / plain["point"]
+        found = met * plain_own_ns / own_ns
         half = math.inf
         if plain["low"] and slowed["low"]:
             # Each interval allows for the next run, so for two runs; the difference of these two does so by itself.
             half = math.hypot(*(math.log(e["high"] / e["low"]) / 2 for e in (plain, slowed))) / math.sqrt(2)
-        injected = self.options.share if self.case == "spin" else took_ns / (plain["as_met"] or plain["point"])
-        met = (slowed["as_met"] or slowed["point"]) / (plain["as_met"] or plain["point"])
+        injected = self.options.share if self.case == "spin" else took_ns / plain["point"]
         off = found - 1 - injected
         print(f"{plain['point']:11.1f} {slowed['point']:9.1f}  {found - 1:+7.2%} "
               f"[{found * math.exp(-half) - 1:+7.2%}, {found * math.exp(half) - 1:+7.2%}]  {injected:8.2%}  "
@@ -125,7 +126,7 @@ def main():
             print(f"{injector.spelling(False)}, two runs of {options.seconds:g} s each")
             if case != "spin":
                 injector.size()
-            print(f"{'without ns':>11} {'with ns':>9}  {'found':^26}  {'injected':>8}  {'off by':>7}  {'as met':>7}  verdict")
+            print(f"{'without ns':>11} {'with ns':>9}  {'found':^26}  {'injected':>8}  {'off by':>7}  {'met':>7}  verdict")
             rows = [injector.row() for _ in range(options.repetitions)]
         offs, codes = [off for off, _ in rows], sorted({code for _, codes in rows for code in codes})
         within = sum(abs(off) <= OFF_MAX for off in offs)

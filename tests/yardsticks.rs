@@ -1,11 +1,11 @@
 //! Yardsticks: read beside every trial, asleep in between, gone with the run.
 
 use std::collections::BTreeSet;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuUse, Moment, RawRun, Reference, YardstickClass};
+use hopcost_model::raw::{CpuUse, Moment, RawRun, YardstickClass};
 
 use crate::faults::{alive, children_of, signal};
 use crate::support::wait::reap;
@@ -138,144 +138,103 @@ fn a_yardstick_that_dies_is_started_again_once_and_then_done_without() {
     assert!(run.trials.last().expect("a trial").yardsticks.is_empty());
 }
 
-/// As many rounds as a level takes to be learnt.
-const SHORT: [&str; 6] = ["run", "call/syscall", "--rounds", "6", "--measure", "2ms"];
+/// A run that teaches the speed of the machine where nothing disturbs it.
+const TEACHING: [&str; 6] = ["run", "call/syscall", "--rounds", "14", "--measure", "20ms"];
 
-/// The stored levels of a home, as text.
-fn levels(home: &Home) -> String {
-    let folder = home.path().join("data/hopcost/machine");
-    let files = std::fs::read_dir(folder).expect("the machine's folder");
+/// How often something is tried that wants to be left alone.
+const TRIES: usize = 10;
+
+/// Where the quiet speeds of a home are stored, once there are some.
+fn stored_speeds(home: &Home) -> Option<std::path::PathBuf> {
+    let files = std::fs::read_dir(home.path().join("data/hopcost/machine")).ok()?;
     let files: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
-    std::fs::read_to_string(&files[0]).expect("a file")
+    files.into_iter().next()
 }
 
-/// Makes the stored levels so many times as long.
-fn change_levels(home: &Home, factor: f64) {
-    let path = std::fs::read_dir(home.path().join("data/hopcost/machine")).expect("a folder");
-    let path = path.map(|entry| entry.expect("an entry").path()).next().expect("a file");
-    let mut stored: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&path).expect("levels")).expect("JSON");
-    for level in stored["levels"].as_array_mut().expect("levels") {
-        let ns = level["reference"]["operation_ns"].as_f64().expect("a time");
-        level["reference"]["operation_ns"] = (ns * factor).into();
+/// The stored speed of getppid, where there is one.
+fn floor(home: &Home) -> Option<serde_json::Value> {
+    let text = std::fs::read_to_string(stored_speeds(home)?).expect("a file");
+    let stored: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let floors = stored["floors"].as_array().expect("floors");
+    let of_call = floors.iter().find(|floor| floor["case"] == "call/syscall")?;
+    Some(of_call["reference"].clone())
+}
+
+/// Makes the stored speed so many nanoseconds.
+fn change_floor(home: &Home, ns: f64) {
+    let path = stored_speeds(home).expect("speeds");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    let mut stored: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for floor in stored["floors"].as_array_mut().expect("floors") {
+        floor["reference"]["operation_ns"] = ns.into();
     }
     std::fs::write(&path, stored.to_string()).expect("to write");
 }
 
-/// How often something is tried that wants to be left alone. Where others compute all the time it is not
-/// checked, and that is told: hopcost has to refuse then.
-const TRIES: usize = 20;
-
-fn not_checked() {
-    eprintln!("NOT CHECKED: others used the CPUs in each of {TRIES} tries, so nothing was learnt");
-}
-
-/// What `calibrate` prints; nothing on a busy machine, where it leaves the stored levels as they are.
-fn calibrated(home: &Home, more: &[&str]) -> Option<String> {
-    let arguments = [&["calibrate", "--budget", "1s"], more].concat();
-    let stored = || {
-        let is_there = home.path().join("data/hopcost/machine").exists();
-        let text = if is_there { levels(home) } else { r#"{"levels":[]}"#.to_owned() };
-        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["levels"].clone()
-    };
-    let before = stored();
-    let is_refused = |one: &Output| {
-        let refused = String::from_utf8_lossy(&one.stderr).contains("busy with other work");
-        if refused {
-            assert_eq!((one.status.code(), one.stdout.len()), (Some(1), 0), "{one:?}");
-            assert_eq!(stored(), before);
-        }
-        refused
-    };
-    let mut ended = std::iter::repeat_with(|| home.run(&arguments)).take(TRIES);
-    let Some(output) = ended.find(|one| !is_refused(one)) else {
-        not_checked();
-        return None;
-    };
-    assert!(output.status.success(), "{output:?}");
-    Some(String::from_utf8(output.stdout).expect("UTF-8"))
-}
-
-/// The id and the reference of a short run, and what it said on stderr.
-fn reference(home: &Home, out: &str) -> (String, Reference, String) {
-    let out = home.path().join(out);
-    std::fs::remove_file(&out).ok();
-    let mut arguments = SHORT.to_vec();
-    arguments.extend(["--out", out.to_str().expect("UTF-8")]);
-    let output = home.run(&arguments);
+/// The JSON document of a run.
+fn measured(home: &Home) -> serde_json::Value {
+    let output = home.run(&[&TEACHING[..], &["--format", "json"]].concat());
     assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
-    let run = hopcost_file::open(&out, &|| Ok(Box::new(tempfile::tempdir()?)));
-    let run = run.expect("a run file");
-    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
-    (run.about.id, run.yardsticks[0].reference.clone().expect("a reference"), stderr)
+    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 #[test]
-fn a_level_of_a_machine_that_was_not_quiet_is_replaced_by_a_run_that_finds_it_faster() {
+fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     let _alone = alone();
     let home = Home::new();
-    if calibrated(&home, &[]).is_none() {
-        return;
+    let is_known = |floor: &serde_json::Value| floor["runs"].as_u64() >= Some(2);
+    let mut tries = 0;
+    while !floor(&home).is_some_and(|floor| is_known(&floor)) {
+        if tries == TRIES {
+            return eprintln!("NOT CHECKED: others used the CPU in each of {TRIES} runs");
+        }
+        measured(&home);
+        tries += 1;
     }
-    change_levels(&home, 2.5);
-    let stored = levels(&home);
-    let (id, found, stderr) = reference(&home, "first");
-    assert_eq!(found.learnt_from, id, "{stderr}");
-    assert!(stderr.contains("faster than its stored reference speed (syscall "), "{stderr}");
-    let out = home.path().join("first");
-    let shown = ["report", out.to_str().expect("UTF-8"), "--format", "json"];
-    let results = home.expect(&shown, 0);
-    let results: serde_json::Value = serde_json::from_str(&results).expect("JSON");
-    let cost = &results["results"][0]["estimates"]["cost_ns"];
-    let (point, as_met) = (cost["point"].as_f64(), cost["as_met"].as_f64());
-    let times = point.expect("a cost") / as_met.or(point).expect("a cost");
-    assert!(times < 1.5, "at a speed that nobody met: {cost}");
-    assert_eq!(levels(&home) == stored, stderr.contains("the machine was busy"), "{stderr}");
+    let known = floor(&home).expect("a floor");
+    let ns = known["operation_ns"].as_f64().expect("a time");
+    assert!(known["trials"].as_u64() >= Some(12) && known["learnt_on"].is_string(), "{known}");
+    // Beside a floor half as high the machine is slow: quiet stands beside what was met.
+    change_floor(&home, ns / 2.0);
+    let slow = measured(&home);
+    let cost = &slow["results"][0]["estimates"]["cost_ns"];
+    let slower = slow["yardsticks"][0]["slower"].as_f64().expect("known");
+    if slow["adjustments"][0]["applied"] != "shared" {
+        let [met, quiet] = [&cost["point"], &cost["quiet"]["point"]].map(|of| of.as_f64());
+        let times = met.expect("a cost") / quiet.expect("a quiet cost");
+        assert!((times / slower - 1.0).abs() < 0.1, "{cost} {slower}");
+    }
+    assert!(slow["disturbed"].as_str().expect("words").contains("× slower"), "{slow}");
+    let kept = floor(&home).expect("a floor")["operation_ns"].as_f64();
+    assert_eq!(kept, Some(ns / 2.0), "slower never replaces");
+    // As learnt beside other work: it makes no number wrong, and goes.
+    change_floor(&home, ns * 2.5);
+    let poisoned = measured(&home);
+    let cost = &poisoned["results"][0]["estimates"]["cost_ns"];
+    assert!(cost["quiet"].is_null(), "{cost}");
+    if poisoned["yardsticks"][0]["speed"] == "wrong" {
+        assert!(poisoned["findings"].to_string().contains("hopcost dropped it"), "{poisoned}");
+        let now = floor(&home).and_then(|floor| floor["operation_ns"].as_f64());
+        assert!(now.is_none_or(|now| now < 2.0 * ns), "{now:?}");
+    }
+    let forgot = home.expect(&["doctor", "--forget-speed"], 0);
+    assert_eq!(forgot, "hopcost forgot the quiet speed of this machine\n");
+    assert_eq!(floor(&home), None);
+    let again = home.expect(&["doctor", "--forget-speed"], 0);
+    assert!(again.starts_with("no run had taught"), "{again}");
 }
 
 #[test]
-fn a_first_run_learns_the_level_and_later_ones_refer_to_it() {
-    let _alone = alone();
-    let home = Home::new();
-    let mut firsts = std::iter::repeat_with(|| reference(&home, "first")).take(TRIES);
-    let is_stored = |(.., said): &(_, _, String)| !said.contains("the machine was busy");
-    let Some((first_id, first, _)) = firsts.find(is_stored) else { return not_checked() };
-    assert_eq!((first.readings, &first.learnt_from), (12, &first_id));
-    assert!(first.operation_ns > 1.0 && first.log_error >= 0.0);
-    // So short that no later run finds the machine faster, which would replace it.
-    change_levels(&home, 0.5);
-    let stored = levels(&home);
-    let (second_id, second, _) = reference(&home, "second");
-    assert!((second.operation_ns / first.operation_ns - 0.5).abs() < 1e-9, "{second:?}");
-    assert_eq!(Reference { operation_ns: first.operation_ns, ..second }, first);
-    assert!(second_id != first_id && levels(&home) == stored);
-    let Some(said) = calibrated(&home, &["--format", "json"]) else { return };
-    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-    let syscall = &said["yardsticks"][1];
-    assert_eq!(syscall["previous"]["learnt_from"], first_id.as_str(), "{said}");
-    assert_eq!(syscall["reference"]["learnt_from"], "calibrate");
-    assert_ne!(levels(&home), stored);
-    let shown = home.expect(&["calibrate", "--show"], 0);
-    assert!(shown.starts_with("class ") && shown.contains("syscall"), "{shown}");
-    change_levels(&home, 0.5);
-    assert_eq!(reference(&home, "third").1.learnt_from, "calibrate");
-}
-
-#[test]
-fn where_levels_cannot_be_stored_or_believed_a_line_says_so_and_the_run_goes_on() {
+fn where_speeds_cannot_be_stored_or_believed_a_line_says_so_and_the_run_goes_on() {
     let _alone = alone();
     let home = Home::new();
     let machine = home.path().join("data/hopcost/machine");
     std::fs::create_dir_all(machine.parent().expect("a parent")).expect("to create");
     std::fs::write(&machine, "").expect("to write");
-    let output = home.run(&SHORT);
+    let output = home.run(&["run", "call/syscall", "--rounds", "6", "--measure", "2ms"]);
     assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
     let stderr = String::from_utf8_lossy(&output.stderr);
     let lines = stderr.lines().filter(|line| line.contains("machine"));
     assert_eq!(lines.count(), 2, "{stderr}");
-    let run = stored(&home);
-    assert!(run.yardsticks[0].reference.is_some(), "the run has its own");
-    let refused = home.run(&["calibrate", "--show"]);
-    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }

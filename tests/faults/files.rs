@@ -128,13 +128,6 @@ pub const FAULTS: &[Fault] = &[
         play: |home| read_only(home, &BRIEF[..4]),
     },
     Fault {
-        name: "a home that is read-only, to calibrate: said before anything is measured",
-        codes: &[2],
-        says: &["storing the machine's levels"],
-        within_s: 10,
-        play: |home| read_only(home, &["calibrate", "--budget", "20s"]),
-    },
-    Fault {
         name: "no temporary directory, for a trial",
         codes: &[2],
         says: &["TMPDIR"],

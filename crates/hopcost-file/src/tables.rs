@@ -188,8 +188,9 @@ fields!(CHECKED_STAMP of StampCheck {
 
 const YARDSTICK_PLAYED: &[Column] = list![
     class TEXT, case_id TEXT, cpu_caller INT, cpu_callee MAYBE_INT, operations INT,
-    reference_ns BITS, reference_log_error BITS, reference_readings MAYBE_INT,
-    reference_learnt_from MAYBE_TEXT, gone MAYBE_TEXT,
+    reference_ns BITS, reference_log_error BITS, reference_trials MAYBE_INT,
+    reference_runs MAYBE_INT, reference_learnt_from MAYBE_TEXT,
+    reference_learnt_on MAYBE_TEXT, reference_distance_ns BITS, gone MAYBE_TEXT,
 ];
 
 impl Put for Yardstick {
@@ -199,7 +200,10 @@ impl Put for Yardstick {
         self.operations.put(row)?;
         let known = self.reference.as_ref();
         (known.map(|one| one.operation_ns), known.map(|one| one.log_error)).put(row)?;
-        (known.map(|one| one.readings), known.map(|one| one.learnt_from.as_str())).put(row)?;
+        (known.map(|one| one.trials), known.map(|one| one.runs)).put(row)?;
+        known.map(|one| one.learnt_from.as_str()).put(row)?;
+        known.map(|one| one.learnt_on.as_str()).put(row)?;
+        known.and_then(|one| one.distance_ns).put(row)?;
         self.gone.put(row)
     }
 }
@@ -210,14 +214,26 @@ impl Get for Yardstick {
         let (caller, callee) = <(u32, Option<u32>)>::get(row)?;
         let operations = Get::get(row)?;
         let (operation_ns, log_error) = <(Option<f64>, Option<f64>)>::get(row)?;
-        let (readings, learnt_from) = <(Option<u64>, Option<String>)>::get(row)?;
-        let reference = match (operation_ns, log_error, readings, learnt_from) {
-            (None, None, None, None) => None,
-            (Some(operation_ns), Some(log_error), Some(readings), Some(learnt_from)) => {
+        let (trials, runs) = <(Option<u64>, Option<u64>)>::get(row)?;
+        let (learnt_from, learnt_on) = <(Option<String>, Option<String>)>::get(row)?;
+        let distance_ns = Get::get(row)?;
+        let time = operation_ns.zip(log_error);
+        let reference = match (time, trials.zip(runs), learnt_from.zip(learnt_on)) {
+            (None, None, None) => None,
+            (Some((operation_ns, log_error)), Some((trials, runs)), Some((from, on))) => {
                 if operation_ns <= 0.0 || log_error < 0.0 {
                     return row.wrong("of a reference that is no time with an error");
                 }
-                Some(Reference { operation_ns, log_error, readings, learnt_from })
+                let (learnt_from, learnt_on) = (from, on);
+                Some(Reference {
+                    operation_ns,
+                    log_error,
+                    trials,
+                    runs,
+                    learnt_from,
+                    learnt_on,
+                    distance_ns,
+                })
             }
             _ => return row.wrong("of a reference of which a part is missing"),
         };
@@ -228,6 +244,7 @@ impl Get for Yardstick {
 
 fields!(CPU_USED of CpuUse {
     cpu: cpu INT,
+    idle_ns: idle_ns MAYBE_INT,
     steal_ns: steal_ns MAYBE_INT,
     interrupt_ns: interrupt_ns MAYBE_INT,
     interrupts: interrupts MAYBE_INT,

@@ -26,6 +26,7 @@ impl Counted {
         let of = |&cpu: &u32| CpuUse {
             cpu,
             // user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5))
+            idle_ns: time_ns(&stat, cpu, 3..5),
             steal_ns: time_ns(&stat, cpu, 7..8),
             interrupt_ns: time_ns(&stat, cpu, 5..7),
             interrupts: sum(&interrupts, cpu, |_| true),
@@ -41,6 +42,7 @@ impl Counted {
         let pairs = self.cpus.iter().zip(&before.cpus).filter(|(now, then)| now.cpu == then.cpu);
         let did = |(now, then): (&CpuUse, &CpuUse)| CpuUse {
             cpu: now.cpu,
+            idle_ns: less(now.idle_ns, then.idle_ns),
             steal_ns: less(now.steal_ns, then.steal_ns),
             interrupt_ns: less(now.interrupt_ns, then.interrupt_ns),
             interrupts: less(now.interrupts, then.interrupts),
@@ -63,15 +65,6 @@ impl Counted {
         });
         did.max_by_key(|throttling| (throttling.ns, throttling.times))
     }
-}
-
-/// Time since boot in which each of these CPUs was not idle, steal included, in steps of 10 ms.
-/// Absent where the kernel does not tell.
-pub fn busy_ns(root: &Root, cpus: &[u32]) -> Vec<Option<u64>> {
-    let stat = root.text("/proc/stat").unwrap_or_default();
-    // All but idle and iowait.
-    let of = |&cpu: &u32| time_ns(&stat, cpu, 0..3)?.checked_add(time_ns(&stat, cpu, 5..8)?);
-    cpus.iter().map(of).collect()
 }
 
 fn less(now: Option<u64>, then: Option<u64>) -> Option<u64> {
@@ -132,11 +125,6 @@ mod tests {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 1 2\nintr 1";
         assert_eq!(time_ns(stat, 0, 7..8), Some(80_000_000));
         assert_eq!(time_ns(stat, 0, 5..7), Some(130_000_000));
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("proc")).unwrap();
-        std::fs::write(folder.path().join("proc/stat"), stat).unwrap();
-        let busy = busy_ns(&Root::new(folder.path()), &[0, 1]);
-        assert_eq!(busy, [Some(270_000_000), None]);
         assert_eq!(time_ns(stat, 1, 7..8), None);
         assert_eq!(time_ns(stat, 2, 7..8), None);
     }

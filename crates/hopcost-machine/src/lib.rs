@@ -38,7 +38,7 @@ mod shared_pages;
 mod steal;
 mod topology;
 
-pub use counted::{Counted, busy_ns};
+pub use counted::Counted;
 pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;

@@ -25,10 +25,10 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A class of cases does not follow its yardstick.
+    /// A class of cases does not follow its yardstick, or is not put in relation to its quiet speed.
     NotAdjusted = "NOT_ADJUSTED",
-        "The values of a class of cases were not divided by its yardstick, because that would have been wrong.",
-        "Nothing needs to be done: the intervals allow for what was met. If it is unexpected, look for what else runs on these CPUs or uses their cache.";
+        "The trials of a class of cases were not adjusted by its yardstick, or show no value of the quiet machine, because that would have been wrong.",
+        "Nothing needs to be done: the values are what was met. If it is unexpected, look for what else runs on these CPUs or uses their cache; `hopcost doctor` lists the quiet speeds, and `hopcost doctor --forget-speed` drops them.";
     /// The hypervisor ran something else.
     Steal = "STEAL",
         "The hypervisor took the used CPUs away for part of the run (steal time).",

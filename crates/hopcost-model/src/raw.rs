@@ -236,7 +236,10 @@ document! {
     pub struct CpuUse {
         /// The CPU.
         pub cpu: u32,
-        /// Steal (/proc/stat, in steps of 10 ms).
+        /// Time idle (/proc/stat, in steps of 10 ms).
+        #[serde(default)]
+        pub idle_ns: Option<u64>,
+        /// Steal (likewise).
         pub steal_ns: Option<u64>,
         /// Time in interrupts and softirqs (likewise).
         pub interrupt_ns: Option<u64>,
@@ -304,7 +307,7 @@ document! {
         pub cpus: Vec<u32>,
         /// Operations of one reading.
         pub operations: u64,
-        /// Its quiet level on this machine, where one was known or could be learnt.
+        /// Its speed on the quiet machine, where earlier runs had taught it.
         #[serde(default)]
         pub reference: Option<Reference>,
         /// Why there are no readings of it from some trial on, or none at all.
@@ -314,16 +317,24 @@ document! {
 }
 
 document! {
-    /// The quiet level of a yardstick on one machine, by which runs of it are made comparable.
+    /// What an operation of a yardstick takes on the quiet machine.
     pub struct Reference {
-        /// Time of one operation.
+        /// Time of one operation: median over undisturbed trials.
         pub operation_ns: f64,
         /// Standard error of its logarithm.
         pub log_error: f64,
-        /// Readings that it was learnt from.
-        pub readings: u64,
-        /// Id of the run that it was learnt from, or `calibrate`.
+        /// Undisturbed trials of all runs so far.
+        pub trials: u64,
+        /// Runs that had such trials.
+        pub runs: u64,
+        /// Id of the run that taught it, the fastest.
         pub learnt_from: String,
+        /// When that began, RFC 3339 in UTC.
+        pub learnt_on: String,
+        /// Of a yardstick across two CPUs: what a cache line took between them and back, where
+        /// that run measured it.
+        #[serde(default)]
+        pub distance_ns: Option<f64>,
     }
 }
 

@@ -4,7 +4,7 @@
 use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtime, WaitKind, Workload};
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::raw::{Yardstick, YardstickClass};
+use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 
 /// What a message of the yardsticks that sleep carries, in bytes.
 const PAYLOAD_BYTES: u32 = 64;
@@ -34,6 +34,16 @@ pub fn yardsticks<'m>(
             if simulated.is_some() { Some(YardstickClass::Alu) } else { class(case, said) };
         let Some(class) = of_case else { continue };
         let (Some(caller), callee) = plan.cpus_for(case.placement) else { continue };
+        // A simulated host says itself what an operation takes when it is quiet.
+        let reference = simulated.is_some().then(|| Reference {
+            operation_ns: SIMULATED_NS,
+            log_error: 0.0,
+            trials: 0,
+            runs: 0,
+            learnt_from: "simulated".to_owned(),
+            learnt_on: String::new(),
+            distance_ns: None,
+        });
         let cpus = match class {
             YardstickClass::Wake | YardstickClass::Line => match callee {
                 Some(callee) => vec![caller, callee],
@@ -55,7 +65,7 @@ pub fn yardsticks<'m>(
                 case: id,
                 cpus,
                 operations: 0,
-                reference: None,
+                reference,
                 gone: None,
             });
             found.all.len() - 1
@@ -64,6 +74,9 @@ pub fn yardsticks<'m>(
     }
     found
 }
+
+/// What an operation of the engine `known` takes on its quiet host.
+const SIMULATED_NS: f64 = 10_000.0;
 
 /// What stands beside a test engine on a simulated host: one that follows that host alone.
 fn simulated(case: &Case) -> Option<Case> {

@@ -215,7 +215,15 @@ mod tests {
     fn stolen(ns: u64) -> CpuUse {
         let steal_ns = Some(ns);
         let (interrupt_ns, interrupts, softirqs, network_softirqs) = (None, None, None, None);
-        CpuUse { cpu: 0, steal_ns, interrupt_ns, interrupts, softirqs, network_softirqs }
+        CpuUse {
+            cpu: 0,
+            idle_ns: None,
+            steal_ns,
+            interrupt_ns,
+            interrupts,
+            softirqs,
+            network_softirqs,
+        }
     }
 
     fn unknown(bound_ticks: u64) -> GateReading {

@@ -52,7 +52,7 @@ impl Reading<'_> {
         Some(self.result.estimates.as_ref()?.headline()?.1)
     }
 
-    /// The same of each measured trial, in time order.
+    /// The same of each measured trial, in time order, as trials are compared.
     pub fn values(&self) -> Vec<f64> {
         self.per_trial.iter().map(|trial| trial.value_ns).collect()
     }
@@ -163,8 +163,7 @@ fn of_case<'a>(
     let load = load::result(run, case, &raw);
     let bound_ns = wake.as_ref().map(|wake| wake.clock_bound_ns);
     let bound_ns = bound_ns.or(load.as_ref().map(|load| load.clock_bound_ns)).flatten();
-    let clock_bound_ns = clock_bound_ns(run, bound_ns, &raw);
-    let widened = |found: Estimates| match clock_bound_ns {
+    let widened = |found: Estimates| match bound_ns {
         Some(bound_ns) => estimate::widened(found, bound_ns),
         None => found,
     };
@@ -189,8 +188,7 @@ fn of_case<'a>(
             _ => estimates.map(widened),
         },
         cpu_ns_per_message: over(&|trial| {
-            let factor = run.factor(trial).unwrap_or(1.0);
-            per(trial.cpu_ns as f64 / factor, handled(case, trial) * messages(case.workload))
+            per(trial.cpu_ns as f64, handled(case, trial) * messages(case.workload))
         }),
         switches_per_operation: over(&|trial| {
             per(switches(trial, Whose::All) as f64, handled(case, trial))
@@ -219,12 +217,6 @@ fn of_case<'a>(
         band: pooled.band,
         pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
     }
-}
-
-/// How far one-way times may be off because of the clocks, at the speed that they are given at.
-fn clock_bound_ns(run: &Run, bound_ns: Option<f64>, trials: &[&RawTrial]) -> Option<f64> {
-    let factors = trials.iter().map(|trial| run.factor(trial).unwrap_or(1.0));
-    Some(bound_ns? / factors.min_by(f64::total_cmp)?)
 }
 
 /// What became of a case, and why it was not measured.

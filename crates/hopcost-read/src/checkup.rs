@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use hopcost_model::SCHEMA;
 use hopcost_model::case::{Placement, Workload};
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Checkup, ClocksAcross, CpuGaps, CpuLine, Handover, Right};
+use hopcost_model::results::{
+    Checkup, ClocksAcross, CpuGaps, CpuLine, Handover, QuietSpeed, Right,
+};
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::run::Run;
@@ -16,6 +18,8 @@ use crate::run::Run;
 pub struct Besides {
     /// CPUs that this process may use.
     pub cpus_allowed: Vec<u32>,
+    /// What runs have taught of this machine.
+    pub speeds: Vec<QuietSpeed>,
     /// What hopcost may do here.
     pub rights: Vec<Right>,
     /// How long it took.
@@ -45,6 +49,7 @@ pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
         gaps: of(Workload::Roundtrip, "gaps").filter_map(|trial| gaps(raw, trial)).collect(),
         handovers: handovers(raw, &lines, pipes.chain(wakes)),
         lines,
+        speeds: besides.speeds,
         rights: besides.rights,
         failures: failures(raw),
         findings: Vec::new(),

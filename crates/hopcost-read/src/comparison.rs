@@ -191,7 +191,7 @@ fn ratio(
     LogRatio::of_blocks(&blocks.iter().filter_map(ratio).collect::<Vec<f64>>())
 }
 
-/// A value of each trial as met, by its case and round. Single operations and batches share no
+/// A value of each trial, by its case and round. Single operations and batches share no
 /// column: those that are stamped otherwise than the first trial of the baseline are left out.
 fn values<V>(
     raw: &RawRun,

@@ -7,14 +7,14 @@
 //! Pooled are also the mean and the standard deviation of wake-ups: a few slow ones of
 //! a few trials decide them, and the median over trials would leave just these out.
 
+use std::borrow::Cow;
+
 use hopcost_model::case::Workload;
-use hopcost_model::results::{Estimate, Estimates, Statistic};
+use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::line::Line;
-use hopcost_stats::next_run::{
-    Interval, Trials, next_run_interval, pooled_intervals, this_run_interval,
-};
+use hopcost_stats::next_run::{Interval, Trials, next_run_interval, pooled_interval};
 use hopcost_stats::pooled::{DRAWS, Moment, Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{
     DIGITS_WITHOUT_INTERVAL, detectable_beside_next_run, detectable_difference, significant_digits,
@@ -24,7 +24,7 @@ use hopcost_stats::{LEVEL, sample};
 
 use crate::format;
 use crate::trial::{Family, Trial};
-use crate::yardstick::Doubt;
+use crate::yardstick::{Basis, Dependence, Doubt};
 
 /// The least trials that have an interval.
 pub const TRIALS_MIN: usize = 6;
@@ -84,61 +84,74 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
 
 /// No quantile above the median is below it, in any run.
 fn above_the_median(estimates: &mut Estimates) {
-    let Some(least) = estimates.get(Statistic::P50).and_then(|p50| p50.low) else { return };
+    let Some(p50) = estimates.get(Statistic::P50) else { return };
+    let (least, quiet) = (p50.low, p50.quiet.and_then(|quiet| quiet.low));
+    let raise = |low: &mut Option<f64>, least: Option<f64>| {
+        *low = low.map(|low| least.map_or(low, |least| low.max(least)));
+    };
     let above = QUANTILES.iter().filter(|statistic| **statistic != Statistic::P50);
     for &statistic in above {
-        let low = estimates.get_mut(statistic).and_then(|estimate| estimate.low.as_mut());
-        if let Some(low) = low {
-            *low = low.max(least);
+        let Some(estimate) = estimates.get_mut(statistic) else { continue };
+        raise(&mut estimate.low, least);
+        if let Some(of_quiet) = &mut estimate.quiet {
+            raise(&mut of_quiet.low, quiet);
         }
     }
 }
 
 impl Measured<'_> {
-    /// The median over trials of one value each, with its interval: for the next run, and
-    /// beside it that of this run.
+    /// The median over trials of one value each, with its interval.
     fn over(&self, of: &dyn Fn(&Trial) -> Option<f64>, estimand: String) -> Estimate {
-        let own: Vec<(f64, Option<f64>)> =
-            self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.factor))).collect();
-        let values: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
-        let met: Option<Vec<f64>> =
-            own.iter().map(|(value, factor)| Some(value * (*factor)?)).collect();
-        let as_met = met.and_then(|met| sample::median(&met));
-        let Some((next, this)) = self.doubt.and_then(|doubt| intervals(&values, doubt)) else {
-            return Estimate { as_met, ..over_trials(values, estimand) };
+        let own: Vec<(f64, f64)> =
+            self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.slower()))).collect();
+        let met: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
+        let adjusted: Vec<f64> = own.iter().map(|(value, factor)| value / factor).collect();
+        let found = |values: &[f64], dependence: Dependence| {
+            Some((sample::median(values)?, interval(values, dependence)?))
         };
-        let point = sample::median(&values).unwrap_or_default();
-        let found =
-            Estimate { n_trials: values.len() as u32, ..self.of_both(point, next, this, estimand) };
-        Estimate { level: found.low.map(|_| LEVEL), as_met, ..found }
+        let both = self
+            .doubt
+            .and_then(|doubt| Some((found(&met, doubt.met)?, found(&adjusted, doubt.adjusted)?)));
+        let Some((of_met, of_adjusted)) = both else { return over_trials(met, estimand) };
+        let found = self.of_both(of_met, of_adjusted, estimand);
+        Estimate { n_trials: met.len() as u32, level: found.low.map(|_| LEVEL), ..found }
     }
 
-    /// A value with the interval of the next run, unless the trials were of one moment, and that
-    /// of this one.
+    /// The value met with its interval, from the values met or the adjusted ones, and that of
+    /// the quiet machine beside it. Trials of one moment have no interval.
     fn of_both(
         &self,
-        point: f64,
-        next: (f64, f64),
-        this: (f64, f64),
+        (met, of_met): (f64, (f64, f64)),
+        (adjusted, of_adjusted): (f64, (f64, f64)),
         estimand: String,
     ) -> Estimate {
-        let moment = self.doubt.and_then(|doubt| moment(doubt.span_s));
-        // Logarithms and back may move an end past the value itself.
-        let [next, this] = [next, this].map(|(low, high)| (low.min(point), high.max(point)));
-        let next = Some(next).filter(|_| moment.is_none());
-        let found = between(point, next, self.trials.len(), estimand);
+        let Doubt { basis, span_s, .. } = self.doubt.unwrap_or_default();
+        let moment = moment(span_s);
+        let times = |(low, high): (f64, f64), factor: f64, point: f64| {
+            // Logarithms and back may move an end past the value itself.
+            Some(((low * factor).min(point), (high * factor).max(point)))
+                .filter(|_| moment.is_none())
+        };
+        let ends = match basis {
+            Basis::Adjusted => times(of_adjusted, met / adjusted, met),
+            Basis::Met | Basis::Slower(_) => times(of_met, 1.0, met),
+        };
+        let quiet = match basis {
+            Basis::Slower(factor) => {
+                let point = adjusted * factor;
+                let ends = times(of_adjusted, factor, point);
+                Some(Quiet { point, low: ends.map(|of| of.0), high: ends.map(|of| of.1) })
+            }
+            _ => None,
+        };
+        let found = between(met, ends, self.trials.len(), estimand);
         Estimate {
-            insufficient: moment.or(found.insufficient.clone()),
-            this_run_low: Some(this.0),
-            this_run_high: Some(this.1),
-            detectable: next.and_then(|(low, high)| detectable_beside_next_run(low, high)),
+            insufficient: moment.clone().or(found.insufficient.clone()),
+            detectable: ends.and_then(|(low, high)| detectable_beside_next_run(low, high)),
+            quiet,
             ..found
         }
     }
-}
-
-fn ends(interval: Interval) -> (f64, f64) {
-    (libm::exp(interval.low), libm::exp(interval.high))
 }
 
 /// The least time from a case's first trial to its last that says anything of another run: the
@@ -157,12 +170,16 @@ fn moment(span_s: f64) -> Option<String> {
     })
 }
 
-/// The intervals of the next run's median and of this one's, where all values are above zero.
-fn intervals(values: &[f64], doubt: Doubt) -> Option<((f64, f64), (f64, f64))> {
+/// The interval of the next run's median, where all values are above zero.
+fn interval(values: &[f64], dependence: Dependence) -> Option<(f64, f64)> {
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
-    let Doubt { shared_error, autocorrelation, .. } = doubt;
+    let Dependence { shared_error, autocorrelation } = dependence;
     let trials = Trials { log_values: &logs, shared_error, autocorrelation };
-    Some((next_run_interval(trials, LEVEL).map(ends)?, this_run_interval(trials, LEVEL).map(ends)?))
+    next_run_interval(trials, LEVEL).map(ends)
+}
+
+fn ends(interval: Interval) -> (f64, f64) {
+    (libm::exp(interval.low), libm::exp(interval.high))
 }
 
 /// The quantiles that are estimated. Each draws from a seed of its place here, so a new one goes last.
@@ -291,8 +308,9 @@ pub fn widened(mut estimates: Estimates, bound_ns: f64) -> Estimates {
     for &statistic in Statistic::ALL {
         let Some(estimate) = estimates.get_mut(statistic) else { continue };
         widen(estimate, bound_ns);
-        for low in [&mut estimate.low, &mut estimate.this_run_low] {
-            *low = low.map(|low| low.max(0.0));
+        estimate.low = estimate.low.map(|low| low.max(0.0));
+        if let Some(quiet) = &mut estimate.quiet {
+            quiet.low = quiet.low.map(|low| low.max(0.0));
         }
     }
     estimates
@@ -301,11 +319,11 @@ pub fn widened(mut estimates: Estimates, bound_ns: f64) -> Estimates {
 /// Widens the intervals of a value by an error that repetition does not make smaller.
 pub fn widen(estimate: &mut Estimate, bound_ns: f64) {
     let Some(point) = estimate.point.filter(|_| bound_ns > 0.0) else { return };
-    for low in [&mut estimate.low, &mut estimate.this_run_low] {
-        *low = low.map(|low| low - bound_ns);
-    }
-    for high in [&mut estimate.high, &mut estimate.this_run_high] {
-        *high = high.map(|high| high + bound_ns);
+    estimate.low = estimate.low.map(|low| low - bound_ns);
+    estimate.high = estimate.high.map(|high| high + bound_ns);
+    if let Some(quiet) = &mut estimate.quiet {
+        quiet.low = quiet.low.map(|low| low - bound_ns);
+        quiet.high = quiet.high.map(|high| high + bound_ns);
     }
     estimate.digits = significant_digits(point, estimate.low.zip(estimate.high));
     // Of the difference of two, each of which may be wrong by it.
@@ -317,6 +335,7 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
     cost.point = Some(bound);
     cost.high = cost.high.map(|_| bound);
     cost.at_most = true;
+    cost.quiet = None;
     cost.detectable = None;
     cost.digits = DIGITS_WITHOUT_INTERVAL;
     cost.estimand
@@ -365,9 +384,8 @@ fn of_all(measured: &Measured, q: f64, name: &str, because: &str, seed: u64) -> 
         );
         return missing(n_trials, format!("{name} of one {}", workload.spec().operation), why);
     }
-    let pooled = pooled_quantile(&measured.samples(), q, LEVEL, seed);
-    let of_met = |met: &Sample| Some(met.quantile(q));
-    measured.pooled(pooled, &of_met, pooled_estimand(name, workload, because))
+    let of = |samples: &[&[f64]]| pooled_quantile(samples, q, LEVEL, seed);
+    measured.pooled(&of, pooled_estimand(name, workload, because))
 }
 
 fn pooled_estimand(name: &str, workload: Workload, because: &str) -> String {
@@ -379,66 +397,57 @@ fn pooled_estimand(name: &str, workload: Workload, because: &str) -> String {
 }
 
 impl Measured<'_> {
-    /// The samples of each trial.
-    fn samples(&self) -> Vec<&[f64]> {
-        self.trials.iter().map(|trial| trial.sample.values()).collect()
+    /// The samples of each trial, as they were met or adjusted.
+    fn samples(&self, adjusted: bool) -> Vec<Cow<'_, [f64]>> {
+        let mut all = Vec::new();
+        for trial in self.trials {
+            all.push(match trial.factor.filter(|_| adjusted) {
+                None => Cow::Borrowed(trial.sample.values()),
+                Some(factor) => trial.sample.values().iter().map(|ns| ns / factor).collect(),
+            });
+        }
+        all
     }
 
     /// A moment of the samples of all trials together.
     fn moment(&self, moment: Moment, name: &str, seed: u64) -> Estimate {
-        let found = pooled_moment(&self.samples(), moment, LEVEL, seed);
-        let of_met = |met: &Sample| match moment {
-            Moment::Mean => Some(met.mean()),
-            Moment::Stdev => met.stdev(),
-        };
-        self.pooled(found, &of_met, pooled_estimand(name, self.workload, ""))
+        let of = |samples: &[&[f64]]| pooled_moment(samples, moment, LEVEL, seed);
+        self.pooled(&of, pooled_estimand(name, self.workload, ""))
     }
 
-    /// A statistic of the samples of all trials; `of_met` is that of the samples as they were met.
-    fn pooled(
-        &self,
-        found: Option<Pooled>,
-        of_met: &dyn Fn(&Sample) -> Option<f64>,
-        estimand: String,
-    ) -> Estimate {
+    /// A statistic of the samples of all trials.
+    fn pooled(&self, of: &dyn Fn(&[&[f64]]) -> Option<Pooled>, estimand: String) -> Estimate {
         let n_trials = self.trials.len();
-        let Some(found) = found else {
+        let find = |adjusted: bool| {
+            let samples = self.samples(adjusted);
+            of(&samples.iter().map(|samples| &samples[..]).collect::<Vec<_>>())
+        };
+        let Some(met) = find(false) else {
             return missing(n_trials as u32, estimand, "there are too few samples".to_owned());
         };
-        let doubt = self.doubt;
-        let Some((next, this)) = doubt.and_then(|doubt| pooled_ends(&found, n_trials, doubt))
-        else {
+        let both = self.doubt.and_then(|doubt| {
+            let is_adjusted = doubt.basis != Basis::Met;
+            let adjusted = if is_adjusted { find(true)? } else { met };
+            let with = |found: Pooled, dependence| {
+                Some((found.point, pooled_ends(&found, n_trials, dependence)?))
+            };
+            Some((with(met, doubt.met)?, with(adjusted, doubt.adjusted)?))
+        });
+        let found = match both {
+            Some((met, adjusted)) => self.of_both(met, adjusted, estimand),
             // The bootstrap's coverage is not known exactly.
-            let estimate = between(found.point, found.interval, n_trials, estimand);
-            return Estimate { pooled: true, ..estimate };
+            None => between(met.point, met.interval, n_trials, estimand),
         };
-        let as_met = self.as_met().and_then(|met| of_met(&met));
-        Estimate { pooled: true, as_met, ..self.of_both(found.point, next, this, estimand) }
-    }
-
-    /// All samples as they were met, where all trials were divided.
-    fn as_met(&self) -> Option<Sample> {
-        let mut all = Vec::new();
-        for trial in self.trials {
-            let factor = trial.factor?;
-            all.extend(trial.sample.values().iter().map(|value| value * factor));
-        }
-        Sample::new(all).ok()
+        Estimate { pooled: true, ..found }
     }
 }
 
-/// The intervals of a pooled statistic of the next run and of this one, where they are above zero.
-fn pooled_ends(
-    pooled: &Pooled,
-    n_trials: usize,
-    Doubt { shared_error, autocorrelation, .. }: Doubt,
-) -> Option<((f64, f64), (f64, f64))> {
+/// The interval of the next run's pooled statistic, where it is above zero.
+fn pooled_ends(pooled: &Pooled, n_trials: usize, of: Dependence) -> Option<(f64, f64)> {
     let (low, high) = pooled.interval.filter(|(low, _)| *low > 0.0)?;
     let independent = (libm::log(low), libm::log(high));
-    let doubt = (shared_error, autocorrelation);
-    let point = libm::log(pooled.point);
-    let [next, this] = pooled_intervals(point, independent, n_trials, doubt, LEVEL)?.map(ends);
-    Some((next, this))
+    let doubt = (of.shared_error, of.autocorrelation);
+    pooled_interval(libm::log(pooled.point), independent, n_trials, doubt, LEVEL).map(ends)
 }
 
 /// Effective samples that a trial brings to a quantile. For the median, six

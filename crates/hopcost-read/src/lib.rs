@@ -26,6 +26,7 @@ mod comparison;
 mod cost_model;
 mod counters;
 mod crossover;
+mod disturbed;
 mod estimate;
 mod explain;
 mod findings;
@@ -155,6 +156,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
+        disturbed: disturbed::of_run(&run.yardsticks.levels, &findings),
         remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &published)),
         clocks: raw.clocks.clone(),
         yardsticks: run.yardsticks.levels.clone(),

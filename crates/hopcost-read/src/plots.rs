@@ -119,17 +119,8 @@ fn band(spec: &hopcost_plan::Plot, y: &PlotY, cases: &[Measured]) -> Option<&'st
     let found = cases.iter().flat_map(|(case, reading)| {
         y.y.keys().filter_map(|value| found(value, &y.unit, case, reading))
     });
-    let with = found.filter(|found| !y.sample_band && found.low.is_some());
-    let (next, this): (Vec<_>, Vec<_>) = with.partition(|found| found.this_run_low.is_some());
-    match (next.is_empty(), this.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some("Band: interval of each point for the next run, nominal 95 %."),
-        (true, false) => Some("Band: interval of each point, of this run alone."),
-        (false, false) => Some(
-            "Band: interval of each point, nominal 95 %: for the next run where the values are \
-             adjusted, of this run otherwise.",
-        ),
-    }
+    let mut with = found.filter(|found| !y.sample_band && found.low.is_some());
+    with.next().map(|_| "Band: interval of each point, nominal 95 %.")
 }
 
 /// Why an event is missing where it is missing in any of the cases: one line that is

@@ -6,10 +6,12 @@ use hopcost_model::case::{Case, IdleKnob, WaitKind, Workload};
 use hopcost_model::results::{LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::ranking::{self, differs};
+use hopcost_stats::sample::median;
 use hopcost_stats::{LEVEL, next_run};
 
 use crate::case::Reading;
 use crate::ratio::{self, is_exact_enough, paired};
+use crate::trials::PerTrial;
 
 /// A case to rank, with its value in each round; greater is better where it is a rate.
 struct Item<'a> {
@@ -50,10 +52,10 @@ fn items<'a>(
         // An idle knob is another condition, not another mechanism.
         reading.case.filter(|case| case.idle_knob == IdleKnob::None)?;
         let (point, by_round) = match by {
-            RankedBy::Time => (reading.headline()?.point?, reading.headline_by_round()),
+            RankedBy::Time => (median(&reading.values())?, reading.headline_by_round()),
             RankedBy::Throughput => {
                 let stream = reading.result.stream.as_ref()?;
-                let rate = |trial: &crate::trials::PerTrial| Some(trial.rates?.aggregate_gbps);
+                let rate = |trial: &PerTrial| Some(trial.rates?.aggregate_gbps * trial.slower);
                 (stream.aggregate_gbps.as_ref()?.point?, reading.by_round(rate))
             }
         };
@@ -71,7 +73,7 @@ fn items<'a>(
 /// Ranks cases by time, each with the row that it stands for; multiples refer to the best.
 pub fn by_time<'a>(cases: impl Iterator<Item = (u32, &'a Reading<'a>)>) -> Vec<RankedCase> {
     let item = |(row, reading): (u32, &'a Reading<'a>)| {
-        let (point, by_round) = (reading.headline()?.point?, reading.headline_by_round());
+        let (point, by_round) = (median(&reading.values())?, reading.headline_by_round());
         Some(Item { row, result: reading.index, reading, point, by_round })
     };
     let mut items: Vec<Item> = cases.filter_map(item).collect();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{Applied, Pinning, YardstickLevel};
+use hopcost_model::results::Pinning;
 use hopcost_stats::sample::median;
 
 use crate::case::{Reading, known};
@@ -28,7 +28,6 @@ pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<Str
         idle::remark(run, readings, published),
         moment(readings),
         cross_cpu(run, readings),
-        host_speed(run),
         guest(run),
         stamps(run, readings),
         touching(readings),
@@ -144,44 +143,6 @@ fn moment(readings: &[Reading]) -> Option<String> {
         why.starts_with("this moment").then_some(why)
     })?;
     Some(format!("These numbers are of {why}."))
-}
-
-/// How far the machine was from its reference speed, and what was made of it.
-fn host_speed(run: &Run) -> Option<String> {
-    let divided = |level: &&YardstickLevel| {
-        let mut classes = run.yardsticks.adjustments.iter();
-        classes.any(|a| a.class == level.class && a.applied == Applied::Divided)
-    };
-    let of = |level: &YardstickLevel| {
-        let reference = level.reference_ns?;
-        let [low, middle, high] =
-            [level.p5_ns, level.p50_ns, level.p95_ns].map(|ns| format::three(ns / reference));
-        let cpus: Vec<String> = level.cpus.iter().map(u32::to_string).collect();
-        let cpus = format!("CPU{} {}", if cpus.len() > 1 { "s" } else { "" }, cpus.join(" and "));
-        Some(format!("{} on {cpus} {middle} ({low} to {high})", level.class.word()))
-    };
-    let found: Vec<String> = run.yardsticks.levels.iter().filter(divided).filter_map(of).collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "Values are at this machine's reference speed; as met, it took {} times as long. Each \
-             trial is divided by the time of the yardstick read beside it over that yardstick's \
-             reference. Over the run this ratio was, median and 5th to 95th percentile: {}. Values as met are in the page, JSON and CSV \
-             (as_met). If a reference was learnt while the machine was busy, all values of its class \
-             are off by the same factor: run hopcost calibrate when it is quiet.",
-            range(run),
-            found.join(", ")
-        )
-    })
-}
-
-/// The medians of the ratios, from the least to the greatest.
-fn range(run: &Run) -> String {
-    let levels = run.yardsticks.levels.iter();
-    let ratios: Vec<f64> =
-        levels.filter_map(|level| Some(level.p50_ns / level.reference_ns?)).collect();
-    let ends = [f64::min, f64::max].map(|of| ratios.iter().copied().reduce(of).unwrap_or(1.0));
-    let [least, most] = ends.map(format::three);
-    if least == most { least } else { format!("{least} to {most}") }
 }
 
 fn guest(run: &Run) -> Option<String> {

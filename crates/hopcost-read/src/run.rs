@@ -1,12 +1,10 @@
 //! The run as a whole: which trial belongs to which case, when it ran, and how much time was
 //! stolen.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
 
 use crate::yardstick::{Doubt, Yardsticks};
@@ -37,7 +35,7 @@ pub struct Run<'a> {
     /// Seconds from the start of the run, a trial each; a resumed sitting
     /// continues where the one before ended.
     pub at_s: Vec<f64>,
-    /// What of each trial's yardsticks becomes of its values.
+    /// What its yardsticks say.
     pub yardsticks: Yardsticks,
     /// Steal by CPU.
     pub steal: BTreeMap<u32, Steal>,
@@ -96,22 +94,10 @@ impl<'a> Run<'a> {
         Some(Doubt { span_s, ..doubt })
     }
 
-    /// What a trial's times are divided by; `None` where they are as met.
+    /// How much slower than at the run's own speed the machine was beside a trial; `None` where
+    /// trials are not adjusted.
     pub fn factor(&self, trial: &RawTrial) -> Option<f64> {
         self.yardsticks.factors.get(&(trial.case, trial.round)).copied()
-    }
-
-    /// The clock of a trial at the machine's reference speed: where the machine was slow by
-    /// some factor, a second has that many more ticks.
-    pub fn clock(&self, trial: &RawTrial) -> Option<Cow<'a, ClockReading>> {
-        let clock = Cow::Borrowed(self.raw.clock(trial)?);
-        Some(match self.factor(trial) {
-            None => clock,
-            Some(factor) => Cow::Owned(ClockReading {
-                ticks_per_second: clock.ticks_per_second * factor,
-                ..clock.into_owned()
-            }),
-        })
     }
 
     /// A seed for one use of randomness in one case.

@@ -368,7 +368,7 @@ impl Builder {
             accounting: Vec::new(),
         })
     }
-    /// A yardstick of 2000 ns at its reference.
+    /// A yardstick of 2000 ns on the quiet machine.
     pub fn yardstick(mut self) -> Self {
         self.0.yardsticks.push(Yardstick {
             class: YardstickClass::Switch,
@@ -378,8 +378,11 @@ impl Builder {
             reference: Some(Reference {
                 operation_ns: 2000.0,
                 log_error: 0.001,
-                readings: 500,
-                learnt_from: "calibrate".into(),
+                trials: 500,
+                runs: 3,
+                learnt_from: "an-earlier-run".into(),
+                learnt_on: "2023-12-31T10:00:00Z".into(),
+                distance_ns: None,
             }),
             gone: None,
         });

@@ -46,7 +46,8 @@ pub struct Trial {
     pub max_ns: f64,
     /// The finest difference per operation that the clock resolves.
     pub resolution_ns: f64,
-    /// What its times were divided by; `None` where they are as met.
+    /// How much slower than at the run's own speed the machine was beside it; `None` where its
+    /// case is not adjusted.
     pub factor: Option<f64>,
     /// Whether pairs of batches were subtracted, so that the loop is not in it.
     pub differences: bool,
@@ -71,7 +72,7 @@ pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<
 /// The quantiles at which distributions are compared.
 pub const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/// A trial's deciles as met; `None` where its operations were not timed singly.
+/// A trial's deciles; `None` where its operations were not timed singly.
 pub fn deciles_ns(raw: &RawTrial, clock: &ClockReading) -> Option<[f64; DECILES.len()]> {
     let stamp = raw.stamp.filter(|stamp| *stamp == Stamp::Each && raw.error.is_none())?;
     let sample = Sample::new(values(raw, stamp, 1e9 / clock.ticks_per_second).ok()?).ok()?;
@@ -149,6 +150,11 @@ impl Trial {
     /// The trial's headline: p50 of its operations, or median of its batches.
     pub fn value_ns(&self) -> f64 {
         if self.differences { self.sample.median() } else { self.sample.quantile(0.5) }
+    }
+
+    /// What its times are divided by where it is compared with others.
+    pub fn slower(&self) -> f64 {
+        self.factor.unwrap_or(1.0)
     }
 
     /// Effective samples for the quantile `q`. What lies beyond a quantile farther out lies

@@ -25,7 +25,7 @@ pub struct Row<'a> {
     pub raw: &'a RawTrial,
     /// Seconds from the start of the run.
     pub at_s: f64,
-    /// What its samples were divided by.
+    /// How much slower than at the run's own speed the machine was beside it.
     pub factor: Option<f64>,
     /// Its samples, or why there are none.
     pub trial: Result<Trial, String>,
@@ -54,13 +54,11 @@ pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
 fn reduce(run: &Run, case: &Case, raw: &RawTrial) -> Result<Trial, String> {
     let trial = match &raw.error {
         Some(error) => Err(error.clone()),
-        None if case.ack == Some(Ack::None) => {
-            Trial::of_whole_stream(raw, run.clock(raw).as_deref())
-        }
+        None if case.ack == Some(Ack::None) => Trial::of_whole_stream(raw, run.raw.clock(raw)),
         None if raw.samples.is_empty() && lost(raw) > 0 => {
             Err(format!("every exchange was lost ({})", lost(raw)))
         }
-        None => Trial::new(raw, run.clock(raw).as_deref()),
+        None => Trial::new(raw, run.raw.clock(raw)),
     };
     trial.map(|trial| Trial { factor: run.factor(raw), ..trial })
 }
@@ -74,7 +72,7 @@ impl<'a> Trials<'a> {
     /// Each measured trial's own statistics.
     pub fn statistics(&self, run: &Run) -> Vec<PerTrial> {
         let of = |(row, trial): (&Row, &Trial)| {
-            let rates = run.clock(row.raw).and_then(|c| rates(row.raw, c.ticks_per_second));
+            let rates = run.raw.clock(row.raw).and_then(|c| rates(row.raw, c.ticks_per_second));
             PerTrial::new(row.raw.round, trial, rates)
         };
         self.measured().map(of).collect()
@@ -97,23 +95,28 @@ impl Row<'_> {
     }
 }
 
-/// The statistics of one measured trial; a quantile only where its samples support it.
+/// The statistics of one measured trial by which it is compared with others: adjusted to the
+/// run's own speed. A quantile only where its samples support it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerTrial {
     /// Round, from 0.
     pub round: u32,
     /// p50 of its operations, or its cost in batches.
     pub value_ns: f64,
-    /// Throughput, of a stream only.
+    /// Throughput, of a stream only: as it was met.
     pub rates: Option<Rates>,
+    /// How much slower than at the run's own speed the machine was beside it.
+    pub slower: f64,
     own: BTreeMap<Statistic, f64>,
 }
 
 impl PerTrial {
     fn new(round: u32, trial: &Trial, rates: Option<Rates>) -> Self {
         let all = Statistic::ALL.iter();
-        let own = all.filter_map(|&statistic| Some((statistic, trial.statistic(statistic)?)));
-        PerTrial { round, value_ns: trial.value_ns(), rates, own: own.collect() }
+        let slower = trial.slower();
+        let of = |&statistic| Some((statistic, trial.statistic(statistic)? / slower));
+        let own = all.filter_map(of).collect();
+        PerTrial { round, value_ns: trial.value_ns() / slower, rates, slower, own }
     }
 
     /// A statistic of the trial's own samples.

@@ -1,38 +1,42 @@
-//! What a run's yardsticks say of the machine's speed beside each trial, and what becomes of
-//! the trials' times: one division each, decided for each class of cases before anything is
-//! estimated from them.
+//! What a run's yardsticks say of the machine's speed beside each trial: by what each trial is
+//! adjusted where cases are compared, what the quiet machine would do, and what the run teaches
+//! of that.
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Placement, Workload};
-use hopcost_model::raw::{Moment, RawRun, RawTrial, YardstickClass};
-use hopcost_model::results::{Adjustment, Applied, YardstickLevel};
-use hopcost_model::workload::EndsOf;
+use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, YardstickClass};
+use hopcost_model::results::{Adjustment, Applied, Speed, YardstickLevel};
 use hopcost_stats::next_run::Autocorrelation;
+use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    Calibrated, Case, Decision, Elasticity, Readings, Reference, Refusal, calibrate, decide,
-    elasticity,
+    self, Calibrated, Case, Decision, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
-use crate::sums::{own_cpu_ns, stolen_ns, total, withheld_ns};
+use crate::disturbed::{foreign_share, is_never_idle, is_undisturbed};
 use crate::trial::headline_ns;
 
 /// The least trials beside which a yardstick was read that say how fast the machine was.
 const TRIALS_MIN: usize = 6;
 /// The most of a typical trial that other tasks may take: beyond it they slow the short readings
 /// of a yardstick down by another factor than the trials.
-const FOREIGN_MAX: f64 = 0.1;
+const SHARED_MAX: f64 = 0.1;
+/// The most of a CPU's time that other work may keep from idling where wake-ups are put in
+/// relation to those of the quiet machine.
+const AWAKE_MAX: f64 = 0.1;
+/// No state of a machine is so many times as fast as another of its states.
+const FAR: f64 = 3.0;
 
 /// A trial, by its case and round.
 pub type Key = (u32, u32);
 
-/// What becomes of a run's trials.
+/// What a run's yardsticks say.
 #[derive(Default)]
 pub struct Yardsticks {
-    /// What each trial's times are divided by; none where they are as met.
+    /// How much slower than at the run's own speed the machine was beside each trial; none of
+    /// trials that are not adjusted.
     pub factors: BTreeMap<Key, f64>,
-    /// By case, what an interval for the next run has to allow for.
+    /// By case, what its interval has to allow for.
     pub doubts: BTreeMap<u32, Doubt>,
     /// The yardsticks over the run.
     pub levels: Vec<YardstickLevel>,
@@ -40,15 +44,38 @@ pub struct Yardsticks {
     pub adjustments: Vec<Adjustment>,
 }
 
+/// What the interval of a value is made from.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Basis {
+    /// The values met: nobody knows what the quiet machine would do.
+    #[default]
+    Met,
+    /// The adjusted values: the machine was quiet, and the next run is as this one.
+    Adjusted,
+    /// The values met. The quiet machine's is the adjusted value times this.
+    Slower(f64),
+}
+
 /// What the trials of a case share.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Doubt {
-    /// Standard error, of a logarithm, that all of them have in common.
-    pub shared_error: f64,
-    /// How trials depend on those before them, over all cases of the class.
-    pub autocorrelation: Option<Autocorrelation>,
+    /// What the interval is made from.
+    pub basis: Basis,
+    /// How values met depend on those before them, over all cases of the class.
+    pub met: Dependence,
+    /// The same of adjusted values.
+    pub adjusted: Dependence,
     /// Seconds from the start of its first trial to that of its last.
     pub span_s: f64,
+}
+
+/// What trials have in common.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Dependence {
+    /// Standard error, of a logarithm, that all of them share.
+    pub shared_error: f64,
+    /// How they depend on those before them.
+    pub autocorrelation: Option<Autocorrelation>,
 }
 
 /// What trials of one run have in common, as a standard error of a logarithm, and no spread
@@ -61,10 +88,27 @@ fn run_error(class: YardstickClass) -> f64 {
     }
 }
 
+/// How far apart the readings before and after an undisturbed trial may be, as logarithms.
+fn apart_max(class: YardstickClass) -> f64 {
+    match class {
+        YardstickClass::Wake | YardstickClass::Line => 0.10,
+        _ => 0.05,
+    }
+}
+
+/// A yardstick with the trials beside which it was read.
+struct Read<'a> {
+    index: usize,
+    beside: Vec<Beside<'a>>,
+    calibrated: Calibrated,
+    /// What a cache line takes between the same CPUs, where another yardstick of the run says so.
+    distance_ns: Option<f64>,
+}
+
 /// A trial beside readings of a yardstick.
 struct Beside<'a> {
     raw: &'a RawTrial,
-    /// Logarithm of its headline as met; `None` where it has none.
+    /// Logarithm of its headline; `None` where it has none.
     value: Option<f64>,
     readings: Readings,
 }
@@ -88,114 +132,123 @@ impl Yardsticks {
     /// Decides for each class of cases of a run.
     pub fn of(raw: &RawRun) -> Self {
         let mut all = Self::default();
-        for (index, yardstick) in raw.yardsticks.iter().enumerate() {
-            let beside: Vec<Beside> =
-                raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index)).collect();
-            let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
-            // One disturbed reading would decide.
-            let enough = readings.len() >= TRIALS_MIN;
-            let Some(calibrated) = calibrate(&readings).filter(|_| enough) else { continue };
-            all.levels.push(level(raw, index, &readings, &calibrated));
-            let known = yardstick.reference.as_ref();
-            let reference = known.map(|reference| Reference {
-                level: libm::log(reference.operation_ns),
-                error: reference.log_error,
-            });
-            // Another run that learns its own level errs as well.
-            let own = known.filter(|reference| reference.learnt_from == raw.about.id);
-            let own_error = own.map_or(0.0, |reference| reference.log_error);
-            for (runtime, cases) in by_runtime(raw, &beside, &calibrated) {
-                let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
-                let decision = reference.map(|known| decide(&calibrated, known, slope.as_ref()));
-                let applied = match foreign_share(raw, &cases) > FOREIGN_MAX {
-                    true => Applied::Shared,
-                    false => applied(decision),
-                };
-                let decision = decision.filter(|_| applied != Applied::Shared);
-                let divided = decision == Some(Decision::Divided);
-                if let Some(reference) = reference.filter(|_| divided) {
-                    all.divide(raw, &cases, calibrated.centre, reference);
-                }
-                let shared_error = decision
-                    .zip(reference)
-                    .map_or(0.0, |(decision, known)| calibrated.shared_error(decision, known));
-                let shared_error = libm::hypot(shared_error, if divided { own_error } else { 0.0 });
-                let shared_error = libm::hypot(shared_error, run_error(yardstick.class));
-                all.doubt(&cases, divided, shared_error);
-                let trials = cases.values().map(|series| series.keys.len() as u32).sum();
-                all.adjustments.push(Adjustment {
-                    class: yardstick.class,
-                    runtime,
-                    cases: cases.len() as u32,
-                    trials,
-                    applied,
-                    elasticity: slope.map(|e: Elasticity| e.slope),
-                    elasticity_low: slope.map(|e| e.low),
-                    elasticity_high: slope.map(|e| e.high),
-                    removed_share: slope.map(|e| e.removed_share),
-                });
+        for read in reads(raw) {
+            let level = read.level(raw);
+            let cases = by_runtime(raw, &read.beside, &read.calibrated);
+            for (runtime, cases) in cases {
+                let adjustment = all.adjust(raw, &read, &level, runtime, &cases);
+                all.adjustments.push(adjustment);
             }
+            all.levels.push(level);
         }
         all
     }
 
-    /// A trial that lacks a reading is divided by the run's level, which is the best guess of
-    /// its own: as met it would stand among others at the reference speed.
-    fn divide(
+    fn adjust(
         &mut self,
         raw: &RawRun,
+        read: &Read,
+        level: &YardstickLevel,
+        runtime: String,
         cases: &BTreeMap<u32, Series>,
-        centre: f64,
-        reference: Reference,
-    ) {
-        let factor = |level: f64| libm::exp(level - reference.level);
-        let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
-        self.factors.extend(trials.map(|trial| ((trial.case, trial.round), factor(centre))));
-        for series in cases.values() {
-            let factors = series.levels.iter().map(|level| factor(*level));
-            self.factors.extend(series.keys.iter().copied().zip(factors));
+    ) -> Adjustment {
+        let calibrated = &read.calibrated;
+        let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
+        let is_shared = shared(raw, cases) > SHARED_MAX;
+        let decision = (!is_shared).then(|| decide(calibrated, slope.as_ref()));
+        let divided = decision == Some(Decision::Divided);
+        if divided {
+            self.divide(raw, cases, calibrated.centre);
+        }
+        let away = level.slower.map_or(0.0, libm::log);
+        let (basis, shared_error) = match (decision, level.speed) {
+            (None | Some(Decision::Refused), _) => (Basis::Met, 0.0),
+            (Some(decision), Speed::Slower) => {
+                (Basis::Slower(libm::exp(-away)), calibrated.shared_error(decision, away))
+            }
+            // The next quiet run may be at the reference itself.
+            (Some(decision), Speed::Quiet) => {
+                let own = calibrated.shared_error(decision, away);
+                (Basis::Adjusted, libm::hypot(own, away / 2.0))
+            }
+            _ => (Basis::Met, 0.0),
+        };
+        let run_error = run_error(level.class);
+        let dependence = |divided: bool, shared_error: f64| Dependence {
+            shared_error: libm::hypot(shared_error, run_error),
+            autocorrelation: autocorrelation(cases, divided),
+        };
+        let (met, adjusted) = (dependence(false, 0.0), dependence(divided, shared_error));
+        let doubt = Doubt { basis, met, adjusted, span_s: 0.0 };
+        self.doubts.extend(cases.keys().map(|case| (*case, doubt)));
+        Adjustment {
+            class: level.class,
+            runtime,
+            cases: cases.len() as u32,
+            trials: cases.values().map(|series| series.keys.len() as u32).sum(),
+            applied: match decision {
+                None => Applied::Shared,
+                Some(Decision::Divided) => Applied::Divided,
+                Some(Decision::NotNeeded) => Applied::NotNeeded,
+                Some(Decision::Refused) => Applied::Refused,
+            },
+            elasticity: slope.map(|e| e.slope),
+            elasticity_low: slope.map(|e| e.low),
+            elasticity_high: slope.map(|e| e.high),
+            removed_share: slope.map(|e| e.removed_share),
         }
     }
 
-    fn doubt(&mut self, cases: &BTreeMap<u32, Series>, divided: bool, shared_error: f64) {
-        let left = |series: &Series| -> Vec<f64> {
-            let levels = series.levels.iter().map(|level| if divided { *level } else { 0.0 });
-            series.values.iter().zip(levels).map(|(value, level)| value - level).collect()
-        };
-        let left: Vec<Vec<f64>> = cases.values().map(left).collect();
-        let autocorrelation = Autocorrelation::of(left.iter().map(Vec::as_slice));
-        let doubt = Doubt { shared_error, autocorrelation, span_s: 0.0 };
-        self.doubts.extend(cases.keys().map(|case| (*case, doubt)));
+    /// A trial that lacks a reading is taken to be at the run's own speed.
+    fn divide(&mut self, raw: &RawRun, cases: &BTreeMap<u32, Series>, centre: f64) {
+        let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
+        self.factors.extend(trials.map(|trial| ((trial.case, trial.round), 1.0)));
+        for series in cases.values() {
+            let factors = series.levels.iter().map(|level| libm::exp(level - centre));
+            self.factors.extend(series.keys.iter().copied().zip(factors));
+        }
     }
 }
 
-fn applied(decision: Option<Decision>) -> Applied {
-    match decision {
-        None => Applied::NoReference,
-        Some(Decision::Divided) => Applied::Divided,
-        Some(Decision::NotNeeded) => Applied::NotNeeded,
-        Some(Decision::Refused(Refusal::Far)) => Applied::Far,
-        Some(Decision::Refused(_)) => Applied::Refused,
-    }
+/// How trials of these cases depend on those before them, adjusted or as they were met.
+fn autocorrelation(cases: &BTreeMap<u32, Series>, divided: bool) -> Option<Autocorrelation> {
+    let left = |series: &Series| -> Vec<f64> {
+        let levels = series.levels.iter().map(|level| if divided { *level } else { 0.0 });
+        series.values.iter().zip(levels).map(|(value, level)| value - level).collect()
+    };
+    let left: Vec<Vec<f64>> = cases.values().map(left).collect();
+    Autocorrelation::of(left.iter().map(Vec::as_slice))
 }
 
-/// What other tasks took of a typical trial of these cases, where its ends are never idle: in one
-/// thread, or in turn on one CPU.
-fn foreign_share(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
+/// What other tasks took of a typical trial of these cases, where its ends are never idle.
+fn shared(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
     let of = |trial: &RawTrial| {
-        let case = raw.plan.case(trial.case)?;
-        let busy = match case.placement {
-            None => case.workload == Workload::Call,
-            Some(place) => {
-                place == Placement::SameCpu && case.workload.spec().ends == EndsOf::InTurn
-            }
-        };
-        let known_ns = total([own_cpu_ns(trial), stolen_ns(trial), withheld_ns(trial)].into_iter());
-        let foreign_ns = trial.wall_ns.saturating_sub(known_ns);
-        (busy && trial.wall_ns > 0).then(|| foreign_ns as f64 / trial.wall_ns as f64)
+        let case = raw.plan.case(trial.case).filter(|case| is_never_idle(case))?;
+        foreign_share(case, trial)
     };
     let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
     median(&trials.filter_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// The yardsticks that were read often enough: one disturbed reading would decide.
+fn reads(raw: &RawRun) -> Vec<Read<'_>> {
+    let read = |index| {
+        let trials = raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index));
+        let beside: Vec<Beside> = trials.collect();
+        let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
+        let calibrated = calibrate(&readings).filter(|_| readings.len() >= TRIALS_MIN)?;
+        Some(Read { index, beside, calibrated, distance_ns: None })
+    };
+    let mut reads: Vec<Read> = (0..raw.yardsticks.len()).filter_map(read).collect();
+    let of = |read: &Read| &raw.yardsticks[read.index];
+    let lines = reads.iter().filter(|read| of(read).class == YardstickClass::Line);
+    let lines: Vec<(Vec<u32>, f64)> =
+        lines.map(|line| (of(line).cpus.clone(), libm::exp(line.calibrated.centre))).collect();
+    for read in reads.iter_mut().filter(|read| of(read).class == YardstickClass::Wake) {
+        let line = lines.iter().find(|(cpus, _)| *cpus == of(read).cpus);
+        read.distance_ns = line.map(|(_, ns)| *ns);
+    }
+    reads
 }
 
 /// A trial that has both readings of a yardstick.
@@ -232,153 +285,84 @@ fn by_runtime(
     groups
 }
 
-fn level(
-    raw: &RawRun,
-    index: usize,
-    readings: &[Readings],
-    calibrated: &Calibrated,
-) -> YardstickLevel {
-    let yardstick = &raw.yardsticks[index];
-    let all = readings.iter().flat_map(|both| [both.before, both.after]).map(libm::exp);
-    let all = Sample::new(all.collect()).ok();
-    let quantile = |q| all.as_ref().map_or(0.0, |all| all.quantile(q));
-    YardstickLevel {
-        class: yardstick.class,
-        case: yardstick.case.clone(),
-        cpus: yardstick.cpus.clone(),
-        reference_ns: yardstick.reference.as_ref().map(|reference| reference.operation_ns),
-        reference_from: yardstick.reference.as_ref().map(|reference| reference.learnt_from.clone()),
-        p50_ns: quantile(0.5),
-        p5_ns: quantile(0.05),
-        p95_ns: quantile(0.95),
-        readings: 2 * readings.len() as u32,
-        reliability: Some(calibrated.reliability),
+impl Read<'_> {
+    fn level(&self, raw: &RawRun) -> YardstickLevel {
+        let yardstick = &raw.yardsticks[self.index];
+        let all = self.beside.iter().flat_map(|of| [of.readings.before, of.readings.after]);
+        let all = Sample::new(all.map(libm::exp).collect()).ok();
+        let quantile = |q| all.as_ref().map_or(0.0, |all| all.quantile(q));
+        let class = yardstick.class;
+        let is_awake = class == YardstickClass::Wake && self.is_kept_awake(raw);
+        let (speed, slower) = match &yardstick.reference {
+            _ if is_awake => (Speed::KeptAwake, None),
+            None => (Speed::Unknown, None),
+            Some(known) => self.speed(class, known),
+        };
+        YardstickLevel {
+            class,
+            case: yardstick.case.clone(),
+            cpus: yardstick.cpus.clone(),
+            reference: yardstick.reference.clone(),
+            speed,
+            slower,
+            own_ns: libm::exp(self.calibrated.centre),
+            p50_ns: quantile(0.5),
+            p5_ns: quantile(0.05),
+            p95_ns: quantile(0.95),
+            readings: 2 * self.beside.len() as u32,
+            reliability: Some(self.calibrated.reliability),
+            taught: self.taught(raw, class).filter(|_| !is_awake),
+        }
+    }
+
+    /// How the run stands to a reference, and how many times slower it is.
+    fn speed(&self, class: YardstickClass, known: &Reference) -> (Speed, Option<f64>) {
+        let reference =
+            yardstick::Reference { level: libm::log(known.operation_ns), error: known.log_error };
+        let slower = libm::exp(self.calibrated.away(reference));
+        let distances = known.distance_ns.zip(self.distance_ns);
+        let is_other_pair = match class {
+            YardstickClass::Line => slower > 1.0 && is_other_pair(slower, 1.0),
+            _ => distances.is_some_and(|(then, now)| is_other_pair(then, now)),
+        };
+        match () {
+            () if is_other_pair => (Speed::OtherPair, None),
+            () if !self.calibrated.differs(reference) => (Speed::Quiet, Some(slower)),
+            () if slower < 1.0 => (Speed::Wrong, None),
+            () if slower > FAR => (Speed::TooFar, Some(slower)),
+            () => (Speed::Slower, Some(slower)),
+        }
+    }
+
+    /// Whether other work kept a CPU of these trials from idling.
+    fn is_kept_awake(&self, raw: &RawRun) -> bool {
+        let share = |of: &Beside| foreign_share(raw.plan.case(of.raw.case)?, of.raw);
+        let shares: Vec<f64> = self.beside.iter().filter_map(share).collect();
+        // The mean, because one trial is too short for the ticks of /proc/stat.
+        shares.iter().sum::<f64>() > AWAKE_MAX * shares.len() as f64
+    }
+
+    /// What undisturbed trials say of the quiet machine, where there are enough of them.
+    fn taught(&self, raw: &RawRun, class: YardstickClass) -> Option<Reference> {
+        let is_quiet = |of: &&Beside| {
+            let case = raw.plan.case(of.raw.case);
+            (of.readings.after - of.readings.before).abs() <= apart_max(class)
+                && case.is_some_and(|case| is_undisturbed(case, of.raw))
+        };
+        let mean = |of: &Beside| libm::exp(f64::midpoint(of.readings.before, of.readings.after));
+        let levels: Vec<f64> = self.beside.iter().filter(is_quiet).map(mean).collect();
+        let QuietLevel { level, log_error } = quiet_level(&levels)?;
+        Some(Reference {
+            operation_ns: level,
+            log_error,
+            trials: levels.len() as u64,
+            runs: 1,
+            learnt_from: raw.about.id.clone(),
+            learnt_on: raw.about.started.clone(),
+            distance_ns: self.distance_ns,
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use hopcost_model::finding::Code;
-    use hopcost_model::results::{Applied, Results, Statistic};
-    use hopcost_stats::rng::Rng;
-
-    use crate::testing::{Builder, FUTEX, PIPE, TrialBuilder, estimate, read};
-
-    /// A machine that is half as slow again in every other stretch of three rounds.
-    fn slower(round: u32) -> f64 {
-        if round % 6 < 3 { 1.5 } else { 1.0 }
-    }
-
-    /// Twenty trials of two cases on it, the first of which follows it with this elasticity.
-    fn run(elasticity: f64) -> Results {
-        let make = |level_ns: f64, seed: u64| {
-            move |round: u32, t: &mut TrialBuilder| {
-                let mut rng = Rng::new(seed + u64::from(round));
-                let mut noisy = |ns: f64, by: f64| ns * libm::exp(by * rng.normal());
-                let follows = libm::pow(slower(round), elasticity);
-                t.each(&vec![noisy(level_ns * follows, 0.02) as u32; 2000]);
-                let level = 2000.0 * slower(round);
-                t.yardstick(noisy(level, 0.01), noisy(level, 0.01));
-            }
-        };
-        let builder = Builder::new().yardstick().baseline(PIPE);
-        builder.case(PIPE, 20, make(3000.0, 1)).case(FUTEX, 20, make(2500.0, 99)).read()
-    }
-
-    #[test]
-    fn values_are_those_of_the_reference_speed() {
-        let results = run(1.0);
-        let p50 = estimate(&results, Statistic::P50);
-        assert!((p50.point.unwrap() / 3000.0 - 1.0).abs() < 0.02, "{p50:?}");
-        assert!(p50.as_met.unwrap() > 3400.0, "half of the trials were met 1.5 times slower");
-        assert!(p50.low < p50.this_run_low && p50.this_run_high < p50.high, "{p50:?}");
-        assert!(p50.high.unwrap() / p50.low.unwrap() < 1.10, "{p50:?}");
-        let adjustment = &results.adjustments[0];
-        assert_eq!(
-            (adjustment.applied, adjustment.cases, adjustment.trials),
-            (Applied::Divided, 2, 40)
-        );
-        assert!(adjustment.removed_share.unwrap() > 0.9, "{adjustment:?}");
-        assert!(results.results[0].trials.iter().all(|trial| trial.factor.is_some()));
-        assert!(results.remarks.join(" ").contains("1.5"), "{:?}", results.remarks);
-        assert_eq!(results.yardsticks[0].readings, 80);
-    }
-
-    #[test]
-    fn what_does_not_follow_stays_as_met() {
-        let results = run(0.0);
-        let p50 = estimate(&results, Statistic::P50);
-        assert!((p50.point.unwrap() / 3000.0 - 1.0).abs() < 0.02, "{p50:?}");
-        assert_eq!((p50.as_met, results.adjustments[0].applied), (None, Applied::Refused));
-        assert!(results.findings.iter().any(|found| found.code == Code::NotAdjusted));
-        assert!(p50.this_run_low.is_some(), "the interval is for the next run all the same");
-    }
-
-    #[test]
-    fn a_trial_without_readings_is_divided_with_the_others() {
-        let case = |round: u32, t: &mut TrialBuilder| {
-            t.each(&[4500; 2000]);
-            if round >= 3 {
-                t.yardstick(3000.0, 3000.0);
-            }
-        };
-        let results = Builder::new().yardstick().case(PIPE, 9, case).read();
-        let p50 = estimate(&results, Statistic::P50);
-        assert!((p50.point.unwrap() - 3000.0).abs() < 1.0, "{p50:?}");
-        assert!((p50.as_met.unwrap() - 4500.0).abs() < 1.0, "{p50:?}");
-    }
-
-    #[test]
-    fn a_pooled_tail_has_the_interval_of_the_next_run_too() {
-        let noisy = |round: u32, t: &mut TrialBuilder| {
-            t.each(&crate::testing::noisy(400, round));
-            t.yardstick(2000.0, 2000.0);
-        };
-        let results = Builder::new().yardstick().case(PIPE, 16, noisy).read();
-        let p99 = estimate(&results, Statistic::P99);
-        assert!(
-            p99.pooled && p99.low < p99.this_run_low && p99.this_run_high < p99.high,
-            "{p99:?}"
-        );
-    }
-
-    #[test]
-    fn a_run_of_a_moment_says_nothing_of_the_next() {
-        let builder = Builder::new().yardstick().case(PIPE, 9, |round, t| {
-            t.each(&[3000 + round; 100]);
-            t.yardstick(2000.0 + f64::from(round), 2001.0);
-        });
-        let mut raw = builder.build();
-        let p50 = estimate(&read(&raw), Statistic::P50);
-        assert!(p50.low.is_none() && p50.this_run_low.is_some(), "{p50:?}");
-        assert!(p50.insufficient.unwrap().starts_with("this moment"), "nine trials in 0.8 s");
-        for trial in &mut raw.trials {
-            trial.started_ns *= 3;
-        }
-        assert!(estimate(&read(&raw), Statistic::P50).low.is_some());
-    }
-
-    #[test]
-    fn a_file_without_yardsticks_is_read_as_before() {
-        let raw = Builder::new().case(PIPE, 9, |round, t| t.each(&[3000 + round; 100])).build();
-        let p50 = estimate(&read(&raw), Statistic::P50);
-        assert_eq!((p50.as_met, p50.this_run_low, p50.low), (None, None, Some(3001.0)));
-    }
-
-    #[test]
-    fn without_a_reference_nothing_is_divided() {
-        let builder = Builder::new().yardstick().case(PIPE, 9, |_, t| {
-            t.each(&[3000; 100]);
-            t.yardstick(3000.0, 3000.0);
-        });
-        let mut raw = builder.build();
-        raw.yardsticks[0].reference = None;
-        let results = read(&raw);
-        assert_eq!(results.adjustments[0].applied, Applied::NoReference);
-        assert_eq!(estimate(&results, Statistic::P50).point, Some(3000.0));
-        raw.trials[0].yardsticks[0].operation_ns = f64::NAN;
-        raw.trials[1].yardsticks[0].operation_ns = -1.0;
-        raw.trials[2].yardsticks.clear();
-        read(&raw);
-    }
-}
+mod tests;

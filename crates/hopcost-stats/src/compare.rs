@@ -14,7 +14,7 @@ mod log_ratio;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 
-pub use log_ratio::{BLOCKS_MAX, LogRatio, RUNS_MAX, RUNS_MIN, Spread};
+pub use log_ratio::{BLOCKS_MAX, LogRatio, RUNS_MAX, RUNS_MIN};
 
 use crate::tail::normal_quantile;
 

@@ -9,7 +9,7 @@
 use crate::LEVEL;
 use crate::hosts::{Host, Seen, Statistic, run};
 use crate::interval::{quantile_interval, ranks};
-use crate::next_run::{Autocorrelation, Trials, next_run_interval, this_run_interval};
+use crate::next_run::{Autocorrelation, Trials, next_run_interval};
 use crate::rng::Rng;
 use crate::sample::{Sample, median, rank};
 use crate::synthetic::{Dependence, Shape, trial};
@@ -143,8 +143,6 @@ pub struct NextRunCoverage {
     pub covered: f64,
     /// Standard error of `covered`.
     pub error: f64,
-    /// Share of runs whose interval for this run held the median of all runs' medians.
-    pub this_covered: f64,
     /// Median width of the intervals, on the logarithmic scale.
     pub width: f64,
     /// Standard deviation of the runs' medians.
@@ -171,7 +169,7 @@ pub fn next_run_table(trials: usize) -> Vec<NextRunCell> {
 /// is done to a real run; `None` if so few trials have no interval, or there are no runs.
 pub fn simulate_next_run(cell: &NextRunCell, runs: usize, seed: u64) -> Option<NextRunCoverage> {
     let mut rng = Rng::new(seed);
-    let (mut covered, mut widths, mut medians, mut own) = (0, Vec::new(), Vec::new(), Vec::new());
+    let (mut covered, mut widths, mut medians) = (0, Vec::new(), Vec::new());
     for _ in 0..runs {
         // Both runs take the machine's reference from one place.
         let reference = Reference { level: REFERENCE_ERROR * rng.normal(), error: REFERENCE_ERROR };
@@ -183,15 +181,11 @@ pub fn simulate_next_run(cell: &NextRunCell, runs: usize, seed: u64) -> Option<N
         covered += usize::from(interval.low <= then && then <= interval.high);
         widths.push(interval.high - interval.low);
         medians.push(then);
-        own.push(this_run_interval(this.as_trials(), LEVEL)?);
     }
-    let truth = median(&medians)?;
-    let held = own.iter().filter(|own| own.low <= truth && truth <= own.high).count();
     let covered = covered as f64 / runs as f64;
     Some(NextRunCoverage {
         covered,
         error: libm::sqrt(covered * (1.0 - covered) / runs as f64),
-        this_covered: held as f64 / runs as f64,
         width: median(&widths)?,
         spread: Sample::new(medians).ok()?.stdev()?,
     })
@@ -243,14 +237,16 @@ fn divided(seen: Seen, reference: Reference) -> Treated {
         return Treated { values: seen.values, shared_error: 0.0, autocorrelation: None };
     };
     let case = Case { values: &seen.values, readings: &seen.readings, levels: &calibrated.levels };
-    let decision = decide(&calibrated, reference, elasticity(&[case]).as_ref());
-    let shared_error = calibrated.shared_error(decision, reference);
+    let decision = decide(&calibrated, elasticity(&[case]).as_ref());
+    let away = calibrated.away(reference);
+    let shared_error = calibrated.shared_error(decision, away);
     let values = match decision {
         Decision::Divided => {
             let of = |(value, level): (&f64, &f64)| value - (level - reference.level);
             seen.values.iter().zip(&calibrated.levels).map(of).collect()
         }
-        Decision::NotNeeded | Decision::Refused(_) => seen.values,
+        Decision::NotNeeded => seen.values.iter().map(|value| value - away).collect(),
+        Decision::Refused => seen.values,
     };
     Treated { values, shared_error, autocorrelation: None }
 }
@@ -309,7 +305,6 @@ mod tests {
                 let got = simulate_next_run(&cell, 300, 7).unwrap();
                 // Two standard errors of a small simulation; the example does the large one.
                 assert!(got.covered >= NEXT_RUN_COVERED_MIN - 0.03, "{cell:?} {got:?}");
-                assert!(got.this_covered >= NEXT_RUN_COVERED_MIN - 0.03, "{cell:?} {got:?}");
                 // 7.3 and 6.1 would do, were the trials' spread and correlations known to be normal.
                 assert!(got.width < 9.5 * got.spread, "{cell:?} {got:?}");
             }
@@ -317,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simulation_sees_what_trials_as_met_cannot_know() {
+    fn the_simulation_sees_what_unadjusted_trials_cannot_know() {
         // Six trials in two seconds, on a host that stays in a state for five.
         let cell = NextRunCell {
             host: Host::TwoStates(5.0),

@@ -1,5 +1,4 @@
-//! Intervals over trials that depend on each other: where the next run's median will
-//! lie, and where the host's own lies.
+//! Intervals over trials that depend on each other: where the next run's median will lie.
 //!
 //! Trials of one run share the host's mood: a median over them is worth fewer trials
 //! than it was taken from, and their spread understates that of the next run's. Both
@@ -41,17 +40,6 @@ pub struct Trials<'a> {
 /// An interval for the median over trials of another run as long as this one, at another
 /// time, on the same machine; `None` below [`TRIALS_MIN`] trials.
 pub fn next_run_interval(trials: Trials, level: f64) -> Option<Interval> {
-    // This run's median errs, and the next run's as much again.
-    interval(trials, level, core::f64::consts::SQRT_2, RANKS_NEXT)
-}
-
-/// An interval for the median that infinitely many trials on this host would have;
-/// `None` below [`TRIALS_MIN`] trials.
-pub fn this_run_interval(trials: Trials, level: f64) -> Option<Interval> {
-    interval(trials, level, 1.0, 1.0)
-}
-
-fn interval(trials: Trials, level: f64, times: f64, ranks_times: f64) -> Option<Interval> {
     let n = trials.log_values.len();
     let sample = Sample::new(trials.log_values.to_vec()).ok().filter(|_| n >= TRIALS_MIN)?;
     let drawn_in = winsorised(trials.log_values, n.div_ceil(WINSORISED_OF));
@@ -64,10 +52,10 @@ fn interval(trials: Trials, level: f64, times: f64, ranks_times: f64) -> Option<
     let own = t * MEDIAN_OVER_MEAN * scale * widen / libm::sqrt(n as f64);
     let median = sample.median();
     let side = |farthest: f64| {
-        times * libm::hypot(own.min(BEYOND_MAX * widen * farthest), t * trials.shared_error)
+        NEXT * libm::hypot(own.min(BEYOND_MAX * widen * farthest), t * trials.shared_error)
     };
     let (down, up) = (side(median - sample.min()), side(sample.max() - median));
-    let (low, high) = by_rank(&sample, level, ranks_times * libm::sqrt(dependence.sum(n)))?;
+    let (low, high) = by_rank(&sample, level, RANKS_NEXT * libm::sqrt(dependence.sum(n)))?;
     Some(Interval {
         low: low.min(median - down),
         high: high.max(median + up),
@@ -75,29 +63,30 @@ fn interval(trials: Trials, level: f64, times: f64, ranks_times: f64) -> Option<
     })
 }
 
-/// The same two intervals, of the next run and of this one, for a quantile that was taken
-/// from the samples of all of so many trials together. `independent` is its interval as if
+/// The same for a quantile that was taken from the samples of all of so many trials together. `independent` is its interval as if
 /// trials did not depend on each other, on a logarithmic scale like `point`.
-pub fn pooled_intervals(
+pub fn pooled_interval(
     point: f64,
     independent: (f64, f64),
     trials: usize,
     doubt: (f64, Option<Autocorrelation>),
     level: f64,
-) -> Option<[Interval; 2]> {
+) -> Option<Interval> {
     let (shared_error, autocorrelation) = doubt;
     let dependence = autocorrelation.unwrap_or(Autocorrelation::NONE);
     let shared = student_quantile(level, dependence.freedom(trials)) * shared_error;
     let widen = libm::sqrt(dependence.inflation(trials));
     let [down, up] = [point - independent.0, independent.1 - point]
         .map(|side| libm::hypot(widen * side, shared));
-    let of = |times: f64| Interval {
-        low: point - times * down,
-        high: point + times * up,
+    (trials >= TRIALS_MIN).then(|| Interval {
+        low: point - NEXT * down,
+        high: point + NEXT * up,
         n_eff: trials as f64 / dependence.sum(trials),
-    };
-    (trials >= TRIALS_MIN).then(|| [core::f64::consts::SQRT_2, 1.0].map(of))
+    })
 }
+
+/// This run's median errs, and the next run's as much again.
+const NEXT: f64 = core::f64::consts::SQRT_2;
 
 /// The order statistics between which the median lies, as far out as dependence asks: a
 /// median over two states jumps from one to the other, which no spread foretells.
@@ -242,14 +231,14 @@ mod tests {
     #[test]
     fn a_pooled_interval_allows_for_the_next_run() {
         let of = |shared_error, autocorrelation, trials| {
-            pooled_intervals(2.0, (1.9, 2.2), trials, (shared_error, autocorrelation), LEVEL)
+            pooled_interval(2.0, (1.9, 2.2), trials, (shared_error, autocorrelation), LEVEL)
         };
-        let [next, this] = of(0.0, None, 9).unwrap();
-        assert!((this.low - 1.9).abs() < 1e-12 && (this.high - 2.2).abs() < 1e-12, "{this:?}");
-        assert!((next.high - 2.0 - 0.2 * core::f64::consts::SQRT_2).abs() < 1e-12, "{next:?}");
-        assert!(of(0.05, None, 9).unwrap()[0].high > next.high);
+        let next = of(0.0, None, 9).unwrap();
+        assert!((next.low - 2.0 + 0.1 * NEXT).abs() < 1e-12, "{next:?}");
+        assert!((next.high - 2.0 - 0.2 * NEXT).abs() < 1e-12, "{next:?}");
+        assert!(of(0.05, None, 9).unwrap().high > next.high);
         let dependent = Autocorrelation { lag1: 0.5, decay: 0.7 };
-        let wider = of(0.0, Some(dependent), 9).unwrap()[0];
+        let wider = of(0.0, Some(dependent), 9).unwrap();
         assert!(wider.low < next.low);
         assert_eq!(wider.n_eff, 9.0 / dependent.sum(9));
         assert_eq!(of(0.0, None, 5), None);
@@ -267,8 +256,7 @@ mod tests {
         let dependence = Autocorrelation { lag1: 0.1, decay: 0.1 };
         let of = |values: &[f64]| {
             let trials = Trials { autocorrelation: Some(dependence), ..plain(values) };
-            let [this, next] = [this_run_interval, next_run_interval].map(|of| of(trials, LEVEL));
-            (this.unwrap(), next.unwrap())
+            next_run_interval(trials, LEVEL).unwrap()
         };
         let is_at = |interval: Interval, low: f64, high: f64| {
             assert!((interval.low - low).abs() < 1e-12, "{interval:?} {low}");
@@ -280,17 +268,15 @@ mod tests {
         let widen = libm::sqrt(dependence.inflation(15));
         let t = student_quantile(LEVEL, dependence.freedom(15));
         let own = t * 1.2533 * libm::sqrt(4.0 / 14.0) * widen / libm::sqrt(15.0);
-        let (this, next) = of(&values);
-        is_at(this, 2.0 - own, 2.0 + own);
-        is_at(next, 2.0 - own * core::f64::consts::SQRT_2, 2.0 + own * core::f64::consts::SQRT_2);
+        is_at(of(&values), 2.0 - own * NEXT, 2.0 + own * NEXT);
         // Evenly spread: the third of twelve and the tenth, and farther as they depend on each other.
         let values: Vec<f64> = (1..=12).map(|i| f64::from(i * 5 % 13)).collect();
-        let away = 3.5 * libm::sqrt(dependence.sum(12));
-        is_at(of(&values).0, 6.5 - away, 6.5 + away);
+        let away = 3.5 * RANKS_NEXT * libm::sqrt(dependence.sum(12));
+        is_at(of(&values), 6.5 - away, 6.5 + away);
         // A few far away on one side: the other is no farther than half beyond its farthest.
         let values = [10.0, 9.95, 7.0, 9.98, 10.04, 7.5, 9.99, 10.02, 9.97];
-        let beyond = 1.5 * libm::sqrt(dependence.inflation(9)) * (10.04 - 9.98);
-        assert!((of(&values).0.high - 9.98 - beyond).abs() < 1e-12);
+        let beyond = NEXT * 1.5 * libm::sqrt(dependence.inflation(9)) * (10.04 - 9.98);
+        assert!((of(&values).high - 9.98 - beyond).abs() < 1e-12);
     }
 
     #[test]
@@ -329,7 +315,7 @@ mod tests {
         let values = [1.0, 1.1, 0.9, 1.0, 1.2, 0.8];
         let width = |shared_error| {
             let trials = Trials { shared_error, ..plain(&values) };
-            let interval = this_run_interval(trials, LEVEL).unwrap();
+            let interval = next_run_interval(trials, LEVEL).unwrap();
             interval.high - interval.low
         };
         assert!(width(0.1) > 1.2 * width(0.0));
@@ -356,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_median_is_inside_and_the_next_run_no_surer_than_this(
+        fn the_median_is_inside(
             values in proptest::collection::vec(-30.0..30.0f64, 6..60),
             coarse in 0u8..2,
             lag1 in 0.0..0.9f64,
@@ -367,10 +353,8 @@ mod tests {
             for autocorrelation in [None, Some(Autocorrelation { lag1, decay })] {
                 let trials = Trials { autocorrelation, ..plain(&values) };
                 let next = next_run_interval(trials, LEVEL).unwrap();
-                let this = this_run_interval(trials, LEVEL).unwrap();
                 let median = crate::sample::median(&values).unwrap();
-                prop_assert!(this.low <= median && median <= this.high);
-                prop_assert!(next.low <= this.low && this.high <= next.high);
+                prop_assert!(next.low <= median && median <= next.high);
                 prop_assert!(next.n_eff > 0.9 && next.n_eff <= values.len() as f64);
             }
         }

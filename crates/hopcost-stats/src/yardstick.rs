@@ -40,15 +40,26 @@ pub struct Calibrated {
 }
 
 impl Calibrated {
-    /// Standard error that all trials of the run share, whatever their spread, because
-    /// they were divided (or not) by one run's readings.
-    pub fn shared_error(&self, decision: Decision, reference: Reference) -> f64 {
-        let elastic = ELASTICITY_ERROR * (self.centre - reference.level);
-        match decision {
-            Decision::Divided => libm::hypot((1.0 - self.reliability) * self.centre_error, elastic),
+    /// How far the run is above a reference.
+    pub fn away(&self, reference: Reference) -> f64 {
+        self.centre - reference.level
+    }
+
+    /// Whether that is more than the two tell apart, either way.
+    pub fn differs(&self, reference: Reference) -> bool {
+        let errors = 2.0 * libm::hypot(self.centre_error, reference.error);
+        self.away(reference).abs() > errors.max(libm::log1p(AWAY_MAX))
+    }
+
+    /// Standard error that all trials of the run share, whatever their spread, where they are
+    /// put in relation to a reference so far below the run.
+    pub fn shared_error(&self, decision: Decision, away: f64) -> f64 {
+        let own = match decision {
+            Decision::Divided => (1.0 - self.reliability) * self.centre_error,
             Decision::NotNeeded => self.centre_error,
-            Decision::Refused(_) => 0.0,
-        }
+            Decision::Refused => 0.0,
+        };
+        libm::hypot(own, ELASTICITY_ERROR * away)
     }
 }
 
@@ -173,7 +184,18 @@ impl Shared {
     }
 }
 
-/// A yardstick's quiet level on this machine.
+/// By what share a run may be off the reference of its machine and count as quiet.
+pub const AWAY_MAX: f64 = 0.05;
+
+/// Two CPUs whose cache line takes so many times as long are another pair.
+const OTHER_PAIR: f64 = 1.5;
+
+/// Whether two times of a cache line are those of two pairs of CPUs.
+pub fn is_other_pair(one_ns: f64, other_ns: f64) -> bool {
+    libm::log(one_ns / other_ns).abs() > libm::log(OTHER_PAIR)
+}
+
+/// What a yardstick takes on the quiet machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
     /// Logarithm of the level.
@@ -182,58 +204,32 @@ pub struct Reference {
     pub error: f64,
 }
 
-/// What becomes of the values of a group of cases.
+/// Whether the trials of a group of cases are adjusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The host stood at its reference throughout: values stay as they are.
+    /// The host hardly changed its speed, so there is nothing to adjust.
     NotNeeded,
-    /// Each trial is divided by its level over the reference.
+    /// Each trial is divided by its level over the run's.
     Divided,
-    /// Values stay as they are, because dividing would be wrong.
-    Refused(Refusal),
-}
-
-/// Why dividing would be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// The cases do not follow the yardstick one to one.
-    Elasticity,
-    /// Dividing widens the spread.
-    Widens,
-    /// The run's level is so far from the reference that one of the two is none.
-    Far,
+    /// Dividing would be wrong: the cases do not follow the yardstick one to one, or it would
+    /// widen their spread.
+    Refused,
 }
 
 /// The elasticities at which dividing is right.
 pub const ELASTICITIES: core::ops::RangeInclusive<f64> = 0.7..=1.3;
-/// Variation of the level below which the host is quiet.
+/// Variation of the level below which the host is steady.
 pub const QUIET_VARIATION_MAX: f64 = 0.01;
-/// How far the run's level is from the reference on a quiet host, at most: what is then left
-/// undivided differs by no more from what would have been divided.
-const QUIET_AWAY_MAX: f64 = 0.005;
-
-/// No state of a machine is so many times as fast as another of its states.
-const FAR: f64 = 3.0;
 
 /// Decides for a group of cases. Where the elasticity cannot be estimated the level
-/// hardly varies, and dividing is by a constant.
-pub fn decide(
-    calibrated: &Calibrated,
-    reference: Reference,
-    elasticity: Option<&Elasticity>,
-) -> Decision {
-    let away = (calibrated.centre - reference.level).abs();
-    if away <= QUIET_AWAY_MAX && calibrated.variation <= QUIET_VARIATION_MAX {
-        return Decision::NotNeeded;
-    }
-    if away > libm::log(FAR) {
-        return Decision::Refused(Refusal::Far);
-    }
+/// hardly varies, and dividing changes little.
+pub fn decide(calibrated: &Calibrated, elasticity: Option<&Elasticity>) -> Decision {
     match elasticity {
+        _ if calibrated.variation <= QUIET_VARIATION_MAX => Decision::NotNeeded,
         Some(e) if e.high < *ELASTICITIES.start() || e.low > *ELASTICITIES.end() => {
-            Decision::Refused(Refusal::Elasticity)
+            Decision::Refused
         }
-        Some(e) if e.removed_share_high < 0.0 => Decision::Refused(Refusal::Widens),
+        Some(e) if e.removed_share_high < 0.0 => Decision::Refused,
         _ => Decision::Divided,
     }
 }
@@ -395,8 +391,7 @@ mod tests {
                 let mut rng = Rng::new(1000 + seed);
                 let values: Vec<f64> = (0..18).map(|_| 0.01 * rng.normal()).collect();
                 let case = Case { values: &values, readings: &readings, levels };
-                let known = Reference { level: 0.3, error: 0.001 };
-                let decision = decide(&calibrated, known, elasticity(&[case]).as_ref());
+                let decision = decide(&calibrated, elasticity(&[case]).as_ref());
                 let spread = levels.iter().map(|level| (level - calibrated.centre).abs());
                 decision == Decision::Divided && spread.fold(0.0, f64::max) > 0.1
             })
@@ -408,14 +403,11 @@ mod tests {
     fn decisions() {
         let calibrated = calibrate(&read(54, 0.02, 1, states)).unwrap();
         let quiet = calibrate(&read(54, 0.005, 1, |_| 0.0)).unwrap();
-        let reference = Reference { level: 0.0, error: 0.001 };
-        let of = |slope| decide(&calibrated, reference, group(54, 0.02, slope, 9).as_ref());
+        let of = |slope| decide(&calibrated, group(54, 0.02, slope, 9).as_ref());
         assert_eq!(of(1.0), Decision::Divided);
-        assert_eq!(of(1.8), Decision::Refused(Refusal::Elasticity));
-        assert_eq!(of(0.0), Decision::Refused(Refusal::Elasticity));
-        assert_eq!(decide(&quiet, reference, None), Decision::NotNeeded);
-        let slower = Reference { level: -0.3, error: 0.001 };
-        assert_eq!(decide(&quiet, slower, None), Decision::Divided, "by a constant");
+        assert_eq!(of(1.8), Decision::Refused);
+        assert_eq!(of(0.0), Decision::Refused);
+        assert_eq!(decide(&quiet, None), Decision::NotNeeded);
     }
 
     /// A run at a level, of which nothing else is known.
@@ -433,25 +425,24 @@ mod tests {
 
     #[test]
     fn decisions_at_their_limits() {
-        let reference = Reference { level: 1.0, error: 0.001 };
-        let of = |away: f64, known: Option<&Elasticity>| {
-            let level =
-                if away == 0.0 { reference } else { Reference { level: 0.0, error: 0.001 } };
-            decide(&at(level.level + away, 0.01), level, known)
-        };
-        assert_eq!(of(0.0, None), Decision::NotNeeded);
-        assert_eq!(of(0.006, None), Decision::Divided);
-        assert_eq!(of(libm::log(FAR), None), Decision::Divided);
-        for far in [1.2, -1.2] {
-            assert_eq!(of(far, None), Decision::Refused(Refusal::Far));
+        let of = |variation: f64, known: Option<&Elasticity>| decide(&at(1.0, variation), known);
+        assert_eq!(of(0.01, None), Decision::NotNeeded);
+        assert_eq!(of(0.011, None), Decision::Divided);
+        for (away, error, differs) in
+            [(0.048, 0.0, false), (0.049, 0.0, true), (-0.049, 0.0, true), (0.1, 0.04, false)]
+        {
+            let run = Calibrated { centre_error: 0.0, ..at(1.0, 0.1) };
+            assert_eq!(run.differs(Reference { level: 1.0 - away, error }), differs, "{away}");
         }
+        let error = libm::hypot(0.04, 0.048) / 2.0;
+        assert!(!at(1.0, 0.1).differs(Reference { level: 0.9, error }));
         for (low, high, removed_share_high, decision) in [
             (0.5, 0.7, 0.1, Decision::Divided),
-            (0.5, 0.69, 0.1, Decision::Refused(Refusal::Elasticity)),
+            (0.5, 0.69, 0.1, Decision::Refused),
             (1.3, 1.5, 0.1, Decision::Divided),
-            (1.31, 1.5, 0.1, Decision::Refused(Refusal::Elasticity)),
+            (1.31, 1.5, 0.1, Decision::Refused),
             (0.9, 1.1, 0.0, Decision::Divided),
-            (0.9, 1.1, -0.1, Decision::Refused(Refusal::Widens)),
+            (0.9, 1.1, -0.1, Decision::Refused),
         ] {
             let removed_share = removed_share_high;
             let known = Elasticity { slope: 1.0, low, high, removed_share, removed_share_high };
@@ -461,11 +452,10 @@ mod tests {
 
     #[test]
     fn trials_share_the_error_of_what_they_were_divided_by() {
-        let of =
-            |decision| at(0.5, 0.1).shared_error(decision, Reference { level: -1.5, error: 0.001 });
+        let of = |decision| at(0.5, 0.1).shared_error(decision, 2.0);
         assert_eq!(of(Decision::Divided), libm::hypot(0.25 * 0.04, ELASTICITY_ERROR * 2.0));
-        assert_eq!(of(Decision::NotNeeded), 0.04);
-        assert_eq!(of(Decision::Refused(Refusal::Far)), 0.0);
+        assert_eq!(of(Decision::NotNeeded), libm::hypot(0.04, ELASTICITY_ERROR * 2.0));
+        assert_eq!(of(Decision::Refused), ELASTICITY_ERROR * 2.0);
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::host::Host;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{Checkup, CpuGaps, Handover};
+use hopcost_model::results::{Checkup, CpuGaps, Handover, QuietSpeed};
 use hopcost_model::text::count;
 
 use crate::chart::pairs;
@@ -70,12 +70,35 @@ fn document(found: &Checkup, extent: Extent) -> Document {
         Section::of("doctor-gaps", gaps(found, extent)),
         Section::of("doctor-pairs", lines(found, extent)),
         Section::of("doctor-handovers", [handovers(found)]),
-        Section::of("doctor-machine", [facts(clocks(found).chain(set_up(found, extent)))]),
+        Section::of("doctor-machine", [machine_facts(found, extent)]),
     ];
     let sections = sections.into_iter().flatten().collect();
     let mut rest = findings(found, extent);
     rest.push(Block::Text(Tone::Alert, format!("First: {}", found.first)));
     Document { title, head: Vec::new(), sections, rest }
+}
+
+fn machine_facts(found: &Checkup, extent: Extent) -> Block {
+    facts(clocks(found).chain(speeds(found)).chain(set_up(found, extent)))
+}
+
+/// What runs have taught, with its age and where it comes from.
+fn speeds(found: &Checkup) -> impl Iterator<Item = (&'static str, Cell)> {
+    let line = |of: &QuietSpeed| {
+        let cpus = of.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" and ");
+        let from = &of.reference;
+        let date = from.learnt_on.split('T').next().unwrap_or_default();
+        format!(
+            "{}, CPU {cpus}: {} from run {} ({date}, {}, {}{})",
+            of.class.word(),
+            number::time(from.operation_ns, 3),
+            from.learnt_from,
+            count(from.trials as usize, "trial"),
+            count(from.runs as usize, "run"),
+            if of.is_known { "" } else { ", not enough yet" },
+        )
+    };
+    found.speeds.iter().map(move |of| ("quiet speed", Cell::text(line(of))))
 }
 
 fn clocks(found: &Checkup) -> impl Iterator<Item = (&'static str, Cell)> {

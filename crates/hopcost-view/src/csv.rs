@@ -14,7 +14,7 @@ use hopcost_model::columns;
 use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Ratio, Results, RuntimeCell, ThreadResult,
+    CaseResult, CounterResult, Estimate, Quiet, Ratio, Results, RuntimeCell, ThreadResult,
 };
 
 use crate::section::runtimes::threads::Plays;
@@ -27,6 +27,8 @@ const SAMPLES_HEADER: &str = "run,case,round,position,sample,ticks,ns,stamp";
 /// A row: a case and one of its statistics.
 pub(crate) struct Row<'a> {
     pub run: &'a str,
+    /// What disturbed the run.
+    pub disturbed: &'a str,
     pub result: &'a CaseResult,
     pub found: Found,
 }
@@ -42,10 +44,8 @@ pub(crate) struct Found {
     pub value: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// The same as met, where the value is at the reference speed.
-    pub as_met: Option<f64>,
-    /// The interval of this run alone.
-    pub this_run: (Option<f64>, Option<f64>),
+    /// What it would be on the quiet machine.
+    pub quiet: Option<Quiet>,
     /// Exact coverage of the interval.
     pub level: Option<f64>,
     /// Trials (rounds, for multiples) behind it.
@@ -120,9 +120,9 @@ const BEHIND: &[(&str, Field)] = &[
     ("value", |row| number(row.found.value)),
     ("low", |row| number(row.found.low)),
     ("high", |row| number(row.found.high)),
-    ("as_met", |row| number(row.found.as_met)),
-    ("this_run_low", |row| number(row.found.this_run.0)),
-    ("this_run_high", |row| number(row.found.this_run.1)),
+    ("quiet", |row| number(row.found.quiet.map(|quiet| quiet.point))),
+    ("quiet_low", |row| number(row.found.quiet.and_then(|quiet| quiet.low))),
+    ("quiet_high", |row| number(row.found.quiet.and_then(|quiet| quiet.high))),
     ("level", |row| number(row.found.level)),
     ("n", |row| text(row.found.n)),
     ("pooled", |row| text(row.found.pooled)),
@@ -130,6 +130,7 @@ const BEHIND: &[(&str, Field)] = &[
     ("detectable", |row| number(row.found.detectable)),
     ("estimand", |row| row.found.estimand.clone()),
     ("insufficient", |row| text(row.found.insufficient.as_ref())),
+    ("disturbed", |row| row.disturbed.to_owned()),
 ];
 
 /// All results, tidy: one row a case and statistic.
@@ -143,7 +144,8 @@ pub fn report(results: &Results) -> String {
             all.push(Found::default());
         }
         for found in all {
-            let row = Row { run: &results.about.id, result, found };
+            let disturbed = results.disturbed.as_deref().unwrap_or_default();
+            let row = Row { run: &results.about.id, disturbed, result, found };
             push_row(&mut out, columns().map(|column| column.text(&row)));
         }
     }
@@ -291,8 +293,7 @@ fn of_estimate(name: &str, unit: &'static str, estimate: &Estimate) -> Found {
         value: estimate.point,
         low: estimate.low,
         high: estimate.high,
-        as_met: estimate.as_met,
-        this_run: (estimate.this_run_low, estimate.this_run_high),
+        quiet: estimate.quiet,
         level: estimate.level,
         n: Some(estimate.n_trials),
         pooled: Some(estimate.pooled),

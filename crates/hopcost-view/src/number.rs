@@ -173,7 +173,8 @@ pub fn scaled(estimate: &Estimate, power: i32) -> Shown {
 pub fn estimate_text(estimate: &Estimate) -> String {
     let pooled = if estimate.pooled && estimate.point.is_some() { ", pooled" } else { "" };
     let wide = if is_wide(estimate) { ", wide" } else { "" };
-    format!("{}{pooled}{wide}", self::estimate(estimate))
+    let quiet = estimate.quietly().map(|quiet| format!("; quiet {}", self::estimate(&quiet)));
+    format!("{}{pooled}{wide}{}", self::estimate(estimate), quiet.unwrap_or_default())
 }
 
 /// Of the upper end of an interval, as a multiple of the point.

@@ -6,7 +6,7 @@ use hopcost_model::raw::{CpuUse, Throttling};
 use crate::tree::Machine;
 
 #[test]
-fn steal_interrupts_and_softirqs_of_the_used_cpus() {
+fn idling_steal_interrupts_and_softirqs_of_the_used_cpus() {
     let machine = Machine::unpack("container");
     let interrupts = |one: u32, two: u32| {
         format!("  CPU0 CPU1 CPU2 CPU3\\nLOC: 5 {one} {two} 5 Local timer\\n 24: 0 3 4 0 PCI-MSI")
@@ -19,10 +19,11 @@ fn steal_interrupts_and_softirqs_of_the_used_cpus() {
     let before = Counted::now(&machine.root, &[1, 2]);
     write("proc/interrupts", &interrupts(17, 20));
     write("proc/softirqs", &softirqs(140));
-    write("proc/stat", "cpu1 100 0 100 90000 10 1 3 27 0 0\ncpu2 100 0 100 90000 10 0 1 49 0 0");
+    write("proc/stat", "cpu1 100 0 100 90005 13 1 3 27 0 0\ncpu2 100 0 100 90000 10 0 1 49 0 0");
     let did = Counted::now(&machine.root, &[1, 2]).cpus_since(&before);
     let one = CpuUse {
         cpu: 1,
+        idle_ns: Some(80_000_000),
         steal_ns: Some(20_000_000),
         interrupt_ns: Some(30_000_000),
         interrupts: Some(7),
@@ -32,6 +33,7 @@ fn steal_interrupts_and_softirqs_of_the_used_cpus() {
     // Steal of the second went backwards.
     let two = CpuUse {
         cpu: 2,
+        idle_ns: Some(0),
         steal_ns: None,
         interrupt_ns: Some(0),
         interrupts: Some(0),
@@ -47,6 +49,7 @@ fn what_is_not_there_is_absent() {
     let counted = Counted::now(&machine.root, &[0]);
     let nothing = CpuUse {
         cpu: 0,
+        idle_ns: None,
         steal_ns: None,
         interrupt_ns: None,
         interrupts: None,

@@ -286,8 +286,8 @@ document! {
         pub p99_ns: Option<f64>,
         /// Samples.
         pub samples: u64,
-        /// What it was divided by: how much slower than at its reference speed the machine
-        /// was; `null` where values are as met.
+        /// How much slower than at the run's own speed the machine was beside it, by which it is
+        /// adjusted where cases are compared; `null` where its case is not adjusted.
         pub factor: Option<f64>,
         /// Why it failed.
         pub error: Option<String>,

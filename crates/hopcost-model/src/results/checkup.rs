@@ -5,7 +5,7 @@ use crate::document;
 use crate::finding::Finding;
 use crate::host::Host;
 use crate::protocol::ClockReading;
-use crate::raw::RunAbout;
+use crate::raw::{Reference, RunAbout, YardstickClass};
 
 document! {
     /// What `doctor --format json` prints.
@@ -32,6 +32,9 @@ document! {
         pub lines: Vec<CpuLine>,
         /// A hand-over between two processes, by how their CPUs are related.
         pub handovers: Vec<Handover>,
+        /// What runs have taught of the speed of this machine when it is quiet.
+        #[serde(default)]
+        pub speeds: Vec<QuietSpeed>,
         /// What hopcost may do here.
         pub rights: Vec<Right>,
         /// What could not be measured, and why.
@@ -40,6 +43,20 @@ document! {
         pub findings: Vec<Finding>,
         /// What to do first.
         pub first: String,
+    }
+}
+
+document! {
+    /// What a yardstick takes on the quiet machine.
+    pub struct QuietSpeed {
+        /// What it does.
+        pub class: YardstickClass,
+        /// The CPUs of its ends, the caller's first.
+        pub cpus: Vec<u32>,
+        /// Whether runs enough have taught it for others to be put in relation to it.
+        pub is_known: bool,
+        /// The speed, and where it comes from.
+        pub reference: Reference,
     }
 }
 

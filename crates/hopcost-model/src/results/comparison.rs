@@ -16,7 +16,7 @@ document! {
         pub took_s: f64,
         /// The baseline.
         pub baseline: String,
-        /// What the baseline took as met, median over trials; `null` where it was not measured.
+        /// What the baseline took, median over trials; `null` where it was not measured.
         pub baseline_ns: Option<f64>,
         /// The baseline once more, compared with itself.
         pub copy: Compared,
@@ -42,7 +42,7 @@ document! {
         pub high: Option<f64>,
         /// Nominal coverage of this interval, 0 to 1.
         pub coverage: f64,
-        /// What it took: as met, median over trials; of stored runs, the middle of their values.
+        /// What it took: median over trials; of stored runs, the middle of their values.
         pub value_ns: Option<f64>,
         /// Blocks in which both were measured; 0 of stored runs.
         pub n_blocks: u32,
@@ -81,31 +81,19 @@ document! {
     pub struct ComparedRuns {
         /// The baseline, where it is another case.
         pub baseline: Option<String>,
+        /// The ratio of the values met, where the runs' speeds differ by more than 5 %: `ratio`,
+        /// from which the verdict is read, is adjusted for that. `null` where they do not.
+        #[serde(default)]
+        pub met_ratio: Option<f64>,
         /// What the baseline took: the middle of its runs' values.
         pub baseline_ns: Option<f64>,
         /// Runs of the baseline that measured it.
         pub n_baseline: u32,
         /// Runs of the other side that did.
         pub n_other: u32,
-        /// Where the spread between runs is known from.
-        pub spread: RunSpread,
         /// Runs a side that would probably decide; `null` where it is decided, or the ratio lies
         /// at the margin.
         pub runs_to_decide: Option<u32>,
-    }
-}
-
-document! {
-    /// Where the spread between runs is known from.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum RunSpread {
-        /// From the runs themselves: there are four a side or more.
-        Runs,
-        /// From identical runs on this machine before.
-        Machine,
-        /// It is not.
-        Unknown,
     }
 }
 

@@ -62,7 +62,7 @@ document! {
         pub at: u64,
         /// The case of the second way.
         pub case: String,
-        /// What the first took: as met, median over trials.
+        /// What the first took: median over trials.
         pub first_ns: Option<f64>,
         /// What the second took.
         pub second_ns: Option<f64>,

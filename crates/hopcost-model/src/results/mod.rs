@@ -49,7 +49,7 @@ pub use plot::*;
 pub use published::*;
 pub use ratio::Ratio;
 pub use runtimes::*;
-pub use statistic::{Estimate, Estimates, Kind, Statistic};
+pub use statistic::{Estimate, Estimates, Kind, Quiet, Statistic};
 pub use stream::*;
 pub use wake::*;
 pub use yardstick::*;
@@ -61,6 +61,9 @@ document! {
         pub schema: String,
         /// Who made the run, when and how.
         pub about: RunAbout,
+        /// What disturbed the run as a whole, in words; `null` where nothing did.
+        #[serde(default)]
+        pub disturbed: Option<String>,
         /// The plan in brief.
         pub plan: PlanBrief,
         /// The host before.

@@ -10,7 +10,7 @@ use crate::document;
 document! {
     /// A statistic with its interval across trials.
     pub struct Estimate {
-        /// The value; `null` if insufficient.
+        /// What was met; `null` if insufficient.
         pub point: Option<f64>,
         /// Lower end of the interval; `null` if there is none.
         pub low: Option<f64>,
@@ -35,17 +35,23 @@ document! {
         pub digits: u8,
         /// Not distinguishable from the empty loop: read `point` as "at most".
         pub at_most: bool,
-        /// The same without division by the yardstick: what was met; `null` where nothing was
-        /// divided.
+        /// The value to expect on the quiet machine; `null` where the machine ran at its quiet
+        /// speed, and where that speed is not known.
         #[serde(default)]
-        pub as_met: Option<f64>,
-        /// Lower end of the interval for the mean state of this run alone; `low` and `high` are
-        /// for the next run. `null` where `low` and `high` are of this run.
-        #[serde(default)]
-        pub this_run_low: Option<f64>,
+        pub quiet: Option<Quiet>,
+    }
+}
+
+document! {
+    /// What a value would be on the quiet machine.
+    #[derive(Copy)]
+    pub struct Quiet {
+        /// The value.
+        pub point: f64,
+        /// Lower end of its interval for the next run on the quiet machine.
+        pub low: Option<f64>,
         /// Upper end.
-        #[serde(default)]
-        pub this_run_high: Option<f64>,
+        pub high: Option<f64>,
     }
 }
 
@@ -232,30 +238,35 @@ impl Estimate {
             detectable: None,
             digits: 3,
             at_most: false,
-            as_met: None,
-            this_run_low: None,
-            this_run_high: None,
+            quiet: None,
         }
     }
 
     /// The same in a unit of which so many are one of its own.
     pub fn times(mut self, factor: f64) -> Self {
-        for value in [
-            &mut self.point,
-            &mut self.low,
-            &mut self.high,
-            &mut self.as_met,
-            &mut self.this_run_low,
-            &mut self.this_run_high,
-        ] {
+        for value in [&mut self.point, &mut self.low, &mut self.high] {
             *value = value.map(|value| value * factor);
         }
+        self.quiet = self.quiet.map(|quiet| quiet.map(|value| value * factor));
         self
+    }
+
+    /// Its value on the quiet machine as an estimate of its own.
+    pub fn quietly(&self) -> Option<Self> {
+        let Quiet { point, low, high } = self.quiet?;
+        Some(Self { point: Some(point), low, high, quiet: None, ..self.clone() })
     }
 
     /// How far its interval reaches to either side, as a share of its value.
     pub fn half_width(&self) -> Option<f64> {
         Some((self.high? - self.low?) / 2.0 / self.point.filter(|point| *point > 0.0)?)
+    }
+}
+
+impl Quiet {
+    /// The same with a change to its value and its ends.
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        Self { point: change(self.point), low: self.low.map(&change), high: self.high.map(&change) }
     }
 }
 

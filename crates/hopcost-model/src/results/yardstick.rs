@@ -1,7 +1,7 @@
-//! Yardsticks over a run, and what was divided by them.
+//! Yardsticks over a run, and what was adjusted by them.
 
 use crate::document;
-use crate::raw::YardstickClass;
+use crate::raw::{Reference, YardstickClass};
 
 document! {
     /// A yardstick over the run.
@@ -12,10 +12,15 @@ document! {
         pub case: String,
         /// The CPUs of its ends, the caller's first.
         pub cpus: Vec<u32>,
-        /// Its quiet level on this machine; `null` where none was known.
-        pub reference_ns: Option<f64>,
-        /// Id of the run that this level was learnt from, or `calibrate`.
-        pub reference_from: Option<String>,
+        /// Its speed on the quiet machine, as it was known before the run; `null` where none was.
+        pub reference: Option<Reference>,
+        /// How the run stands to that.
+        pub speed: Speed,
+        /// How many times as long as on the quiet machine its operations took; `null` where that
+        /// is not known.
+        pub slower: Option<f64>,
+        /// The run's own speed: trimmed mean of the readings, those that were interrupted aside.
+        pub own_ns: f64,
         /// What one operation took: median over the readings of the run.
         pub p50_ns: f64,
         /// The 5th percentile of the readings.
@@ -27,11 +32,35 @@ document! {
         /// How much of the spread of the readings is the machine's and not their own error,
         /// 0 to 1; `null` with too few of them.
         pub reliability: Option<f64>,
+        /// Its speed beside the undisturbed trials of this run; `null` with too few of them.
+        pub taught: Option<Reference>,
     }
 }
 
 document! {
-    /// Whether the trials of a class were divided by their yardstick, and what says so.
+    /// How a run stands to the quiet speed of its machine.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Speed {
+        /// The quiet speed is not known yet.
+        Unknown,
+        /// Within 5 % of it.
+        Quiet,
+        /// Slower.
+        Slower,
+        /// More than three times slower: too far to say what the quiet machine would do.
+        TooFar,
+        /// Faster, so that the stored speed is wrong and the run drops it.
+        Wrong,
+        /// The two CPUs are another distance apart than when the speed was learnt.
+        OtherPair,
+        /// Other work kept the CPUs from idling, which makes wake-ups faster or slower.
+        KeptAwake,
+    }
+}
+
+document! {
+    /// Whether the trials of a class were adjusted by their yardstick, and what says so.
     pub struct Adjustment {
         /// The class.
         pub class: YardstickClass,
@@ -41,7 +70,7 @@ document! {
         pub cases: u32,
         /// Trials of these.
         pub trials: u32,
-        /// What became of it.
+        /// What was decided.
         pub applied: Applied,
         /// Relative change of a value over that of the yardstick, the error of the readings
         /// taken out; `null` where the yardstick hardly varied.
@@ -57,22 +86,17 @@ document! {
 }
 
 document! {
-    /// What became of dividing by a yardstick.
+    /// Whether contrasts compare trials adjusted by the readings beside them.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum Applied {
-        /// Values are at the reference speed.
+        /// They do: the class follows its yardstick.
         Divided,
-        /// The machine was at its reference speed: values are as met, which is the same.
+        /// The yardstick hardly varied, so there was nothing to adjust.
         NotNeeded,
-        /// The class did not follow its yardstick: values are as met.
+        /// They do not: the class does not follow its yardstick.
         Refused,
-        /// The yardstick is more than three times off its reference, so that one of the two is
-        /// wrong: values are as met.
-        Far,
-        /// No reference level is known: values are as met.
-        NoReference,
-        /// Other tasks had the CPU for a visible part of the trials: values are as met.
+        /// They do not: other tasks had the CPU for a visible part of the trials.
         Shared,
     }
 }

@@ -35,10 +35,13 @@ fn point(of: &Measured, request: &AdviceRequest) -> f64 {
 
 /// The objective of each trial by its round, where trials have one.
 fn by_round(of: &Measured, request: &AdviceRequest) -> BTreeMap<u32, f64> {
-    let value = |trial: &TrialPoint| match request.objective {
-        Objective::P50 => trial.value_ns,
-        Objective::P99 => trial.p99_ns,
-        Objective::Cpu | Objective::Throughput => None,
+    let value = |trial: &TrialPoint| {
+        let met = match request.objective {
+            Objective::P50 => trial.value_ns,
+            Objective::P99 => trial.p99_ns,
+            Objective::Cpu | Objective::Throughput => None,
+        };
+        Some(met? / trial.factor.unwrap_or(1.0))
     };
     of.row.trials.iter().filter_map(|trial| Some((trial.round, value(trial)?))).collect()
 }

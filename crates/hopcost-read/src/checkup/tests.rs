@@ -17,7 +17,10 @@ fn pipe(place: &str) -> String {
 }
 
 fn checkup(raw: &RawRun) -> Checkup {
-    super::checkup(raw, Besides { cpus_allowed: vec![0, 1], rights: Vec::new(), took_s: 1.0 })
+    super::checkup(
+        raw,
+        Besides { cpus_allowed: vec![0, 1], speeds: Vec::new(), rights: Vec::new(), took_s: 1.0 },
+    )
 }
 
 /// A trial of the gaps' engine of one second on this CPU.

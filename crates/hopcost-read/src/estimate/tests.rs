@@ -29,15 +29,15 @@ fn the_interval_is_that_of_the_ranks() {
 #[test]
 fn what_a_comparison_could_show_is_half_the_interval_of_the_next_run() {
     let values: Vec<f64> = (0..40).map(|i| 1000.0 + f64::from(i * 7 % 40)).collect();
-    let doubt = Doubt { shared_error: 0.0, autocorrelation: None, span_s: 10.0 };
-    let (next, this) = intervals(&values, doubt).unwrap();
+    let doubt = Doubt { span_s: 10.0, ..Doubt::default() };
+    let next = interval(&values, doubt.met).unwrap();
     let measured = Measured {
         trials: &[],
         family: Family::Each,
         workload: Workload::Roundtrip,
         doubt: Some(doubt),
     };
-    let found = measured.of_both(1020.0, next, this, String::new());
+    let found = measured.of_both((1020.0, next), (1020.0, next), String::new());
     let half = libm::log(next.1 / next.0) / 2.0;
     let detectable = found.detectable.unwrap();
     assert!((detectable - libm::expm1(half)).abs() < 1e-9, "{detectable} and {half}");

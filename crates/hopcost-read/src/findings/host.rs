@@ -2,7 +2,7 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
-use hopcost_model::results::{Adjustment, Applied};
+use hopcost_model::results::{Adjustment, Applied, Speed, YardstickLevel};
 
 use super::make::{finding, suspect_if};
 use crate::format;
@@ -117,31 +117,31 @@ fn steal(run: &Run) -> Option<Finding> {
     Some(finding(Code::Steal, suspect_if(suspect), evidence, &values))
 }
 
-/// The classes whose values are not divided, because that would be wrong.
+/// The classes whose trials contrasts compare unadjusted, and those of which nobody can say what
+/// the quiet machine would do although its speed is known.
 fn not_adjusted(run: &Run) -> impl Iterator<Item = Finding> {
-    run.yardsticks.adjustments.iter().filter_map(|adjustment| {
+    let of_class = run.yardsticks.adjustments.iter().filter_map(|adjustment| {
         let why = why_not(adjustment)?;
         let cases = format::count(adjustment.cases as usize, "case");
         let (class, runtime) = (adjustment.class.word(), &adjustment.runtime);
-        let evidence =
-            format!("Values of {cases} of class `{class}` ({runtime}) are as met: {why}.");
+        let evidence = format!("{cases} of class `{class}` ({runtime}) are not adjusted: {why}.");
         let mut values = vec![("cases", f64::from(adjustment.cases))];
         values.extend(adjustment.elasticity.map(|slope| ("elasticity", slope)));
         Some(finding(Code::NotAdjusted, Severity::Note, evidence, &values))
-    })
+    });
+    let of_level = run.yardsticks.levels.iter().filter_map(|level| {
+        let evidence = no_quiet(level)?;
+        Some(finding(Code::NotAdjusted, Severity::Note, evidence, &[]))
+    });
+    of_class.chain(of_level)
 }
 
 fn why_not(adjustment: &Adjustment) -> Option<String> {
     match adjustment.applied {
-        Applied::Divided | Applied::NotNeeded | Applied::NoReference => None,
+        Applied::Divided | Applied::NotNeeded => None,
         Applied::Shared => Some(
             "other tasks had their CPU for more than a tenth of a typical trial, which slows a \
              short yardstick down by another factor"
-                .to_owned(),
-        ),
-        Applied::Far => Some(
-            "the yardstick was more than three times off its reference, so that one of the two is \
-             wrong"
                 .to_owned(),
         ),
         Applied::Refused => {
@@ -157,6 +157,39 @@ fn why_not(adjustment: &Adjustment) -> Option<String> {
             ))
         }
     }
+}
+
+/// Why a class shows no value of the quiet machine.
+fn no_quiet(level: &YardstickLevel) -> Option<String> {
+    let cpus: Vec<String> = level.cpus.iter().map(u32::to_string).collect();
+    let of = format!("class `{}` on CPU {}", level.class.word(), cpus.join(" and "));
+    Some(match level.speed {
+        Speed::Unknown | Speed::Quiet | Speed::Slower => return None,
+        Speed::KeptAwake => format!(
+            "Other work kept the CPUs of {of} from idling, which makes wake-ups faster or slower: \
+             the run shows what was met, and nothing of the quiet machine."
+        ),
+        Speed::TooFar => format!(
+            "The machine was {} × slower than its quiet speed in {of}: too far to say what the \
+             quiet machine would do.",
+            format::three(level.slower?)
+        ),
+        Speed::OtherPair => format!(
+            "The CPUs of {of} are another distance apart than when their quiet speed was learnt, \
+             which does not count."
+        ),
+        Speed::Wrong => {
+            let known = level.reference.as_ref()?;
+            format!(
+                "The stored quiet speed of {of} was wrong: an operation took {} and not {}, as run \
+                 {} taught on {}. hopcost dropped it.",
+                format::ns(level.p50_ns),
+                format::ns(known.operation_ns),
+                known.learnt_from,
+                known.learnt_on.split('T').next().unwrap_or_default()
+            )
+        }
+    })
 }
 
 fn hypervisor(run: &Run) -> Option<Finding> {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::fleet::RawFleet;
 use hopcost_model::results::{
     Across, Compared, ComparedFleets, ComparedRun, ComparedRuns, Difference, RunComparison,
-    RunSpread,
 };
 use hopcost_stats::compare::{self, Answer, BLOCKS_MAX, ERROR, LogRatio};
 use hopcost_stats::sample::median;
@@ -182,7 +181,7 @@ fn told(pair: &Pair, ratio: &LogRatio, answer: Answer) -> Compared {
         baseline_ns: median(&pair.values[0]),
         n_baseline: n,
         n_other: n,
-        spread: RunSpread::Runs,
+        met_ratio: None,
         runs_to_decide: answer.n_to_decide,
     };
     Compared {

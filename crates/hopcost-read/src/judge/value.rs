@@ -77,7 +77,7 @@ fn of_trial(
             Ok(own.value_ns * factor)
         }
         Quantity::Cpu => {
-            let cpu_ns = trial.cpu_ns as f64 / run.factor(trial).unwrap_or(1.0);
+            let cpu_ns = trial.cpu_ns as f64 / own.slower;
             let per_message = per(cpu_ns, handled(case, trial) * messages(case.workload));
             per_message.ok_or_else(|| because("there is no message"))
         }
@@ -87,7 +87,7 @@ fn of_trial(
         Quantity::Event(event) => counters::of_trial(case, trial, event)
             .map_err(|why| format!("{event} could not be counted: {why}")),
         Quantity::Throughput => {
-            let rates = own.rates.as_ref().map(|rates| rates.aggregate_gbps);
+            let rates = own.rates.as_ref().map(|rates| rates.aggregate_gbps * own.slower);
             rates.ok_or_else(|| because("only a stream has a throughput, which is unknown"))
         }
         Quantity::CopiedShare => {

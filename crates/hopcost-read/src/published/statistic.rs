@@ -103,7 +103,7 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
 /// has none.
 pub fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
     let of = |trial: &PerTrial| match statistic {
-        "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps),
+        "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps * trial.slower),
         MEAN | TOTAL | RELATIVE => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
         P50 => Some(trial.value_ns),
         // A least of all trials has no value a trial.

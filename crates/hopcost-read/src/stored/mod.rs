@@ -1,6 +1,6 @@
 //! Stored runs beside others: the unit is the run. What differs between them comes first; where
-//! nothing does but what was asked for, each case that both sides have is compared by its value as
-//! the ladder shows it.
+//! nothing does but what was asked for, each case that both sides have is compared by its value,
+//! adjusted for the speed at which each run met the machine.
 
 mod facts;
 mod summary;
@@ -9,19 +9,20 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::{RawRun, YardstickClass};
+use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    Across, Compared, ComparedRun, ComparedRuns, Difference, RunComparison, RunSpread,
+    Across, Compared, ComparedRun, ComparedRuns, Difference, RunComparison,
 };
 use hopcost_model::text::count;
-use hopcost_stats::compare::{self, Answer, ERROR, LogRatio, RUNS_MIN, Spread};
+use hopcost_stats::compare::{self, Answer, ERROR, LogRatio};
 use hopcost_stats::sample::median;
+use hopcost_stats::yardstick::AWAY_MAX;
 
 use crate::comparison::{compared, shift};
 use crate::run::Run;
 use crate::trial::DECILES;
 pub(crate) use facts::Fact;
-use summary::CaseSummary;
+use summary::{CaseSummary, Values};
 
 pub use facts::fingerprint;
 pub use summary::RunSummary;
@@ -32,8 +33,6 @@ pub struct Asked<'a> {
     pub margin: f64,
     /// What the runs may differ in.
     pub across: &'a [Across],
-    /// How far identical runs of cases of a class lie apart on the runs' machine, where that is known.
-    pub spread: &'a dyn Fn(Option<YardstickClass>) -> Option<Spread>,
 }
 
 /// The values of a case on both sides, one a run that measured it.
@@ -62,8 +61,8 @@ pub fn of_runs(
         return Err(unasked);
     }
     let margin = libm::log1p(asked.margin);
-    let references = references([baseline, other]);
-    let known: Vec<Known> = pairs.iter().filter_map(|p| Known::of(p, &references, asked)).collect();
+    let speeds = speeds([baseline, other]);
+    let known: Vec<Known> = pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
     let ratios: Vec<&LogRatio> = known.iter().map(|known| &known.ratio).collect();
     let answers = compare::answers(&ratios, margin, ERROR);
     let told = known.iter().zip(answers).map(|(known, answer)| known.told(answer));
@@ -80,7 +79,7 @@ pub fn of_runs(
         other: briefly(other),
         across: asked.across.to_vec(),
         differences,
-        remarks: remarks(&known, baseline.iter().chain(other)),
+        remarks: remarks(&known, baseline, other),
         compared,
         only_baseline,
         only_other,
@@ -203,80 +202,82 @@ fn ids(cases: &[&CaseSummary]) -> Vec<String> {
     ids
 }
 
-/// The level of each yardstick that values are put in relation to: that of the first run that has
-/// it, so that a level which was learnt anew in between does not look like a change.
-fn references(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
-    let mut levels = BTreeMap::new();
+/// The speed that values are put in relation to, by yardstick: that of the first run that read it.
+fn speeds(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
+    let mut speeds = BTreeMap::new();
     for case in sides.into_iter().flatten().flat_map(|run| &run.cases) {
-        if let Some((yardstick, level_ns)) = &case.reference {
-            levels.entry(yardstick.clone()).or_insert(*level_ns);
+        if let Some((yardstick, speed_ns)) = &case.speed {
+            speeds.entry(yardstick.clone()).or_insert(*speed_ns);
         }
     }
-    levels
+    speeds
 }
 
 /// What is known of a pair.
 struct Known {
     case: String,
     baseline: Option<String>,
-    /// The middle of either side's values.
+    /// The middle of either side's values met.
     middles_ns: [Option<f64>; 2],
     runs: [usize; 2],
     ratio: LogRatio,
-    spread: RunSpread,
+    /// That of the values met, where the runs' speeds differ.
+    met_ratio: Option<f64>,
     deciles: Vec<(f64, LogRatio)>,
-    is_mixed: bool,
     is_invalid: bool,
 }
 
 impl Known {
     /// `None` where no run of a side has a value that stands in one column with the others.
-    fn of(pair: &Pair, references: &BTreeMap<String, f64>, asked: &Asked) -> Option<Self> {
+    fn of(pair: &Pair, speeds: &BTreeMap<String, f64>) -> Option<Self> {
         let [first, second] = [pair.sides[0].first()?, pair.sides[1].first()?];
         let all = || pair.sides.iter().flatten();
-        let at_reference = all().all(|case| case.reference.is_some());
-        let is_mixed = !at_reference && all().any(|case| case.reference.is_some());
-        let factor = |case: &CaseSummary| match &case.reference {
-            Some((yardstick, level_ns)) if at_reference => references[yardstick] / level_ns,
-            _ => 1.0,
+        let slower = |case: &CaseSummary| {
+            let (yardstick, speed_ns) = case.speed.as_ref()?;
+            Some(speed_ns / speeds.get(yardstick)?)
         };
-        let values = |of: &dyn Fn(&CaseSummary) -> Option<f64>| {
+        // One run whose speed is not known leaves no way to put the others in relation to it.
+        let slower: Option<Vec<f64>> = all().map(|case| slower(case)).collect();
+        let is_adjusted = slower.is_some();
+        let ends = [f64::min, f64::max]
+            .map(|of| slower.iter().flatten().copied().reduce(of).unwrap_or(1.0));
+        let values = |is_adjusted: bool, of: &dyn Fn(&CaseSummary, &Values) -> Option<f64>| {
             [0, 1].map(|side| {
                 let cases = pair.sides[side].iter();
-                let value = |case: &&CaseSummary| Some(of(case)? * factor(case));
+                let value = |case: &&CaseSummary| match case.speed.as_ref().filter(|_| is_adjusted)
+                {
+                    None => of(case, &case.met),
+                    Some((of_yardstick, speed_ns)) => {
+                        Some(of(case, &case.adjusted)? * speeds.get(of_yardstick)? / speed_ns)
+                    }
+                };
                 let values = cases.filter_map(value).filter(|ns| *ns > 0.0 && ns.is_finite());
                 values.collect::<Vec<f64>>()
             })
         };
-        let own = move |case: &CaseSummary| match at_reference {
-            true => case.at_reference,
-            false => case.as_met,
-        };
-        let spread = (first.class == second.class).then(|| (asked.spread)(first.class)).flatten();
-        let ratio = |values: [Vec<f64>; 2]| {
-            let logs = values.map(|side| side.into_iter().map(libm::log).collect::<Vec<f64>>());
-            LogRatio::of_runs(&logs[0], &logs[1], spread)
+        let ratio = |values: &[Vec<f64>; 2]| {
+            let logs = values.each_ref().map(|side| side.iter().map(|ns| libm::log(*ns)).collect());
+            let [baseline, other]: [Vec<f64>; 2] = logs;
+            LogRatio::of_runs(&baseline, &other)
         };
         // Single operations and batches share no column.
-        let headline =
-            values(&|case| (case.statistic == first.statistic).then(|| own(case).value_ns));
-        let decile = |(at, q): (usize, &f64)| {
-            Some((*q, ratio(values(&|case| Some(own(case).deciles_ns?[at])))?))
+        let headline = |case: &CaseSummary, own: &Values| {
+            (case.statistic == first.statistic).then_some(own.value_ns)
         };
-        let runs = [headline[0].len(), headline[1].len()];
+        let (met, judged) = (values(false, &headline), values(is_adjusted, &headline));
+        let decile = |(at, q): (usize, &f64)| {
+            let of = |_: &CaseSummary, own: &Values| Some(own.deciles_ns?[at]);
+            Some((*q, ratio(&values(is_adjusted, &of))?))
+        };
+        let differ = is_adjusted && ends[1] > (1.0 + AWAY_MAX) * ends[0];
         Some(Self {
             case: second.id.clone(),
             baseline: (first.id != second.id).then(|| first.id.clone()),
-            middles_ns: [median(&headline[0]), median(&headline[1])],
-            ratio: ratio(headline)?,
-            spread: match spread {
-                _ if runs.iter().all(|n| *n >= RUNS_MIN) => RunSpread::Runs,
-                Some(_) => RunSpread::Machine,
-                None => RunSpread::Unknown,
-            },
-            runs,
+            middles_ns: [median(&met[0]), median(&met[1])],
+            ratio: ratio(&judged)?,
+            met_ratio: ratio(&met).filter(|_| differ).map(|of| libm::exp(of.point())),
+            runs: [met[0].len(), met[1].len()],
             deciles: DECILES.iter().enumerate().filter_map(decile).collect(),
-            is_mixed,
             is_invalid: all().any(|case| case.is_invalid),
         })
     }
@@ -289,10 +290,10 @@ impl Known {
             n_blocks: 0,
             runs: Some(ComparedRuns {
                 baseline: self.baseline.clone(),
+                met_ratio: self.met_ratio,
                 baseline_ns: self.middles_ns[0],
                 n_baseline: self.runs[0] as u32,
                 n_other: self.runs[1] as u32,
-                spread: self.spread,
                 runs_to_decide: answer.n_to_decide,
             }),
             ..compared(self.case.clone(), Some(&self.ratio), Some(answer))
@@ -300,25 +301,31 @@ impl Known {
     }
 }
 
-fn remarks<'a>(known: &[Known], runs: impl Iterator<Item = &'a RunSummary>) -> Vec<String> {
+fn remarks(known: &[Known], baseline: &[RunSummary], other: &[RunSummary]) -> Vec<String> {
     let of = |has: fn(&Known) -> bool| known.iter().filter(|known| has(known)).count();
-    let (mixed, invalid) = (of(|known| known.is_mixed), of(|known| known.is_invalid));
-    let cut_off: Vec<&str> = runs.filter(|run| run.is_cut_off).map(|run| run.id.as_str()).collect();
-    let mixed = (mixed > 0).then(|| {
-        format!(
-            "{} compared as met: not every run could put its values in relation to the machine's \
-             reference speed.",
-            count(mixed, "case")
-        )
-    });
-    let invalid = (invalid > 0).then(|| {
-        format!(
+    let differ = of(|known| known.met_ratio.is_some());
+    let invalid = of(|known| known.is_invalid);
+    let disturbed = baseline.iter().filter_map(|run| Some((&run.id, run.disturbed.as_ref()?)));
+    let mut remarks: Vec<String> = disturbed
+        .map(|(id, why)| format!("The baseline was disturbed: run {id} ({why}). Measure it again."))
+        .collect();
+    if differ > 0 {
+        remarks.push(format!(
+            "The machine ran at speeds more than 5 % apart in {}. The difference is adjusted for \
+             that and judged; beside it stands that of the times met.",
+            count(differ, "case")
+        ));
+    }
+    if invalid > 0 {
+        remarks.push(format!(
             "{} invalid in one of these runs: `hopcost report` of it says why.",
             count(invalid, "case")
-        )
-    });
-    let cut_off = (!cut_off.is_empty()).then(|| format!("Cut off: {}.", cut_off.join(", ")));
-    [mixed, invalid, cut_off].into_iter().flatten().collect()
+        ));
+    }
+    let cut_off = baseline.iter().chain(other).filter(|run| run.is_cut_off);
+    let cut_off: Vec<&str> = cut_off.map(|run| run.id.as_str()).collect();
+    remarks.extend((!cut_off.is_empty()).then(|| format!("Cut off: {}.", cut_off.join(", "))));
+    remarks
 }
 
 #[cfg(test)]

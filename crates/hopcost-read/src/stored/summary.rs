@@ -3,12 +3,13 @@
 use hopcost_model::case::{Boundary, Case, Ends, Runtime};
 use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::{RawRun, YardstickClass};
-use hopcost_model::results::{Across, Applied, Statistic};
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::{Across, Adjustment, Applied, Statistic};
 use hopcost_stats::sample::median;
 
 use super::facts::Fact;
 use crate::case::{self, Reading};
+use crate::disturbed;
 use crate::findings;
 use crate::run::Run;
 use crate::trial::{DECILES, deciles_ns};
@@ -21,6 +22,8 @@ pub struct RunSummary {
     /// When it began, RFC 3339 in UTC.
     pub started: String,
     pub(super) is_cut_off: bool,
+    /// What disturbed it, in words.
+    pub(super) disturbed: Option<String>,
     pub(super) facts: Vec<Fact>,
     pub(super) cases: Vec<CaseSummary>,
 }
@@ -30,14 +33,14 @@ pub struct RunSummary {
 pub struct CaseSummary {
     pub id: String,
     pub case: Case,
-    /// That of the yardstick beside its trials.
-    pub class: Option<YardstickClass>,
     /// What it is compared by.
     pub statistic: Statistic,
-    pub at_reference: Values,
-    pub as_met: Values,
-    /// Its yardstick with the level that `at_reference` is in relation to; `None` where the values are as met.
-    pub reference: Option<(String, f64)>,
+    /// What was met.
+    pub met: Values,
+    /// The same adjusted to the run's own speed.
+    pub adjusted: Values,
+    /// Its yardstick with that speed; `None` of a case that does not follow one.
+    pub speed: Option<(String, f64)>,
     pub is_invalid: bool,
     pub facts: Vec<Fact>,
 }
@@ -67,6 +70,7 @@ impl RunSummary {
             id: raw.about.id.clone(),
             started: raw.about.started.clone(),
             is_cut_off: raw.about.ended.is_none(),
+            disturbed: disturbed::of_run(&run.yardsticks.levels, &run_wide),
             facts: Fact::of_run(raw),
             cases: readings.iter().filter_map(of_case).collect(),
         }
@@ -94,10 +98,10 @@ impl CaseSummary {
             None => estimates.headline()?,
         };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
-        let (class, reference) = yardstick(run, reading, case);
-        let deciles = |at_reference: bool| {
+        let adjusted = median(&reading.values())? / reading.headline()?.point?;
+        let deciles = |is_adjusted: bool| {
             let of = |trial: &&hopcost_model::raw::RawTrial| {
-                let factor = run.factor(trial).filter(|_| at_reference).unwrap_or(1.0);
+                let factor = run.factor(trial).filter(|_| is_adjusted).unwrap_or(1.0);
                 Some(deciles_ns(trial, run.raw.clock(trial)?)?.map(|ns| ns / factor))
             };
             let trials: Vec<[f64; DECILES.len()]> = reading.trials.iter().filter_map(of).collect();
@@ -108,14 +112,12 @@ impl CaseSummary {
             }
             Some(deciles)
         };
-        let as_met_ns = estimate.as_met.unwrap_or(value_ns);
         Some(Self {
             id: case.id(),
-            class,
             statistic,
-            at_reference: Values { value_ns, deciles_ns: deciles(true) },
-            as_met: Values { value_ns: as_met_ns, deciles_ns: deciles(false) },
-            reference,
+            met: Values { value_ns, deciles_ns: deciles(false) },
+            adjusted: Values { value_ns: value_ns * adjusted, deciles_ns: deciles(true) },
+            speed: speed(run, reading, case),
             is_invalid: false,
             facts: Fact::of_case(run, case),
             case: case.clone(),
@@ -137,22 +139,15 @@ impl CaseSummary {
     }
 }
 
-/// The yardstick beside the trials of a case: its class, and itself with its level where values are in
-/// relation to that.
-fn yardstick(
-    run: &Run,
-    reading: &Reading,
-    case: &Case,
-) -> (Option<YardstickClass>, Option<(String, f64)>) {
-    let read = reading.trials.iter().find_map(|trial| trial.yardsticks.first());
-    let found = read.and_then(|read| run.raw.yardsticks.get(read.yardstick as usize));
-    let Some(found) = found else { return (None, None) };
+/// The yardstick that a case follows, with its speed in this run.
+fn speed(run: &Run, reading: &Reading, case: &Case) -> Option<(String, f64)> {
+    let read = reading.trials.iter().find_map(|trial| trial.yardsticks.first())?;
+    let yardstick = run.raw.yardsticks.get(read.yardstick as usize)?;
     let runtime = case.runtimes.to_string();
     let mut decided = run.yardsticks.adjustments.iter();
-    let decided = decided.find(|one| one.class == found.class && one.runtime == runtime);
-    let is_in_relation =
-        decided.is_some_and(|one| matches!(one.applied, Applied::Divided | Applied::NotNeeded));
-    let reference = found.reference.as_ref().filter(|_| is_in_relation);
-    let reference = reference.map(|reference| (found.case.clone(), reference.operation_ns));
-    (Some(found.class), reference)
+    let is_it = |of: &&Adjustment| (of.class, &of.runtime) == (yardstick.class, &runtime);
+    let follows = matches!(decided.find(is_it)?.applied, Applied::Divided | Applied::NotNeeded);
+    let mut levels = run.yardsticks.levels.iter();
+    let level = levels.find(|of| (&of.case, &of.cpus) == (&yardstick.case, &yardstick.cpus))?;
+    follows.then(|| (yardstick.case.clone(), level.own_ns))
 }

@@ -5,8 +5,6 @@ use hopcost_model::results::Verdict;
 use super::*;
 use crate::testing::{Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};
 
-const UNKNOWN: &dyn Fn(Option<YardstickClass>) -> Option<Spread> = &|_| None;
-
 /// A run on this host in which these cases take so many nanoseconds.
 fn run(id: u32, host: &[(&str, &str)], cases: &[(&str, u32)]) -> RawRun {
     let mut builder = Builder::new().host(host);
@@ -31,12 +29,11 @@ fn pipes(off: &[i32]) -> Vec<RawRun> {
 fn compare(
     [baseline, other]: [&[RawRun]; 2],
     across: &[Across],
-    spread: &dyn Fn(Option<YardstickClass>) -> Option<Spread>,
 ) -> Result<RunComparison, Vec<Difference>> {
     let read = |runs: &[RawRun]| -> Vec<RunSummary> {
         runs.iter().map(|raw| RunSummary::of(raw, &MECHANISMS, None)).collect()
     };
-    of_runs(&read(baseline), &read(other), &Asked { margin: 0.03, across, spread })
+    of_runs(&read(baseline), &read(other), &Asked { margin: 0.03, across })
 }
 
 #[test]
@@ -48,11 +45,11 @@ fn four_runs_a_side_say_what_changed() {
         (pipes(&[2, 5, -1, 8]), Verdict::Equivalent),
         (pipes(&[100, -96, 4, 9]), Verdict::Inconclusive),
     ] {
-        let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+        let found = compare([&old, &new], &[]).unwrap();
         let one = &found.compared[0];
         assert_eq!((one.verdict, one.case.as_str()), (verdict, PIPE), "{one:?}");
         let runs = one.runs.as_ref().unwrap();
-        assert_eq!((runs.n_baseline, runs.n_other, runs.spread), (4, 4, RunSpread::Runs));
+        assert_eq!((runs.n_baseline, runs.n_other, runs.met_ratio), (4, 4, None));
         assert!(one.low.unwrap() <= one.ratio.unwrap() && one.ratio.unwrap() <= one.high.unwrap());
         assert_eq!(runs.runs_to_decide.is_some(), verdict == Verdict::Inconclusive);
         assert_eq!((found.baseline.len(), found.differences.len()), (4, 0));
@@ -60,39 +57,27 @@ fn four_runs_a_side_say_what_changed() {
 }
 
 #[test]
-fn one_run_a_side_needs_a_known_spread() {
-    let (old, new) = (pipes(&[0]), pipes(&[100]));
-    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+fn fewer_than_four_runs_a_side_have_no_interval() {
+    let found = compare([&pipes(&[0]), &pipes(&[100])], &[]).unwrap();
     let one = &found.compared[0];
     let runs = one.runs.as_ref().unwrap();
     assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
-    assert_eq!((runs.spread, runs.runs_to_decide), (RunSpread::Unknown, Some(4)));
+    assert_eq!(runs.runs_to_decide, Some(4));
     assert!((one.ratio.unwrap() - 1.1).abs() < 0.01, "{one:?}");
-    // Synthetic runs have no yardstick, and so no class.
-    let known = |class: Option<YardstickClass>| {
-        class.is_none().then_some(Spread { log_sd: 0.01, freedom: 8.0 })
-    };
-    let found = compare([&old, &new], &[], &known).unwrap();
-    let one = &found.compared[0];
-    assert_eq!(
-        (one.verdict, one.runs.as_ref().unwrap().spread),
-        (Verdict::Slower, RunSpread::Machine)
-    );
-    assert!(one.low.unwrap() > 1.05 && one.high.unwrap() < 1.15);
 }
 
 #[test]
 fn deciles_shift_with_their_band() {
     let old = pipes(&[0, 4, -3, 7, 1, -2]);
     let new = pipes(&[100, 96, 104, 99, 97, 103]);
-    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+    let found = compare([&old, &new], &[]).unwrap();
     let deciles = &found.compared[0].deciles;
     assert_eq!(deciles.len(), 9);
     for decile in deciles {
         assert!((decile.ratio - 1.1).abs() < 0.01, "{decile:?}");
         assert!(decile.low.unwrap() < decile.ratio && decile.ratio < decile.high.unwrap());
     }
-    let few = compare([&old[..4], &new[..4]], &[], UNKNOWN).unwrap();
+    let few = compare([&old[..4], &new[..4]], &[]).unwrap();
     assert!(few.compared[0].deciles.iter().all(|decile| decile.low.is_none()), "too few runs");
     let batches = |id: &str, ns: u32| {
         let mut raw = Builder::new()
@@ -102,48 +87,66 @@ fn deciles_shift_with_their_band() {
         raw
     };
     let calls = [vec![batches("a", 10_000)], vec![batches("b", 11_000)]];
-    let found = compare([&calls[0], &calls[1]], &[], UNKNOWN).unwrap();
+    let found = compare([&calls[0], &calls[1]], &[]).unwrap();
     assert_eq!(found.compared[0].deciles, []);
     assert!((found.compared[0].ratio.unwrap() - 1.1).abs() < 1e-9);
 }
 
 #[test]
-fn values_are_those_of_one_reference_speed_or_all_as_met() {
+fn runs_at_two_speeds_are_judged_by_the_adjusted_ratio_and_show_both() {
     let run = |ns: u32, reading_ns: f64| {
         let of = |_, t: &mut crate::testing::TrialBuilder| {
             t.each(&[ns; 100]);
             t.yardstick(reading_ns, reading_ns);
         };
-        Builder::new().yardstick().case(PIPE, 9, of).build()
+        let mut raw = Builder::new().yardstick().case(PIPE, 9, of).build();
+        raw.yardsticks[0].reference = None;
+        raw
     };
-    let (slow, quiet) = ([run(4500, 3000.0)], [run(3000, 2000.0)]);
-    let found =
-        |other: &RawRun| compare([&slow, std::slice::from_ref(other)], &[], UNKNOWN).unwrap();
-    let ratio = |other: &RawRun| {
-        let one = &found(other).compared[0];
-        assert!((one.deciles[0].ratio / one.ratio.unwrap() - 1.0).abs() < 1e-9);
-        one.ratio.unwrap()
+    // The other run is a tenth slower than the baseline would be at its speed.
+    let (slow, quiet) = (run(4500, 3000.0), run(3300, 2000.0));
+    let of = |other: &RawRun| {
+        compare([std::slice::from_ref(&slow), std::slice::from_ref(other)], &[]).unwrap()
     };
-    assert!((ratio(&quiet[0]) - 1.0).abs() < 1e-3);
-    let mut learnt_anew = quiet[0].clone();
-    learnt_anew.yardsticks[0].reference.as_mut().unwrap().operation_ns = 1000.0;
-    assert!((ratio(&learnt_anew) - 1.0).abs() < 1e-3, "{}", ratio(&learnt_anew));
-    let mut unknown = quiet[0].clone();
-    unknown.yardsticks[0].reference = None;
-    assert!((ratio(&unknown) - 2.0 / 3.0).abs() < 1e-3, "{}", ratio(&unknown));
-    assert!(found(&unknown).remarks[0].contains("1 case compared as met"));
-    let class = |class: Option<YardstickClass>| {
-        assert_eq!(class, Some(YardstickClass::Switch));
-        None
+    let found = of(&quiet);
+    let one = &found.compared[0];
+    let runs = one.runs.as_ref().unwrap();
+    assert!((one.ratio.unwrap() - 1.1).abs() < 1e-3, "{one:?}");
+    assert!((one.deciles[0].ratio - 1.1).abs() < 1e-3, "{one:?}");
+    assert!((runs.met_ratio.unwrap() - 3300.0 / 4500.0).abs() < 1e-3, "{one:?}");
+    assert_eq!((runs.baseline_ns, one.value_ns), (Some(4500.0), Some(3300.0)));
+    assert!(found.remarks[0].contains("more than 5 % apart in 1 case"), "{:?}", found.remarks);
+    let near = of(&run(4500, 3100.0));
+    assert_eq!(near.compared[0].runs.as_ref().unwrap().met_ratio, None, "3 % apart");
+    let mut unread = quiet.clone();
+    unread.trials.iter_mut().for_each(|trial| trial.yardsticks.clear());
+    let one = &of(&unread).compared[0];
+    assert!((one.ratio.unwrap() - 3300.0 / 4500.0).abs() < 1e-3, "as they were met: {one:?}");
+}
+
+#[test]
+fn a_disturbed_baseline_is_no_baseline_without_a_word() {
+    let run = |id: &str, reading_ns: f64| {
+        let of = |_, t: &mut crate::testing::TrialBuilder| {
+            t.each(&[3000; 100]);
+            t.yardstick(reading_ns, reading_ns);
+        };
+        let mut raw = Builder::new().yardstick().case(PIPE, 9, of).build();
+        raw.about.id = id.into();
+        raw
     };
-    compare([&slow, &quiet], &[], &class).unwrap();
+    let (slow, quiet) = ([run("slow", 2800.0)], [run("quiet", 2000.0)]);
+    let remarks = compare([&slow, &quiet], &[]).unwrap().remarks;
+    assert!(remarks[0].starts_with("The baseline was disturbed: run slow (1.4 × slower)"));
+    let remarks = compare([&quiet, &slow], &[]).unwrap().remarks;
+    assert!(!remarks.join(" ").contains("disturbed"), "{remarks:?}");
 }
 
 #[test]
 fn cases_of_one_side_are_named() {
     let old = [run(1, &[], &[(PIPE, 9000), (TCP, 9000)])];
     let new = [run(2, &[], &[(FUTEX, 9000), (PIPE, 9000)])];
-    let found = compare([&old, &new], &[], UNKNOWN).unwrap();
+    let found = compare([&old, &new], &[]).unwrap();
     assert_eq!(found.compared.len(), 1);
     assert_eq!((found.only_baseline, found.only_other), (vec![TCP.into()], vec![FUTEX.into()]));
 }
@@ -155,7 +158,7 @@ fn what_differs_is_told_and_nothing_is_compared_unless_it_is_the_question() {
     let new =
         [("cpu.model", "A"), ("kernel.release", "6.2"), ("cpu0.l2", "2 MiB"), ("load.1", "3")];
     let [old, new] = [old, new].map(|host| [run(1, &host, &[(PIPE, 9000)])]);
-    let told = compare([&old, &new], &[], UNKNOWN).unwrap_err();
+    let told = compare([&old, &new], &[]).unwrap_err();
     let what = |told: &[Difference]| -> Vec<(Across, String)> {
         told.iter().map(|one| (one.across, one.what.clone())).collect()
     };
@@ -163,9 +166,9 @@ fn what_differs_is_told_and_nothing_is_compared_unless_it_is_the_question() {
         ((Across::Kernel, "kernel.release".into()), (Across::Topology, "cpu0.l2".into()));
     assert_eq!(what(&told), [kernel.clone(), topology.clone()]);
     assert_eq!((&told[0].baseline, &told[0].other), (&vec!["6.1".into()], &vec!["6.2".into()]));
-    let told = compare([&old, &new], &[Across::Kernel], UNKNOWN).unwrap_err();
+    let told = compare([&old, &new], &[Across::Kernel]).unwrap_err();
     assert_eq!(what(&told), std::slice::from_ref(&topology));
-    let found = compare([&old, &new], &[Across::Topology, Across::Kernel], UNKNOWN).unwrap();
+    let found = compare([&old, &new], &[Across::Topology, Across::Kernel]).unwrap();
     assert_eq!((found.compared.len(), what(&found.differences)), (1, vec![kernel, topology]));
 }
 
@@ -176,7 +179,7 @@ fn revisions_cpus_and_tools_have_to_be_the_same() {
     let refused = |change: fn(&mut RawRun), across: Across, what: &str| {
         let mut other = base.clone();
         change(&mut other);
-        let told = compare([std::slice::from_ref(&base), &[other]], &[], UNKNOWN).unwrap_err();
+        let told = compare([std::slice::from_ref(&base), &[other]], &[]).unwrap_err();
         assert_eq!(
             (told.len(), told[0].across, told[0].what.as_str()),
             (1, across, what),
@@ -197,20 +200,20 @@ fn revisions_cpus_and_tools_have_to_be_the_same() {
 fn runtimes_and_placements_are_paired_where_that_is_the_question() {
     let old = [run(1, &[], &[(PIPE, 9000)])];
     let new = [run(2, &[], &[(PIPE_PYTHON, 90_000)])];
-    let apart = compare([&old, &new], &[], UNKNOWN).unwrap();
+    let apart = compare([&old, &new], &[]).unwrap();
     assert_eq!((apart.compared.len(), apart.only_other.len()), (0, 1));
-    let found = compare([&old, &new], &[Across::Runtime], UNKNOWN).unwrap();
+    let found = compare([&old, &new], &[Across::Runtime]).unwrap();
     let one = &found.compared[0];
     assert_eq!(one.case, PIPE_PYTHON);
     assert_eq!(one.runs.as_ref().unwrap().baseline.as_deref(), Some(PIPE));
     assert!((one.ratio.unwrap() - 10.0).abs() < 0.1);
     // Where a side has both, each is compared with itself.
     let both = [run(3, &[], &[(PIPE, 9000), (PIPE_PYTHON, 90_000)])];
-    let found = compare([&both, &new], &[Across::Runtime], UNKNOWN).unwrap();
+    let found = compare([&both, &new], &[Across::Runtime]).unwrap();
     assert_eq!((found.compared.len(), found.only_baseline), (1, vec![PIPE.to_owned()]));
     let far = PIPE.replace("same-cpu", "free");
     let far = [run(4, &[], &[(&far, 18_000)])];
-    let found = compare([&old, &far], &[Across::Placement], UNKNOWN).unwrap();
+    let found = compare([&old, &far], &[Across::Placement]).unwrap();
     assert_eq!(found.compared.len(), 1);
 }
 
@@ -224,6 +227,6 @@ fn nonsense_in_a_file_is_compared_without_a_panic() {
     let sound = run(2, &[], &[(PIPE, 9000)]);
     for ticks_per_second in [f64::NAN, -1.0, 0.0, 1e300] {
         raw.clocks[0].ticks_per_second = ticks_per_second;
-        let _ = compare([std::slice::from_ref(&raw), std::slice::from_ref(&sound)], &[], UNKNOWN);
+        let _ = compare([std::slice::from_ref(&raw), std::slice::from_ref(&sound)], &[]);
     }
 }

@@ -6,7 +6,7 @@ mod label;
 use hopcost_model::case::{Ack, AckSize, Case, Workload};
 use hopcost_model::protocol::ZeroCopySends;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{Estimate, StreamResult};
+use hopcost_model::results::{Estimate, Quiet, StreamResult};
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
@@ -14,6 +14,7 @@ use crate::labels::labelled;
 use crate::rates::Rates;
 use crate::run::Run;
 use crate::trials::PerTrial;
+use crate::yardstick::Basis;
 
 /// The result of a case's measured trials; `None` unless they are streams.
 pub fn result(
@@ -26,9 +27,23 @@ pub fn result(
         return None;
     }
     let rates: Vec<Rates> = per_trial.iter().filter_map(|trial| trial.rates).collect();
+    let basis = run.doubt(trials[0].case as usize).map(|doubt| doubt.basis);
     let over = |of: fn(&Rates) -> f64, estimand: &str| -> Option<Estimate> {
-        let values: Vec<f64> = rates.iter().map(of).collect();
-        (!values.is_empty()).then(|| over_trials(values, estimand.to_owned()))
+        let own = per_trial.iter().filter_map(|trial| Some((of(&trial.rates?), trial.slower)));
+        let own: Vec<(f64, f64)> = own.collect();
+        let times = |factor: f64| {
+            let values = own.iter().map(|(rate, slower)| rate * slower / factor);
+            over_trials(values.collect(), estimand.to_owned())
+        };
+        let quiet = match basis {
+            Some(Basis::Slower(factor)) => Some(times(factor)),
+            _ => None,
+        };
+        let quiet =
+            quiet.and_then(|of| Some(Quiet { point: of.point?, low: of.low, high: of.high }));
+        let met = own.iter().map(|(rate, _)| *rate).collect();
+        let met = || over_trials(met, estimand.to_owned());
+        (!own.is_empty()).then(|| Estimate { quiet, ..met() })
     };
     let middle = |of: &dyn Fn(&Rates) -> Option<f64>| {
         median(&rates.iter().filter_map(of).collect::<Vec<_>>())

@@ -159,7 +159,8 @@ fn numbered(levels: impl Iterator<Item = String>) -> Vec<usize> {
 /// ln of the first samples of a trial, in nanoseconds; what came out as 0 or negative
 /// counts as one tick.
 fn logs(run: &Run, trial: &RawTrial, samples: usize) -> Vec<f64> {
-    let tick_ns = run.clock(trial).map_or(1.0, |clock| 1e9 / clock.ticks_per_second);
+    let tick_ns = run.raw.clock(trial).map_or(1.0, |clock| 1e9 / clock.ticks_per_second);
+    let tick_ns = tick_ns / run.factor(trial).unwrap_or(1.0);
     let log = |ticks: &u32| libm::log(f64::from((*ticks).max(1)) * tick_ns);
     trial.samples.iter().take(samples).map(log).collect()
 }

@@ -56,10 +56,10 @@ mod tests {
         let told = |baseline: u32, new: u32, cases: usize| {
             let side =
                 |at: f64, n: u32| (0..n).map(|i| at + 1e-4 * f64::from(i)).collect::<Vec<_>>();
-            let slower = LogRatio::of_runs(&side(0.0, baseline), &side(0.5, new), None).unwrap();
+            let slower = LogRatio::of_runs(&side(0.0, baseline), &side(0.5, new)).unwrap();
             // The others are open, so that none leaves its share.
             let open: Vec<f64> = (0..new).map(|i| f64::from(i % 2)).collect();
-            let open = LogRatio::of_runs(&side(0.5, baseline), &open, None).unwrap();
+            let open = LogRatio::of_runs(&side(0.5, baseline), &open).unwrap();
             let all: Vec<&LogRatio> =
                 (0..cases).map(|i| if i == 0 { &slower } else { &open }).collect();
             answers(&all, 0.05, ERROR)[0].verdict == Verdict::Slower
@@ -97,7 +97,7 @@ mod tests {
             let baselines: Vec<Vec<f64>> = (0..of.cases).map(|_| runs(of.baseline, 0.0)).collect();
             let mut slower = |cases: &[usize]| -> Vec<usize> {
                 let new = |case: &usize| {
-                    LogRatio::of_runs(&baselines[*case], &runs(of.new, of.effect), None).unwrap()
+                    LogRatio::of_runs(&baselines[*case], &runs(of.new, of.effect)).unwrap()
                 };
                 let ratios: Vec<LogRatio> = cases.iter().map(new).collect();
                 let answers = answers(&ratios.iter().collect::<Vec<_>>(), margin, ERROR);

@@ -1,8 +1,6 @@
 //! What was measured of the logarithm of a ratio: an error for every value that it might have, and
 //! the interval that inverts them.
 
-use crate::tail::{student_error, student_quantile};
-
 /// Blocks of one comparison at most: so many have half a million Walsh averages.
 pub const BLOCKS_MAX: u32 = 1_000;
 /// Runs a side at most: so many have a million differences.
@@ -16,40 +14,20 @@ const EXACT_BLOCKS_MAX: usize = 200;
 /// The same of the runs of a side.
 const EXACT_RUNS_MAX: usize = 50;
 
-/// How far runs of one case on one machine lie apart, as identical runs have shown.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
-    /// Standard deviation of the logarithm of a run's value.
-    pub log_sd: f64,
-    /// Degrees of freedom behind it: runs less one, summed over sets of runs.
-    pub freedom: f64,
-}
-
 /// The logarithm of the ratio of two cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogRatio {
     unit: Unit,
     n: usize,
     point: f64,
-    known: Known,
+    /// None of fewer runs than tell how far they lie apart.
+    ranks: Option<Ranks>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Unit {
     Block,
     Run,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Known {
-    Ranks(Ranks),
-    /// The standard error of the point.
-    Error {
-        error: f64,
-        freedom: f64,
-    },
-    /// Nobody knows how far runs lie apart.
-    PointOnly,
 }
 
 /// A rank statistic and what it is counted over.
@@ -76,13 +54,12 @@ impl LogRatio {
         let size = n as f64;
         let variance = size * (size + 1.0) * (2.0 * size + 1.0) / 24.0;
         let ranks = Ranks::new(walsh, cdf, variance);
-        Some(Self { unit: Unit::Block, n, point: ranks.median(), known: Known::Ranks(ranks) })
+        Some(Self { unit: Unit::Block, n, point: ranks.median(), ranks: Some(ranks) })
     }
 
     /// From one finite logarithm a run on either side; `None` where a side has none or more than
-    /// [`RUNS_MAX`]. Below [`RUNS_MIN`] runs a side the interval comes from the spread of the
-    /// machine's identical runs, and there is none where that is not known.
-    pub fn of_runs(baseline: &[f64], other: &[f64], spread: Option<Spread>) -> Option<Self> {
+    /// [`RUNS_MAX`]. Below [`RUNS_MIN`] runs a side there is no interval.
+    pub fn of_runs(baseline: &[f64], other: &[f64]) -> Option<Self> {
         let (least, most) = (baseline.len().min(other.len()), baseline.len().max(other.len()));
         let mut logs = baseline.iter().chain(other);
         if least == 0 || most > RUNS_MAX || logs.any(|log| !log.is_finite()) {
@@ -96,14 +73,8 @@ impl LogRatio {
         };
         let ranks = Ranks::new(pairs.collect(), cdf, m * n * (m + n + 1.0) / 12.0);
         let point = ranks.median();
-        let known = match spread {
-            _ if least >= RUNS_MIN => Known::Ranks(ranks),
-            Some(Spread { log_sd, freedom }) => {
-                Known::Error { error: log_sd * libm::sqrt(1.0 / m + 1.0 / n), freedom }
-            }
-            None => Known::PointOnly,
-        };
-        Some(Self { unit: Unit::Run, n: least, point, known })
+        let ranks = Some(ranks).filter(|_| least >= RUNS_MIN);
+        Some(Self { unit: Unit::Run, n: least, point, ranks })
     }
 
     /// Blocks, or the runs of the side that has fewer.
@@ -118,38 +89,23 @@ impl LogRatio {
 
     /// The error with which the ratio is told to be above this one: equal values count against it.
     pub fn error_above(&self, log: f64) -> f64 {
-        match &self.known {
-            Known::Ranks(ranks) => {
-                ranks.probability(ranks.candidates.partition_point(|one| *one <= log))
-            }
-            Known::Error { error, freedom } => student_error((self.point - log) / error, *freedom),
-            Known::PointOnly => 1.0,
-        }
+        self.ranks.as_ref().map_or(1.0, |ranks| {
+            ranks.probability(ranks.candidates.partition_point(|one| *one <= log))
+        })
     }
 
     /// The error with which it is told to be below.
     pub fn error_below(&self, log: f64) -> f64 {
-        match &self.known {
-            Known::Ranks(ranks) => {
-                let below = ranks.candidates.partition_point(|one| *one < log);
-                ranks.probability(ranks.candidates.len() - below)
-            }
-            Known::Error { error, freedom } => student_error((log - self.point) / error, *freedom),
-            Known::PointOnly => 1.0,
-        }
+        self.ranks.as_ref().map_or(1.0, |ranks| {
+            let below = ranks.candidates.partition_point(|one| *one < log);
+            ranks.probability(ranks.candidates.len() - below)
+        })
     }
 
     /// The interval that misses the truth with this one-sided error to either side; `None` where
     /// there are too few blocks or runs for it.
     pub fn interval(&self, error: f64) -> Option<(f64, f64)> {
-        match &self.known {
-            Known::Ranks(ranks) => ranks.interval(error),
-            Known::Error { error: of_point, freedom } => {
-                let half = student_quantile(1.0 - 2.0 * error, *freedom) * of_point;
-                Some((self.point - half, self.point + half))
-            }
-            Known::PointOnly => None,
-        }
+        self.ranks.as_ref()?.interval(error)
     }
 
     /// Whether the ratio is told not to be 1.
@@ -265,8 +221,8 @@ mod tests {
 
     const MARGIN: f64 = 0.03;
 
-    fn answer(baseline: &[f64], other: &[f64], spread: Option<Spread>) -> Answer {
-        answers(&[&LogRatio::of_runs(baseline, other, spread).unwrap()], MARGIN, ERROR)[0]
+    fn answer(baseline: &[f64], other: &[f64]) -> Answer {
+        answers(&[&LogRatio::of_runs(baseline, other).unwrap()], MARGIN, ERROR)[0]
     }
 
     #[test]
@@ -329,12 +285,12 @@ mod tests {
     fn published_examples_of_runs() {
         // scipy.stats.mannwhitneyu: ages at diagnosis, two-sided 0.1111.
         let (men, women) = ([19.0, 22.0, 16.0, 29.0, 24.0], [20.0, 11.0, 17.0, 12.0]);
-        let of = LogRatio::of_runs(&men, &women, None).unwrap();
+        let of = LogRatio::of_runs(&men, &women).unwrap();
         assert!((2.0 * of.error_below(0.0) - 1.0 / 9.0).abs() < 1e-12);
         // R, wilcox.test: permeability of membranes (Hollander and Wolfe 1973), one-sided 0.1272.
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let weeks = [1.15, 0.88, 0.90, 0.74, 1.21];
-        let of = LogRatio::of_runs(&term, &weeks, None).unwrap();
+        let of = LogRatio::of_runs(&term, &weeks).unwrap();
         assert!((of.error_below(0.0) - 0.1272).abs() < 5e-5, "{}", of.error_below(0.0));
     }
 
@@ -343,9 +299,9 @@ mod tests {
         let logs = |n: usize| (0..n).map(|i| i as f64).collect::<Vec<_>>();
         let blocks = LogRatio::of_blocks(&logs(EXACT_BLOCKS_MAX)).unwrap();
         let runs = logs(EXACT_RUNS_MAX);
-        let runs = LogRatio::of_runs(&runs, &runs, None).unwrap();
+        let runs = LogRatio::of_runs(&runs, &runs).unwrap();
         for (of, at) in [(blocks, [7_400, 8_000, 8_400]), (runs, [780, 900, 960])] {
-            let Known::Ranks(exact) = of.known else { panic!("{:?}", of.known) };
+            let exact = of.ranks.unwrap();
             let normal = Ranks { cdf: Vec::new(), ..exact.clone() };
             for w in at {
                 let (exact, normal) = (exact.probability(w), normal.probability(w));
@@ -365,7 +321,7 @@ mod tests {
         assert_eq!(of(&[0.0, 1.0, 5.0]).point(), 1.75);
         // Where the distribution is taken as normal, half of it lies below its mean.
         let blocks: Vec<f64> = (0..=EXACT_BLOCKS_MAX).map(|i| i as f64).collect();
-        let Known::Ranks(ranks) = of(&blocks).known else { panic!("no ranks") };
+        let ranks = of(&blocks).ranks.unwrap();
         assert_eq!(ranks.probability(ranks.candidates.len() / 2), 0.5);
     }
 
@@ -374,45 +330,24 @@ mod tests {
         let at = |centre: f64, n: u32| -> Vec<f64> {
             (0..n).map(|run| centre + 0.001 * f64::from(run)).collect()
         };
-        assert_eq!(answer(&at(0.0, 4), &at(0.1, 4), None).verdict, Verdict::Slower);
-        assert_eq!(answer(&at(0.0, 4), &at(-0.1, 4), None).verdict, Verdict::Faster);
-        assert_eq!(answer(&at(0.0, 4), &at(0.001, 5), None).verdict, Verdict::Equivalent);
-        let few = answer(&at(0.0, 3), &at(0.1, 9), None);
+        assert_eq!(answer(&at(0.0, 4), &at(0.1, 4)).verdict, Verdict::Slower);
+        assert_eq!(answer(&at(0.0, 4), &at(-0.1, 4)).verdict, Verdict::Faster);
+        assert_eq!(answer(&at(0.0, 4), &at(0.001, 5)).verdict, Verdict::Equivalent);
+        let few = answer(&at(0.0, 3), &at(0.1, 9));
         assert_eq!((few.verdict, few.interval), (Verdict::Inconclusive, None));
         assert_eq!(few.n_to_decide, Some(4));
         assert!((few.point - 0.103).abs() < 1e-12);
         // Among 26 cases it takes more.
-        let one = LogRatio::of_runs(&at(0.0, 4), &at(0.1, 4), None).unwrap();
+        let one = LogRatio::of_runs(&at(0.0, 4), &at(0.1, 4)).unwrap();
         let all = answers(&[&one; 26], MARGIN, ERROR);
         assert_eq!((all[0].verdict, all[0].n_to_decide), (Verdict::Inconclusive, Some(7)));
     }
 
     #[test]
-    fn a_known_spread_decides_between_two_runs() {
-        let spread = |log_sd| Some(Spread { log_sd, freedom: 8.0 });
-        // Student's t of 8 degrees is 2.306 at 0.025: 0.01 × √2 × 2.306 is 0.0326.
-        let close = answer(&[0.0], &[0.1], spread(0.01));
-        let (low, high) = close.interval.unwrap();
-        assert!((low - 0.0674).abs() < 2e-4 && (high - 0.1326).abs() < 2e-4, "{low} {high}");
-        assert_eq!(close.verdict, Verdict::Slower);
-        // × √(1/2 + 1/3) of two runs and three.
-        let (low, high) = answer(&[0.0; 2], &[0.1; 3], spread(0.01)).interval.unwrap();
-        assert!((low - 0.0789).abs() < 2e-4 && (high - 0.1211).abs() < 2e-4, "{low} {high}");
-        assert_eq!(answer(&[0.0], &[-0.1], spread(0.01)).verdict, Verdict::Faster);
-        assert_eq!(answer(&[0.0], &[0.001], spread(0.005)).verdict, Verdict::Equivalent);
-        let open = answer(&[0.0], &[0.06], spread(0.02));
-        assert_eq!(open.verdict, Verdict::Inconclusive);
-        assert!(open.n_to_decide.unwrap() > 4, "{open:?}");
-        // From four runs a side on these say it themselves.
-        let four = answer(&[0.0; 4], &[0.1; 4], spread(10.0));
-        assert_eq!(four.verdict, Verdict::Slower);
-    }
-
-    #[test]
     fn nonsense_has_no_ratio() {
-        assert_eq!(LogRatio::of_runs(&[], &[1.0], None), None);
-        assert_eq!(LogRatio::of_runs(&[1.0], &[f64::NAN], None), None);
-        let many = |runs| LogRatio::of_runs(&vec![0.0; runs], &[1.0], None).is_some();
+        assert_eq!(LogRatio::of_runs(&[], &[1.0]), None);
+        assert_eq!(LogRatio::of_runs(&[1.0], &[f64::NAN]), None);
+        let many = |runs| LogRatio::of_runs(&vec![0.0; runs], &[1.0]).is_some();
         assert_eq!([RUNS_MAX, RUNS_MAX + 1].map(many), [true, false]);
         assert_eq!(least_runs(0.0), None);
     }
@@ -423,8 +358,8 @@ mod tests {
             a in proptest::collection::vec(-0.1..0.1f64, 4..12),
             b in proptest::collection::vec(-0.1..0.1f64, 4..12),
         ) {
-            let one = LogRatio::of_runs(&a, &b, None).unwrap();
-            let other = LogRatio::of_runs(&b, &a, None).unwrap();
+            let one = LogRatio::of_runs(&a, &b).unwrap();
+            let other = LogRatio::of_runs(&b, &a).unwrap();
             let ((low, high), (low_of, high_of)) =
                 (one.interval(ERROR).unwrap(), other.interval(ERROR).unwrap());
             prop_assert!((low + high_of).abs() < 1e-12 && (high + low_of).abs() < 1e-12);

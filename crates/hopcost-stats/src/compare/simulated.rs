@@ -92,7 +92,7 @@ pub fn simulate_runs(cell: &Cell, comparisons: usize, seed: u64) -> Shares {
             (0..cell.planned).map(|_| effect + value_of_run(cell.host, &mut rng)).collect()
         };
         let (baseline, other) = (side(0.0), side(effect));
-        let Some(of) = LogRatio::of_runs(&baseline, &other, None) else { break };
+        let Some(of) = LogRatio::of_runs(&baseline, &other) else { break };
         let answer = answers(&[&of], libm::log1p(cell.margin), ERROR);
         sums.count(&answer[0], effect, 1.0 / comparisons as f64);
     }

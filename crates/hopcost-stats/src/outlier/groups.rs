@@ -234,7 +234,7 @@ mod tests {
         let values: Vec<f64> = (0..40).map(|at| rng.normal() + f64::from(at / 28)).collect();
         let group: Vec<usize> = (28..40).collect();
         let exact = Ranked::of(&values).error(&group).unwrap();
-        let runs = LogRatio::of_runs(&values[..28], &values[28..], None).unwrap();
+        let runs = LogRatio::of_runs(&values[..28], &values[28..]).unwrap();
         let other = 2.0 * runs.error_above(0.0).min(runs.error_below(0.0));
         assert!((exact / other - 1.0).abs() < 1e-9 && exact < 0.05, "{exact} {other}");
         // 1 of C(100, 4) orders has four hosts above all others.

@@ -1,6 +1,7 @@
 use hopcost_model::case::Placement;
 use hopcost_model::finding::Severity;
 use hopcost_model::host::Reading;
+use hopcost_model::raw::{Reference, YardstickClass};
 use hopcost_model::results::{CpuLine, Right};
 
 use super::*;
@@ -65,6 +66,20 @@ fn machine(cpus: u32) -> Checkup {
             handover(Placement::SameLlc, (0, 1)),
             handover(Placement::CrossLlc, (0, 8)),
         ],
+        speeds: vec![QuietSpeed {
+            class: YardstickClass::Wake,
+            cpus: vec![0, 1],
+            is_known: true,
+            reference: Reference {
+                operation_ns: 11_400.0,
+                log_error: 0.008,
+                trials: 40,
+                runs: 3,
+                learnt_from: "20261120-201530-4f2a".to_owned(),
+                learnt_on: "2026-11-20T20:15:30Z".to_owned(),
+                distance_ns: None,
+            },
+        }],
         rights: vec![right("io_uring", None), right("real-time scheduling", Some("not root"))],
         failures: Vec::new(),
         findings: [Code::Preempted, Code::Hypervisor].map(finding).into(),
@@ -75,9 +90,11 @@ fn machine(cpus: u32) -> Checkup {
 #[test]
 fn it_fits_a_screen_and_ends_with_what_to_do_first() {
     for (cpus, width) in [(1, 80), (2, 80), (2, 100), (32, 100)] {
-        let shown = text(&machine(cpus), &TextStyle::plain(width));
+        let found = machine(cpus);
+        let shown = text(&found, &TextStyle::plain(width));
         let lines: Vec<&str> = shown.lines().collect();
-        assert!(lines.len() <= if width < 100 { 46 } else { 40 }, "{}\n{shown}", lines.len());
+        let most = if width < 100 { 46 } else { 40 } + found.speeds.len();
+        assert!(lines.len() <= most, "{}\n{shown}", lines.len());
         let long = lines.iter().find(|line| line.chars().count() > width);
         assert_eq!(long, None, "{shown}");
         assert_eq!(lines.last(), Some(&"First: Nothing to do."));

@@ -181,8 +181,6 @@ fn found(found: &Estimates) -> Block {
             Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
             None => Cell::maybe(found.exact(*statistic), Unit::Time(3)),
         })
-        .column(numbers("as met"), |(_, e)| Cell::maybe(e.and_then(|e| e.as_met), Unit::Time(3)))
-        .column(words("interval of this run alone"), |(_, e)| Cell::text(this_run(*e)))
         .column(numbers("coverage"), |(_, e)| {
             Cell::sorted(e.and_then(|e| e.level), number::percent)
         })
@@ -198,13 +196,6 @@ fn found(found: &Estimates) -> Block {
             None => Cell::text(format!("{}, exactly", statistic.bare().unwrap_or_default())),
         })
         .table()
-}
-
-/// The interval that does not allow for how runs differ.
-fn this_run(estimate: Option<&Estimate>) -> String {
-    let ends = estimate.and_then(|e| e.this_run_low.zip(e.this_run_high));
-    let time = |ns| number::time(ns, 3);
-    ends.map_or(String::new(), |(low, high)| format!("{} to {}", time(low), time(high)))
 }
 
 /// How the scheduler placed the ends that nobody pinned: in a document, which has no details

@@ -1,8 +1,6 @@
 //! Stored runs compared with others: a document of its own.
 
-use hopcost_model::results::{
-    Compared, ComparedRun, ComparedRuns, RunComparison, RunSpread, Verdict,
-};
+use hopcost_model::results::{Compared, ComparedRun, ComparedRuns, RunComparison, Verdict};
 use hopcost_model::text::count;
 
 use super::comparison::{beside, charts, difference, out_of_reach, sentences};
@@ -11,6 +9,8 @@ use super::model::{
 };
 use crate::number;
 
+/// Runs a side from which there is an interval.
+const RUNS_MIN: u32 = 4;
 /// Names that a line lists.
 const NAMED_MAX: usize = 4;
 
@@ -66,6 +66,10 @@ fn table(found: &RunComparison) -> Block {
     Rows::of(&compared)
         .column(words("verdict"), |of| Cell::text(of.verdict.word()))
         .column(numbers("difference [interval]"), |of| difference(of))
+        .column(numbers("met"), move |of| {
+            let met = runs(of).and_then(|runs| runs.met_ratio);
+            met.map_or(Cell::none(), |ratio| Cell::text(format!("{:+.1} %", (ratio - 1.0) * 100.0)))
+        })
         .column(words("of"), |of| Cell::code(beside(&of.case, &format!("?{shared}"))))
         .column(numbers("baseline").fold(2), move |of| {
             Cell::maybe(runs(of).and_then(|runs| runs.baseline_ns), Unit::Time(3))
@@ -104,14 +108,6 @@ fn said(found: &RunComparison) -> Vec<String> {
         format!("Across {}: {} was {a} and is {b}.", one.across.word(), one.what)
     }));
     said.extend(undecided(found));
-    let of_machine = |of: &ComparedRuns| of.spread == RunSpread::Machine;
-    if found.compared.iter().filter_map(|of| of.runs.as_ref()).any(of_machine) {
-        said.push(
-            "With fewer than four runs a side, intervals come from the spread of identical runs on \
-             this machine."
-                .to_owned(),
-        );
-    }
     for (side, only) in
         [("the baseline", &found.only_baseline), ("the other side", &found.only_other)]
     {
@@ -156,18 +152,17 @@ fn against(found: &RunComparison) -> String {
 fn undecided(found: &RunComparison) -> Vec<String> {
     let open = found.compared.iter().filter(|of| of.verdict == Verdict::Inconclusive);
     let open: Vec<&ComparedRuns> = open.filter_map(|of| of.runs.as_ref()).collect();
-    let of = |is_it: fn(&ComparedRuns) -> bool| -> Vec<&ComparedRuns> {
-        open.iter().copied().filter(|of| is_it(of)).collect()
-    };
-    let unknown = of(|of| of.spread == RunSpread::Unknown);
-    let more = of(|of| of.spread != RunSpread::Unknown && of.runs_to_decide.is_some());
-    let never = of(|of| of.spread != RunSpread::Unknown && of.runs_to_decide.is_none());
+    let is_few =
+        |of: &&ComparedRuns| found.hosts.is_none() && of.n_baseline.min(of.n_other) < RUNS_MIN;
+    let (few, open): (Vec<&ComparedRuns>, Vec<&ComparedRuns>) = open.into_iter().partition(is_few);
+    let (more, never): (Vec<&ComparedRuns>, Vec<&ComparedRuns>) =
+        open.into_iter().partition(|of| of.runs_to_decide.is_some());
     let enough = |of: &[&ComparedRuns]| of.iter().filter_map(|of| of.runs_to_decide).max();
     let mut said = Vec::new();
-    if let Some(runs) = enough(&unknown) {
+    if let Some(runs) = enough(&few) {
         said.push(format!(
-            "{}: between-run spread unknown. {runs} runs a side tell it.",
-            inconclusive(unknown.len())
+            "{}: fewer than {RUNS_MIN} runs a side have no interval; measure {runs} a side.",
+            inconclusive(few.len())
         ));
     }
     if let Some(runs) = enough(&more) {

@@ -32,8 +32,7 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
         .column(words("of"), |of| Cell::code(beside(&of.case, &found.baseline)))
         .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
         .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Unit::Whole));
-    let paired =
-        "Differences are between neighbours of a block; times are medians as met.".to_owned();
+    let paired = "Differences are between neighbours of a block; times are medians.".to_owned();
     let mut said = vec![against(found), paired, itself(found)];
     said.extend(found.compared.iter().filter_map(|of| undecided(of, found)));
     invalid.into_iter().chain([table.table()]).chain(notes(said)).collect()

@@ -3,7 +3,7 @@
 use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::group::distinct;
 use hopcost_model::host::Host;
-use hopcost_model::results::{Results, Status};
+use hopcost_model::results::{Results, Speed, Status, YardstickLevel};
 use hopcost_model::text::count;
 
 use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
@@ -33,13 +33,41 @@ pub(super) fn line(results: &Results) -> String {
         n => format!(" ({n} skipped or not reached)"),
     };
     format!(
-        "hopcost · {} · {} · {}{without} × {}, {}",
+        "hopcost · {}{} · {} · {}{without} × {}, {}",
         plan.suite,
+        disturbed(results),
         machine(&results.host),
         count(results.results.len() - skipped, "case"),
         count(plan.rounds_done as usize, "round"),
         crate::number::expected((plan.took_s * 1e9) as u64),
     )
+}
+
+/// What a first line says of a run that was disturbed.
+pub(super) fn disturbed(results: &Results) -> &'static str {
+    results.disturbed.as_ref().map_or("", |_| ", disturbed")
+}
+
+/// By what the run was disturbed, and what a column of quiet values is where there is one.
+pub(super) fn slowed(results: &Results) -> Option<Block> {
+    let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
+    let mut all = estimates.flat_map(|estimates| estimates.intervals());
+    if !all.any(|(_, estimate)| estimate.quiet.is_some()) {
+        let is_slow = |of: &YardstickLevel| {
+            matches!(of.speed, Speed::TooFar | Speed::KeptAwake | Speed::Slower)
+        };
+        // What is a finding of the run stands with the others.
+        let why = results.disturbed.as_ref().filter(|_| results.yardsticks.iter().any(is_slow));
+        return why.map(|why| says(format!("Other work disturbed this run: {why}.")));
+    }
+    let slower = results.yardsticks.iter().filter(|level| level.speed == Speed::Slower);
+    let slower: Vec<f64> = slower.filter_map(|level| level.slower).collect();
+    let [least, most] = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
+    let [least, most] = [least?, most?].map(|times| format!("{times:.1}"));
+    let times = if least == most { most } else { format!("{least} to {most}") };
+    Some(says(format!(
+        "Other work slowed this machine by {times} × while it ran; quiet is what to expect without."
+    )))
 }
 
 /// Where the rest is.
@@ -59,7 +87,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 /// What must not be overlooked.
 pub(super) fn alerts(results: &Results) -> Vec<Block> {
     let plan = &results.plan;
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> = slowed(results).into_iter().collect();
     if !plan.complete {
         let (done, planned) = (plan.rounds_done, plan.rounds_planned);
         blocks.push(Block::Text(Tone::Alert, format!(

@@ -85,8 +85,14 @@ const SECTIONS: &[(&[Medium], Make)] = &[
 
 /// The answer of a run, on one screen, and where the rest is.
 pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document {
+    screen(results, stored).with_quiet()
+}
+
+fn screen(results: &Results, stored: Option<Stored<'_>>) -> Document {
     if let Some(found) = &results.advice {
         let mut document = advice::screen(found);
+        document.title.push_str(head::disturbed(results));
+        document.head.splice(0..0, head::slowed(results));
         document.head.extend(stored.map(head::more));
         return document;
     }
@@ -112,11 +118,10 @@ pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document 
 
 /// The percentiles of a run that are asked for.
 pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
-    Document {
-        title: head::line(results),
-        head: answer::tails(results, asked),
-        ..Document::default()
-    }
+    let tails = head::slowed(results).into_iter().chain(answer::tails(results, asked));
+    let document =
+        Document { title: head::line(results), head: tails.collect(), ..Document::default() };
+    document.with_quiet()
 }
 
 /// Each ranking of a run as a line of its own.
@@ -131,16 +136,18 @@ pub(crate) fn sentences(results: &Results) -> Vec<String> {
 /// The report of a run, as far as the medium can show it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
-    Document {
-        title: match &results.judged {
-            Some(judged) => judged::title(judged),
-            None => format!("hopcost: suite {}", results.plan.suite),
-        },
+    let title = match &results.judged {
+        Some(judged) => judged::title(judged),
+        None => format!("hopcost: suite {}", results.plan.suite),
+    };
+    let document = Document {
+        title: format!("{title}{}", head::disturbed(results)),
         head: head::blocks(results),
         sections: judged::sections(results)
             .into_iter()
             .chain(shown.filter_map(|(_, section)| section(results, medium)))
             .collect(),
         rest: stored.map_or(Vec::new(), |stored| head::rest(results, stored)),
-    }
+    };
+    document.with_quiet()
 }

@@ -29,6 +29,17 @@ pub(crate) struct Document {
     pub rest: Vec<Block>,
 }
 
+impl Document {
+    /// The same, in which a column of quiet values stands beside each column that has some.
+    pub fn with_quiet(mut self) -> Self {
+        let sections = self.sections.iter_mut().map(|section| &mut section.blocks);
+        for blocks in sections.chain([&mut self.head, &mut self.rest]) {
+            blocks.iter_mut().for_each(Block::add_quiet);
+        }
+        self
+    }
+}
+
 /// A heading with what stands under it.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
@@ -79,6 +90,16 @@ pub(crate) enum Block {
     Charts(Vec<Chart>, Frame),
     /// What is folded where folding is possible.
     Fold(Fold),
+}
+
+impl Block {
+    fn add_quiet(&mut self) {
+        match self {
+            Block::Table(table) => table.add_quiet(),
+            Block::Fold(fold) => fold.blocks.iter_mut().for_each(Self::add_quiet),
+            _ => {}
+        }
+    }
 }
 
 /// How a paragraph sounds.
@@ -159,6 +180,22 @@ impl Table {
     /// Whether a row is a heading of those below it.
     pub fn is_heading(&self, row: &[Cell]) -> bool {
         row.len() == 1 && self.columns.len() > 1
+    }
+
+    fn add_quiet(&mut self) {
+        for at in (0..self.columns.len()).rev() {
+            let of = |row: &Vec<Cell>| row.get(at).and_then(Cell::quiet);
+            let cells: Vec<Option<Cell>> = self.rows.iter().map(of).collect();
+            if cells.iter().all(Option::is_none) {
+                continue;
+            }
+            let column = Column { head: "quiet".to_owned(), ..self.columns[at].clone() };
+            self.columns.insert(at + 1, column);
+            let rows = self.rows.iter_mut().zip(cells).filter(|(row, _)| row.len() > at);
+            for (row, cell) in rows {
+                row.insert(at + 1, cell.unwrap_or_else(Cell::none));
+            }
+        }
     }
 
     /// The same without verdicts: a mark stands before what begins a doubtful row.
@@ -697,6 +734,26 @@ impl Cell {
             measured.mark = mark;
         }
         cell
+    }
+
+    /// Its value on the quiet machine, written as it is.
+    fn quiet(&self) -> Option<Cell> {
+        match &self.value {
+            Value::Estimate(of) => {
+                let estimate = of.estimate.quietly()?;
+                let quiet = Measured { estimate, mark: "", ..(**of).clone() };
+                Some(Cell::from(Value::Estimate(Box::new(quiet))).of(self.case))
+            }
+            Value::Several(cells) => cells.iter().find_map(Cell::quiet),
+            _ => None,
+        }
+    }
+
+    /// What it shows in a sentence: the value, and beside it the one of the quiet machine.
+    pub fn in_words(&self) -> Option<String> {
+        let shown = self.value.shown()?;
+        let quiet = self.quiet().and_then(|quiet| quiet.value.shown());
+        Some(quiet.map_or(shown.to_string(), |quiet| format!("{shown} (quiet {quiet})")))
     }
 
     /// An estimate with its interval told so.

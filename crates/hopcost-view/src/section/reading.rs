@@ -36,15 +36,14 @@ fn horizon(results: &Results) -> String {
              this run's rounds."
         }
         true => {
-            "This file has no yardsticks: values are not adjusted to the machine's speed, and \
-             intervals, from order statistics of the trials, cover this run in the states that it \
-             met, not the next run."
+            "This file has no yardsticks: intervals, from order statistics of the trials, cover \
+             this run in the states that it met, not the next run."
         }
     };
     of.to_owned()
 }
 
-/// The levels of intervals that really occur.
+/// The coverage of the intervals that occur.
 fn levels(results: &Results) -> Option<String> {
     let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
     let shown = estimates.flat_map(|estimates| estimates.intervals()).map(|(_, e)| e);
@@ -53,7 +52,7 @@ fn levels(results: &Results) -> Option<String> {
     let (least, most) = (*levels.first()?, *levels.last()?);
     let (least, most) = (number::percent(least), number::percent(most));
     let range = if least == most { least } else { format!("{least} to {most}") };
-    Some(format!("Level of the intervals: {range}."))
+    Some(format!("Coverage of the intervals: {range}."))
 }
 
 /// What the clocks cost, those of each runtime together.

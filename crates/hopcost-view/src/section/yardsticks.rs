@@ -1,6 +1,6 @@
-//! The machine's speed over the run: its yardsticks, and what was divided by them.
+//! The machine's speed over the run: its yardsticks, and what was adjusted by them.
 
-use hopcost_model::results::{Adjustment, Applied, Results, YardstickLevel};
+use hopcost_model::results::{Adjustment, Applied, Results, Speed, YardstickLevel};
 
 use super::model::{Block, Cell, Medium, Rows, Section, Unit, numbers, words};
 
@@ -13,19 +13,37 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 
 fn levels(levels: &[YardstickLevel]) -> Block {
     let cpus = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let slower = |level: &YardstickLevel| Some(level.p50_ns / level.reference_ns?);
+    let known = |level: &YardstickLevel| level.reference.as_ref().map(|of| of.operation_ns);
+    let from = |level: &YardstickLevel| {
+        let from = level.reference.as_ref().map(|of| of.learnt_from.clone());
+        from.unwrap_or_default()
+    };
     Rows::of(levels)
         .column(words("yardstick"), |level| Cell::text(level.class.word()))
         .column(words("CPU"), |level| Cell::text(cpus(&level.cpus)))
         .column(words("played by"), |level| Cell::code(&level.case))
-        .column(numbers("reference"), |level| Cell::maybe(level.reference_ns, Unit::Time(3)))
         .column(numbers("p5"), |level| Cell::number(level.p5_ns, Unit::Time(3)))
         .column(numbers("p50"), |level| Cell::number(level.p50_ns, Unit::Time(3)))
         .column(numbers("p95"), |level| Cell::number(level.p95_ns, Unit::Time(3)))
-        .column(numbers("× reference"), |level| Cell::maybe(slower(level), Unit::Plain(3)))
+        .column(numbers("on the quiet machine"), |level| Cell::maybe(known(level), Unit::Time(3)))
+        .column(words("as run"), |level| Cell::code(from(level)))
+        .column(numbers("times slower"), |level| Cell::maybe(level.slower, Unit::Plain(3)))
+        .column(words("this run"), |level| Cell::text(speed(level.speed)))
         .column(numbers("reliability"), |level| Cell::maybe(level.reliability, Unit::Plain(2)))
         .column(numbers("readings"), |level| Cell::number(level.readings, Unit::Whole))
         .table()
+}
+
+fn speed(speed: Speed) -> &'static str {
+    match speed {
+        Speed::Unknown => "its quiet speed is not known yet",
+        Speed::Quiet => "was quiet",
+        Speed::Slower => "was slower",
+        Speed::TooFar => "was too slow to say what the quiet machine would do",
+        Speed::Wrong => "was faster: what was stored is dropped",
+        Speed::OtherPair => "had its CPUs at another distance",
+        Speed::KeptAwake => "had its CPUs kept from idling",
+    }
 }
 
 fn adjustments(adjustments: &[Adjustment]) -> Block {
@@ -39,20 +57,16 @@ fn adjustments(adjustments: &[Adjustment]) -> Block {
         .column(numbers("cases"), |a| Cell::number(a.cases, Unit::Whole))
         .column(numbers("trials"), |a| Cell::number(a.trials, Unit::Whole))
         .column(words("elasticity"), |a| {
-            Cell::text(
-                elasticity(a)
-                    .unwrap_or_else(|| "cannot be told from so few or so even trials".to_owned()),
-            )
+            let few = || "too few or too even trials".to_owned();
+            Cell::text(elasticity(a).unwrap_or_else(few))
         })
         .column(numbers("variance removed"), |a| Cell::maybe(a.removed_share, Unit::Share))
-        .column(words("values are"), |a| {
+        .column(words("contrasts compare"), |a| {
             Cell::text(match a.applied {
-                Applied::Divided => "at the reference speed",
-                Applied::NotNeeded => "as met: the machine was within 0.5 % of its reference",
-                Applied::Refused => "as met: they do not follow the yardstick",
-                Applied::Far => "as met: more than three times off the reference",
-                Applied::NoReference => "as met: no reference is known",
-                Applied::Shared => "as met: other tasks ran on their CPU",
+                Applied::Divided => "adjusted trials",
+                Applied::NotNeeded => "trials unadjusted: the machine was steady",
+                Applied::Refused => "trials unadjusted: they do not follow the yardstick",
+                Applied::Shared => "trials unadjusted: other tasks ran on their CPU",
             })
         })
         .table()

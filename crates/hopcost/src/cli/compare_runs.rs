@@ -2,17 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
-use hopcost_model::raw::YardstickClass;
 use hopcost_model::results::{Across, Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::exit::{self, not_comparable, usage};
 use super::shown::Shown;
 use super::{output, report};
-use crate::run::reference::{Machine, References};
 use crate::run::scratch::Scratch;
 
 /// What is asked.
@@ -33,7 +30,6 @@ pub struct Side {
     paths: Vec<PathBuf>,
     /// Its runs.
     pub runs: Vec<RunSummary>,
-    machines: Vec<Machine>,
     /// The plan of the first.
     pub plan: Option<Plan>,
 }
@@ -64,9 +60,7 @@ fn found(question: &Question, shown: &Shown) -> anyhow::Result<([Side; 2], RunCo
         (side(question.baseline, None, &spare)?, side(question.other, None, &spare)?)
     };
     ensure_apart(&baseline, &other)?;
-    let spreads = spreads(&baseline, &other);
-    let spread = |class: Option<YardstickClass>| spreads.as_ref()?.spread(class);
-    let asked = Asked { margin: question.margin, across: question.across, spread: &spread };
+    let asked = Asked { margin: question.margin, across: question.across };
     let found = stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))?;
     Ok(([baseline, other], found))
 }
@@ -107,7 +101,6 @@ pub fn side(
                     path.display()
                 )));
             }
-            side.machines.push(Machine::of(&raw.host_before));
             side.runs.push(RunSummary::of(&raw, &rust, statistic));
             side.paths.push(path);
             side.plan.get_or_insert(raw.plan);
@@ -143,20 +136,6 @@ fn ensure_apart(baseline: &Side, other: &Side) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// How far identical runs lie apart on the machine of all these runs, where that is one.
-fn spreads(baseline: &Side, other: &Side) -> Option<References> {
-    let machine = baseline.machines.first()?;
-    let is_one = baseline.machines.iter().chain(&other.machines).all(|one| one == machine);
-    let references = References::of_user(machine.clone()).context("no spread of runs is known");
-    match references {
-        Ok(references) => Some(references).filter(|_| is_one),
-        Err(error) => {
-            output::say(&format!("hopcost: {error:#}"));
-            None
-        }
-    }
 }
 
 /// What runs may differ in, by its word.

@@ -11,7 +11,7 @@ use hopcost_model::protocol::EventReading;
 use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::results::Right;
 use hopcost_model::text::count;
-use hopcost_plan::{Ask, Machine};
+use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
@@ -21,6 +21,7 @@ use super::host;
 use super::output::{self, Format};
 use crate::about;
 use crate::run::doctor::{self, Measured};
+use crate::run::reference::{self, Machine, References};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
@@ -35,6 +36,9 @@ pub struct Args {
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Drop what runs have taught of this machine's quiet speed, and measure nothing
+    #[arg(long, conflicts_with_all = ["format", "output"])]
+    forget_speed: bool,
 }
 
 /// Measures, and prints what was found.
@@ -44,6 +48,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
+    }
+    if args.forget_speed {
+        let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
+        let what = if was_known { "hopcost forgot" } else { "no run had taught" };
+        output::write(format!("{what} the quiet speed of this machine\n").as_bytes(), None)?;
+        return Ok(exit::OK);
     }
     ensure_descriptors()?;
     let started = Instant::now();
@@ -74,7 +84,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         accounting,
     };
     let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
-    let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, rights, took_s });
+    let references = References::of_user(Machine::of(&raw.host_before));
+    let speeds = references.map(|known| known.all()).unwrap_or_else(|why| {
+        output::say(&format!("hopcost: {why:#}"));
+        Vec::new()
+    });
+    let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
     let document = match args.format {
         Format::Json => serde_json::to_string_pretty(&found)? + "\n",
         Format::Md => hopcost_view::checkup::markdown(&found),
@@ -92,7 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The plan of these CPUs: every kind of trial on every relation that they have.
-fn plan(machine: &Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
+fn plan(machine: &hopcost_plan::Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
     let selectors = doctor::CASES.iter().map(|case| (*case).to_owned()).collect();
     let rust = hopcost_probe::worker::mechanisms();
     let ask = Ask { selectors, ..Ask::default() };
@@ -106,7 +121,7 @@ fn plan(machine: &Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
 }
 
 /// What may be done here; nothing of it is done.
-fn rights(machine: &Machine) -> Vec<Right> {
+fn rights(machine: &hopcost_plan::Machine) -> Vec<Right> {
     let counted = |set| {
         let readings = Events::open(set, Whose::Caller { helpers: &[] }).read();
         let missing = |reading: EventReading| reading.unavailable;

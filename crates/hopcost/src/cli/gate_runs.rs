@@ -184,7 +184,7 @@ impl New<'_> {
     /// What runs say of each of these cases.
     fn compared(&self, runs: &[RunSummary], cases: &[String]) -> anyhow::Result<Vec<Compared>> {
         let across: &[Across] = &self.args.across;
-        let asked = Asked { margin: self.args.margin, across, spread: &|_| None };
+        let asked = Asked { margin: self.args.margin, across };
         let gated: Vec<RunSummary> =
             self.baseline.iter().map(|run| run.with_cases_of(cases)).collect();
         let found = stored::of_runs(&gated, runs, &asked).map_err(|of| refusal(&of))?;

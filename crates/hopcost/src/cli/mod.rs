@@ -1,7 +1,6 @@
 //! The command line: one file a subcommand, each a few pipeline calls.
 
 mod advise;
-mod calibrate;
 mod command_line;
 mod compare;
 mod compare_fleets;
@@ -85,8 +84,6 @@ enum Command {
     Gate(Box<gate_args::Args>),
     /// Say which published sentences about costs are true on this machine
     Judge(Box<judge::Args>),
-    /// Learn how fast this machine is when it is quiet: what runs are put in relation to
-    Calibrate(calibrate::Args),
     /// Measure what has a known answer, and say whether it comes out (a minute)
     Selftest(selftest::Args),
     /// Say what of this machine will disturb a measurement, and what to do about it first
@@ -173,7 +170,6 @@ pub fn main() -> ExitCode {
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Judge(args)) => judge::run(&args, &words),
-        Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),

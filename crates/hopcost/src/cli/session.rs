@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
-use hopcost_model::case::{Case, Sched};
-use hopcost_model::finding::Code;
 use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::ClockReading;
@@ -15,7 +13,6 @@ use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, Y
 use hopcost_model::results::{CaseResult, Results};
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
-use hopcost_view::number;
 
 use super::exit::{not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};
@@ -23,7 +20,7 @@ use super::progress::Line;
 use super::{host, output, recompute, report};
 use crate::about;
 use crate::run::peer::near::Peer;
-use crate::run::reference::{self, Machine, References};
+use crate::run::reference::{Machine, References};
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
@@ -41,8 +38,6 @@ pub struct RunSession {
     yardsticks: Vec<Yardstick>,
     about: RunAbout,
     machine: Machine,
-    /// Levels that this run has learnt, to be stored for those that follow.
-    learnt: Vec<Yardstick>,
 }
 
 /// What a new run starts from; the words of the command line are stored with it.
@@ -73,8 +68,8 @@ impl RunSession {
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let machine = Machine::of(&before);
         let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
-        let (about, learnt) = (about.clone(), Vec::new());
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt })
+        let about = about.clone();
+        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine })
     }
 
     /// A run that was cut off.
@@ -106,10 +101,9 @@ impl RunSession {
         let planned = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks).all;
         run::ensure_descriptors_for(&raw.plan, &planned).map_err(usage)?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
-        let (machine, learnt) = (Machine::of(&raw.host_before), Vec::new());
+        let machine = Machine::of(&raw.host_before);
         let RawRun { about, plan, trials: earlier, clocks, yardsticks, .. } = raw;
-        let session =
-            Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine, learnt };
+        let session = Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine };
         Ok((session, lease))
     }
 
@@ -156,8 +150,6 @@ impl RunSession {
             expected_ns: expected.ns,
             earlier: &self.earlier,
         };
-        let mut readings_ns = BTreeMap::new();
-        self.earlier.iter().for_each(|trial| collect(&mut readings_ns, trial));
         let known = yardsticks.all.clone();
         let trials = self.plan.live().count().saturating_mul(self.plan.rounds as usize);
         let looks = self.plan.until.is_some() || self.plan.question.is_some();
@@ -169,15 +161,12 @@ impl RunSession {
             decided: None,
             base_ns,
             yardsticks: known,
-            readings_ns,
             so_far,
         };
         let ending = run::execute(&session, &mut store);
         line.clear();
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
-            let Store { yardsticks, readings_ns, .. } = store;
-            self.learn(yardsticks, &readings_ns)?;
             // What cannot be calibrated any more was so before.
             if let Ok(Some(clocks)) = clocks::native(&self.plan, &self.setup) {
                 self.file.put_clocks_after(&clocks)?;
@@ -205,7 +194,7 @@ impl RunSession {
         self.setup.runtimes.expected(&self.plan, two_cpus_ns)
     }
 
-    /// Fills in the levels of yardsticks that are stored for this machine.
+    /// Fills in the quiet speeds that are stored for this machine.
     fn look_up(&self, yardsticks: &mut [Yardstick]) {
         if yardsticks.iter().all(|one| one.reference.is_some()) {
             return;
@@ -220,73 +209,11 @@ impl RunSession {
         }
     }
 
-    /// Learns from this run's readings the levels of yardsticks that have none, or one that these
-    /// readings show to be wrong, for it and for those that follow.
-    fn learn(
-        &mut self,
-        mut yardsticks: Vec<Yardstick>,
-        readings_ns: &BTreeMap<u32, Vec<f64>>,
-    ) -> anyhow::Result<()> {
-        let (mut learnt, mut is_changed) = (Vec::new(), false);
-        for (index, one) in (0..).zip(&mut yardsticks) {
-            let readings_ns = readings_ns.get(&index).map_or(&[][..], Vec::as_slice);
-            let found = reference::learn(readings_ns, &self.about.id);
-            let known = one.reference.as_ref();
-            if let Some(found) = found.filter(|found| reference::teaches(one.class, found, known)) {
-                if let Some(known) = known {
-                    output::say(&format!(
-                        "hopcost: the machine is faster than its stored reference speed ({} takes {}, \
-                         not {}), which was learnt when it was slower: this run has its own",
-                        one.class.word(),
-                        number::time(found.operation_ns, 3),
-                        number::time(known.operation_ns, 3),
-                    ));
-                }
-                one.reference = Some(found);
-                is_changed = true;
-                // A simulated host is not this machine.
-                if !one.case.parse::<Case>().is_ok_and(|case| case.has_virtual_clock()) {
-                    learnt.push(one.clone());
-                }
-            }
-        }
-        if is_changed {
-            self.file.put_yardsticks(&yardsticks)?;
-        }
-        self.learnt = learnt;
-        Ok(())
-    }
-
-    /// Stores for the runs that follow what this one has learnt, unless it says itself that the
-    /// machine was busy.
-    fn store_learnt(&mut self, results: &Results) {
-        let mut learnt = std::mem::take(&mut self.learnt);
-        if learnt.is_empty() {
-            return;
-        }
-        // Real-time ends keep others off their CPU, whose work the yardsticks beside them meet.
-        let is_real_time = |case: &Case| matches!(case.sched, Sched::Fifo(_));
-        if self.plan.live_cases().any(is_real_time) {
-            return;
-        }
-        let of_run = |code| results.findings.iter().any(|f| f.code == code && f.case.is_none());
-        if let Some(code) = BUSY.into_iter().find(|code| of_run(*code)) {
-            output::say(&format!(
-                "hopcost: the machine was busy ({code}), so its reference speed is not stored; \
-                 hopcost calibrate when it is quiet"
-            ));
-            return;
-        }
-        // Anew, because another run may have stored some since.
-        let stored = References::of_user(self.machine.clone()).and_then(|mut known| {
-            learnt.retain(|one| {
-                let found = one.reference.as_ref();
-                found.is_some_and(|found| reference::teaches(one.class, found, known.of(one)))
-            });
-            if learnt.is_empty() { Ok(()) } else { known.put(&learnt) }
-        });
-        if let Err(why) = stored {
-            output::say(&format!("hopcost: {why:#}; the run has its own levels all the same"));
+    /// Stores for the runs that follow what a complete run teaches of this machine.
+    fn learn(&self, results: &Results) {
+        let known = References::of_user(self.machine.clone());
+        if let Err(why) = known.and_then(|mut known| known.learn(&results.yardsticks)) {
+            output::say(&format!("hopcost: {why:#}; later runs do without"));
         }
     }
 
@@ -314,13 +241,12 @@ impl RunSession {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
         let rows = recompute::estimates(&results);
         self.file.put_derived(&rows, &results.findings)?;
-        self.store_learnt(&results);
+        if results.about.ended.is_some() && !results.yardsticks.is_empty() {
+            self.learn(&results);
+        }
         Ok(results)
     }
 }
-
-/// Findings of a run in which no quiet level can be learnt.
-const BUSY: [Code; 3] = [Code::Preempted, Code::Throttled, Code::TwoHopcosts];
 
 /// Refuses to go on with another worker under the same name, or without one.
 fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
@@ -396,17 +322,8 @@ struct Store<'a> {
     base_ns: u64,
     /// As they are known by now.
     yardsticks: Vec<Yardstick>,
-    /// What an operation of each took, in time order.
-    readings_ns: BTreeMap<u32, Vec<f64>>,
     /// The trials so far, where their widths are looked at; its yardsticks are filled in then.
     so_far: Option<RawRun>,
-}
-
-/// Adds the readings beside a trial to those of each yardstick.
-fn collect(readings_ns: &mut BTreeMap<u32, Vec<f64>>, trial: &RawTrial) {
-    for read in &trial.yardsticks {
-        readings_ns.entry(read.yardstick).or_default().push(read.operation_ns);
-    }
 }
 
 /// Trials up to which a plan is looked at for the widths of its intervals although it goes by its
@@ -428,7 +345,6 @@ impl Sink for Store<'_> {
     fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
         interrupt::stall("store");
         trial.started_ns += self.base_ns;
-        collect(&mut self.readings_ns, &trial);
         if let Some(so_far) = &mut self.so_far {
             // The answer is to be the one by which the run stopped.
             let is_whole = so_far.plan.comparison.is_some() || so_far.plan.question.is_some();

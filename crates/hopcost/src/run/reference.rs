@@ -1,4 +1,4 @@
-//! The quiet levels of the yardsticks on this machine, and how far identical runs lie apart here: a
+//! What the yardsticks take on this machine when it is quiet: a floor under what runs have met, in a
 //! file in the user's data directory, believed only where nobody else can have written it.
 
 use std::ffi::OsString;
@@ -8,43 +8,46 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::Runs;
+use hopcost_model::case::Case;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
+use hopcost_model::results::{QuietSpeed, Speed, YardstickLevel};
 use hopcost_probe::folder::Folder;
-use hopcost_stats::{compare, quiet};
+use hopcost_stats::yardstick::is_other_pair;
 use serde::{Deserialize, Serialize};
 
 use crate::about;
 
-/// What such a level was learnt from that no run taught.
-pub const CALIBRATED: &str = "calibrate";
 /// The most that such a file may hold.
 const BYTES_MAX: u64 = 1 << 20;
+/// Undisturbed trials, and runs that had some, without which a speed is no reference yet.
+const TRIALS_MIN: u64 = 12;
+const RUNS_MIN: u64 = 2;
+/// A run is faster than the floor by more than luck from so many standard errors of both on, and
+/// from this share on.
+const ERRORS: f64 = 3.0;
+const FASTER: f64 = 1.02;
 
-/// What makes levels comparable: on another processor, kernel or hypervisor they are others.
+/// What makes speeds comparable: on another processor, microcode, kernel or hypervisor, or between
+/// other limits of the frequency, they are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    cpu_model: String,
-    kernel_release: String,
-    hypervisor: String,
-}
+pub struct Machine(Vec<String>);
 
 impl Machine {
     /// That of a host.
     pub fn of(host: &Host) -> Self {
-        let read = |key: &str| host.get(key).unwrap_or("unknown").to_owned();
-        Self {
-            cpu_model: read("cpu.model"),
-            kernel_release: read("kernel.release"),
-            hypervisor: read("virt.hypervisor"),
-        }
+        let keys = ["cpu.model", "cpu.microcode", "kernel.release", "virt.hypervisor", "cpu.turbo"];
+        let limits = host.readings.iter().filter(|of| of.key.ends_with(".frequency_limits"));
+        // Of one CPU, because each run looks at others.
+        let limits = limits.min_by_key(|of| of.key.len()).and_then(|of| of.value.as_deref());
+        let read = keys.iter().map(|key| host.get(key)).chain([limits]);
+        Self(read.map(|value| value.unwrap_or("unknown").to_owned()).collect())
     }
 
     /// The name of its file: a hash (FNV-1a, 64 bits) of what it is.
     fn file_name(&self) -> OsString {
-        let parts = [&self.cpu_model, &self.kernel_release, &self.hypervisor];
-        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
+        let bytes = self.0.iter().flat_map(|part| part.bytes().chain([0]));
         format!("{}.json", about::hash(bytes)).into()
     }
 }
@@ -52,63 +55,42 @@ impl Machine {
 /// What an operation of a yardstick can take, on any machine.
 const OPERATIONS_NS: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
-/// A level as it is stored.
+/// A speed as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Level {
+struct Floor {
+    class: YardstickClass,
     case: String,
     cpus: Vec<u32>,
     revision: u32,
     reference: Reference,
 }
 
-impl Level {
+impl Floor {
     fn is_sound(&self) -> bool {
         let Reference { operation_ns, log_error, .. } = self.reference;
         OPERATIONS_NS.contains(&operation_ns) && (0.0..=1.0).contains(&log_error)
     }
-    fn is_of(&self, yardstick: &Yardstick) -> bool {
-        self.case == yardstick.case
-            && self.cpus == yardstick.cpus
-            && self.revision == revision(yardstick)
+    fn is_of(&self, case: &str, cpus: &[u32]) -> bool {
+        self.case == case && self.cpus == cpus && self.revision == revision(case)
+    }
+    fn is_known(&self) -> bool {
+        self.reference.trials >= TRIALS_MIN && self.reference.runs >= RUNS_MIN
     }
 }
-
-/// How far identical runs lie apart, for cases of one class.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// The class of the yardstick beside their trials; none of cases that have none.
-    pub class: Option<YardstickClass>,
-    /// Standard deviation, from run to run, of the logarithm of a case's value as the ladder has it.
-    pub log_sd: f64,
-    /// Degrees of freedom behind it: identical runs less one, summed over sets of runs. Cases of one run
-    /// add nothing to it, because they share the run.
-    pub freedom: f64,
-}
-
-impl Spread {
-    fn is_sound(&self) -> bool {
-        (1e-9..=10.0).contains(&self.log_sd) && (SPREAD_FREEDOM_MIN..=1e6).contains(&self.freedom)
-    }
-}
-
-/// The least degrees of freedom that tell a spread: below, the t distribution is another one.
-pub const SPREAD_FREEDOM_MIN: f64 = 3.0;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     machine: Machine,
-    levels: Vec<Level>,
-    #[serde(default)]
-    spreads: Vec<Spread>,
+    floors: Vec<Floor>,
 }
 
 /// The revision of what a yardstick plays; its numbers do not compare with those of another.
-fn revision(yardstick: &Yardstick) -> u32 {
-    let name = yardstick.case.split(['/', '?']).nth(1).unwrap_or_default();
+fn revision(case: &str) -> u32 {
+    let name = case.split(['/', '?']).nth(1).unwrap_or_default();
     hopcost_probe::mechanism::find(name).map_or(0, |row| Mechanism::of(&row.facts).revision)
 }
 
-/// The levels that are stored for a machine.
+/// The speeds that are stored for a machine.
 #[derive(Debug)]
 pub struct References {
     folder: PathBuf,
@@ -119,58 +101,62 @@ impl References {
     /// Those of this user for a machine; none where there is no file. An error says in a line
     /// why the file cannot be used.
     pub fn of_user(machine: Machine) -> anyhow::Result<Self> {
-        let runs = Runs::of_user()?;
-        Self::open(&runs.directory().with_file_name("machine"), machine)
+        Self::open(&folder()?, machine)
     }
 
     fn open(folder: &Path, machine: Machine) -> anyhow::Result<Self> {
         let stored = read(folder, &machine).with_context(|| {
-            format!("the machine's levels in {} are not believed", folder.display())
+            format!("the machine's quiet speeds in {} are not believed", folder.display())
         })?;
-        let none = || Stored { machine, levels: Vec::new(), spreads: Vec::new() };
+        let none = || Stored { machine, floors: Vec::new() };
         Ok(Self { folder: folder.to_owned(), stored: stored.unwrap_or_else(none) })
     }
 
-    /// How far identical runs lie apart on this machine, for cases of a class.
-    pub fn spread(&self, class: Option<YardstickClass>) -> Option<compare::Spread> {
-        let found = self.stored.spreads.iter().find(|spread| spread.class == class)?;
-        Some(compare::Spread { log_sd: found.log_sd, freedom: found.freedom })
-    }
-
-    /// Takes spreads in place of those of the same classes, and stores them.
-    #[allow(dead_code)]
-    pub fn put_spreads(&mut self, spreads: &[Spread]) -> anyhow::Result<()> {
-        anyhow::ensure!(spreads.iter().all(Spread::is_sound), "too few runs to tell their spread");
-        self.stored.spreads.retain(|old| spreads.iter().all(|new| new.class != old.class));
-        self.stored.spreads.extend_from_slice(spreads);
-        self.store()
-    }
-
-    /// The level of a yardstick.
+    /// The quiet speed of a yardstick, once runs enough have taught it.
     pub fn of(&self, yardstick: &Yardstick) -> Option<&Reference> {
-        let level = self.stored.levels.iter().find(|level| level.is_of(yardstick))?;
-        Some(&level.reference)
+        let is_it = |floor: &&Floor| floor.is_of(&yardstick.case, &yardstick.cpus);
+        let floor = self.stored.floors.iter().find(is_it)?;
+        floor.is_known().then_some(&floor.reference)
     }
 
-    /// Takes the references of yardsticks in place of those of the same ones, and stores them.
-    pub fn put(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
-        for yardstick in yardsticks {
-            let Some(reference) = yardstick.reference.clone() else { continue };
-            self.stored
-                .levels
-                .retain(|level| level.case != yardstick.case || level.cpus != yardstick.cpus);
-            self.stored.levels.push(Level {
-                case: yardstick.case.clone(),
-                cpus: yardstick.cpus.clone(),
-                revision: revision(yardstick),
+    /// All of them, those that are not known well enough yet included.
+    pub fn all(&self) -> Vec<QuietSpeed> {
+        let speed = |floor: &Floor| QuietSpeed {
+            class: floor.class,
+            cpus: floor.cpus.clone(),
+            is_known: floor.is_known(),
+            reference: floor.reference.clone(),
+        };
+        self.stored.floors.iter().map(speed).collect()
+    }
+
+    /// Learns what a run teaches, and stores it where that is something.
+    pub fn learn(&mut self, levels: &[YardstickLevel]) -> anyhow::Result<()> {
+        let before = self.stored.floors.clone();
+        for level in levels {
+            // A simulated host is not this machine.
+            if level.case.parse::<Case>().is_ok_and(|case| case.has_virtual_clock()) {
+                continue;
+            }
+            let floors = &mut self.stored.floors;
+            let at = floors.iter().position(|floor| floor.is_of(&level.case, &level.cpus));
+            let known = at.map(|at| floors.swap_remove(at).reference);
+            let reference = learnt(known, level);
+            floors.retain(|floor| (&floor.case, &floor.cpus) != (&level.case, &level.cpus));
+            floors.extend(reference.map(|reference| Floor {
+                class: level.class,
+                case: level.case.clone(),
+                cpus: level.cpus.clone(),
+                revision: revision(&level.case),
                 reference,
-            });
+            }));
         }
-        self.store()
+        self.stored.floors.sort_by(|a, b| (a.class, &a.cpus).cmp(&(b.class, &b.cpus)));
+        if self.stored.floors == before { Ok(()) } else { self.store() }
     }
 
     fn store(&self) -> anyhow::Result<()> {
-        let doing = || format!("storing the machine's levels in {}", self.folder.display());
+        let doing = || format!("storing the machine's quiet speeds in {}", self.folder.display());
         let make = || -> anyhow::Result<()> {
             if let Some(parent) = self.folder.parent() {
                 std::fs::create_dir_all(parent)?;
@@ -183,6 +169,45 @@ impl References {
         };
         make().with_context(doing)
     }
+}
+
+/// Where this user's speeds are.
+fn folder() -> anyhow::Result<PathBuf> {
+    Ok(Runs::of_user()?.directory().with_file_name("machine"))
+}
+
+/// Drops what is stored of every machine; says whether there was anything.
+pub fn forget() -> anyhow::Result<bool> {
+    let folder = folder()?;
+    match std::fs::remove_dir_all(&folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("removing {}", folder.display())),
+    }
+}
+
+/// What is known of a yardstick after a run: what is faster replaces it at once, and what is
+/// slower or less exact never does, unless the CPUs are another pair.
+fn learnt(known: Option<Reference>, level: &YardstickLevel) -> Option<Reference> {
+    let (known, taught) = match (known, &level.taught) {
+        (Some(known), Some(taught)) => (known, taught),
+        (known, None) => return known.filter(|_| level.speed != Speed::Wrong),
+        (None, Some(taught)) => return Some(taught.clone()),
+    };
+    let faster = known.operation_ns / taught.operation_ns;
+    let is_other = match level.class {
+        YardstickClass::Line => faster < 1.0 && is_other_pair(1.0, faster),
+        _ => known.distance_ns.zip(taught.distance_ns).is_some_and(|(a, b)| is_other_pair(a, b)),
+    };
+    let luck = ERRORS * taught.log_error.hypot(known.log_error);
+    let is_faster = faster.ln() > luck.max(FASTER.ln());
+    if is_other || (level.speed == Speed::Wrong && !is_faster) {
+        return Some(taught.clone());
+    }
+    let (trials, runs) = (known.trials + taught.trials, known.runs + 1);
+    let distance_ns = known.distance_ns.or(taught.distance_ns);
+    let kept = if is_faster { taught.clone() } else { known };
+    Some(Reference { trials, runs, distance_ns, ..kept })
 }
 
 /// What is stored for a machine, if anything is.
@@ -201,40 +226,8 @@ fn read(folder: &Path, machine: &Machine) -> anyhow::Result<Option<Stored>> {
     anyhow::ensure!(text.len() as u64 <= BYTES_MAX, "the file is larger than 1 MiB");
     let stored: Stored = serde_json::from_str(&text)?;
     anyhow::ensure!(stored.machine == *machine, "the file is of another machine");
-    anyhow::ensure!(stored.levels.iter().all(Level::is_sound), "a level is no time with an error");
-    anyhow::ensure!(
-        stored.spreads.iter().all(Spread::is_sound),
-        "a spread is no deviation of runs"
-    );
+    anyhow::ensure!(stored.floors.iter().all(Floor::is_sound), "a speed is no time with an error");
     Ok(Some(stored))
-}
-
-/// The quiet level of readings in time order, where there are enough of them.
-pub fn learn(readings_ns: &[f64], learnt_from: &str) -> Option<Reference> {
-    let quiet::QuietLevel { level, log_error } = quiet::quiet_level(readings_ns)?;
-    Some(Reference {
-        operation_ns: level,
-        log_error,
-        readings: readings_ns.len() as u64,
-        learnt_from: learnt_from.to_owned(),
-    })
-}
-
-/// A run that meets the machine so much faster than its quiet level shows that the level was
-/// not quiet; less may be luck.
-const QUIETER: f64 = 1.1;
-/// And by more than so many standard errors of both.
-const ERRORS: f64 = 3.0;
-
-/// Whether the level that a run found is to be taken: where none is known, or one so far above
-/// it that it was learnt from a machine that was not quiet. Not of `wake`, which other work
-/// makes faster too: it keeps the CPU awake.
-pub fn teaches(class: YardstickClass, found: &Reference, known: Option<&Reference>) -> bool {
-    known.is_none_or(|known| {
-        let errors = ERRORS * found.log_error.hypot(known.log_error);
-        let faster = (known.operation_ns / found.operation_ns).ln();
-        class != YardstickClass::Wake && faster > errors.max(QUIETER.ln())
-    })
 }
 
 #[cfg(test)]
@@ -242,73 +235,152 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
+    use hopcost_model::host::Reading;
+
     use super::*;
 
     fn machine(model: &str) -> Machine {
-        Machine { cpu_model: model.into(), kernel_release: "6.1".into(), hypervisor: "none".into() }
+        Machine(vec![model.into()])
     }
 
-    fn yardstick(cpus: &[u32], operation_ns: f64) -> Yardstick {
-        Yardstick {
-            class: YardstickClass::Syscall,
-            case: "call/syscall".into(),
-            cpus: cpus.to_vec(),
-            operations: 9,
-            reference: learn(&[operation_ns; 20], "calibrate"),
-            gone: None,
+    /// What so many undisturbed trials of a run say.
+    fn reference(run: &str, operation_ns: f64, log_error: f64, trials: u64) -> Reference {
+        Reference {
+            operation_ns,
+            log_error,
+            trials,
+            runs: 1,
+            learnt_from: run.into(),
+            learnt_on: "2026-11-20T20:15:30Z".into(),
+            distance_ns: None,
         }
     }
 
-    fn level_ns(references: &References, cpus: &[u32]) -> Option<f64> {
-        references.of(&yardstick(cpus, 1.0)).map(|reference| reference.operation_ns)
+    fn level(class: YardstickClass, taught: Option<Reference>) -> YardstickLevel {
+        YardstickLevel {
+            class,
+            case: "call/syscall".into(),
+            cpus: vec![0],
+            reference: None,
+            speed: Speed::Unknown,
+            slower: None,
+            own_ns: 1.0,
+            p50_ns: 1.0,
+            p5_ns: 1.0,
+            p95_ns: 1.0,
+            readings: 40,
+            reliability: None,
+            taught,
+        }
     }
 
-    #[test]
-    fn levels_are_stored_by_machine_case_and_cpus_and_replaced() {
+    fn of(references: &References) -> Option<(String, f64)> {
+        let yardstick = Yardstick {
+            class: YardstickClass::Syscall,
+            case: "call/syscall".into(),
+            cpus: vec![0],
+            operations: 9,
+            reference: None,
+            gone: None,
+        };
+        let found = references.of(&yardstick)?;
+        Some((found.learnt_from.clone(), found.operation_ns))
+    }
+
+    /// What is known after runs of these speeds, errors and trials.
+    fn after(class: YardstickClass, runs: &[(f64, f64, u64)]) -> Option<(String, f64)> {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("hopcost/machine");
         let mut references = References::open(&folder, machine("a")).unwrap();
-        assert_eq!(level_ns(&references, &[0]), None);
-        references.put(&[yardstick(&[0], 90.0), yardstick(&[1], 95.0)]).unwrap();
-        references.put(&[yardstick(&[0], 80.0)]).unwrap();
+        for (run, (ns, error, trials)) in runs.iter().enumerate() {
+            let taught = reference(&format!("run-{run}"), *ns, *error, *trials);
+            references.learn(&[level(class, Some(taught))]).unwrap();
+        }
         let references = References::open(&folder, machine("a")).unwrap();
-        assert_eq!(level_ns(&references, &[0]), Some(80.0));
-        assert_eq!(level_ns(&references, &[1]), Some(95.0));
-        assert_eq!(level_ns(&references, &[2]), None);
-        let other = References::open(&folder, machine("b")).unwrap();
-        assert_eq!(level_ns(&other, &[0]), None);
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let file = folder.join(machine("a").file_name());
-        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+        assert_eq!(of(&References::open(&folder, machine("b")).unwrap()), None);
+        of(&references)
     }
 
     #[test]
-    fn spreads_are_stored_by_class_beside_the_levels() {
+    fn two_runs_with_twelve_trials_make_a_reference() {
+        let class = YardstickClass::Switch;
+        let from = |run: u32, ns: f64| Some((format!("run-{run}"), ns));
+        assert_eq!(after(class, &[(100.0, 0.001, 40)]), None, "one run");
+        assert_eq!(after(class, &[(100.0, 0.001, 6), (100.0, 0.001, 5)]), None, "eleven trials");
+        assert_eq!(after(class, &[(100.0, 0.001, 6), (100.0, 0.001, 6)]), from(0, 100.0));
+    }
+
+    #[test]
+    fn faster_replaces_at_once_and_slower_or_luck_never_does() {
+        for class in YardstickClass::ALL {
+            let from = |run: u32, ns: f64| Some((format!("run-{run}"), ns));
+            let exact = |ns: f64| (ns, 0.001, 20);
+            let two = [exact(100.0), exact(100.0)];
+            let and = |third| after(class, &[two[0], two[1], third]);
+            assert_eq!(and(exact(97.0)), from(2, 97.0), "{class:?}");
+            assert_eq!(and(exact(98.5)), from(0, 100.0), "1.5 % may be luck");
+            assert_eq!(and((90.0, 0.05, 20)), from(0, 100.0), "its own error explains it");
+            assert_eq!(and(exact(140.0)), from(0, 100.0), "a slower run was not quiet");
+        }
+        // A reference learnt beside other work, 1.9 times too slow: one quiet run corrects it.
+        let poisoned = [(20_690.0, 0.0025, 24), (20_700.0, 0.0025, 24), (11_000.0, 0.01, 24)];
+        let corrected = after(YardstickClass::Wake, &poisoned).unwrap();
+        assert_eq!(corrected, ("run-2".to_owned(), 11_000.0));
+    }
+
+    #[test]
+    fn a_wrong_reference_goes_even_where_a_run_teaches_no_other() {
         let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("machine");
-        let spread = |class, log_sd, freedom| Spread { class, log_sd, freedom };
-        let switch = Some(YardstickClass::Switch);
-        let mut references = References::open(&folder, machine("a")).unwrap();
-        assert_eq!(references.spread(switch), None);
-        references.put(&[yardstick(&[0], 90.0)]).unwrap();
-        references.put_spreads(&[spread(switch, 0.1, 4.0), spread(None, 0.2, 5.0)]).unwrap();
-        references.put_spreads(&[spread(switch, 0.02, 9.0)]).unwrap();
-        assert!(references.put_spreads(&[spread(switch, 0.02, 1.0)]).is_err(), "two runs");
-        references.put(&[yardstick(&[1], 90.0)]).unwrap();
-        let references = References::open(&folder, machine("a")).unwrap();
-        let found = references.spread(switch).unwrap();
-        assert_eq!(
-            (found.log_sd.to_bits(), found.freedom.to_bits()),
-            (0.02f64.to_bits(), 9f64.to_bits())
-        );
-        assert!(references.spread(None).is_some());
-        assert_eq!(references.spread(Some(YardstickClass::Line)), None);
-        assert_eq!(level_ns(&references, &[0]), Some(90.0));
-        let file = folder.join(machine("a").file_name());
-        let text = fs::read_to_string(&file).unwrap().replace("0.02", "-0.02");
-        fs::write(&file, text).unwrap();
-        let line = format!("{:#}", References::open(&folder, machine("a")).unwrap_err());
-        assert!(line.contains("no deviation of runs"), "{line}");
+        let mut references = References::open(&home.path().join("m"), machine("a")).unwrap();
+        let class = YardstickClass::Switch;
+        for run in ["1", "2"] {
+            let taught = Some(reference(run, 100.0, 0.001, 20));
+            references.learn(&[level(class, taught)]).unwrap();
+        }
+        references.learn(&[level(class, None)]).unwrap();
+        assert!(of(&references).is_some(), "a run that teaches nothing changes nothing");
+        let wrong = YardstickLevel { speed: Speed::Wrong, ..level(class, None) };
+        references.learn(&[wrong]).unwrap();
+        assert_eq!((of(&references), references.all().len()), (None, 0));
+    }
+
+    #[test]
+    fn another_pair_of_cpus_begins_anew() {
+        let far = |distance_ns| {
+            let home = tempfile::tempdir().unwrap();
+            let mut references = References::open(&home.path().join("m"), machine("a")).unwrap();
+            for (run, at) in [("1", 60.0), ("2", 60.0), ("3", distance_ns)] {
+                let taught =
+                    Reference { distance_ns: Some(at), ..reference(run, 100.0, 0.001, 20) };
+                references.learn(&[level(YardstickClass::Wake, Some(taught))]).unwrap();
+            }
+            references.all()[0].reference.runs
+        };
+        assert_eq!((far(85.0), far(95.0), far(39.0)), (3, 1, 1));
+        let slower = [(60.0, 0.001, 20), (60.0, 0.001, 20), (110.0, 0.001, 20)];
+        assert_eq!(after(YardstickClass::Line, &slower), None, "its own speed is the distance");
+    }
+
+    #[test]
+    fn a_machine_is_another_with_other_microcode_kernel_limits_or_hypervisor() {
+        let host = |change: Option<&str>| {
+            let keys = [
+                "cpu.model",
+                "cpu.microcode",
+                "kernel.release",
+                "virt.hypervisor",
+                "cpu.turbo",
+                "cpu0.frequency_limits",
+            ];
+            let value = |key: &str| if Some(key) == change { "other" } else { "as before" };
+            let reading = |key: &&str| Reading::known("test", key, value(key).to_owned());
+            Machine::of(&Host { readings: keys.iter().map(reading).collect() })
+        };
+        let known = host(None);
+        for key in ["cpu.microcode", "kernel.release", "virt.hypervisor", "cpu0.frequency_limits"] {
+            assert_ne!(host(Some(key)).file_name(), known.file_name(), "{key}");
+        }
+        assert_eq!(host(Some("load.1")), known);
     }
 
     #[test]
@@ -316,8 +388,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("machine");
         let mut references = References::open(&folder, machine("a")).unwrap();
-        references.put(&[yardstick(&[0], 90.0)]).unwrap();
+        let taught = Some(reference("1", 90.0, 0.001, 20));
+        references.learn(&[level(YardstickClass::Syscall, taught)]).unwrap();
         let file = folder.join(machine("a").file_name());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
         let good = fs::read_to_string(&file).unwrap();
         let refused = |why: &str| {
             let line = format!("{:#}", References::open(&folder, machine("a")).unwrap_err());
@@ -341,24 +416,5 @@ mod tests {
         fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
         refused("are not believed");
-    }
-
-    #[test]
-    fn a_level_of_a_machine_that_was_not_quiet_is_corrected_and_luck_corrects_nothing() {
-        let level = |operation_ns: f64, log_error: f64| Reference {
-            operation_ns,
-            log_error,
-            readings: 24,
-            learnt_from: "run".into(),
-        };
-        let of = |class, found_ns, error| {
-            teaches(class, &level(found_ns, 0.01), Some(&level(3724.0, error)))
-        };
-        assert!(of(YardstickClass::Switch, 2150.0, 0.04));
-        assert!(!of(YardstickClass::Switch, 3450.0, 0.001), "8 % may be luck");
-        assert!(!of(YardstickClass::Switch, 2900.0, 0.1), "its own error explains it");
-        assert!(!of(YardstickClass::Switch, 6000.0, 0.001), "a slower run was not quiet");
-        assert!(!of(YardstickClass::Wake, 2150.0, 0.04), "a busy CPU is awake");
-        assert!(teaches(YardstickClass::Wake, &level(2150.0, 0.01), None));
     }
 }

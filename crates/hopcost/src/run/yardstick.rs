@@ -9,7 +9,7 @@ use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
 use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
-use hopcost_stats::quiet;
+use hopcost_stats::sample::median;
 
 use super::clocks;
 use super::pace::{self, Pace};
@@ -263,30 +263,21 @@ impl<'a> OpenYardsticks<'a> {
     }
 }
 
-/// A yardstick and the nanoseconds an operation took in each of its readings.
-pub type Read = (Yardstick, Vec<f64>);
+/// Readings that tell how fast a host is.
+const READINGS: usize = 12;
 
-/// Reads all yardsticks in turn for so long, and often enough for a level; none if the user
+/// What an operation of a yardstick takes, over some readings of it alone; none if the user
 /// interrupted.
-pub fn readings(
-    yardsticks: &[Yardstick],
-    setup: &Setup,
-    clocks: &[ClockReading],
-    patience: Duration,
-) -> Option<Vec<Read>> {
-    let players = players(yardsticks, setup);
-    let specs = specs(&players, yardsticks, setup, clocks);
-    let mut open = OpenYardsticks::open(yardsticks, &specs).ok()?;
-    let mut taken: Vec<Vec<f64>> = vec![Vec::new(); yardsticks.len()];
-    let (until, mut rounds) = (Instant::now() + patience, 0);
-    while Instant::now() < until || rounds < quiet::READINGS_MIN {
-        for (index, taken) in (0..).zip(&mut taken) {
-            let read = open.read(index, Moment::Before).ok()?;
-            taken.extend(read.map(|read| read.operation_ns));
-        }
-        rounds += 1;
+pub fn speed_ns(yardstick: Yardstick, setup: &Setup, clocks: &[ClockReading]) -> Option<f64> {
+    let yardsticks = [yardstick];
+    let players = players(&yardsticks, setup);
+    let specs = specs(&players, &yardsticks, setup, clocks);
+    let mut open = OpenYardsticks::open(&yardsticks, &specs).ok()?;
+    let mut taken = Vec::new();
+    for _ in 0..READINGS {
+        taken.extend(open.read(0, Moment::Before).ok()?.map(|read| read.operation_ns));
     }
-    Some(open.known().cloned().zip(taken).collect())
+    median(&taken)
 }
 
 /// What is looked at beside one trial: its yardstick, and what the kernel counts.

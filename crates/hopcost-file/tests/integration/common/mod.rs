@@ -293,6 +293,7 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
     trial.throttling = Some(Throttling { times: 2, ns: 40_000 });
     let used = |cpu, steal_ns| CpuUse {
         cpu,
+        idle_ns: Some(70_000_000),
         steal_ns,
         interrupt_ns: None,
         interrupts: Some(25),
@@ -323,8 +324,11 @@ pub fn yardsticks() -> Vec<Yardstick> {
         reference: Some(Reference {
             operation_ns: 0.1 + 0.2,
             log_error: 0.0,
-            readings: 40,
+            trials: 40,
+            runs: 3,
             learnt_from: "20261120-201530-4f2a".into(),
+            learnt_on: "2026-11-20T20:15:30Z".into(),
+            distance_ns: Some(61.5),
         }),
         gone: None,
     };

@@ -209,7 +209,7 @@ fn in_a_line(
         let mark = doubts.mark(case);
         let mut cost = cost.clone();
         cost.digits = cost.digits.min(3);
-        let cost = Cell::brief(Some(&cost), unit::scale(results), "").value.shown()?;
+        let cost = Cell::brief(Some(&cost), unit::scale(results), "").in_words()?;
         Some(format!("{} {cost}{mark}", name(row, None, results)))
     };
     let of_line = |case: &RankedCase| cases.contains(&(case.result as usize));

@@ -133,6 +133,8 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     );
     let doubts = distinct(head::doubts(results).map(|finding| finding.code.word()));
     let doubts = doubts.into_iter().map(|code| format!("; {code}")).collect::<String>();
+    let disturbed = results.disturbed.as_ref().map(|why| format!("; disturbed: {why}"));
+    let doubts = format!("{}{doubts}", disturbed.unwrap_or_default());
     if let Some(found) = &results.comparison {
         let besides = format!("{}; {where_from}{doubts}", comparison::in_common(found));
         return comparison::sentences(&found.compared, &besides);

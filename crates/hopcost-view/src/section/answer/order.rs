@@ -180,7 +180,7 @@ fn with_values(
             }
         });
         let value =
-            value.value.shown().map_or(" not measured".to_owned(), |shown| format!(" {shown}"));
+            value.in_words().map_or(" not measured".to_owned(), |shown| format!(" {shown}"));
         format!("{name}{value}")
     };
     let of = match by {
