@@ -155,7 +155,7 @@ pub(crate) fn append(path: &Path) -> rusqlite::Result<Connection> {
 /// [`JOURNAL_MODE`].
 const PAGE_BYTES: i64 = 4096;
 
-/// The journal while a run is being written. `examples/store_cost.rs`, two busy
+/// The journal while a run is being written. Measured on two busy
 /// virtual CPUs, virtio disk, ext4, 31 KB of packed samples a trial, median of a
 /// transaction in two passes: DELETE 1.71 and 1.76 ms, TRUNCATE 1.72 and 1.59 ms,
 /// PERSIST 1.64 and 1.73 ms (pages of 16 KiB: 1.5 to 1.9 ms). So cost does not
