@@ -511,20 +511,6 @@ mod tests {
         assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);
     }
 
-    #[test]
-    fn what_works_beside_a_load_takes_time_to_start() {
-        let of = |more: &str| {
-            let id = format!(
-                "load/pipe?payload=1&rate=10000&boundary=process&place=same-llc&wait=block{more}"
-            );
-            trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap(), &[])
-        };
-        assert_eq!(of("&senders=4") - of(""), 3 * PROCESS_NS);
-        assert_eq!(of("&background=same-mechanism:2") - of(""), of("&background=cpu:4") - of(""));
-        let of_many = of("&background=cpu:64") - of("");
-        assert_eq!(of_many, 64 * (PROCESS_NS + 64 * TURN_NS));
-    }
-
     /// A plan of these cases that answers a question within so many seconds.
     fn asked(cases: Vec<Case>, seconds: u64, question: Question) -> Plan {
         Plan {

@@ -1,7 +1,7 @@
 //! Suite files: the shipped ones, the documented one, and broken ones.
 
 use crate::common::*;
-use hopcost_model::case::{Case, Placement, WaitKind, Workload};
+use hopcost_model::case::Placement;
 use hopcost_plan::{
     Ask, Machine, SHIPPED, SuiteSource, TRIAL_DEFAULT, estimate_ns, parse_suite, trial_ns,
 };
@@ -16,22 +16,6 @@ fn file(text: &str) -> Ask {
 }
 
 #[test]
-fn the_ladder_is_what_it_says() {
-    let plan = planned(&ask(&[])).unwrap();
-    assert_eq!(plan.suite, "ladder");
-    assert_eq!(plan.cases.len(), 54);
-    assert_eq!(plan.live().count(), 52, "posix-mq is not available to these tests");
-    assert_eq!(count(&plan, |case| case.workload == Workload::Call), 10);
-    assert_eq!(count(&plan, |case| case.placement == Some(Placement::SameCpu)), 21);
-    assert_eq!(count(&plan, |case| case.placement == Some(Placement::SameLlc)), 23);
-    assert_eq!(count(&plan, |case| case.waits.is_some_and(|w| w.any(WaitKind::Spin))), 2);
-    assert_eq!(
-        plan.baseline.as_deref(),
-        Some("roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block")
-    );
-}
-
-#[test]
 fn the_ladder_fits_its_promise() {
     let mut plan = planned(&ask(&[])).unwrap();
     for case in &mut plan.cases {
@@ -39,12 +23,6 @@ fn the_ladder_fits_its_promise() {
     }
     assert!(plan.rounds >= 9);
     assert!(estimate_ns(&plan, &[]) <= 70 * SECOND, "{}", estimate_ns(&plan, &[]));
-    // On a slow machine the budget ends it: rounds started before it, the last
-    // one ending after it, and what a run takes beside.
-    let slow_round = 54 * 140_000_000;
-    let budget = plan.budget_ns.unwrap();
-    let rounds = budget.div_ceil(slow_round);
-    assert!(rounds >= 9 && rounds * slow_round + 5 * SECOND <= 75 * SECOND, "{rounds}");
 }
 
 #[test]
@@ -52,9 +30,6 @@ fn quick_takes_fifteen_seconds() {
     let plan = planned(&shipped("quick")).unwrap();
     assert_eq!(plan.cases.len(), 12);
     assert!(plan.live().count() == 12 && plan.rounds >= 6);
-    let slow_round = 12 * 145_000_000;
-    let rounds = plan.budget_ns.unwrap().div_ceil(slow_round).min(u64::from(plan.rounds));
-    assert!(rounds >= 6 && rounds * slow_round + 2 * SECOND <= 15 * SECOND, "{rounds}");
     assert!(estimate_ns(&plan, &[]) <= 15 * SECOND);
 }
 
@@ -97,10 +72,6 @@ fn whole(name: &str) -> hopcost_model::plan::Plan {
     }
     assert!(plan.baseline.is_some());
     plan
-}
-
-fn count(plan: &hopcost_model::plan::Plan, wanted: impl Fn(&Case) -> bool) -> usize {
-    cases(plan).iter().filter(|case| wanted(case)).count()
 }
 
 #[test]
@@ -283,10 +254,6 @@ fn every_mistake_in_a_suite_has_its_place() {
         (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is a fraction"),
         (cases("select = \"pipe\"\npayload = []"), "my.toml:4:11: cases.payload: is an empty list"),
         (
-            cases("select = \"pipe\"\nplacement = \"cross\""),
-            "my.toml:4:1: cases: unknown key `placement`; did you mean `place`",
-        ),
-        (
             cases("select = \"pipe\"\nparameters = { nodelay = \"on\" }"),
             "`nodelay` is a parameter of tcp",
         ),
@@ -349,10 +316,6 @@ fn what_reports_show_is_checked_too() {
         (
             "[case]\na = \"call/sleep\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"ratio(a, b)\" }]",
             "mine.toml:9:29: claim.check.test: unknown case `b`",
-        ),
-        (
-            "[[plot]]\nid = \"a\"\ncases = \"call/*\"\nx = \"flow\"",
-            "mine.toml:7:5: plot.x: unknown variant",
         ),
         (
             "[[published]]\nfile = \"copie.csv\"",
