@@ -1,6 +1,5 @@
-//! Answers of kernels, as bytes, and the counters at work beside perf(1).
+//! Answers of kernels, as bytes, and the counters at work.
 
-use std::process::Command;
 use std::sync::mpsc;
 
 use hopcost_model::protocol::EventReading;
@@ -19,25 +18,6 @@ fn answer(words: &[u64]) -> Vec<u8> {
 
 fn readings(words: &[u64]) -> Vec<EventReading> {
     between(&Counts::default(), &decode(&answer(words), 2).unwrap(), &TWO)
-}
-
-/// Read from Linux 6.18 on x86-64: a group of context-switches, migrations,
-/// page-faults and task-clock after 16 sleeps and 16 fresh pages.
-#[cfg(target_endian = "little")]
-const RECORDED: &str = "0400000000000000dd23020000000000dd2302000000000010000000000000000000000000000000\
-                        1000000000000000dd23020000000000";
-
-#[cfg(target_endian = "little")]
-#[test]
-fn a_recorded_answer_is_decoded() {
-    let bytes: Vec<u8> = (0..RECORDED.len() / 2)
-        .map(|at| u8::from_str_radix(&RECORDED[2 * at..2 * at + 2], 16).unwrap())
-        .collect();
-    let counts = decode(&bytes, 4).unwrap();
-    assert_eq!(counts.enabled_ns, counts.running_ns, "the kernel's own events never take turns");
-    assert_eq!(counts.values[..3], [16, 0, 16]);
-    let cpu_ns = counts.values[3];
-    assert!(0 < cpu_ns && cpu_ns <= counts.enabled_ns, "{counts:?}");
 }
 
 #[test]
@@ -124,9 +104,6 @@ fn the_hypervisor_flag_and_the_tracepoint_file_are_parsed() {
         assert!(tracefs::id(broken).is_err(), "{broken}");
     }
 }
-
-/// Set by the test that runs this binary under perf(1).
-const AMOUNT: &str = "HOPCOST_TEST_EVENTS_AMOUNT";
 
 /// Touches `n` fresh pages and sleeps `n` times: `n` page faults and `n` switches.
 fn work(n: usize) {
@@ -263,63 +240,5 @@ fn each_thread_is_counted_once_and_those_it_starts_where_asked_for() {
             Err(reason) => eprintln!("skipped: {reason}"),
             Ok(faults) => assert!((times * N..times * N + N / 2).contains(&faults), "{faults}"),
         }
-    }
-}
-
-#[test]
-fn work_under_perf() {
-    // Alone this is no test: `as_many_as_perf_counts` runs it.
-    if let Some(n) = std::env::var(AMOUNT).ok().and_then(|n| n.parse().ok()) {
-        work(n);
-    }
-}
-
-/// Page faults, switches and system calls of the work, as perf(1) counts them.
-fn by_perf(n: usize) -> Result<[u64; 3], String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let events = "page-faults,context-switches,raw_syscalls:sys_enter";
-    // perf mounts tracefs where it is not; in a mount namespace of its own that is gone with it.
-    let output = Command::new("unshare")
-        .args(["--mount", "perf", "stat", "-x,", "-e", events])
-        .arg(program)
-        .args(["--exact", "worker::events::tests::work_under_perf", "--test-threads=1"])
-        .env(AMOUNT, n.to_string())
-        .output()
-        .map_err(|error| format!("unshare(1): {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let count = |event: &str| {
-        let line = text.lines().find(|line| line.contains(event));
-        let number = line.and_then(|line| line.split(',').next()?.parse().ok());
-        number.ok_or_else(|| format!("perf stat says nothing of {event}: {}", text.trim()))
-    };
-    Ok([count("page-faults")?, count("context-switches")?, count("raw_syscalls:sys_enter")?])
-}
-
-#[test]
-fn as_many_as_perf_counts() {
-    const N: usize = 300;
-    // perf counts the test's whole process; what is not the work cancels in the difference.
-    let (once, twice) = match (by_perf(N), by_perf(2 * N)) {
-        (Ok(once), Ok(twice)) => (once, twice),
-        (Err(reason), _) | (_, Err(reason)) => return eprintln!("skipped: {reason}"),
-    };
-    let ours = |n| {
-        let all = counted(Set::Kernel, n);
-        Ok::<_, String>([
-            value(&all, Event::PageFaults)?,
-            value(&all, Event::ContextSwitches)?,
-            value(&all, Event::SystemCalls)?,
-        ])
-    };
-    let (our_once, our_twice) = match (ours(N), ours(2 * N)) {
-        (Ok(once), Ok(twice)) => (once, twice),
-        (Err(reason), _) | (_, Err(reason)) => return eprintln!("skipped: {reason}"),
-    };
-    eprintln!("perf {once:?} {twice:?}, here {our_once:?} {our_twice:?}");
-    for at in 0..3 {
-        let theirs = twice[at] as i64 - once[at] as i64;
-        let ours = our_twice[at] as i64 - our_once[at] as i64;
-        // Other load preempts either; the harness's own faults differ a little.
-        assert!((theirs - ours).abs() <= N as i64 / 5, "{at}: perf {theirs}, here {ours}");
     }
 }
