@@ -2,7 +2,6 @@ use hopcost_model::advise::{AdviceRequest, Objective, Permission};
 use hopcost_model::case::Boundary;
 use hopcost_model::mechanism::Senders;
 use hopcost_model::plan::Question;
-use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Advice, Answer, Basis, Estimate, Standing, Statistic};
 use hopcost_stats::rng::Rng;
 
@@ -322,74 +321,4 @@ fn of_several_senders_only_what_several_send_over_is_ranked() {
     assert!(reason(&advice.ruled_out, "tcp").starts_with("has one sender: "), "{advice:?}");
     let one = crate::advice(&raw, &mechanisms, &AdviceRequest { senders: 1, ..asked });
     assert!(one.says.starts_with("Use pipe: p99 of a response 2.1"), "{}", one.says);
-}
-
-/// A machine whose mechanisms take so long, with such a tail, in a host that changes its speed.
-struct Simulated {
-    truth: Vec<(String, f64, f64)>,
-    seed: u64,
-}
-
-impl Simulated {
-    /// A run with so many rounds of each.
-    fn run(&self, rounds: &[u32], request: &AdviceRequest) -> RawRun {
-        let mut builder = Builder::new();
-        for (at, ((id, ns, tail), rounds)) in (0..).zip(self.truth.iter().zip(rounds)) {
-            let seed = self.seed;
-            builder = builder.case(id, *rounds, move |round, t: &mut TrialBuilder| {
-                let host = Rng::new(seed + u64::from(round)).uniform();
-                let host = if host < 0.3 { 1.3 } else { 1.0 };
-                t.each(&about(ns * host, *tail, seed + 7_919 * at + u64::from(round)));
-            });
-        }
-        let mut raw = builder.build();
-        raw.plan.question = Some(Question::Advice(request.clone()));
-        raw
-    }
-}
-
-/// Brute force: every mechanism's objective is known, and rounds go where the run would give them.
-#[test]
-fn what_is_recommended_is_within_a_tenth_of_the_best_of_all() {
-    let mut rng = Rng::new(17);
-    let (mut rounds_in_all, mut answered) = (0, 0);
-    for drawn in 0..20 {
-        let names = ["pipe", "tcp", "futex", "flag"];
-        let ids = names.iter().flat_map(|name| [id(name, "block"), id(name, "spin")]);
-        let mut draw = |id| {
-            let ns = 3_000.0 * libm::exp(1.2 * rng.uniform());
-            (id, ns, 1.2 + 3.0 * rng.uniform())
-        };
-        let truth = ids.map(&mut draw).collect();
-        let host = Simulated { truth, seed: 100_000 * (drawn + 1) };
-        let objective = if rng.uniform() < 0.5 { Objective::P50 } else { Objective::P99 };
-        let calm = rng.uniform() < 0.4;
-        let spinning = if calm { Permission::RuledOut } else { Permission::Allowed };
-        let asked = AdviceRequest { objective, spinning, ..request() };
-        let mut rounds = vec![0; host.truth.len()];
-        loop {
-            let raw = host.run(&rounds, &asked);
-            let wanted = crate::look(&raw, &MECHANISMS).wanted;
-            wanted.iter().for_each(|case| rounds[*case as usize] += 3);
-            if wanted.is_empty() || rounds.iter().any(|rounds| *rounds >= 30) {
-                break;
-            }
-        }
-        let advice = crate::advice(&host.run(&rounds, &asked), &MECHANISMS, &asked);
-        // With the host at its quiet speed.
-        let is = |(_, ns, tail): &(String, f64, f64)| match objective {
-            Objective::P99 => ns * tail,
-            _ => *ns,
-        };
-        let feasible = host.truth.iter().filter(|(id, ..)| !calm || !id.contains("wait=spin"));
-        let best = feasible.map(is).fold(f64::INFINITY, f64::min);
-        let recommended = host.truth.iter().find(|(id, ..)| *id == advice.ranked[0].case);
-        let found = is(recommended.expect("a candidate"));
-        assert!(found <= 1.1 * best, "{drawn}: {found} against {best}, {}", advice.says);
-        answered += u32::from(advice.answer == Answer::Recommended);
-        rounds_in_all += rounds.iter().sum::<u32>();
-    }
-    assert!(answered >= 19, "{answered} of 20 recommend");
-    // All of them with thirty rounds each would be 4,800.
-    assert!(rounds_in_all < 2_400, "{rounds_in_all} trials");
 }

@@ -1,6 +1,6 @@
 use hopcost_model::results::{Plot, PlotSeries};
 
-use crate::testing::{Builder, STREAM, TrialBuilder, WAKE, event, noisy, uncounted};
+use crate::testing::{Builder, STREAM, WAKE, event, noisy, uncounted};
 
 fn plot(plots: &[Plot], id: &str) -> Plot {
     plots.iter().find(|plot| plot.id == id).unwrap_or_else(|| panic!("{id}")).clone()
@@ -148,19 +148,6 @@ fn calls_by_payload_in_time_and_in_ticks_beside_the_published_range() {
     assert_eq!(published, [(44.0, 40.0), (44.0, 44.0)]);
     assert!(ticks.series[0].published.iter().all(|of| of.machine.is_empty()), "no machine stated");
     assert!(ticks.notes.iter().any(|note| note.contains("microkernel project")), "{ticks:?}");
-}
-
-#[test]
-fn wake_ups_have_the_published_medians_beside_them() {
-    let id = WAKE.replace("pipe", "semaphore");
-    let other = id.replace("gap=1000000", "gap=1000");
-    let make = |round: u32, t: &mut TrialBuilder| t.wake(&noisy(100, round), 1_000);
-    let builder = Builder::new().case(&id, 8, make).case(&other, 8, make);
-    let gaps = plot(&builder.read().plots, "wakeup-gap");
-    let published = gaps.series[0].published.iter().filter(|of| of.x == 1e3);
-    let of = published.map(|of| (of.machine.split('-').next().unwrap(), of.y));
-    assert_eq!(of.collect::<Vec<_>>(), [("Intel i9", 1740.0), ("Intel i5 M460", 3780.0)]);
-    assert_eq!(gaps.notes.iter().filter(|note| note.starts_with("Published: ")).count(), 2);
 }
 
 #[test]
