@@ -387,23 +387,6 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_has_room_for_what_is_smoothed_and_none_for_what_is_far_out() {
-        let far = [(1e-3, 1), (100.0, 499), (355.0, 499), (1e9, 1)];
-        let coarse = [(200.0, 500), (400.0, 500)];
-        for (of, low, margin, cells, counted) in [
-            (&far[..], 100.0, 5.0 * 0.07, 114, 998.0),
-            (&coarse[..], 200.0, 5.0 * 0.07 + core::f64::consts::LN_2, 160, 1_000.0),
-        ] {
-            let sample = Sample::new(groups(of)).unwrap();
-            let density = Density::new(&sample);
-            is_near(density.origin, libm::log(low) - margin);
-            is_near(density.value(2), low * libm::exp(2.5 * 0.07 / 4.0 - margin));
-            is_near(density.raw.iter().sum(), counted);
-            assert_eq!((density.raw.len(), count_below(&sample, 355.0)), (cells, 500));
-        }
-    }
-
-    #[test]
     fn modes_at_their_limits() {
         let of = |of: &[(f64, usize)]| find_modes(&groups(of), RATIO_MIN);
         assert_eq!(of(&[(100.0, 950), (355.0, 50)]).len(), 2, "a share of 5 %");
@@ -447,34 +430,6 @@ mod tests {
     }
 
     #[test]
-    fn peaks_end_at_the_lowest_between() {
-        let of = |smooth: &[f64]| -> Vec<_> {
-            let (raw, smooth) = (Vec::new(), smooth.to_vec());
-            let density = Density { origin: 0.0, step: 1.0, raw, smooth, total: 1.0 };
-            density.peaks().iter().map(|p| (p.start, p.at, p.end)).collect()
-        };
-        let peaks = of(&[0.0, 1.0, 3.0, 1.0, 0.0, 0.0, 0.0, 2.0, 5.0, 5.0, 2.0, 3.0, 0.0]);
-        assert_eq!(peaks, [(0, 2, 5), (5, 8, 10), (10, 11, 13)]);
-        assert_eq!(of(&[0.0, 1.0, 3.0, 5.0]), [(0, 0, 4)], "none");
-    }
-
-    #[test]
-    fn the_bandwidth_follows_the_lesser_of_two_spreads() {
-        let of = |step: f64, upper: f64| {
-            let mut logs: Vec<f64> = (0..100).map(|i| step * f64::from(i)).collect();
-            logs[75..].iter_mut().for_each(|log| *log += upper);
-            let values = logs.into_iter().map(libm::exp).collect();
-            bandwidth(&Sample::new(values).unwrap())
-        };
-        let times = 1.2 * libm::pow(100.0, -0.2);
-        is_near(of(0.004, 0.0), times * 0.004 * libm::sqrt(9_999.0 / 12.0));
-        is_near(of(0.003, 9.0), times * 0.003 * 50.0 / 1.349);
-        // A quarter is 0.2 away: the quartiles are the same.
-        is_near(of(0.0, 0.2), times * 0.2 * libm::sqrt(0.25 * 0.75));
-        assert_eq!([of(0.0, 0.0), of(0.1, 0.0)], [BANDWIDTH.0, BANDWIDTH.1]);
-    }
-
-    #[test]
     fn of_two_peaks_that_are_one_mode_the_higher_says_where_it_is() {
         for (counts, at) in [((400, 600), 1_207.0), ((600, 400), 1_000.0)] {
             let modes = find_modes(&groups(&[(1_000.0, counts.0), (1_207.0, counts.1)]), RATIO_MIN);
@@ -505,37 +460,6 @@ mod tests {
         // Of the weights 7, 5 and 1 of the gaps 1, 10 and 90, the first has more than half.
         let values = groups(&[(10.0, 7), (11.0, 5), (21.0, 1), (111.0, 1)]);
         assert_eq!(quantum(&Sample::new(values).unwrap()), 1.0);
-    }
-
-    #[test]
-    fn a_coarse_value_is_spread_over_its_cell() {
-        let of = |value, cell, count| {
-            let mut raw = [0.0; 6];
-            spread(&mut raw, 1.0, 0.4, value, cell, count);
-            raw
-        };
-        // From one and a half steps beyond the origin to four.
-        let [low, high] = [1.6, 2.6].map(libm::exp);
-        let raw = of((low + high) / 2.0, high - low, 5.0);
-        for (got, want) in raw.into_iter().zip([0.0, 1.0, 2.0, 2.0, 0.0, 0.0]) {
-            is_near(got, want);
-        }
-        assert_eq!(of(libm::exp(2.0), 0.0, 3.0), [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
-        assert_eq!(of(libm::exp(9.0), 0.0, 3.0)[5], 3.0);
-        // No farther down than half of the value.
-        let raw = of(libm::exp(1.8 + core::f64::consts::LN_2), 1e3, 1.0);
-        is_near(raw[1], 0.0);
-        is_near(raw[2], 0.4 / libm::log(3.0));
-        // As wide as a step, from the middle of one to that of the next.
-        let (mut raw, step) = ([0.0; 3], libm::log(3.0));
-        spread(&mut raw, -step / 2.0, step, 2.0, 2.0, 1.0);
-        is_near(raw[0], 0.5);
-        is_near(raw[1], 0.5);
-        let raw = smoothed(&[&[0.0; 20][..], &[2.0], &[0.0; 30]].concat());
-        assert_eq!([raw[3], raw[37]], [0.0; 2]);
-        for (cell, away) in [(4, 16.0), (12, 8.0), (20, 0.0), (23, 3.0), (36, 16.0)] {
-            is_near(raw[cell], 2.0 * libm::exp(-0.5 * away * away / 16.0));
-        }
     }
 
     #[test]
