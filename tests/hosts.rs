@@ -69,13 +69,6 @@ fn one_way_times_between_hosts_are_refused_with_the_reason() {
         assert!(said.contains("one-way times refused"), "{said}");
     }
     home.refuses(&["run", "roundtrip/tcp?boundary=host"], 2, "needs another host");
-    home.refuses(
-        &["run", "roundtrip/pipe?place=pinned"],
-        2,
-        "place=pinned is a CPU of each of two hosts",
-    );
-    let here = ["run", "--peer", &far.address, "--key", "KEY", "roundtrip/tcp?place=same-cpu"];
-    home.refuses(&here, 2, "place=same-cpu is of two CPUs of one host");
     home.refuses(&["run", "pipe", "--key", "KEY"], 2, "--key is the key of a far host");
     home.refuses(&["run", "--peer", "nowhere", "tcp"], 2, "--peer: want ADDR:PORT");
 }

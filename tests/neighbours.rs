@@ -105,20 +105,6 @@ fn no_queue_is_removed_for_what_a_stranger_has_noted() {
 }
 
 #[test]
-fn a_fifo_for_an_owner_hangs_nobody() {
-    let _together = together();
-    let home = Home::new();
-    for place in places(&home) {
-        fs::create_dir_all(&place).expect("to make it");
-        let made = Command::new("mkfifo").arg(place.join("owner")).finish().status;
-        assert!(made.success());
-    }
-    let folder = home.path().join(format!("hopcost-{}", user()));
-    fs::set_permissions(folder, Permissions::from_mode(0o700)).expect("to set a mode");
-    run_briefly(&home);
-}
-
-#[test]
 fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
     let _together = together();
     let take: [fn(&Path); 4] = [

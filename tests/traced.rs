@@ -130,18 +130,6 @@ fn refusal(command: &mut Command) -> String {
 }
 
 #[test]
-fn who_may_not_trace_is_told_what_it_takes() {
-    let _together = together();
-    let home = Home::new();
-    let case = pipe(Placement::SameCpu).id();
-    let Some(mut command) = home.hopcost_by_stranger(&["trial", &case, "--trace", "10"]) else {
-        return eprintln!("NOT CHECKED: only root can be somebody else");
-    };
-    let told = refusal(&mut command);
-    assert!(told.contains("root"), "{told}");
-}
-
-#[test]
 fn what_has_no_stamps_to_tie_is_refused_before_it_is_measured() {
     let _together = together();
     let home = Home::new();

@@ -65,16 +65,6 @@ pub const FAULTS: &[Fault] = &[
         play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL),
     },
     Fault {
-        name: "SIGSTOP of an end of another runtime",
-        codes: &[1],
-        says: &["deadline"],
-        within_s: 30,
-        play: |home| {
-            let case = [OF_PYTHON, "--worker", SKELETON, "--deadline-ms", "1000"];
-            struck(home, &case, 0, libc::SIGSTOP)
-        },
-    },
-    Fault {
         name: "SIGKILL of hopcost, with a trial of processes that sleep",
         codes: &[137],
         says: &[],
@@ -108,13 +98,6 @@ pub const FAULTS: &[Fault] = &[
             headless(home, &[&of("cpu:1")], libc::SIGKILL)?;
             headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
         },
-    },
-    Fault {
-        name: "SIGSEGV of hopcost",
-        codes: &[139],
-        says: &[],
-        within_s: 10,
-        play: |home| headless(home, &[PIPE], libc::SIGSEGV),
     },
     Fault {
         name: "SIGKILL of hopcost while a program in the worker's place hangs",

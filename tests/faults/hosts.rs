@@ -69,13 +69,6 @@ pub(super) const FAULTS: &[Fault] = &[
         play: |home| greeted_with(home, ""),
     },
     Fault {
-        name: "SIGTERM of a run whose far end does not greet",
-        codes: &[130],
-        says: &["interrupted"],
-        within_s: 20,
-        play: |home| stopped_at(home, |_| ()),
-    },
-    Fault {
         name: "SIGTERM of a run whose far end falls silent after the proof",
         codes: &[130],
         says: &["interrupted"],
@@ -99,13 +92,6 @@ pub(super) const FAULTS: &[Fault] = &[
         says: &[],
         within_s: 20,
         play: |home| stopped_before_links(home, "tcp"),
-    },
-    Fault {
-        name: "SIGTERM of the far end while it waits for the datagrams of a trial",
-        codes: &[130],
-        says: &[],
-        within_s: 20,
-        play: |home| stopped_before_links(home, "udp"),
     },
     Fault {
         name: "nobody listens",
@@ -192,25 +178,6 @@ pub(super) const FAULTS: &[Fault] = &[
             let answer = lines.next().expect("an answer").expect("it comes in time");
             assert_eq!(answer, "refused");
             Ok(near(home, &far.address, "KEY", &[TCP]))
-        },
-    },
-    Fault {
-        name: "a thousand connections, some of which stay",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| {
-            let far = Far::start(home);
-            let connect = || TcpStream::connect(&far.address).expect("it listens");
-            let kept: Vec<TcpStream> = (0..40).map(|_| connect()).collect();
-            for _ in 0..1000 {
-                drop(connect());
-            }
-            // Those that say nothing are turned away after five seconds.
-            std::thread::sleep(Duration::from_millis(5_500));
-            let output = near(home, &far.address, "KEY", &[TCP]);
-            drop(kept);
-            Ok(output)
         },
     },
     Fault {
@@ -303,17 +270,6 @@ pub(super) const FAULTS: &[Fault] = &[
             let status = reap(&mut far.child);
             swept(home);
             Ok(nothing_said(status))
-        },
-    },
-    Fault {
-        name: "SIGINT of the far end in the middle of a run",
-        codes: &[1],
-        says: &["the far host does not answer any more", "finished trials are kept"],
-        within_s: 60,
-        play: |home| {
-            let (far, first) = begun(home);
-            far.end(libc::SIGINT);
-            Ok(first.finish())
         },
     },
     Fault {

@@ -23,20 +23,6 @@ pub const FAULTS: &[Fault] = &[
         play: |home| few_descriptors(home, "call/syscall"),
     },
     Fault {
-        name: "EMFILE at early descriptors of a round trip",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| few_descriptors(home, "roundtrip/pipe?place=same-cpu"),
-    },
-    Fault {
-        name: "EMFILE at early descriptors of a wake-up",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| few_descriptors(home, "wake/pipe?gap=1ms&place=same-cpu"),
-    },
-    Fault {
         name: "EMFILE at early descriptors of a stream",
         codes: MEASURED,
         says: &[],
