@@ -35,7 +35,7 @@ pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
 
-pub use runs::{EXTENSION, RunEntry, Runs, cache_folder, data_folder};
+pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use tables::EstimateRow;
 pub use write::{RunFile, open_for_resume};

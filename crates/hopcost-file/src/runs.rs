@@ -141,12 +141,6 @@ pub fn data_folder() -> Option<PathBuf> {
     data_of(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
 }
 
-/// `$XDG_CACHE_HOME`, or `~/.cache` where that is not set.
-pub fn cache_folder() -> Option<PathBuf> {
-    let home = || absolute(std::env::var_os("HOME")).map(|home| home.join(".cache"));
-    absolute(std::env::var_os("XDG_CACHE_HOME")).or_else(home)
-}
-
 fn data_of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     absolute(xdg_data_home).or_else(|| absolute(home).map(|home| home.join(".local/share")))
 }

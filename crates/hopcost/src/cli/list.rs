@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let facts: Vec<_> =
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::remembered(args.worker.clone()).facts();
+    let runtimes = Runtimes::new(args.worker.clone()).facts();
     let format = output::mechanism_format(args.format)?;
     let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn suites() -> anyhow::Result<String> {
     let machine = host::machine(&[])?;
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::remembered(Vec::new());
+    let runtimes = Runtimes::new(Vec::new());
     let line = |&(name, source): &(&'static str, &str)| -> anyhow::Result<SuiteLine> {
         let suite = Some(SuiteSource::Shipped(name.to_owned()));
         let ask = Ask { suite, ..Ask::default() };

@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::remembered(args.worker.clone()).facts();
+    let runtimes = Runtimes::new(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
     let format = output::mechanism_format(args.format)?;
     let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();

@@ -131,7 +131,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Lists the workers of other runtimes.
 fn list(args: List) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::remembered(args.worker);
+    let runtimes = Runtimes::new(args.worker);
     let found = runtimes.all().into_iter().map(|found| {
         let facts = Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone));
         (facts, found.place.display().to_string())

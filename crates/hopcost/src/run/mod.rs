@@ -12,7 +12,6 @@ pub mod install;
 pub mod pace;
 pub mod peer;
 pub mod reference;
-mod remembered;
 pub mod runtimes;
 pub mod scratch;
 mod rounds;

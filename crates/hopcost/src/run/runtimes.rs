@@ -16,7 +16,6 @@ use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_plan::{Expected, RuntimeFacts};
 use hopcost_probe::sys;
 
-use super::remembered::Identity;
 use super::search::{self, Candidate};
 use super::worker::{Launch, Program, ReplyError, Worker};
 
@@ -49,23 +48,6 @@ impl Ready {
     }
 }
 
-/// Who says what a worker is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The worker itself, started for that: what is measured is what answered.
-    Worker,
-    /// What it said last time, as long as its files are the same.
-    Memory,
-}
-
-/// What is under way to know what a worker is.
-enum Answer {
-    /// It was said before.
-    Said(Box<Description>),
-    /// It was asked; what it says may be kept.
-    Asked(Box<Worker>, Option<Identity>),
-}
-
 /// A runtime that was found.
 pub struct Found {
     /// Its name.
@@ -80,7 +62,6 @@ pub struct Found {
 /// what it is when it is needed, since that takes starting it.
 pub struct Runtimes {
     named: Vec<PathBuf>,
-    source: Source,
     slots: OnceCell<Vec<Slot>>,
     rust: OnceCell<Description>,
 }
@@ -94,16 +75,7 @@ struct Slot {
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(named: Vec<PathBuf>) -> Self {
-        Self::told_by(Source::Worker, named)
-    }
-
-    /// The same; those of folders may be known from before.
-    pub fn remembered(named: Vec<PathBuf>) -> Self {
-        Self::told_by(Source::Memory, named)
-    }
-
-    fn told_by(source: Source, named: Vec<PathBuf>) -> Self {
-        Self { named, source, slots: OnceCell::new(), rust: OnceCell::new() }
+        Self { named, slots: OnceCell::new(), rust: OnceCell::new() }
     }
 
     fn slots(&self) -> &[Slot] {
@@ -119,36 +91,17 @@ impl Runtimes {
         let slots = self.slots().iter().enumerate();
         let asked: Vec<_> = slots
             .filter(|&(at, slot)| slot.found.get().is_none() && which(at, slot))
-            .map(|(at, slot)| (at, slot, self.answer(at, &slot.candidate)))
+            .map(|(at, slot)| (at, slot, ask(&slot.candidate)))
             .collect();
-        for (at, slot, answer) in asked {
-            let found = self.found(at, slot, answer);
+        for (at, slot, asked) in asked {
+            let found = self.found(at, slot, asked);
             let _ = slot.found.set(found);
         }
     }
 
-    /// Finds what a worker said before, or asks it.
-    fn answer(&self, at: usize, candidate: &Candidate) -> Result<Answer, String> {
-        let program = candidate.program.as_ref().map_err(Clone::clone)?;
-        let may_be_known = self.source == Source::Memory && at >= self.named.len();
-        let identity = may_be_known.then(|| Identity::of(candidate)).flatten();
-        let said = identity.as_ref().and_then(Identity::said);
-        match said.filter(|said| sound(said, candidate.runtime.as_ref()).is_ok()) {
-            Some(said) => Ok(Answer::Said(Box::new(said))),
-            None => Ok(Answer::Asked(Box::new(ask(program)?), identity)),
-        }
-    }
-
-    fn found(&self, at: usize, slot: &Slot, answer: Result<Answer, String>) -> Found {
-        let Candidate { runtime, program, start_ns, place, .. } = &slot.candidate;
-        let described = answer.and_then(|answer| match answer {
-            Answer::Said(description) => Ok((*description, None)),
-            Answer::Asked(worker, identity) => {
-                let (description, cpu_ns) = listen(*worker, runtime.as_ref())?;
-                identity.iter().for_each(|identity| identity.keep(&description));
-                Ok((description, cpu_ns))
-            }
-        });
+    fn found(&self, at: usize, slot: &Slot, asked: Result<Worker, String>) -> Found {
+        let Candidate { runtime, program, start_ns, place } = &slot.candidate;
+        let described = asked.and_then(|worker| listen(worker, runtime.as_ref()));
         let mut state = described.and_then(|(description, cpu_ns)| {
             Ok(Ready { program: program.clone()?, description, start_ns: cpu_ns.max(*start_ns) })
         });
@@ -257,7 +210,8 @@ fn unnamed(number: usize) -> Runtime {
     format!("unnamed-{number}").parse().unwrap_or(Runtime::RUST)
 }
 
-fn ask(program: &Program) -> Result<Worker, String> {
+fn ask(candidate: &Candidate) -> Result<Worker, String> {
+    let program = candidate.program.as_ref().map_err(Clone::clone)?;
     // Of the two deadlines, the one that gives the reason comes first.
     let deadline_ms = 2 * PATIENCE.as_millis() as u64;
     let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };

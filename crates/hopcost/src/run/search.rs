@@ -208,7 +208,7 @@ fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
 }
 
 /// The file of a command.
-pub fn on_path(name: &str) -> Option<PathBuf> {
+fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
