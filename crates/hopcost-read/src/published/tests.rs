@@ -175,7 +175,8 @@ fn throughput_is_that_of_a_flow() {
              &boundary=process&place=free&wait=block"
         )
     };
-    let shapes = [(256, 1), (4096, 2)].into_iter();
+    let shapes = [256, 1024, 4096, 65_536].into_iter();
+    let shapes = shapes.flat_map(|field| [1, 2, 4, 8].map(|flows| (field, flows)));
     let all = shapes.fold(Builder::new(), |builder, (field, flows)| {
         ["tcp-sendmsg", "tcp-zerocopy"].iter().fold(builder, |builder, mechanism| {
             builder.case(&id(mechanism, field, flows), 8, move |_, t| {
@@ -184,7 +185,7 @@ fn throughput_is_that_of_a_flow() {
         })
     });
     let found = of(all);
-    assert_eq!(found.len(), 2);
+    assert_eq!(found.len(), 16);
     let table = found.iter().find(|table| table.group == "4096 B, 2").unwrap();
     assert!(table.title.contains("msg_size 4096 B, threads 2, beside ends that were not"));
     let row = |statistic: &str| {
