@@ -127,7 +127,7 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     };
     let found = of(&["old", "new"]);
     let one = &found["compared"][0];
-    assert_eq!((&one["verdict"], &one["runs"]["spread"]), (&"slower".into(), &"runs".into()));
+    assert_eq!((&one["verdict"], &one["runs"]["n_other"]), (&"slower".into(), &6.into()));
     assert!((one["ratio"].as_f64().unwrap() - 1.1).abs() < 0.003, "{one}");
     assert!(one["low"].as_f64().unwrap() > 1.09 && one["high"].as_f64().unwrap() < 1.11);
     assert_eq!(one["deciles"].as_array().unwrap().len(), 9);
@@ -176,7 +176,7 @@ fn too_few_runs_say_what_would_decide() {
     assert!(text.contains("inconclusive") && text.contains("+10.0 % [–]"), "{text}");
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    assert!(text.contains("between-run spread unknown. 4 runs a side tell it"), "{text}");
+    assert!(text.contains("fewer than 4 runs a side have no interval; measure 4 a side"), "{text}");
 }
 
 #[test]
