@@ -12,7 +12,7 @@ use crate::support::{Home, alone, measured, together};
 /// 4 µs of a time that passes only as the engine says, …
 pub const BASELINE: &str = "roundtrip/spin:4000?clock=virtual&place=same-cpu";
 /// … 5 % more, …
-const SLOWER: &str = "roundtrip/spin:4200?clock=virtual&place=same-cpu";
+pub const SLOWER: &str = "roundtrip/spin:4200?clock=virtual&place=same-cpu";
 /// … and 1 % less.
 const AS_FAST: &str = "roundtrip/spin:3960?clock=virtual&place=same-cpu";
 

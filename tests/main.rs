@@ -43,9 +43,9 @@ mod fleet_report;
 /// What fuzzing has found stays found.
 #[path = "fuzzed.rs"]
 mod fuzzed;
-/// Gates: regressions are failed twice over or not at all.
-#[path = "gate.rs"]
-mod gate;
+/// Checks fail what is slower in both measurements.
+#[path = "compare_anew.rs"]
+mod compare_anew;
 /// Documents made from the code are fresh.
 #[path = "generated.rs"]
 mod generated;

@@ -156,6 +156,7 @@ pub(crate) fn compared(case: String, of: Option<&LogRatio>, answer: Option<Answe
         seconds_to_decide: None,
         deciles: Vec::new(),
         runs: None,
+        again: None,
     }
 }
 

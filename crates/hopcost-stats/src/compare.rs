@@ -9,7 +9,7 @@
 //! The estimate is their median (Hodges and Lehmann 1963). Of stored runs the unit is the run, and
 //! the same is done with the rank-sum statistic and the differences of every two runs.
 
-pub mod gate;
+pub mod check;
 mod log_ratio;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;

@@ -12,7 +12,6 @@ pub mod csv;
 pub mod explanation;
 pub mod export;
 pub mod fleet;
-pub mod gate;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -57,6 +57,40 @@ document! {
         /// The stored runs in which it was measured; absent of a live comparison.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub runs: Option<ComparedRuns>,
+        /// What a second measurement found, where the case looked slower; absent without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub again: Option<Box<Compared>>,
+    }
+}
+
+impl Compared {
+    /// Whether each measurement of it gave a value.
+    pub fn is_measured(&self) -> bool {
+        self.ratio.is_some() && self.again.as_ref().is_none_or(|again| again.ratio.is_some())
+    }
+
+    /// Whether it is slower, in each measurement.
+    pub fn is_slower(&self) -> bool {
+        let is_confirmed = || self.again.as_ref().is_none_or(|of| of.verdict == Verdict::Slower);
+        self.verdict == Verdict::Slower && is_confirmed()
+    }
+
+    /// Whether it may be slower by more than the margin, and that is not decided.
+    pub fn is_open(&self, margin: f64) -> bool {
+        match self.verdict {
+            Verdict::Slower => !self.is_slower(),
+            Verdict::Inconclusive => self.high.is_none_or(|high| high >= 1.0 + margin),
+            Verdict::Faster | Verdict::Equivalent => false,
+        }
+    }
+
+    /// The verdict, in words.
+    pub fn word(&self) -> &'static str {
+        match () {
+            () if !self.is_measured() => "not measured",
+            () if self.verdict == Verdict::Slower && !self.is_slower() => "not confirmed",
+            () => self.verdict.word(),
+        }
     }
 }
 

@@ -64,8 +64,13 @@ fn table(found: &RunComparison) -> Block {
     let shared = shared(found).join("&");
     let runs = |of: &Compared| of.runs.clone();
     Rows::of(&compared)
-        .column(words("verdict"), |of| Cell::text(of.verdict.word()))
+        .column(words("verdict"), |of| Cell::text(of.word()))
         .column(numbers("difference [interval]"), |of| difference(of))
+        .column_if(
+            found.compared.iter().any(|of| of.again.is_some()),
+            numbers("measured again"),
+            |of| of.again.as_ref().map_or(Cell::none(), |again| difference(again)),
+        )
         .column(numbers("met"), move |of| {
             let met = runs(of).and_then(|runs| runs.met_ratio);
             met.map_or(Cell::none(), |ratio| Cell::text(format!("{:+.1} %", (ratio - 1.0) * 100.0)))

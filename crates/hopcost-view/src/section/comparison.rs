@@ -27,8 +27,13 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     let invalid =
         found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));
     let table = Rows::of(&found.compared)
-        .column(words("verdict"), |of| Cell::text(of.verdict.word()))
+        .column(words("verdict"), |of| Cell::text(of.word()))
         .column(numbers("difference [interval]"), difference)
+        .column_if(
+            found.compared.iter().any(|of| of.again.is_some()),
+            numbers("measured again"),
+            |of| of.again.as_ref().map_or(Cell::none(), |again| difference(again)),
+        )
         .column(words("of"), |of| Cell::code(beside(&of.case, &found.baseline)))
         .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
         .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Unit::Whole));
@@ -45,7 +50,7 @@ pub(super) fn sentences(compared: &[Compared], besides: &str) -> Vec<String> {
         let after = of.runs.as_ref().and_then(|runs| runs.baseline.clone());
         let after = after.map_or(String::new(), |baseline| format!(" against {baseline}"));
         let shown = shown.unwrap_or_default();
-        format!("{}: {}{after}{shown} ({besides})", of.verdict.word(), of.case)
+        format!("{}: {}{after}{shown} ({besides})", of.word(), of.case)
     };
     compared.iter().map(sentence).collect()
 }
@@ -155,6 +160,7 @@ mod tests {
             seconds_to_decide: Some(33.2),
             deciles: Vec::new(),
             runs: None,
+            again: None,
         }
     }
 

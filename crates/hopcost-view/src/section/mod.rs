@@ -13,7 +13,6 @@ pub(crate) mod crossover;
 mod explanation;
 mod findings;
 pub(crate) mod fleet;
-pub(crate) mod gate;
 mod head;
 mod host;
 mod idling;

@@ -2,51 +2,65 @@
 //! trials.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::{ComparisonPlan, Plan};
-use hopcost_model::results::Across;
+use hopcost_model::results::{Across, Compared, Results, Statistic, Verdict};
+use hopcost_model::text::count;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
-use super::compare_fleets;
-use super::compare_runs::{self, Question, across, across_words};
+use super::compare_runs::{self, across, across_words};
 use super::exit::{self, not_comparable, usage};
 use super::run::{
-    AxisArgs, MeasuredArgs, REPORT, duration, finish, interrupted, measure, percent, prepare,
+    AxisArgs, MeasuredArgs, REPORT, duration, interrupted, measure, percent, prepare, show_finished,
 };
 use super::session::{RunSession, begun};
-use super::shown::Shown;
-use super::{host, report};
+use super::shown::{Shown, percentile};
+use super::{compare_anew, compare_fleets, host, output, report};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
-#[command(mut_group("measured", |group| group.requires("live")))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
-       hopcost compare [OPTIONS] --live CASE CASE...")]
+       hopcost compare [OPTIONS] --live CASE CASE...
+       hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
 pub struct Args {
     /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
     /// cases, each of which selects one, the baseline first
     #[arg(value_name = "RUN|CASE", required = true)]
-    what: Vec<String>,
+    pub(super) what: Vec<String>,
     /// Runs, where a side has several: those before `--` are the baseline
     #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
     new: Vec<String>,
     /// What the runs may differ in
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
           long_help = across_help())]
-    across: Vec<Across>,
+    pub(super) across: Vec<Across>,
     /// Measure cases now, side by side
     #[arg(long)]
     live: bool,
     /// Ratios off 1 by no more than this are those of equals
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
+    /// Fail (exit code 4) where a case is slower by more than this. What looks slower is measured
+    /// again first, unless both sides are stored. A baseline alone is measured anew
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "margin")]
+    fail_if_slower: Option<f64>,
+    /// Fail (exit code 5) where a case may be slower and is not decided
+    #[arg(long, requires = "fail_if_slower")]
+    strict: bool,
+    /// Runs to measure against a baseline's (as many as can decide, 5 at least)
+    #[arg(long, value_name = "N", requires = "fail_if_slower", conflicts_with = "live",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) runs: Option<u32>,
+    /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
+    #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
+    pub(super) statistic: Option<Statistic>,
     /// Time at most; a comparison stops when it is decided
     #[arg(
         long,
@@ -62,9 +76,9 @@ pub struct Args {
     #[arg(long, value_name = "TIME", requires = "live")]
     measure: Option<String>,
     #[command(flatten)]
-    measured: MeasuredArgs,
+    pub(super) measured: MeasuredArgs,
     #[command(flatten)]
-    shown: Shown,
+    pub(super) shown: Shown,
 }
 
 fn across_help() -> String {
@@ -76,6 +90,50 @@ fn across_help() -> String {
     )
 }
 
+impl Args {
+    /// Ratios off 1 by no more than this share are those of equals.
+    pub(super) fn margin(&self) -> f64 {
+        self.fail_if_slower.unwrap_or(self.margin)
+    }
+
+    /// Measures again what looks slower, where that would fail.
+    pub(super) fn confirm(
+        &self,
+        first: &mut [Compared],
+        again: impl FnOnce(&[String]) -> anyhow::Result<Vec<Compared>>,
+    ) -> anyhow::Result<()> {
+        let slower = first.iter().filter(|of| of.verdict == Verdict::Slower);
+        let slower: Vec<String> = slower.map(|of| of.case.clone()).collect();
+        if self.fail_if_slower.is_none() || slower.is_empty() {
+            return Ok(());
+        }
+        let looked = count(slower.len(), "case");
+        output::say(&format!("hopcost: {looked} looked slower: measured again"));
+        let second = again(&slower)?;
+        for of in first.iter_mut().filter(|of| slower.contains(&of.case)) {
+            let found = second.iter().find(|again| again.case == of.case).cloned();
+            let found = found.unwrap_or_else(|| hopcost_read::unmeasured(&of.case));
+            of.again = Some(Box::new(found));
+        }
+        Ok(())
+    }
+
+    /// The exit code of a comparison; a case fails only with `--fail-if-slower`.
+    pub(super) fn code(&self, compared: &[Compared], is_invalid: bool) -> u8 {
+        let any = |is_it: &dyn Fn(&Compared) -> bool| {
+            self.fail_if_slower.is_some() && compared.iter().any(is_it)
+        };
+        match () {
+            () if compared.is_empty() => exit::NOT_COMPARABLE,
+            () if any(&|of| !of.is_measured()) => exit::ERROR,
+            () if is_invalid => exit::INVALID,
+            () if any(&Compared::is_slower) => exit::REGRESSION,
+            () if self.strict && any(&|of| of.is_open(self.margin())) => exit::INCONCLUSIVE,
+            () => exit::OK,
+        }
+    }
+}
+
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if args.live {
@@ -84,21 +142,38 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
         return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
     }
+    let MeasuredArgs { seed, cpus, worker, out } = &args.measured;
+    if seed.is_some() || !cpus.is_empty() {
+        return Err(usage("--seed and --cpus go with --live: stored runs have their own"));
+    }
+    if let ([baseline, cases @ ..], []) = (args.what.as_slice(), args.new.as_slice())
+        && args.fail_if_slower.is_some()
+        && !is_case(baseline)
+        && cases.iter().all(|word| is_case(word))
+    {
+        return compare_anew::run(args, cases, words);
+    }
+    if !worker.is_empty() || out.is_some() || args.runs.is_some() {
+        return Err(usage(
+            "--worker, --out and --runs go with what is measured: both sides are stored",
+        ));
+    }
     let (baseline, other) = match (args.what.as_slice(), args.new.as_slice()) {
         ([old, new], []) => (std::slice::from_ref(old), std::slice::from_ref(new)),
         (_, []) => {
             let sides = "want two runs or directories of runs, or OLD... -- NEW...";
-            return Err(usage(format!("{sides}; to measure cases now: --live")));
+            return Err(usage(format!(
+                "{sides}; to measure cases now: --live, or a baseline with --fail-if-slower"
+            )));
         }
         (old, new) => (old, new),
     };
     if let Some(case) = args.what.iter().find(|word| is_case(word)) {
         return Err(usage(format!("{case} is no run; to measure cases now: --live")));
     }
-    let question = Question { baseline, other, margin: args.margin, across: &args.across };
-    match compare_fleets::are_asked(&question)? {
-        true => compare_fleets::run(&question, &args.shown),
-        false => compare_runs::run(&question, &args.shown),
+    match compare_fleets::are_asked([baseline, other])? {
+        true => compare_fleets::run(args, [baseline, other]),
+        false => compare_runs::run(args, [baseline, other]),
     }
 }
 
@@ -109,37 +184,68 @@ fn is_case(word: &str) -> bool {
     is_known && !Path::new(word).exists()
 }
 
-/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+/// Measures, measures again what looks slower, and shows.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    prepare(&args.shown, args.measured.out.as_deref())?;
-    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let plan = plan(args, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session)? == Ending::Interrupted {
-        return interrupted(&session, REPORT, &[]);
+    let out = args.measured.out.as_deref();
+    prepare(&args.shown, out)?;
+    let Some((path, mut results)) = measured(args, words, &args.what, out)? else {
+        return Ok(exit::INTERRUPTED);
+    };
+    let mut code = report::verdict(&results);
+    let mut is_invalid = false;
+    if let Some(found) = &mut results.comparison {
+        is_invalid = found.invalid.is_some();
+        let named = args.what[1..].iter().zip(found.compared.clone());
+        args.confirm(&mut found.compared, |slower| {
+            let slower = named.filter(|(_, of)| slower.contains(&of.case)).map(|(word, _)| word);
+            let what: Vec<String> = args.what[..1].iter().chain(slower).cloned().collect();
+            let out = out.map(|out| out.with_extension("again.hopcost"));
+            let Some((_, second)) = measured(args, words, &what, out.as_deref())? else {
+                anyhow::bail!("interrupted; nothing is decided")
+            };
+            code = if code == exit::OK { report::verdict(&second) } else { code };
+            let second = second.comparison.into_iter();
+            let mut second = second.inspect(|of| is_invalid |= of.invalid.is_some());
+            Ok(second.next().map_or(Vec::new(), |found| found.compared))
+        })?;
     }
-    let results = finish(&mut session, &args.shown)?;
-    let is_invalid = results.comparison.as_ref().is_some_and(|found| found.invalid.is_some());
-    Ok(match report::verdict(&results) {
-        exit::OK if is_invalid => exit::INVALID,
-        code => code,
-    })
+    show_finished(&results, &path, &args.shown)?;
+    let compared = results.comparison.as_ref().map_or(&[][..], |found| &found.compared);
+    Ok(if code == exit::OK { args.code(compared, is_invalid) } else { code })
 }
 
-fn plan(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    if args.what.len() == 1 {
+/// Plans, measures, and reads back; the run stores the words of the command line. `None` after an
+/// interrupt.
+fn measured(
+    args: &Args,
+    words: &[OsString],
+    what: &[String],
+    out: Option<&Path>,
+) -> anyhow::Result<Option<(PathBuf, Results)>> {
+    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
+    let plan = plan(args, what, &setup.runtimes)?;
+    let mut session = RunSession::begin(setup, &about, plan, out)?;
+    if measure(&mut session)? == Ending::Interrupted {
+        interrupted(&session, REPORT, &[])?;
+        return Ok(None);
+    }
+    Ok(Some((session.path().to_owned(), session.results()?)))
+}
+
+fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    if what.len() == 1 {
         return Err(usage("--live compares with the first case: name a second"));
     }
     let ask = Ask {
-        selectors: args.what.clone(),
+        selectors: what.to_vec(),
         axes: args.axes.0.clone(),
         measure_ns: duration("--measure", &args.measure)?,
         ..args.measured.ask("--duration", &args.duration)?
     };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
-    let compared = ComparisonPlan { margin: args.margin };
+    let compared = ComparisonPlan { margin: args.margin() };
     let facts = || runtimes.facts();
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
     comparable(plan.live_cases())?;
@@ -158,4 +264,83 @@ pub(super) fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyho
         "{other} means something else than {baseline}: a ratio of the two wants the same {}",
         differing(other)
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cli, Command};
+    use super::*;
+    use clap::Parser;
+
+    /// The page with the workflow.
+    const PAGE: &str = include_str!("../../../../docs/ci.md");
+
+    fn args(words: &[&str]) -> Args {
+        let all = ["hopcost", "compare", "old", "--fail-if-slower", "5%"];
+        match Cli::try_parse_from(all.iter().chain(words)).unwrap().command {
+            Some(Command::Compare(args)) => *args,
+            _ => panic!("another command"),
+        }
+    }
+
+    fn found(case: &str, verdict: Verdict) -> Compared {
+        Compared { verdict, ratio: Some(1.2), ..hopcost_read::unmeasured(case) }
+    }
+
+    #[test]
+    fn only_what_looked_slower_is_measured_again() {
+        let mut first = ["a", "b", "c", "d"].map(|case| found(case, Verdict::Slower));
+        first[1].verdict = Verdict::Faster;
+        let again = |names: &[String]| {
+            assert_eq!(names, ["a", "c", "d"]);
+            Ok(vec![found("a", Verdict::Slower), found("c", Verdict::Inconclusive)])
+        };
+        args(&[]).confirm(&mut first, again).unwrap();
+        let words: Vec<&str> = first.iter().map(Compared::word).collect();
+        assert_eq!(words, ["slower", "faster", "not confirmed", "not measured"]);
+        let mut equal = [found("a", Verdict::Equivalent)];
+        args(&[]).confirm(&mut equal, |_| panic!("nothing is measured again")).unwrap();
+    }
+
+    #[test]
+    fn what_is_slower_in_both_measurements_fails() {
+        let case = |first, again: Option<Verdict>| Compared {
+            again: again.map(|verdict| Box::new(found("a", verdict))),
+            ..found("a", first)
+        };
+        let slower = case(Verdict::Slower, Some(Verdict::Slower));
+        let unconfirmed = case(Verdict::Slower, Some(Verdict::Equivalent));
+        let open = case(Verdict::Inconclusive, None);
+        let not_slower = Compared { high: Some(1.04), ..open.clone() };
+        let wide = Compared { high: Some(1.06), ..open.clone() };
+        let unmeasured = Compared { ratio: None, ..slower.clone() };
+        let (passing, strict) = (args(&[]), args(&["--strict"]));
+        for (of, code, when_strict) in [
+            (&slower, exit::REGRESSION, exit::REGRESSION),
+            (&case(Verdict::Slower, None), exit::REGRESSION, exit::REGRESSION),
+            (&unconfirmed, exit::OK, exit::INCONCLUSIVE),
+            (&open, exit::OK, exit::INCONCLUSIVE),
+            (&wide, exit::OK, exit::INCONCLUSIVE),
+            (&not_slower, exit::OK, exit::OK),
+            (&case(Verdict::Faster, None), exit::OK, exit::OK),
+            (&unmeasured, exit::ERROR, exit::ERROR),
+        ] {
+            let all = [case(Verdict::Equivalent, None), of.clone()];
+            assert_eq!((passing.code(&all, false), strict.code(&all, false)), (code, when_strict));
+        }
+        assert_eq!(strict.code(&[slower], true), exit::INVALID);
+        assert_eq!(strict.code(&[], false), exit::NOT_COMPARABLE);
+    }
+
+    #[test]
+    fn the_commands_on_the_page_are_commands() {
+        let joined = PAGE.replace("\\\n", " ");
+        let commands = joined.lines().map(|line| line.trim().trim_start_matches("- run: "));
+        let commands: Vec<&str> = commands.filter(|line| line.starts_with("hopcost ")).collect();
+        assert!(commands.len() >= 4, "{commands:?}");
+        for command in commands {
+            let words = command.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
+            Cli::try_parse_from(words).map(drop).unwrap_or_else(|e| panic!("{command}: {e}"));
+        }
+    }
 }

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use super::compare_runs::{Question, refusal};
-use super::exit::{self, usage};
+use super::compare::Args;
+use super::compare_runs::refusal;
+use super::exit::usage;
 use super::fleet_index;
-use super::shown::Shown;
 
 /// Whether both sides are fleets.
 ///
 /// # Errors
 /// Where one of them is and the other is not.
-pub fn are_asked(question: &Question) -> anyhow::Result<bool> {
+pub fn are_asked(sides: [&[String]; 2]) -> anyhow::Result<bool> {
     let is_fleet = |spec: &String| hopcost_file::is_fleet(Path::new(spec));
-    let sides = [question.baseline, question.other];
     match sides.map(|side| side.iter().filter(|spec| is_fleet(spec)).count()) {
         [0, 0] => Ok(false),
         [1, 1] if sides.iter().all(|side| side.len() == 1) => Ok(true),
@@ -22,18 +21,18 @@ pub fn are_asked(question: &Question) -> anyhow::Result<bool> {
 }
 
 /// Compares two fleets, and shows what was found.
-pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
+pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
+    let shown = &args.shown;
     shown.ensure_of_comparison()?;
     shown.ensure_writable()?;
     let read = |spec: &String| fleet_index::read(Path::new(spec));
-    let (baseline, other) = (read(&question.baseline[0])?, read(&question.other[0])?);
+    let (baseline, other) = (read(&sides[0][0])?, read(&sides[1][0])?);
     let id = |fleet: &hopcost_model::fleet::RawFleet| fleet.about.get("id").cloned();
     if id(&baseline).is_some() && id(&baseline) == id(&other) {
         return Err(usage("both directories hold the same fleet"));
     }
-    let (margin, across) = (question.margin, question.across);
-    let found = hopcost_read::fleet::of_fleets(&baseline, &other, margin, across)
+    let found = hopcost_read::fleet::of_fleets(&baseline, &other, args.margin(), &args.across)
         .map_err(|differences| refusal(&differences))?;
     shown.show_comparison(&found)?;
-    Ok(exit::OK)
+    Ok(args.code(&found.compared, false))
 }

@@ -7,22 +7,10 @@ use hopcost_model::plan::Plan;
 use hopcost_model::results::{Across, Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
-use super::exit::{self, not_comparable, usage};
-use super::shown::Shown;
+use super::compare::Args;
+use super::exit::{not_comparable, usage};
 use super::{output, report};
 use crate::run::scratch::Scratch;
-
-/// What is asked.
-pub struct Question<'a> {
-    /// Runs or directories of them.
-    pub baseline: &'a [String],
-    /// The same of the other side.
-    pub other: &'a [String],
-    /// Ratios off 1 by no more than this share are those of equals.
-    pub margin: f64,
-    /// What the runs may differ in.
-    pub across: &'a [Across],
-}
 
 /// A side as read.
 #[derive(Default)]
@@ -35,12 +23,12 @@ pub struct Side {
 }
 
 /// Compares, and shows what was found.
-pub fn run(question: &Question, shown: &Shown) -> anyhow::Result<u8> {
-    shown.ensure_of_comparison()?;
-    shown.ensure_writable()?;
-    let (sides, found) = found(question, shown)?;
-    shown.show_comparison(&found)?;
-    Ok(if is_invalid(&found, &sides) { exit::INVALID } else { exit::OK })
+pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
+    args.shown.ensure_of_comparison()?;
+    args.shown.ensure_writable()?;
+    let (sides, found) = found(args, sides)?;
+    args.shown.show_comparison(&found)?;
+    Ok(args.code(&found.compared, is_invalid(&found, &sides)))
 }
 
 /// Whether every case that was compared is invalid in a run of it, so that no verdict counts.
@@ -54,13 +42,13 @@ fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
     !found.compared.is_empty() && found.compared.iter().all(is_it)
 }
 
-fn found(question: &Question, shown: &Shown) -> anyhow::Result<([Side; 2], RunComparison)> {
+fn found(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<([Side; 2], RunComparison)> {
     let (baseline, other) = {
-        let spare = |path: &Path| shown.spare(path);
-        (side(question.baseline, None, &spare)?, side(question.other, None, &spare)?)
+        let spare = |path: &Path| args.shown.spare(path);
+        (side(sides[0], args.statistic, &spare)?, side(sides[1], args.statistic, &spare)?)
     };
     ensure_apart(&baseline, &other)?;
-    let asked = Asked { margin: question.margin, across: question.across };
+    let asked = Asked { margin: args.margin(), across: &args.across };
     let found = stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))?;
     Ok(([baseline, other], found))
 }

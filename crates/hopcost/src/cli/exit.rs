@@ -10,7 +10,7 @@ pub const ERROR: u8 = 1;
 pub const USAGE: u8 = 2;
 /// At least one measurement is invalid.
 pub const INVALID: u8 = 3;
-/// A case is slower than its baseline, measured twice; or a claim failed.
+/// A case is slower than its baseline, where that was to fail; or a claim failed.
 pub const REGRESSION: u8 = 4;
 /// A case is not decided, where that was to fail.
 pub const INCONCLUSIVE: u8 = 5;

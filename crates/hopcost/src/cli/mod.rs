@@ -3,6 +3,7 @@
 mod advise;
 mod command_line;
 mod compare;
+mod compare_anew;
 mod compare_fleets;
 mod compare_runs;
 mod completions;
@@ -14,9 +15,6 @@ mod facts;
 mod fleet;
 mod fleet_index;
 mod fleet_report;
-mod gate;
-mod gate_args;
-mod gate_runs;
 mod host;
 mod input;
 mod judge;
@@ -53,7 +51,7 @@ use hopcost_probe::sys;
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 with gate or --gate: regression or failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -70,7 +68,7 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
-    /// Say which is faster: of stored runs, or of cases measured side by side
+    /// Say which is faster: of stored runs, or of cases measured side by side; a check for CI
     Compare(Box<compare::Args>),
     /// Say which mechanism to use for messages of a size, at a rate, within limits
     Advise(Box<advise::Args>),
@@ -80,8 +78,6 @@ enum Command {
     Explain(Box<explain::Args>),
     /// Measure many hosts, and say which of them lie off
     Fleet(fleet::Args),
-    /// Fail where cases have become slower: a gate for CI
-    Gate(Box<gate_args::Args>),
     /// Say which published sentences about costs are true on this machine
     Judge(Box<judge::Args>),
     /// Measure what has a known answer, and say whether it comes out (a minute)
@@ -168,7 +164,6 @@ pub fn main() -> ExitCode {
         Some(Command::Crossover(args)) => crossover::run(&args, &words),
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),
-        Some(Command::Gate(args)) => gate::run(&args, &words),
         Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Selftest(args)) => selftest::run(&args, &words),
         Some(Command::Doctor(args)) => doctor::run(&args),

@@ -274,10 +274,16 @@ pub(super) fn prepare_machine() -> anyhow::Result<()> {
 /// Reads a finished run back and shows it.
 pub(super) fn finish(session: &mut RunSession, shown: &Shown) -> anyhow::Result<Results> {
     let results = session.results()?;
-    shown.spare(session.path())?;
-    shown.show(&results, session.path(), Printed::Always)?;
-    say_what_failed(&results);
+    show_finished(&results, session.path(), shown)?;
     Ok(results)
+}
+
+/// Shows a finished run that was read back.
+pub(super) fn show_finished(results: &Results, path: &Path, shown: &Shown) -> anyhow::Result<()> {
+    shown.spare(path)?;
+    shown.show(results, path, Printed::Always)?;
+    say_what_failed(results);
+    Ok(())
 }
 
 /// Measures; where that fails, says what is kept.

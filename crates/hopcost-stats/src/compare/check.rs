@@ -1,33 +1,24 @@
-//! A gate: whether its test can fail anybody, and what it takes for a regression.
+//! A check for regressions: how many runs can fail a case at all.
 //!
-//! Nothing is called a regression by one comparison: what looks slower is measured again, and both
-//! comparisons have to say so.
+//! One comparison fails nothing: what looks slower is measured again, and has to be slower there too.
 
 use super::log_ratio::orders;
 use super::{ERROR, RUNS_MAX, RUNS_MIN};
 
-/// Cases of one gate at most: each takes a share of the error from the others.
+/// Cases of one check at most: each takes a share of the error from the others.
 pub const CASES_MAX: usize = 8;
 
 /// The least two-sided p that so many runs can give one of so many cases, adjusted as Holm does for the
 /// first of them: all runs of a side lie on one side of the others.
-pub fn smallest_p(baseline: u32, new: u32, cases: usize) -> f64 {
+fn smallest_p(baseline: u32, new: u32, cases: usize) -> f64 {
     (2.0 * cases as f64 / orders(baseline, new)).min(1.0)
 }
 
-/// The new runs from which a gate can tell anything of so many cases; `None` where the baseline has too
+/// The new runs from which a check can fail one of so many cases; `None` where the baseline has too
 /// few runs for any number.
 pub fn least_new_runs(baseline: u32, cases: usize) -> Option<u32> {
     let enough = |new: &u32| smallest_p(baseline, *new, cases) <= 2.0 * ERROR;
     (baseline >= RUNS_MIN as u32).then(|| (RUNS_MIN as u32..=RUNS_MAX as u32).find(enough))?
-}
-
-/// The cases of which so many runs can tell anything.
-pub fn cases_max(baseline: u32, new: u32) -> usize {
-    match baseline.min(new) < RUNS_MIN as u32 {
-        true => 0,
-        false => (orders(baseline, new) * ERROR) as usize,
-    }
 }
 
 #[cfg(test)]
@@ -46,9 +37,6 @@ mod tests {
         assert_eq!([1, 2, 4, 8].map(|cases| least_new_runs(6, cases)), [4, 4, 4, 5].map(Some));
         assert_eq!([1, 2, 4, 8].map(|cases| least_new_runs(8, cases)), [4; 4].map(Some));
         assert_eq!([0, 1, 3].map(|runs| least_new_runs(runs, 1)), [None; 3]);
-        for (baseline, new, most) in [(4, 4, 1), (4, 5, 3), (5, 5, 6), (5, 6, 11), (3, 90, 0)] {
-            assert_eq!(cases_max(baseline, new), most, "{baseline} {new}");
-        }
     }
 
     #[test]
@@ -71,7 +59,7 @@ mod tests {
         }
     }
 
-    /// A kind of gate: runs that spread so far, one in ten of them a fifth slower.
+    /// A kind of check: runs that spread so far, one in ten of them a fifth slower.
     struct Simulated {
         effect: f64,
         spread: f64,
@@ -80,8 +68,8 @@ mod tests {
         cases: usize,
     }
 
-    /// How many of so many gates looked slower, and how many failed.
-    fn simulate(of: &Simulated, gates: u32, seed: u64) -> (u32, u32) {
+    /// How many of so many checks looked slower, and how many failed.
+    fn simulate(of: &Simulated, checks: u32, seed: u64) -> (u32, u32) {
         let (mut rng, margin) = (Rng::new(seed), libm::log1p(0.05));
         let mut runs = |n: usize, effect: f64| -> Vec<f64> {
             let effect = libm::log1p(effect);
@@ -93,7 +81,7 @@ mod tests {
                 .collect()
         };
         let (mut looked, mut failed) = (0, 0);
-        for _ in 0..gates {
+        for _ in 0..checks {
             let baselines: Vec<Vec<f64>> = (0..of.cases).map(|_| runs(of.baseline, 0.0)).collect();
             let mut slower = |cases: &[usize]| -> Vec<usize> {
                 let new = |case: &usize| {
@@ -112,13 +100,13 @@ mod tests {
         let Simulated { effect, spread, baseline, new, cases } = of;
         println!(
             "{cases} cases, {effect:+}, runs spread by {spread}, {baseline} and {new} runs: \
-             of {gates} gates {looked} looked slower and {failed} failed"
+             of {checks} checks {looked} looked slower and {failed} failed"
         );
         (looked, failed)
     }
 
     #[test]
-    fn simulated_gates_of_what_is_as_fast_pass() {
+    fn simulated_checks_of_what_is_as_fast_pass() {
         for spread in [0.01, 0.05, 0.2] {
             let of = Simulated { effect: 0.0, spread, baseline: 5, new: 6, cases: 8 };
             assert_eq!(simulate(&of, 20, 1), (0, 0), "{spread}");
@@ -137,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_gates_of_a_fifth_fail() {
+    fn simulated_checks_of_a_fifth_fail() {
         for (spread, least) in [(0.01, 950), (0.03, 700)] {
             let of = Simulated { effect: 0.2, spread, baseline: 8, new: 8, cases: 4 };
             let (_, failed) = simulate(&of, 1_000, 4);

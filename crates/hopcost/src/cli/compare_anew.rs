@@ -1,0 +1,206 @@
+//! `hopcost compare BASELINE --fail-if-slower 5%`: new runs against a stored baseline.
+
+use std::ffi::OsString;
+
+use anyhow::{Context, bail};
+use hopcost_file::Runs;
+use hopcost_model::case::Case;
+use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::raw::RawRun;
+use hopcost_model::results::RunComparison;
+use hopcost_model::text::count;
+use hopcost_plan::Selector;
+use hopcost_probe::orphans::Orphans;
+use hopcost_read::stored::{self, Asked, RunSummary};
+use hopcost_stats::compare::{RUNS_MIN, check};
+use hopcost_view::number;
+
+use super::compare::Args;
+use super::compare_runs::{Side, refusal, side};
+use super::exit::usage;
+use super::session::{RunSession, begun};
+use super::{host, output, run};
+use crate::about;
+use crate::run::Ending;
+use crate::run::runtimes::Runtimes;
+use crate::run::scratch::Scratch;
+
+/// Runs where fewer could decide too: one that was disturbed does not hide a regression then.
+const RUNS_DEFAULT: u32 = 5;
+
+/// Measures new runs and compares them; measures again what looks slower.
+pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Result<u8> {
+    let _orphans = Orphans::adopt()?;
+    args.shown.ensure_of_comparison()?;
+    run::prepare(&args.shown, None)?;
+    let baseline = side(&args.what[..1], args.statistic, &|path| args.shown.spare(path))?;
+    let cases = chosen(args, selectors, &baseline)?;
+    let n = ensure_able(args, &baseline.runs, &cases)?;
+    let plan = planned(&baseline, &cases)?;
+    ensure_comparable(args, &baseline.runs, &plan)?;
+    let mut new = New { args, words, baseline: &baseline.runs, n, runs: Vec::new() };
+    let mut found = new.compared(&plan)?;
+    let mut second = Vec::new();
+    args.confirm(&mut found.compared, |slower| {
+        let mut plan = plan.clone();
+        plan.cases.retain(|case| slower.contains(&case.id()));
+        let again = new.compared(&plan)?;
+        second = again.other;
+        Ok(again.compared)
+    })?;
+    found.other.extend(second);
+    args.shown.show_comparison(&found)?;
+    let mut runs = baseline.runs.iter().chain(&new.runs).flat_map(RunSummary::measured);
+    let is_invalid = runs.any(|(case, is_invalid)| is_invalid && cases.contains(case));
+    Ok(args.code(&found.compared, is_invalid))
+}
+
+/// The cases of the baseline's first run that the selectors name; all of them without selectors.
+fn chosen(args: &Args, selectors: &[String], baseline: &Side) -> anyhow::Result<Vec<Case>> {
+    let first = baseline.runs.first().into_iter().flat_map(RunSummary::measured);
+    let mut chosen: Vec<Case> = first.map(|(case, _)| case.clone()).collect();
+    let with = args
+        .statistic
+        .map_or(String::new(), |by| format!(" that has a {} (longer trials have one)", by.label()));
+    let mut known = Vec::new();
+    for text in selectors {
+        let selector = Selector::parse(text).map_err(usage)?;
+        if !chosen.iter().any(|case| selector.fits(case)) {
+            return Err(usage(format!("{text} selects no case of the baseline{with}")));
+        }
+        known.push(selector);
+    }
+    chosen.retain(|case| known.is_empty() || known.iter().any(|one| one.fits(case)));
+    match chosen.as_slice() {
+        [] => Err(usage(format!("the baseline has no case to compare{with}"))),
+        [first, ..] if chosen.len() > check::CASES_MAX => Err(usage(format!(
+            "{} cases, of which {} at most are compared, since each takes a share of the error: \
+             name them, such as '{first}'",
+            chosen.len(),
+            check::CASES_MAX
+        ))),
+        _ => Ok(chosen),
+    }
+}
+
+/// The runs to measure. Refuses those of which no outcome could fail a case.
+fn ensure_able(args: &Args, baseline: &[RunSummary], cases: &[Case]) -> anyhow::Result<u32> {
+    let runs_of = |case: &Case| {
+        baseline.iter().filter(|run| run.measured().any(|(of, _)| of == case)).count() as u32
+    };
+    let of_baseline = cases.iter().map(runs_of).min().unwrap_or(0);
+    let Some(least) = check::least_new_runs(of_baseline, cases.len()) else {
+        return Err(usage(format!(
+            "the baseline has {} of a case, and a test over runs wants {RUNS_MIN} or more",
+            count(of_baseline as usize, "run")
+        )));
+    };
+    let n = args.runs.unwrap_or(least.max(RUNS_DEFAULT));
+    if n >= least {
+        return Ok(n);
+    }
+    Err(usage(format!(
+        "{} against the baseline's {of_baseline} cannot fail one of {}: want --runs {least}, or \
+         fewer cases",
+        count(n as usize, "run"),
+        count(cases.len(), "case")
+    )))
+}
+
+/// The plan of the baseline's first run, with these of its cases.
+fn planned(baseline: &Side, cases: &[Case]) -> anyhow::Result<Plan> {
+    let plan = baseline.plan.clone().context("a baseline has runs")?;
+    let cases = cases.iter().map(|case| PlannedCase { case: Ok(case.clone()), skip: None });
+    Ok(Plan { cases: cases.collect(), baseline: None, ..plan })
+}
+
+/// Refuses to measure what could not be compared, or not be measured here.
+fn ensure_comparable(args: &Args, baseline: &[RunSummary], plan: &Plan) -> anyhow::Result<()> {
+    let runtimes = Runtimes::new(args.measured.worker.clone());
+    let now = RawRun {
+        about: about::run(Vec::new(), None),
+        plan: plan.clone(),
+        host_before: host::fingerprint(plan),
+        host_after: None,
+        clocks: Vec::new(),
+        clocks_after: Vec::new(),
+        yardsticks: Vec::new(),
+        workers: runtimes.taking_part(plan).iter().filter_map(hopcost_file::as_read).collect(),
+        trials: Vec::new(),
+        accounting: Vec::new(),
+    };
+    let rust = hopcost_probe::worker::mechanisms();
+    let differences = stored::differences_before(baseline, &now, &rust, &args.across);
+    if !differences.is_empty() {
+        return Err(refusal(&differences));
+    }
+    let machine = host::machine(&plan.cpus)?;
+    hopcost_plan::check_resumed(plan, rust, &|| runtimes.facts(), &machine)
+        .map_err(|why| usage(format!("cannot measure the baseline's cases: {why}")))
+}
+
+/// The runs that are measured now.
+struct New<'a> {
+    args: &'a Args,
+    words: &'a [OsString],
+    baseline: &'a [RunSummary],
+    n: u32,
+    runs: Vec<RunSummary>,
+}
+
+impl New<'_> {
+    /// Measures runs of a plan, and compares them with the baseline's.
+    fn compared(&mut self, plan: &Plan) -> anyhow::Result<RunComparison> {
+        let before = self.runs.len();
+        for at in 0..self.n {
+            let run = self.measured(plan, at == 0)?;
+            self.runs.push(run);
+        }
+        let names: Vec<String> = plan.live_cases().map(Case::id).collect();
+        let (margin, across) = (self.args.margin(), self.args.across.as_slice());
+        let asked = Asked { margin, across };
+        let baseline: Vec<RunSummary> =
+            self.baseline.iter().map(|run| run.with_cases_of(&names)).collect();
+        let found = stored::of_runs(&baseline, &self.runs[before..], &asked);
+        let mut found = found.map_err(|of| refusal(&of))?;
+        for name in names {
+            if !found.compared.iter().any(|of| of.case == name) {
+                found.compared.push(hopcost_read::unmeasured(&name));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Measures a run and stores it.
+    fn measured(&self, plan: &Plan, is_first: bool) -> anyhow::Result<RunSummary> {
+        let runtimes = Runtimes::new(self.args.measured.worker.clone());
+        let (about, setup) = begun(self.words, runtimes)?;
+        let plan = Plan { seed: about::random() >> 32, ..plan.clone() };
+        if is_first {
+            let all_ns = setup.runtimes.estimate_ns(&plan).saturating_mul(self.n.into());
+            output::say(&format!(
+                "hopcost: {} of {}, about {}",
+                count(self.n as usize, "run"),
+                count(plan.cases.len(), "case"),
+                number::expected(all_ns)
+            ));
+        }
+        let runs = self
+            .args
+            .measured
+            .out
+            .as_deref()
+            .map_or_else(Runs::of_user, |folder| Ok(Runs::new(folder)));
+        let path = runs.and_then(|runs| runs.path_for(&about.id)).map_err(usage)?;
+        let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
+        if run::measure(&mut session)? == Ending::Interrupted {
+            bail!("interrupted; nothing is decided");
+        }
+        session.results()?;
+        if session.is_interrupted()? {
+            bail!("interrupted; nothing is decided");
+        }
+        let raw = hopcost_file::open(&path, &Scratch::for_copy)?;
+        Ok(RunSummary::of(&raw, &hopcost_probe::worker::mechanisms(), self.args.statistic))
+    }
+}

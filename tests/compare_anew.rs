@@ -1,0 +1,152 @@
+//! `compare --fail-if-slower` with known answers: stored runs that were edited.
+
+use std::fs;
+use std::process::Command;
+
+use hopcost_model::raw::RawRun;
+
+use crate::compare::{BASELINE, SLOWER, stored, vary};
+use crate::support::wait::InTime;
+use crate::support::{Home, alone, measured};
+
+/// The exit code where everything was measured: a build whose probe is not optimised calls its own
+/// numbers invalid.
+fn ends(code: i32) -> i32 {
+    if measured() == 0 { code } else { measured() }
+}
+
+fn stored_in(home: &Home, file: &str) -> RawRun {
+    let no_copy = || Err(std::io::Error::other("no copy is needed"));
+    hopcost_file::open(&home.path().join(file), &no_copy).expect("the run")
+}
+
+/// A directory `old` of six runs of the baseline, each of whose times is scaled by `per_mille`.
+fn baseline(home: &Home, per_mille: u32) -> RawRun {
+    home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());
+    let raw = stored(home);
+    for run in 0..6 {
+        vary(&raw, &home.path().join(format!("old/a{run}.hopcost")), run, |raw| {
+            let samples = raw.trials.iter_mut().flat_map(|trial| &mut trial.samples);
+            samples.for_each(|sample| *sample = *sample * per_mille / 1000);
+        });
+    }
+    raw
+}
+
+#[test]
+fn a_fifth_more_fails_and_is_measured_twice() {
+    let _alone = alone();
+    let home = Home::new();
+    baseline(&home, 833);
+    let check = ["compare", "old", "--fail-if-slower", "5%"];
+    let text = home.expect(&[&check[..], &["--runs", "4", "--format", "md"]].concat(), ends(4));
+    let line = text.lines().find(|line| line.starts_with("| slower |"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(line.matches("+19.").count() + line.matches("+20.").count(), 6, "{line}");
+    let last = home.expect(&["report", "last", "--format", "json"], 0);
+    assert!(last.contains("fail-if-slower"), "the new runs are stored: {last}");
+    // Two stored sides are compared once.
+    fs::create_dir(home.path().join("new")).unwrap();
+    let raw = stored_in(&home, "old/a0.hopcost");
+    for run in 0..4 {
+        vary(&raw, &home.path().join(format!("new/b{run}.hopcost")), 200 + run, |_| ());
+    }
+    home.expect(&["compare", "old", "new", "--fail-if-slower", "5%"], ends(4));
+    home.expect(&["compare", "old", "new", "--fail-if-slower", "30%"], ends(0));
+}
+
+#[test]
+fn a_live_case_fails_where_two_measurements_agree() {
+    let _alone = alone();
+    let home = Home::new();
+    let check = ["compare", "--live", BASELINE, SLOWER, "--measure", "1ms", "--fail-if-slower"];
+    let text = home.expect(&[&check[..], &["3%"]].concat(), ends(4));
+    assert_eq!(text.matches("+5.00 % [+5.00, +5.00]").count(), 2, "{text}");
+    home.expect(&[&check[..], &["10%"]].concat(), ends(0));
+}
+
+#[test]
+fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
+    let _alone = alone();
+    let home = Home::new();
+    baseline(&home, 1000);
+    let check = ["compare", "old", "--fail-if-slower", "5%", "--strict", "--out", "kept"];
+    let text = home.expect(&check, ends(0));
+    assert!(text.contains("equivalent") && text.contains("5 runs against 6"), "{text}");
+    assert_eq!(fs::read_dir(home.path().join("kept")).unwrap().count(), 5);
+}
+
+#[test]
+fn runs_may_be_compared_by_a_percentile() {
+    let _alone = alone();
+    let home = Home::new();
+    let raw = baseline(&home, 1000);
+    for run in 0..6 {
+        vary(&raw, &home.path().join(format!("tail/t{run}.hopcost")), 0, |raw| {
+            let samples = raw.trials.iter_mut().flat_map(|trial| &mut trial.samples);
+            samples.step_by(5).for_each(|sample| *sample = *sample * 6 / 5);
+        });
+    }
+    // By the p50 it is unchanged.
+    let check = ["compare", "tail", "--fail-if-slower", "5%", "--statistic"];
+    let text = home.expect(&[&check[..], &["90", "--runs", "4"]].concat(), ends(0));
+    assert!(text.contains("faster"), "{text}");
+    home.refuses(&[&check[..], &["99.9"]].concat(), 2, "no case to compare that has a p99.9");
+}
+
+#[test]
+fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
+    let _alone = alone();
+    let home = Home::new();
+    let raw = baseline(&home, 1000);
+    let kernel = |raw: &mut RawRun| {
+        let release = raw.host_before.readings.iter_mut().find(|r| r.key == "kernel.release");
+        release.expect("a release").value = Some("9.9".to_owned());
+    };
+    for run in 0..4 {
+        vary(&raw, &home.path().join(format!("other/c{run}.hopcost")), run, kernel);
+    }
+    for run in 0..4 {
+        let file = format!("four/d{run}.hopcost");
+        vary(&raw, &home.path().join(file), run, |_| ());
+    }
+    for (arguments, code, why) in [
+        (
+            &["old", "--runs", "2"][..],
+            2,
+            "2 runs against the baseline's 6 cannot fail one of 1 case: want --runs 4",
+        ),
+        (&["four", "--runs", "3"], 2, "want --runs 4"),
+        (&["old/a0.hopcost"], 2, "has 1 run of a case, and a test over runs wants 4"),
+        (&["old", "tcp"], 2, "tcp selects no case of the baseline"),
+        (&["old", "--output", "old/a0.hopcost"], 2, "would overwrite"),
+        (&["old", "--output", "/nowhere/x"], 2, "/nowhere"),
+        (&["old", "--seed", "1"], 2, "--live"),
+        (&["old", "four", "--runs", "4"], 2, "both sides are stored"),
+        (&["--live", BASELINE, SLOWER, "--runs", "4"], 2, "cannot be used with"),
+    ] {
+        home.refuses(&[&["compare", "--fail-if-slower", "5%"], arguments].concat(), code, why);
+    }
+    let check = ["compare", "other", "--fail-if-slower", "5%"];
+    let said = home.run(&check);
+    let across = String::from_utf8_lossy(&said.stderr).contains("--across kernel");
+    assert!(said.status.code() == Some(6) && across, "{said:?}");
+    home.run_file();
+    home.expect(&[&check[..], &["--across", "kernel", "--runs", "4"]].concat(), ends(0));
+}
+
+#[test]
+fn the_workflow_is_yaml() {
+    let script = "import re, sys, yaml\n\
+        pages = re.findall(r'```yaml\\n(.*?)```', open(sys.argv[1]).read(), re.S)\n\
+        assert len(pages) == 1, len(pages)\n\
+        for page in pages: assert yaml.safe_load(page)['jobs']['costs']['steps']";
+    let python = |arguments: &[&str]| Command::new("python3").args(arguments).try_finish();
+    if !python(&["-c", "import yaml"]).is_ok_and(|output| output.status.success()) {
+        eprintln!("python3 has no yaml here: not tried");
+        return;
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
+    let output = python(&["-c", script, page]).expect("python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
