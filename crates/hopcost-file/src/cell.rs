@@ -15,7 +15,6 @@ use crate::error::{Cell, Problem};
 use crate::limits::{JSON_MAX_BYTES, TEXT_MAX_BYTES};
 use crate::{samples, trace};
 
-/// A column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,

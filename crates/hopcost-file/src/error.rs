@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::text::is_plain;
 
-/// Shorthand.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What is being done when a file is read.
@@ -44,7 +43,6 @@ pub enum Error {
     /// Something else than a run.
     #[error("{}: is not a hopcost run file: {why}", path.display())]
     NotARun {
-        /// The file.
         path: PathBuf,
         /// How that shows.
         why: String,
@@ -52,7 +50,6 @@ pub enum Error {
     /// No index of a fleet, or one that cannot be used.
     #[error("{}: is not the index of a fleet: {}", path.display(), plain(.why))]
     NotAFleet {
-        /// The file.
         path: PathBuf,
         /// How that shows.
         why: String,
@@ -60,9 +57,7 @@ pub enum Error {
     /// A run of another format.
     #[error("{}: a run file of format {found}; this hopcost reads format {known} alone: use the one that wrote it", path.display())]
     Format {
-        /// The file.
         path: PathBuf,
-        /// Its format.
         found: i64,
         /// The format that is read.
         known: i64,
@@ -70,7 +65,6 @@ pub enum Error {
     /// Cut short or overwritten in places.
     #[error("{}: the file is damaged ({}); {}", path.display(), plain(.why), readable(.readable_trials))]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What SQLite said.
         why: String,
@@ -80,7 +74,6 @@ pub enum Error {
     /// Sound as a database, impossible as a run.
     #[error("{}: {place}: {}; the file was made or changed by something else than hopcost", path.display(), plain(.why))]
     Content {
-        /// The file.
         path: PathBuf,
         /// Table and row (`trial 3`).
         place: String,
@@ -111,7 +104,6 @@ pub enum Error {
     /// A value that the format does not take.
     #[error("{}: cannot store {place}: {why}", path.display())]
     Unstorable {
-        /// The file.
         path: PathBuf,
         /// What it belongs to (`the trial of case 3 in round 1`).
         place: String,
@@ -125,17 +117,14 @@ pub enum Error {
         path: PathBuf,
         /// What was tried, as a verb phrase.
         doing: &'static str,
-        /// Its words.
         cause: std::io::Error,
     },
     /// SQLite refused for a reason without a line of its own.
     #[error("{}: cannot {doing}: {}", path.display(), plain(.cause))]
     Sqlite {
-        /// The file.
         path: PathBuf,
         /// What was tried, as a verb phrase.
         doing: &'static str,
-        /// Its words.
         cause: rusqlite::Error,
     },
     /// No place for runs.

@@ -47,7 +47,6 @@ impl Limits {
     pub(crate) fn rows(self, rows: usize) -> usize {
         rows.saturating_mul(self.hundreds as usize)
     }
-    /// Samples in all.
     pub(crate) fn samples(self) -> usize {
         self.rows(SAMPLES).min(crate::samples::MAX_PER_RUN)
     }

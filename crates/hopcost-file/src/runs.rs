@@ -47,7 +47,6 @@ impl Runs {
         Ok(Self::new(data.join("hopcost/runs")))
     }
 
-    /// The directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }

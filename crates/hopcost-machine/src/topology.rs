@@ -60,7 +60,6 @@ pub struct CpuPlace {
     pub node: Option<u32>,
     /// Kind of core.
     pub kind: CoreKind,
-    /// Whether it is online.
     pub online: bool,
 }
 

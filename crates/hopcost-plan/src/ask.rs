@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// that nothing was said.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
-    /// The suite.
     pub suite: Option<SuiteSource>,
     /// `--full`: the suite NAME-full in place of NAME.
     pub full: bool,
@@ -49,7 +48,6 @@ pub enum SuiteSource {
     Text {
         /// Its name, for errors.
         file: String,
-        /// Its contents.
         text: String,
     },
 }

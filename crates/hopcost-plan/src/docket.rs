@@ -30,13 +30,11 @@ const CHECKS_MAX: usize = 10_000;
 /// A parsed docket; whether its cases can be measured is seen when it is planned.
 #[derive(Debug, Clone)]
 pub struct Docket {
-    /// Name.
     pub name: String,
     /// What it is about, in a sentence.
     pub about: String,
     /// What published its claims.
     pub source: String,
-    /// Its claims.
     pub claims: Vec<Claim>,
     /// What it asks of its claims.
     pub questions: Vec<Asking>,
@@ -46,15 +44,12 @@ pub struct Docket {
 /// A sentence with its checks.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// Id.
     pub id: String,
-    /// As published.
     pub sentence: String,
     /// Where it stands in the source.
     pub at: Option<String>,
     /// The levels at which each check is made; one that says nothing where nothing is varied.
     pub levels: Vec<Level>,
-    /// Its checks.
     pub checks: Vec<Check>,
     /// What of it no measurement can tell.
     pub not_checkable: Vec<NotCheckable>,
@@ -63,12 +58,10 @@ pub struct Claim {
 /// A value for each factor that is varied, by its key.
 pub type Level = BTreeMap<String, String>;
 
-/// A check.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// What it says, if not what the sentence says.
     pub says: Option<String>,
-    /// As written.
     pub text: String,
     /// The same, parsed.
     pub test: Test,
@@ -79,9 +72,7 @@ pub struct Check {
 /// A question whose answer follows from claims.
 #[derive(Debug, Clone)]
 pub struct Asking {
-    /// Id.
     pub id: String,
-    /// The question.
     pub asks: String,
     /// Ids of claims.
     pub claims: Vec<String>,

@@ -38,7 +38,6 @@ pub enum PlanError {
 pub(crate) enum Origin {
     /// Selector or option.
     CommandLine(String),
-    /// In a file.
     File {
         /// Shared, because a suite has many places, and read only on error,
         /// because counting lines for each of them would take the square of its
@@ -56,7 +55,6 @@ pub(crate) enum Origin {
 pub(crate) struct SourceText {
     /// Name, without control characters.
     pub file: String,
-    /// Text.
     pub text: String,
 }
 

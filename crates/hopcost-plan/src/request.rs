@@ -12,7 +12,6 @@ use crate::suite::Entry;
 
 /// The command line, parsed.
 pub(crate) struct Request {
-    /// The selectors.
     pub selectors: Vec<Entry>,
     /// `--mechanism`, each with its own place in errors.
     pub mechanisms: Vec<(Pattern, Origin)>,

@@ -13,7 +13,6 @@ use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 /// What each end of a case plays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roles {
-    /// The caller's.
     pub caller: RoleAssignment,
     /// The callee's; the caller's again where there is no second end.
     pub callee: RoleAssignment,

@@ -39,9 +39,7 @@ pub struct Selector {
     pub(crate) workloads: Option<Vec<Workload>>,
     /// Whether every workload of a mechanism is asked for (`*/pipe`).
     pub(crate) every_workload: bool,
-    /// The mechanisms.
     pub(crate) mechanisms: Vec<Pattern>,
-    /// The keys.
     pub(crate) asked: Asked,
 }
 
@@ -199,7 +197,6 @@ impl Pattern {
         Ok(Pattern::Glob(text.to_owned(), glob))
     }
 
-    /// As written.
     pub fn text(&self) -> &str {
         match self {
             Pattern::Name(text) | Pattern::Glob(text, _) => text,

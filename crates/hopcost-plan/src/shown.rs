@@ -28,7 +28,6 @@ pub struct Shown {
     /// Cases whose spread is divided among mechanisms and gaps.
     #[serde(default)]
     pub variance: Vec<Variance>,
-    /// Plots.
     #[serde(default)]
     pub plot: Vec<Plot>,
     /// Cases in the columns of somebody else's table.
@@ -56,9 +55,7 @@ pub struct Published {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// The name.
     pub name: String,
-    /// The cases.
     pub cases: Selector,
 }
 
@@ -69,7 +66,6 @@ pub struct Label {
 pub struct Variance {
     /// Whose mechanisms and gaps they are, in words.
     pub of: String,
-    /// The cases.
     pub cases: Selector,
 }
 
@@ -79,9 +75,7 @@ pub struct Variance {
 pub struct Plot {
     /// Name in file names.
     pub id: String,
-    /// The cases.
     pub cases: Selector,
-    /// What x is.
     pub x: PlotX,
     /// What is drawn.
     pub draw: PlotY,
@@ -104,7 +98,6 @@ fn two() -> usize {
 pub struct PlotY {
     /// Name in file names, where it is not that of the plot.
     pub id: Option<String>,
-    /// Title.
     pub title: String,
     /// Label of y.
     pub label: String,
@@ -160,7 +153,6 @@ pub struct Export {
     pub rows: BTreeMap<String, Vec<Selector>>,
     /// Columns of numbers by which the rows are sorted, before their names.
     pub sort: Vec<String>,
-    /// Columns.
     pub columns: Vec<ExportColumn>,
 }
 
@@ -168,7 +160,6 @@ pub struct Export {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ExportColumn {
-    /// Heading.
     pub name: String,
     /// `row`, a column of the tidy CSV, or one of its statistics; of `EVENT.both.…` where an
     /// event was only counted at each end, the sum.

@@ -28,7 +28,6 @@ const VALUES_MAX: usize = 1_000_000;
 /// A parsed suite; its mechanisms and parameters are not looked up yet.
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// Its name.
     pub name: String,
     /// What it is for, in a sentence.
     pub about: String,

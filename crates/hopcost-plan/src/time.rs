@@ -207,7 +207,6 @@ pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
 /// What a plan is expected to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
-    /// All of it.
     pub ns: u64,
     /// What goes beyond its budget; `None` where that is kept.
     pub beyond: Option<Beyond>,
@@ -220,7 +219,6 @@ pub struct Beyond {
     pub ns: u64,
     /// How many they are.
     pub rounds: u32,
-    /// Of how many cases.
     pub cases: usize,
 }
 
@@ -356,11 +354,9 @@ pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
 /// What was said of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time {
-    /// Rounds.
     pub rounds: Option<u32>,
     /// Budget of the whole run.
     pub budget_ns: Option<u64>,
-    /// The trial.
     pub trial: TrialShape,
     /// The width at which a case has rounds enough.
     pub until: Option<f64>,

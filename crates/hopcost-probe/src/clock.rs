@@ -112,7 +112,6 @@ impl Virtual {
     pub fn advance(ns: u64) {
         VIRTUAL_NS.fetch_add(ns, Ordering::Relaxed);
     }
-    /// Virtual now.
     pub fn now_ns() -> u64 {
         VIRTUAL_NS.load(Ordering::Relaxed)
     }

@@ -165,7 +165,6 @@ impl Place<[u8]> {
 }
 
 impl<T: ?Sized> Place<T> {
-    /// Its address.
     #[inline(always)]
     pub fn as_ptr(&self) -> *mut T {
         self.at.as_ptr()

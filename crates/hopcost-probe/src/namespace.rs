@@ -31,9 +31,7 @@ const CARRIER_WAIT: Duration = Duration::from_secs(2);
 
 /// Two connected sockets in two namespaces.
 pub struct Pair<T> {
-    /// The caller's.
     pub caller: T,
-    /// The callee's.
     pub callee: T,
 }
 

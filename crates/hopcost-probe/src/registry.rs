@@ -14,7 +14,6 @@ use crate::sys;
 use crate::wait::Waits;
 use crate::workload::Endpoint;
 
-/// A mechanism.
 pub struct Row {
     /// What is said of it.
     pub facts: Facts,

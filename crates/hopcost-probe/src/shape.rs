@@ -22,7 +22,6 @@ use crate::wait::{Wait, Waits};
 pub struct Half {
     /// Descriptors, in an order that the mechanism knows.
     pub fds: Vec<OwnedFd>,
-    /// Names.
     pub names: Vec<String>,
     /// Memory of this process, where both ends are its threads.
     pub memory: Vec<Arc<Shared>>,
@@ -132,7 +131,6 @@ impl Link {
 
 /// What opening a link may depend on.
 pub struct Opening<'a> {
-    /// The case.
     pub case: &'a Case,
     /// A directory for names (FIFOs, sockets); gone with the run.
     pub scratch: &'a Path,
@@ -162,7 +160,6 @@ impl Opening<'_> {
 
 /// What attaching may depend on.
 pub struct Attaching<'a> {
-    /// The case.
     pub case: &'a Case,
     /// Which end this is.
     pub role: Role,
@@ -231,7 +228,6 @@ impl<'a> Attaching<'a> {
 pub trait Call: Sized {
     /// Sets up.
     fn new(attaching: &Attaching<'_>) -> io::Result<Self>;
-    /// One operation.
     fn call(&mut self, x: u64) -> u64;
 }
 

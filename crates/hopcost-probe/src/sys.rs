@@ -246,7 +246,6 @@ pub fn set_inherited(fd: &impl AsRawFd, inherited: Inherited) -> io::Result<()> 
 /// Whether a descriptor survives exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inherited {
-    /// It does.
     Yes,
     /// It is closed.
     No,

@@ -13,7 +13,6 @@ use crate::sys::{self, Look};
 
 /// A wait, known at compile time.
 pub trait Wait: 'static {
-    /// Which.
     const KIND: WaitKind;
 }
 
@@ -30,7 +29,6 @@ waits!(Block, Spin, Yield, SpinThenBlock, Epoll, EpollEdge);
 pub trait WithWait {
     /// What comes of it.
     type Output;
-    /// Does it.
     fn with<W: Wait>(self) -> Self::Output;
 }
 
@@ -95,7 +93,6 @@ pub const PAUSE: Parameter = Parameter {
 enum Between {
     /// A pause instruction.
     Pause,
-    /// Nothing.
     Nothing,
 }
 

@@ -31,7 +31,6 @@ pub const TRIALS_MIN: usize = 6;
 
 /// The measured trials of a case, in time order, and what is known of them together.
 pub struct Measured<'a> {
-    /// The trials.
     pub trials: &'a [&'a Trial],
     /// What kind of number they left.
     pub family: Family,

@@ -14,7 +14,6 @@ use crate::yardstick::{Doubt, Yardsticks};
 pub struct Steal {
     /// Time accounted for.
     pub wall_ns: u64,
-    /// Of which stolen.
     pub stolen_ns: u64,
 }
 
@@ -27,7 +26,6 @@ impl Steal {
 
 /// A raw run with what can be said before looking at any case.
 pub struct Run<'a> {
-    /// As stored.
     pub raw: &'a RawRun,
     rust: &'a [Mechanism],
     /// Indexes of each case's trials, in time order.

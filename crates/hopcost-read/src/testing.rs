@@ -436,7 +436,6 @@ impl Builder {
     pub fn read(self) -> Results {
         read(&self.build())
     }
-    /// The run.
     pub fn build(mut self) -> RawRun {
         let mut begins_ns = 0;
         for trial in &mut self.0.trials {

@@ -21,7 +21,6 @@ pub struct Trials<'a> {
 
 /// A trial of a case.
 pub struct Row<'a> {
-    /// As stored.
     pub raw: &'a RawTrial,
     /// Seconds from the start of the run.
     pub at_s: f64,
@@ -80,7 +79,6 @@ impl<'a> Trials<'a> {
 }
 
 impl Row<'_> {
-    /// As shown.
     pub fn point(&self) -> TrialPoint {
         let trial = self.trial.as_ref().ok();
         TrialPoint {

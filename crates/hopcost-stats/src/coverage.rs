@@ -33,7 +33,6 @@ pub struct Cell {
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// Runs simulated.
     pub runs: usize,
     /// Share of runs whose interval covered the truth.
     pub covered: f64,
@@ -110,7 +109,6 @@ fn statistic(mut samples: Vec<f64>, q: f64) -> f64 {
 /// Runs on a host that changes its speed, and what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NextRunCell {
-    /// The host.
     pub host: Host,
     /// What is taken of each trial.
     pub statistic: Statistic,
@@ -274,6 +272,29 @@ mod tests {
     }
 
     #[test]
+    fn the_simulation_sees_an_interval_that_is_wrong() {
+        // The interval that other tools print: all samples of a run as if they were
+        // independent. With a trial effect it must be seen to miss.
+        let (trials, samples, runs) = (9, 60, 200);
+        let mut rng = Rng::new(4);
+        let covered = (0..runs)
+            .filter(|_| {
+                let pool = (0..trials)
+                    .flat_map(|_| {
+                        let effect = Dependence::TrialEffect(0.3);
+                        trial(Shape::Lognormal, effect, samples, &mut rng)
+                            .into_iter()
+                            .map(|v| libm::pow(v, 0.1))
+                    })
+                    .collect();
+                let interval = quantile_interval(&Sample::new(pool).unwrap(), 0.5, LEVEL).unwrap();
+                interval.low <= 1.0 && 1.0 <= interval.high
+            })
+            .count();
+        assert!((covered as f64) < 0.85 * runs as f64, "{covered} of {runs}");
+    }
+
+    #[test]
     fn divided_trials_hold_the_next_run() {
         for host in Host::ALL {
             for trials in [6, 15] {
@@ -301,5 +322,20 @@ mod tests {
         assert!(got.covered < 0.8, "{got:?}");
         assert_eq!(simulate_next_run(&NextRunCell { trials: 5, ..cell }, 10, 7), None);
         assert_eq!(simulate_next_run(&cell, 0, 7), None);
+    }
+
+    #[test]
+    fn refusals_and_determinism() {
+        let cell = Cell {
+            shape: Shape::Exponential,
+            dependence: Dependence::Independent,
+            q: 0.5,
+            trials: 5,
+            samples: 10,
+        };
+        assert_eq!(simulate(&cell, 100, 1), None);
+        let nine = Cell { trials: 9, ..cell };
+        assert_eq!(simulate(&nine, 50, 1), simulate(&nine, 50, 1));
+        assert_eq!(table(9).len(), 36);
     }
 }

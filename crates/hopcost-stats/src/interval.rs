@@ -138,6 +138,25 @@ mod tests {
     }
 
     #[test]
+    fn the_binomial_agrees_with_statrs() {
+        for (n, q) in [
+            (1, 0.5),
+            (6, 0.5),
+            (30, 0.5),
+            (1000, 0.5),
+            (1001, 0.5),
+            (37, 0.9),
+            (400, 0.99),
+            (5_000, 0.3),
+        ] {
+            let oracle = Binomial::new(q, n as u64).unwrap();
+            for (j, p) in binomial_cdf(n, q).into_iter().enumerate() {
+                assert!((p - oracle.cdf(j as u64)).abs() < 1e-9, "n {n} q {q} j {j}");
+            }
+        }
+    }
+
+    #[test]
     fn a_coin_is_exact_while_its_terms_fit() {
         assert_eq!(binomial_cdf(5, 0.5), [1.0, 6.0, 16.0, 26.0, 31.0, 32.0].map(|n| n / 32.0));
         // 2^−1100 is 0.

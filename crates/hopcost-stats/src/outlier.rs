@@ -52,7 +52,6 @@ impl Tail {
         }
     }
 
-    /// A value.
     pub fn draw(self, rng: &mut Rng) -> f64 {
         match self {
             Tail::Normal => rng.normal(),
@@ -200,7 +199,6 @@ pub struct Value {
 pub struct Placed {
     /// Median of the logarithms.
     pub median: f64,
-    /// Their Qn.
     pub scale: f64,
     /// By how many scales each host lies off, in the order of the values.
     pub scores: Vec<f64>,

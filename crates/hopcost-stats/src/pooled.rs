@@ -57,7 +57,6 @@ pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Opti
 /// What samples are summed up as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Their mean.
     Mean,
     /// Their standard deviation, with n − 1.
     Stdev,

@@ -10,7 +10,6 @@ const QUIET: f64 = 0.5;
 /// Readings that a level needs at least.
 pub const READINGS_MIN: usize = 6;
 
-/// A quiet level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuietLevel {
     /// The level, in the unit of the readings.

@@ -16,7 +16,6 @@ pub struct RatioInterval {
     pub point: f64,
     /// Interval, its ranks and exact coverage; absent with fewer than six rounds.
     pub interval: Option<(f64, f64, Ranks)>,
-    /// Rounds.
     pub n_rounds: usize,
     /// Rounds in which both values were equal.
     pub n_ties: usize,

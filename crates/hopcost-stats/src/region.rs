@@ -26,7 +26,6 @@ pub fn error_after(rounds: u32, every: u32) -> f64 {
 pub enum Place {
     /// In the region.
     Inside,
-    /// Beside it.
     Outside,
     /// Not known.
     Open,
@@ -35,9 +34,7 @@ pub enum Place {
 /// A number with its interval, and where it lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
-    /// Where.
     pub place: Place,
-    /// The number.
     pub point: f64,
     /// The interval from which it is told; the wider one where it is told to lie beside the region.
     pub interval: Option<(f64, f64)>,
@@ -50,7 +47,6 @@ pub struct Placed {
 pub struct Errors {
     /// In the region.
     pub inside: f64,
-    /// Beside it.
     pub outside: f64,
 }
 

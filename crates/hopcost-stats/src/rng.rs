@@ -23,7 +23,6 @@ pub const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// xoshiro256++.
 #[derive(Debug, Clone)]
 pub struct Rng([u64; 4]);
 

@@ -79,7 +79,6 @@ impl Sample {
     pub fn min(&self) -> f64 {
         self.0[0]
     }
-    /// The greatest.
     pub fn max(&self) -> f64 {
         self.0[self.0.len() - 1]
     }

@@ -11,11 +11,9 @@ use crate::{html, markdown, text as terminal};
 pub enum Extent {
     /// What fits one screen.
     Screen,
-    /// All of it.
     Whole,
 }
 
-/// As text.
 pub fn text(advice: &Advice, extent: Extent, style: &TextStyle) -> String {
     let document = match extent {
         Extent::Screen => screen(advice),
@@ -24,7 +22,6 @@ pub fn text(advice: &Advice, extent: Extent, style: &TextStyle) -> String {
     terminal::document(&document, style)
 }
 
-/// As Markdown.
 pub fn markdown(advice: &Advice) -> String {
     markdown::document(&whole(advice))
 }

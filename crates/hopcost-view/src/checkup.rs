@@ -20,7 +20,6 @@ use crate::{html, markdown, number, text};
 enum Extent {
     /// What a screen has room for.
     Screen,
-    /// All.
     Whole,
 }
 
@@ -36,7 +35,6 @@ pub fn text(found: &Checkup, style: &TextStyle) -> String {
     text::document(&document(found, Extent::Screen), style)
 }
 
-/// As Markdown.
 pub fn markdown(found: &Checkup) -> String {
     markdown::document(&document(found, Extent::Whole))
 }

@@ -9,7 +9,6 @@ use crate::section::model::Medium;
 use crate::style::TextStyle;
 use crate::{html, markdown, text as terminal};
 
-/// As text.
 pub fn text(found: &RunComparison, style: &TextStyle) -> String {
     terminal::document(&compared_runs::document(found, Medium::Document), style)
 }
@@ -20,7 +19,6 @@ pub fn sentences(found: &RunComparison) -> String {
     compared_runs::lines(found).into_iter().map(clean).collect()
 }
 
-/// As Markdown.
 pub fn markdown(found: &RunComparison) -> String {
     markdown::document(&compared_runs::document(found, Medium::Document))
 }

@@ -16,7 +16,6 @@ pub fn details(found: &FleetReport, style: &TextStyle) -> String {
     terminal::document(&fleet::document(found, WHOLE), style)
 }
 
-/// As Markdown.
 pub fn markdown(found: &FleetReport) -> String {
     markdown::document(&fleet::document(found, WHOLE))
 }

@@ -27,9 +27,7 @@ pub enum Color {
 pub struct TextStyle {
     /// Columns; less than [`TextStyle::LEAST_WIDTH`] counts as that.
     pub width: usize,
-    /// Colour.
     pub color: Color,
-    /// Characters.
     pub charset: Charset,
 }
 

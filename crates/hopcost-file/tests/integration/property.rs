@@ -31,7 +31,6 @@ impl Draw {
             _ => i64::MAX as u64,
         }
     }
-    /// A time.
     fn time(&mut self) -> f64 {
         let any = (self.bits() >> 1) as f64;
         [any, 41.0, f64::MIN_POSITIVE, -0.0, 9_007_199_254_740_993.0][self.below(5)]

@@ -32,7 +32,6 @@ pub enum Number {
     Ratio(Term, Term),
     /// The first less the second, by round.
     Difference(Term, Term),
-    /// As it is.
     Value(Term),
     /// What a unit of an axis adds.
     Slope(Term, String),
@@ -48,7 +47,6 @@ pub enum Number {
 pub struct Term {
     /// The name under which the docket has the case.
     pub name: String,
-    /// What of it.
     pub quantity: Quantity,
 }
 
@@ -262,7 +260,6 @@ impl Cursor<'_> {
         Ok(terms)
     }
 
-    /// A tolerance.
     fn share(&mut self) -> Parsed<f64> {
         let at = self.next_at();
         let share = self.number(JudgedUnit::Share)?;

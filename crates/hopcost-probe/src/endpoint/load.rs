@@ -23,7 +23,6 @@ pub struct LoadEnd<P, C> {
     /// With the receiver, or with each sender.
     meetings: Vec<Meeting>,
     role: Role,
-    /// Which sender.
     sender: u32,
     case: Case,
     schedule: ScheduleSeed,

@@ -11,7 +11,6 @@ use crate::memory::Line;
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
     name: "atomic-rmw",
     about: "an atomic addition, uncontended",

@@ -12,7 +12,6 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<DirectCall>(Facts {
     name: "call",
     about: "a function call that is not inlined",

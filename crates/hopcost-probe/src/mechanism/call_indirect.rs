@@ -10,7 +10,6 @@ use crate::shape::{Attaching, Call};
 
 use super::call::hopcost_called;
 
-/// The row.
 pub static ROW: Row = Row::call::<IndirectCall>(Facts {
     name: "call-indirect",
     about: "a function call through a pointer",

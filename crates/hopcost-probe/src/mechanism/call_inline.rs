@@ -14,7 +14,6 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<CallInline>(Facts {
     name: "call-inline",
     about: "an inlined call: one addition",

@@ -22,7 +22,6 @@ use crate::registry::{CHANNEL, Row};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
 
-/// The row.
 pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     name: "channel-crossbeam",
     family: "channel",

@@ -15,7 +15,6 @@ use crate::registry::{CHANNEL, Row};
 use crate::transport::queue::{OverQueues, Queue};
 use crate::transport::waits::{SPIN_LONG, YIELD};
 
-/// The row.
 pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
     name: "channel-std",
     family: "channel",

@@ -28,7 +28,6 @@ use crate::transport::by_role;
 use crate::transport::page;
 use crate::wait::{Block, Wait};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     name: "condvar",
     about: "a mutex and a condition variable",
@@ -68,7 +67,6 @@ struct Meeting {
     ways: [Way; 2],
 }
 
-/// One direction.
 #[repr(C)]
 struct Way {
     condition: libc::pthread_cond_t,
@@ -76,7 +74,6 @@ struct Way {
     notified: u32,
 }
 
-/// One end.
 pub struct Condvar {
     meeting: Place<Meeting>,
     own: *mut Way,

@@ -9,7 +9,6 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
     name: "coroutine-switch",
     about: "two stackful coroutine switches",

@@ -16,7 +16,6 @@ use crate::sys;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{self, Every, FdWait, Wait};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     name: "eventfd",
     about: "a kernel counter per direction",
@@ -31,7 +30,6 @@ pub static ROW: Row = Row::notifier::<EventFd>(Facts {
     ..NOTIFIER
 });
 
-/// One end.
 pub struct EventFd {
     incoming: OwnedFd,
     outgoing: OwnedFd,

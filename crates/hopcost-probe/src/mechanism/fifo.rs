@@ -21,7 +21,6 @@ use crate::transport::stream::Stream;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<Fifo>(Facts {
     name: "fifo",
     family: "pipe",

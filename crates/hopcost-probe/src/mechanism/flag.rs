@@ -17,7 +17,6 @@ use crate::transport::page::{self, Page};
 use crate::transport::waits::{SPIN, YIELD};
 use crate::wait::{self, PAUSE, Spin, Spinning, Wait, Yield};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
     name: "flag",
     about: "a cache line that the other polls",
@@ -32,7 +31,6 @@ pub static ROW: Row = Row::notifier::<Flag>(Facts {
     ..NOTIFIER
 });
 
-/// One end.
 pub struct Flag {
     page: Page<AtomicU32>,
     notified: u32,

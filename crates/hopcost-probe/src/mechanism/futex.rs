@@ -31,7 +31,6 @@ use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::transport::{by_role, page};
 use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
     name: "futex",
     about: "a word that futex(2) sleeps on",
@@ -88,7 +87,6 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
     ..NOTIFIER
 });
 
-/// One end.
 pub struct Futex {
     outgoing: Counter,
     incoming: Counter,

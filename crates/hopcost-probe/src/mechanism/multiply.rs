@@ -11,7 +11,6 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<Multiply>(Facts {
     name: "multiply",
     about: "one dependent multiplication",

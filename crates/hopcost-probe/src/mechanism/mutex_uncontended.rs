@@ -15,7 +15,6 @@ use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::call::<MutexUncontended>(Facts {
     name: "mutex-uncontended",
     about: "lock and unlock a free mutex",

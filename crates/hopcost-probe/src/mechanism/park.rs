@@ -21,7 +21,6 @@ use crate::registry::{NOTIFIER, Row};
 use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
 use crate::wait::{Block, Wait};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Park>(Facts {
     name: "park",
     about: "Rust's thread::park and unpark",
@@ -66,7 +65,6 @@ struct Side {
 /// Where the threads meet: the caller's side, the callee's side.
 type Meeting = [Arc<Line<Side>>; 2];
 
-/// One end.
 pub struct Park {
     own: Arc<Line<Side>>,
     peers: Arc<Line<Side>>,

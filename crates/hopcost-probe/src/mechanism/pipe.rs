@@ -15,7 +15,6 @@ use crate::transport::stream::Stream;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<Pipe>(Facts {
     name: "pipe",
     family: "pipe",

@@ -19,7 +19,6 @@ use crate::sys;
 use crate::transport::stream::{read_some, write_some};
 use crate::worker::lines::give_up_after;
 
-/// The row.
 pub static ROW: Row = Row::call::<PipeInline>(Facts {
     name: "pipe-inline",
     about: "into a pipe and out, in one thread",

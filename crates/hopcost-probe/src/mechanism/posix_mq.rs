@@ -20,7 +20,6 @@ use crate::sys::{self, Look};
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{Every, FdWait, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     name: "posix-mq",
     family: "message queue",
@@ -63,7 +62,6 @@ fn available() -> Result<(), String> {
     Ok(())
 }
 
-/// One end.
 pub struct PosixMq {
     incoming: OwnedFd,
     outgoing: OwnedFd,

@@ -24,7 +24,6 @@ use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::Endpoint;
 
-/// The row.
 pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
 
 const FACTS: Facts = Facts {

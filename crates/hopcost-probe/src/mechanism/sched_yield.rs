@@ -13,7 +13,6 @@ use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::call::<SchedYield>(Facts {
     name: "sched-yield",
     about: "sched_yield(2), nobody to yield to",

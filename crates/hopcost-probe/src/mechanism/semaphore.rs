@@ -27,7 +27,6 @@ use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 const SLEEPS_OR_NOT: PerOperation =
     PerOperation::Between(0.0, 2.2, "an end that finds the value raised does not sleep");
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     name: "semaphore",
     about: "a POSIX semaphore per direction",
@@ -65,7 +64,6 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     ..NOTIFIER
 });
 
-/// One end.
 pub struct Semaphore {
     page: Page<libc::sem_t>,
     spinning: Spinning,

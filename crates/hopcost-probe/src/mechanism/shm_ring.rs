@@ -42,7 +42,6 @@ use crate::transport::counter::{Sleeper, Wake};
 use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
-/// The row.
 pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     name: "shm-ring",
     family: "shared memory",
@@ -244,7 +243,6 @@ pub struct ShmRing {
     payload: usize,
     spinning: Spinning,
     outgoing: Ring,
-    /// Messages sent.
     sent: u32,
     /// The last count that was seen of those the other end is done with.
     sent_and_consumed: u32,

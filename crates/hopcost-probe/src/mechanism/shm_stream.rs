@@ -29,7 +29,6 @@ use crate::stream::wrong_end;
 use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
 use crate::wait::AtRunTime;
 
-/// The row.
 pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     name: "shm-stream",
     family: "shared memory stream",
@@ -92,7 +91,6 @@ fn capacity(payload: usize) -> usize {
     (2 * payload).next_power_of_two().max(RING_MIN)
 }
 
-/// One end.
 pub struct ShmStream {
     ring: Ring,
     end: End,

@@ -26,7 +26,6 @@ use crate::sys;
 use crate::transport::page::{self, Page};
 use crate::wait::{Block, Wait};
 
-/// The row.
 pub static ROW: Row = Row::notifier::<Signal>(Facts {
     name: "signal",
     about: "SIGUSR1 and sigwaitinfo(2)",
@@ -56,7 +55,6 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
 /// Between two looks for the other end's id.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
 
-/// One end.
 pub struct Signal {
     waited_for: libc::sigset_t,
     peer: Peer,

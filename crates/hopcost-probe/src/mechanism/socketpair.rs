@@ -16,7 +16,6 @@ use crate::transport::stream::Stream;
 use crate::transport::waits::UNIX_STREAM_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     name: "socketpair",
     family: "unix socket",

@@ -8,7 +8,6 @@ use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::call::<Syscall>(Facts {
     name: "syscall",
     about: "getppid(2), a cheap system call",

@@ -28,7 +28,6 @@ use crate::sys;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{Wait, WithoutFd};
 
-/// The row.
 pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     name: "sysv-msg",
     family: "message queue",
@@ -145,7 +144,6 @@ impl Queue {
     }
 }
 
-/// One end.
 pub struct SysvMsg {
     incoming: Queue,
     outgoing: Queue,

@@ -17,7 +17,6 @@ use crate::transport::tcp;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<Tcp>(Facts {
     name: "tcp",
     family: "inet socket",

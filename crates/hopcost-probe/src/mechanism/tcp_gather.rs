@@ -17,7 +17,6 @@ use crate::stream::facts::{RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     name: "tcp-gather",
     about: "TCP, fields copied together, send()",
@@ -31,7 +30,6 @@ pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     ..TCP
 });
 
-/// One end.
 pub type TcpGather = OverSocket<Gather>;
 
 /// One copy, one send.

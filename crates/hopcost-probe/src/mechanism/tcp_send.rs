@@ -19,7 +19,6 @@ use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, send_all};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     name: "tcp-send",
     about: "TCP, one send() for each field",
@@ -51,7 +50,6 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     ..TCP
 });
 
-/// One end.
 pub type TcpSend = OverSocket<FieldByField>;
 
 /// One send a field.

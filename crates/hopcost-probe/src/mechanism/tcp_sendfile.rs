@@ -21,7 +21,6 @@ use crate::stream::fields::{self, Turns, unacknowledged};
 use crate::stream::sockets::{Outlet, OverSocket, moved};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     name: "tcp-sendfile",
     about: "TCP, sendfile() out of a memfd",
@@ -49,7 +48,6 @@ fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096)
 }
 
-/// One end.
 pub type TcpSendfile = OverSocket<InFile>;
 
 /// A message in the file: where it begins, and its fields.

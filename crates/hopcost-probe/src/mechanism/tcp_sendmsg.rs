@@ -9,7 +9,6 @@ use crate::registry::Row;
 use crate::stream::facts::{RECEIVES, TCP, block};
 use crate::stream::sockets::{OneSendmsg, OverSocket};
 
-/// The row.
 pub static ROW: Row = Row::stream::<OverSocket<OneSendmsg>>(Facts {
     name: "tcp-sendmsg",
     about: "TCP, one sendmsg() of all fields",

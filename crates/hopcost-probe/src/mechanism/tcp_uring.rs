@@ -22,7 +22,6 @@ use crate::stream::sockets::{Outlet, OverSocket, all_of};
 use crate::transport::tcp;
 use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     name: "tcp-uring",
     about: "TCP, one io_uring SENDMSG",
@@ -45,7 +44,6 @@ fn available() -> Result<(), String> {
     uring::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
 }
 
-/// One end.
 pub type TcpUring = OverSocket<Submission>;
 
 /// One submission a message.

@@ -30,7 +30,6 @@ use crate::sys;
 use crate::transport::tcp;
 use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
     name: "tcp-uring-zc",
     about: "TCP, one io_uring SENDMSG_ZC",
@@ -110,7 +109,6 @@ impl Sends {
     }
 }
 
-/// One end.
 pub type TcpUringZc = OverSocket<Referred>;
 
 /// A message's fields.

@@ -19,7 +19,6 @@ use crate::stream::fields::{Fields, Turns};
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     name: "tcp-vmsplice",
     about: "TCP, vmsplice into a pipe, splice",
@@ -46,7 +45,6 @@ pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.
 const PIPE_BYTES: i32 = 1 << 20;
 
-/// One end.
 pub type TcpVmsplice = OverSocket<Spliced>;
 
 /// Sets of fields that are given away by reference.

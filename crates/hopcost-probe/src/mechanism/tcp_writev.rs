@@ -14,7 +14,6 @@ use crate::stream::facts::{RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpWritev>(Facts {
     name: "tcp-writev",
     about: "TCP, one writev() of all fields",
@@ -28,7 +27,6 @@ pub static ROW: Row = Row::stream::<TcpWritev>(Facts {
     ..TCP
 });
 
-/// One end.
 pub type TcpWritev = OverSocket<OneWritev>;
 
 /// One writev a message.

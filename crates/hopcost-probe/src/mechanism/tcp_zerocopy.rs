@@ -24,7 +24,6 @@ use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, se
 use crate::sys;
 use crate::transport::tcp;
 
-/// The row.
 pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     name: "tcp-zerocopy",
     about: "TCP, sendmsg(MSG_ZEROCOPY)",
@@ -59,7 +58,6 @@ fn available() -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// One end.
 pub type TcpZerocopy = OverSocket<Pinned>;
 
 /// Sets of fields whose pages are pinned while they are sent.

@@ -13,7 +13,6 @@ use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::worker::lines::give_up;
 
-/// The row.
 pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     name: "thread-start",
     about: "create a thread and join it",

@@ -25,7 +25,6 @@ use crate::transport::tcp::loopback_available;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<Udp>(Facts {
     name: "udp",
     family: "inet socket",

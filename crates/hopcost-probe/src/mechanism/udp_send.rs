@@ -20,7 +20,6 @@ use crate::sys;
 use crate::transport::tcp::loopback_available;
 use crate::worker::lines::give_up;
 
-/// The row.
 pub static ROW: Row = Row::call::<UdpSend>(Facts {
     name: "udp-send",
     about: "send a datagram that nobody reads",

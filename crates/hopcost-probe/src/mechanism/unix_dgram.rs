@@ -20,7 +20,6 @@ use crate::transport::packets::Packets;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     name: "unix-dgram",
     family: "unix socket",

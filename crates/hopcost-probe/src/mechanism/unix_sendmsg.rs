@@ -16,7 +16,6 @@ use crate::stream::facts::{LOCAL, block};
 use crate::stream::sockets::{OneSendmsg, OverSocket};
 use crate::wait::AtRunTime;
 
-/// The row.
 pub static ROW: Row = Row::stream::<UnixSendmsg>(Facts {
     name: "unix-sendmsg",
     family: "unix stream",

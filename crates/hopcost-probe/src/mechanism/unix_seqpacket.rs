@@ -15,7 +15,6 @@ use crate::transport::packets::Packets;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     name: "unix-seqpacket",
     family: "unix socket",

@@ -17,7 +17,6 @@ use crate::transport::stream::Stream;
 use crate::transport::waits::UNIX_STREAM_WAITS;
 use crate::wait::Every;
 
-/// The row.
 pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     name: "unix-stream",
     family: "unix socket",

@@ -35,7 +35,6 @@ const SLEEPS: PerOperation =
 const SLEEPS_OR_NOT: PerOperation =
     PerOperation::Between(0.0, 2.2, "an end that finds its completion there does not sleep");
 
-/// The row.
 pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     name: "uring-msg",
     about: "IORING_OP_MSG_RING to another ring",
@@ -91,7 +90,6 @@ fn available() -> Result<(), String> {
     uring::available(opcode::MsgRingData::CODE, "IORING_OP_MSG_RING (Linux 5.18)")
 }
 
-/// One end.
 pub struct UringMsg {
     ring: Ring,
     peer: OwnedFd,

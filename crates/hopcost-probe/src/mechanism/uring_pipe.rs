@@ -9,7 +9,6 @@ use super::pipe::Pipe;
 use crate::registry::Row;
 use crate::transport::submitted::{SUBMITTED, Submitting};
 
-/// The row.
 pub static ROW: Row = Row::channel::<Submitting<Pipe>>(Facts {
     name: "uring-pipe",
     about: "two pipes by io_uring",

@@ -9,7 +9,6 @@ use super::socketpair::SocketPair;
 use crate::registry::Row;
 use crate::transport::submitted::{SUBMITTED, Submitting};
 
-/// The row.
 pub static ROW: Row = Row::channel::<Submitting<SocketPair>>(Facts {
     name: "uring-socketpair",
     about: "Unix stream sockets by io_uring",

@@ -12,7 +12,6 @@ use crate::registry::Row;
 use crate::transport::submitted::{SUBMITTED, Submitting};
 use crate::transport::tcp;
 
-/// The row.
 pub static ROW: Row = Row::channel::<Submitting<Tcp>>(Facts {
     name: "uring-tcp",
     about: "a TCP connection by io_uring",

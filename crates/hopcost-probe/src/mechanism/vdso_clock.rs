@@ -14,7 +14,6 @@ use hopcost_model::mechanism::{Facts, PerOperation};
 use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::call::<VdsoClock>(Facts {
     name: "vdso-clock",
     about: "clock_gettime(2) through the vDSO",

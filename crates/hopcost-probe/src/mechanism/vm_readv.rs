@@ -26,7 +26,6 @@ use crate::stream::wrong_end;
 use crate::sys;
 use crate::wait::AtRunTime;
 
-/// The row.
 pub static ROW: Row = Row::stream::<VmReadv>(Facts {
     name: "vm-readv",
     family: "memory of another process",
@@ -79,7 +78,6 @@ fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
     }
 }
 
-/// One end.
 pub struct VmReadv {
     socket: OwnedFd,
     end: End,

@@ -30,7 +30,6 @@ use crate::transport::waits::FD_WAITS;
 use crate::transport::{peer_closed, tcp, wait_writable};
 use crate::wait::{self, AtRunTime, FdWait, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     name: "websocket",
     family: "websocket",
@@ -221,7 +220,6 @@ impl Write for Wire {
     }
 }
 
-/// One end.
 pub struct WebSocketInline {
     socket: WebSocket<Wire>,
     out: Outgoing,

@@ -41,7 +41,6 @@ use crate::sys;
 use crate::transport::{peer_closed, tcp};
 use crate::wait::{Block, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     name: "websocket-threaded",
     family: "websocket",
@@ -333,7 +332,6 @@ enum Side {
     Handler(Box<Handler>),
 }
 
-/// One end.
 pub struct WebSocketThreaded {
     side: Side,
     out: Outgoing,

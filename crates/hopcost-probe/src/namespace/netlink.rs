@@ -69,7 +69,6 @@ impl Message {
 pub struct Netlink(OwnedFd);
 
 impl Netlink {
-    /// Opens one.
     pub fn open() -> io::Result<Self> {
         // SAFETY: the new descriptor is owned at once.
         let fd = unsafe {

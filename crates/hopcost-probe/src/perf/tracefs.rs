@@ -16,7 +16,6 @@ const SYS_ENTER: &str = "raw_syscalls/sys_enter";
 /// What a file of a tracepoint may hold; those of today have up to 4 KiB.
 const BYTES_MAX: u64 = 1 << 16;
 
-/// Its root.
 pub struct Tracefs {
     root: OwnedFd,
 }

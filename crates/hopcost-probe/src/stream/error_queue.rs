@@ -15,9 +15,7 @@ const CODE_COPIED: u8 = 1;
 /// Sends that are completed: an inclusive range of numbers, which may wrap around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The first.
     pub first: u32,
-    /// The last.
     pub last: u32,
     /// Whether the kernel copied after all.
     pub copied: bool,

@@ -37,7 +37,6 @@ impl Fields {
             write(field);
         }
     }
-    /// All fields.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Buffer> {
         self.fields.iter()
     }
@@ -139,7 +138,6 @@ impl<T> Turns<T> {
         let sets = InTurn::new(unacknowledged(attaching)?, make);
         Ok(Self { sets, sent: 0, acknowledged: 0 })
     }
-    /// All sets.
     pub fn sets(&self) -> &[T] {
         self.sets.all()
     }

@@ -50,16 +50,13 @@ fn hides_events(lockdown: &str) -> bool {
 /// Threads of the ends, by their ids as this process sees them.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// The caller's.
     pub caller: Vec<u32>,
-    /// The callee's.
     pub callee: Vec<u32>,
 }
 
 /// A stamp that an end has taken.
 #[derive(Debug, Clone, Copy)]
 pub struct EndStamp {
-    /// When.
     pub ticks: u64,
     /// Whose: the caller's or the callee's.
     pub thread: TraceThread,

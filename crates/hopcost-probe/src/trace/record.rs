@@ -31,9 +31,7 @@ pub struct Sample<'a> {
     /// The thread that ran, as this process sees it; 0 where it does not. Absent of
     /// [`Layout::Data`].
     pub tid: Option<u32>,
-    /// CLOCK_MONOTONIC_RAW.
     pub at_ns: u64,
-    /// Where.
     pub cpu: u32,
     /// The tracepoint's data.
     pub data: &'a [u8],

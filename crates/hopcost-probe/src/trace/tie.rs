@@ -31,7 +31,6 @@ pub fn is_shifted(offsets: &str) -> bool {
 pub struct Pair {
     /// The processor's counter.
     pub ticks: u64,
-    /// CLOCK_MONOTONIC_RAW.
     pub ns: u64,
     /// Half of the interval.
     pub half_ticks: u64,

@@ -23,7 +23,6 @@ pub enum Wake {
     Never,
     /// When the waiter has said that it sleeps.
     Needed,
-    /// Always.
     Always,
 }
 

@@ -78,7 +78,6 @@ enum Requests {
 const READ: u64 = 0;
 const WRITE: u64 = 1;
 
-/// One end.
 pub struct Submitted {
     // Dropped first: its requests name the buffers.
     ring: Ring,

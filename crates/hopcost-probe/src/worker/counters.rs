@@ -11,7 +11,6 @@ use crate::workload::Stamped;
 /// Whose time passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// The machine's.
     Real,
     /// The test engines'.
     Virtual,
@@ -54,7 +53,6 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes one.
     pub fn take(time: Time, counted: Usage) -> Self {
         let whose = match counted {
             Usage::Thread => libc::RUSAGE_THREAD,

@@ -18,11 +18,8 @@ use crate::workload::PhaseSpec;
 
 /// What a seat is given to start with.
 pub struct Start {
-    /// The mechanism.
     pub row: &'static Row,
-    /// The case.
     pub case: Case,
-    /// Which end.
     pub role: Role,
     /// Which flow of a stream.
     pub flow: u32,

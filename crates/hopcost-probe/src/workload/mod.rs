@@ -20,9 +20,7 @@ use crate::sys;
 pub struct PhaseSpec {
     /// Which part of the trial.
     pub phase: Phase,
-    /// Operations.
     pub count: u64,
-    /// How to stamp.
     pub stamp: Stamp,
     /// A stream ends after this long at the latest.
     pub cap_ns: Option<u64>,
@@ -40,7 +38,6 @@ impl PhaseSpec {
 pub struct Stamped {
     /// Operations done.
     pub count: u64,
-    /// Samples taken.
     pub samples: u64,
     /// The longest sample in ticks.
     pub max_ticks: u64,

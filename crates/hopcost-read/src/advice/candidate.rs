@@ -86,7 +86,6 @@ impl<'a> State<'a> {
 
 /// The numbers of a candidate.
 pub struct Measured<'a> {
-    /// Whose.
     pub candidate: &'a Candidate<'a>,
     /// The case by which it is ranked.
     pub row: &'a CaseResult,
@@ -151,7 +150,6 @@ fn usual<'c>(cases: impl Iterator<Item = &'c Case>) -> Option<Placement> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Its cases.
     pub fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
         [&self.closed, &self.open].into_iter().flatten()
     }

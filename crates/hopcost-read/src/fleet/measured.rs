@@ -19,7 +19,6 @@ pub(super) type Best<'a> = BTreeMap<(&'a str, Option<&'a str>), (&'a RawTask, us
 
 /// The run files that count.
 pub(super) struct Files {
-    /// That of each host.
     pub of_hosts: Vec<Option<usize>>,
     /// Near end, far end, and file of each pair.
     pub of_pairs: Vec<(String, String, usize)>,
@@ -101,7 +100,6 @@ pub(super) struct Measured<'a> {
     pub host: usize,
     /// As the index has it.
     pub estimate: &'a IndexedEstimate,
-    /// The value.
     pub value: f64,
     /// Its logarithm as a time: greater is slower.
     pub log: f64,

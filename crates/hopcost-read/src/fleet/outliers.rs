@@ -31,7 +31,6 @@ pub(super) struct Thresholds {
 pub(super) struct Judged {
     /// Values in ascending order, as logarithms.
     pub logs: Sample,
-    /// Their scale.
     pub scale: Option<f64>,
     /// By how many scales one lies off that is told.
     pub threshold: Option<f64>,

@@ -45,7 +45,6 @@ impl Meaning {
             _ => Meaning::Roundtrip { payload_bytes },
         }
     }
-    /// Heading.
     pub fn title(self) -> String {
         match self {
             Meaning::CallBatched => "one call".to_owned(),

@@ -14,7 +14,6 @@ use crate::format;
 pub struct Beside<'a> {
     /// Published tables, whose rows know their cases.
     pub published: &'a [PublishedTable],
-    /// Findings.
     pub findings: &'a [Finding],
     /// What the claims of the suite tell.
     pub checks: &'a [JudgedClaim],

@@ -11,7 +11,6 @@ pub struct Source {
     pub title: String,
     /// Where it was published.
     pub source: String,
-    /// On which machine.
     pub machine: String,
     /// How that was set up, where it explains the numbers.
     pub conditions: Option<String>,
@@ -27,7 +26,6 @@ pub struct Source {
     pub baselines: Vec<String>,
     /// Placements that it is shown beside; none where its rows have none.
     pub places: Vec<String>,
-    /// Its rows.
     pub rows: Vec<Row>,
 }
 
@@ -36,7 +34,6 @@ pub struct Source {
 pub struct Row {
     /// Rows shown together.
     pub group: String,
-    /// Label.
     pub label: String,
     /// Which number it is.
     pub statistic: String,
@@ -44,7 +41,6 @@ pub struct Row {
     pub value: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// Unit.
     pub unit: String,
     /// Cases that measure the same, the best first.
     pub cases: Vec<Selector>,

@@ -27,7 +27,6 @@ const P50: &str = "p50";
 pub struct Asked<'a> {
     /// Which number it is.
     pub statistic: &'a str,
-    /// Its unit.
     pub unit: &'a str,
     /// Operations that a total is of.
     pub operations: Option<u64>,

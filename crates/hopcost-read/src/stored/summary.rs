@@ -17,7 +17,6 @@ use crate::trial::{DECILES, deciles_ns};
 /// What a comparison needs of a run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
-    /// Its id.
     pub id: String,
     /// When it began, RFC 3339 in UTC.
     pub started: String,

@@ -17,7 +17,6 @@ const DISTURBED_BY: f64 = 0.3;
 /// A kind of comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// The host.
     pub host: Host,
     /// By which share the second case is slower.
     pub effect: f64,

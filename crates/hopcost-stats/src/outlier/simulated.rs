@@ -6,9 +6,7 @@ use crate::rng::Rng;
 /// A kind of fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kind {
-    /// Hosts.
     pub hosts: usize,
-    /// Cases.
     pub cases: usize,
     /// How hosts spread.
     pub tail: Tail,

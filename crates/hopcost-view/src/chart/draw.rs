@@ -37,7 +37,6 @@ pub(crate) enum Surroundings<'a> {
 /// Whether the drawing shows its title itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heading {
-    /// It does.
     Drawn,
     /// The page has it as a heading.
     Elsewhere,

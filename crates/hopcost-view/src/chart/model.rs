@@ -65,12 +65,10 @@ pub enum Fit {
     Texts,
 }
 
-/// A cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// Its number, or why there is none, in a word.
     pub text: String,
-    /// Its interval.
     pub small: String,
     /// Its ground, 0 to [`STEPS`] - 1; none where there is no number.
     pub step: Option<u8>,
@@ -156,9 +154,7 @@ impl Axis {
 /// How a value becomes a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Proportional.
     Linear,
-    /// Logarithmic.
     Log,
     /// For quantiles: logarithmic in 1/(1-q), so that each further nine takes
     /// the same length.
@@ -176,7 +172,6 @@ pub struct Series {
     pub line: Vec<(f64, f64)>,
     /// An area between two heights: x, low, high.
     pub band: Vec<(f64, f64, f64)>,
-    /// Markers.
     pub marks: Vec<Mark>,
 }
 
@@ -188,12 +183,9 @@ impl Series {
     }
 }
 
-/// One marker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where.
     pub x: f64,
-    /// Where.
     pub y: f64,
     /// Interval along the x axis.
     pub interval: Option<(f64, f64)>,
@@ -218,7 +210,6 @@ impl Mark {
 /// How a series looks. Colour never stands alone: marker and dash differ too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Colour.
     pub colour: Colour,
     /// Shape of its markers.
     pub marker: Marker,
@@ -321,8 +312,6 @@ impl Dash {
 /// A table of texts: words in the first column, numbers in the others, which are set right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
-    /// Headings.
     pub columns: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<String>>,
 }

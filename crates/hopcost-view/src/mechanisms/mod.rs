@@ -20,9 +20,7 @@ use crate::{markdown, text};
 pub enum Format {
     /// For the terminal.
     Text(TextStyle),
-    /// For programs.
     Json,
-    /// For documents.
     Markdown,
 }
 
@@ -255,7 +253,6 @@ fn made_of(described: &Description) -> String {
 enum Depth {
     /// All but the reasons for the counts of waits that are not the default.
     Brief,
-    /// All.
     Full,
 }
 

@@ -31,12 +31,10 @@ const NAMED_MAX: usize = 4;
 const MOST: usize = usize::MAX;
 const WHOLE: Room = Room { ranked: MOST, sentences: MOST, excluded: MOST, form: Form::Columns };
 
-/// On one screen.
 pub(crate) fn screen(advice: &Advice) -> Document {
     document(advice, &SCREEN)
 }
 
-/// All of it.
 pub(crate) fn whole(advice: &Advice) -> Document {
     document(advice, &WHOLE)
 }

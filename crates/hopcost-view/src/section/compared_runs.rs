@@ -14,7 +14,6 @@ const RUNS_MIN: u32 = 4;
 /// Names that a line lists.
 const NAMED_MAX: usize = 4;
 
-/// The comparison.
 pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
     let mut head = Vec::new();
     if found.compared.is_empty() {

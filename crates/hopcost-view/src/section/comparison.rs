@@ -22,7 +22,6 @@ pub(super) fn charts(compared: &[Compared]) -> Option<Block> {
     (!charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
 }
 
-/// The comparison.
 pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     let invalid =
         found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));

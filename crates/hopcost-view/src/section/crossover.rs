@@ -39,7 +39,6 @@ pub(super) fn blocks(results: &Results, found: &Crossover) -> Vec<Block> {
         .collect()
 }
 
-/// The answer.
 pub(super) fn sentence(found: &Crossover) -> String {
     let (first, second) = names(found);
     let crossed = |one: &Crossed| {

@@ -28,7 +28,6 @@ fn letter(at: usize) -> char {
     ('a'..='z').nth(at).unwrap_or('.')
 }
 
-/// On one screen.
 pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
     let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
     let changed = changed.map(|of| {

@@ -45,7 +45,6 @@ impl Document {
 pub(crate) struct Section {
     /// Unique within a document.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// What stands under it.
     pub blocks: Vec<Block>,
@@ -76,7 +75,6 @@ impl Section {
 pub(crate) enum Block {
     /// What the next blocks have in common.
     Heading(String),
-    /// A paragraph.
     Text(Tone, String),
     /// Sentences of equal rank.
     List(Vec<String>),
@@ -84,7 +82,6 @@ pub(crate) enum Block {
     Facts(Vec<(String, Cell)>),
     /// Lines to paste, which are never broken, and what they are.
     Paste(String, Vec<String>),
-    /// A table.
     Table(Table),
     /// Charts, for whoever can draw.
     Charts(Vec<Chart>, Frame),
@@ -135,7 +132,6 @@ pub(crate) struct Fold {
     pub open: bool,
     /// What is seen of it in any case.
     pub brief: Vec<Cell>,
-    /// The rest.
     pub blocks: Vec<Block>,
 }
 
@@ -168,7 +164,6 @@ pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterato
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
-    /// The columns.
     pub columns: Vec<Column>,
     /// One cell a column; a row of one cell is a heading of those below it.
     pub rows: Vec<Vec<Cell>>,
@@ -229,12 +224,10 @@ pub(crate) enum Form {
     Lines,
 }
 
-/// A column.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// What it has in common with its neighbours, over their headings.
     pub over: String,
-    /// Heading.
     pub head: String,
     /// What its cells are.
     pub kind: Kind,
@@ -248,11 +241,9 @@ pub(crate) struct Column {
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Words.
     Words,
     /// Words; one that repeats the row above is quiet.
     Repeated,
-    /// Numbers.
     Number,
     /// Numbers with their intervals.
     Estimate,
@@ -352,7 +343,6 @@ impl<'a, T> Rows<'a, T> {
         if holds { self.column(column, cell) } else { self }
     }
 
-    /// The table.
     pub fn table(self) -> Block {
         Block::Table(self.table)
     }
@@ -385,19 +375,15 @@ pub(crate) struct Cell {
 pub(crate) enum Value {
     /// Nothing to say.
     Empty,
-    /// Words.
     Words(String),
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
     /// A number that needs words, and what it is sorted by.
     Sorted(String, f64),
-    /// A number.
     Number(f64, Unit),
-    /// An estimate.
     Estimate(Box<Measured>),
     /// A multiple, and how its interval is told.
     Ratio(Ratio, Interval),
-    /// A verdict.
     Grade(Grade),
     /// The verdict on a claim; `None` where no measurement can tell.
     Ruling(Option<Ruling>),
@@ -696,7 +682,6 @@ impl Cell {
         if text.is_empty() { Self::none() } else { value(text).into() }
     }
 
-    /// A number.
     pub fn number(value: impl Into<f64>, unit: Unit) -> Self {
         Value::Number(value.into(), unit).into()
     }
@@ -784,12 +769,10 @@ impl Cell {
         cell
     }
 
-    /// Several values.
     pub fn several(cells: Vec<Cell>) -> Self {
         if cells.is_empty() { Self::none() } else { Value::Several(cells).into() }
     }
 
-    /// A verdict.
     pub fn grade(grade: impl Into<Grade>) -> Self {
         Value::Grade(grade.into()).into()
     }

@@ -130,7 +130,6 @@ impl Numbered {
         self.texts.len()
     }
 
-    /// The notes.
     pub fn notes(self) -> impl Iterator<Item = Block> {
         notes(self.texts.into_iter().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)))
     }

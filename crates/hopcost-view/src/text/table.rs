@@ -8,7 +8,6 @@ use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 const GAP: usize = 2;
 /// Longest text of a column of words; what is longer is wrapped.
 const WORDS_MAX: usize = 40;
-/// Shortest.
 const WORDS_MIN: usize = 12;
 /// Shortest of a table whose rows are lines, before columns are left out of it.
 const CUT_MIN: usize = 24;

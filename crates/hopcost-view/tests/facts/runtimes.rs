@@ -26,7 +26,6 @@ const CPP: &str = r#"{"protocol":3,"runtime":"cpp","version":"0.1.0",
  "libraries":{"boost":"1.74.0","cpp":"GCC 12.2.0"},
  "mechanisms":[{"name":"mutex","about":"std::mutex, lock and unlock","workloads":["call"]}]}"#;
 
-/// The runtimes.
 pub fn all() -> Vec<RuntimeFacts> {
     let here = |text: &str| {
         let described: hopcost_model::describe::Description = serde_json::from_str(text).unwrap();

@@ -16,7 +16,6 @@ use crate::run::scratch::Scratch;
 #[derive(Default)]
 pub struct Side {
     paths: Vec<PathBuf>,
-    /// Its runs.
     pub runs: Vec<RunSummary>,
     /// The plan of the first.
     pub plan: Option<Plan>,

@@ -2,7 +2,6 @@
 
 use hopcost_probe::interrupt;
 
-/// Fine.
 pub const OK: u8 = 0;
 /// A runtime error, or at least one case failed.
 pub const ERROR: u8 = 1;

@@ -9,7 +9,6 @@ use hopcost_model::mechanism::Mechanism;
 
 /// What the command line asks for.
 pub struct Asked<'a> {
-    /// Its selectors.
     pub selectors: &'a [String],
     /// Its options, by the key of their axis.
     pub axes: &'a BTreeMap<&'static str, Vec<String>>,
@@ -19,9 +18,7 @@ pub struct Asked<'a> {
 
 /// The same with what it means for workers.
 pub struct Own {
-    /// The selectors.
     pub selectors: Vec<String>,
-    /// The options.
     pub axes: BTreeMap<&'static str, Vec<String>>,
 }
 

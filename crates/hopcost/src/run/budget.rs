@@ -16,7 +16,6 @@ pub struct Spent {
 /// A round that is to begin.
 #[derive(Debug, Clone, Copy)]
 pub struct Next {
-    /// Its trials.
     pub trials: u64,
     /// Rounds like it without which there is no answer, itself included; 0 where there is one.
     pub needed: u64,

@@ -31,10 +31,7 @@ pub enum Knob {
         _file: File,
     },
     /// A process spins at idle priority; dropping it kills it.
-    Spinner {
-        /// The process.
-        worker: Worker,
-    },
+    Spinner { worker: Worker },
 }
 
 impl Knob {

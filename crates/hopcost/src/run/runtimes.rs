@@ -50,7 +50,6 @@ impl Ready {
 
 /// A runtime that was found.
 pub struct Found {
-    /// Its name.
     pub runtime: Runtime,
     /// Its worker, or why there is none.
     pub state: Result<Ready, String>,

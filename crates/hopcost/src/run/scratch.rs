@@ -126,7 +126,6 @@ impl Scratch {
         }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

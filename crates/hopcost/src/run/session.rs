@@ -13,11 +13,9 @@ use super::setup::Setup;
 pub struct Session<'a> {
     /// What its trials need.
     pub setup: &'a Setup,
-    /// The plan.
     pub plan: &'a Plan,
     /// The clock of each used CPU, of each runtime.
     pub clocks: &'a [ClockReading],
-    /// Its yardsticks.
     pub yardsticks: &'a Yardsticks,
     /// How long it takes, by its plan.
     pub expected_ns: u64,
@@ -30,13 +28,9 @@ pub struct Session<'a> {
 pub struct Progress {
     /// Trials finished, earlier sittings included.
     pub trials_done: u64,
-    /// Trials planned.
     pub trials_planned: u64,
-    /// Trials that failed.
     pub trials_failed: u64,
-    /// Rounds finished.
     pub rounds_done: u32,
-    /// Rounds planned.
     pub rounds_planned: u32,
     /// Expected time left, from the trials so far and no more than the budget allows; where it
     /// aims at a width, until the next look.

@@ -10,9 +10,7 @@ use hopcost_probe::sys;
 /// One thread at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Thread {
-    /// Its name.
     pub name: String,
-    /// CPU time.
     pub cpu_ns: u64,
     /// Time runnable but not running; absent where the kernel does not say.
     pub run_delay_ns: Option<u64>,

@@ -23,7 +23,6 @@ use hopcost_probe::sys::{self, Inherited};
 pub struct Program {
     /// Its path; also what `ps` shows.
     pub path: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// The directory to run it in; this process's if absent.
     pub directory: Option<PathBuf>,

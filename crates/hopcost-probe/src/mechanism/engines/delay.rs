@@ -16,7 +16,6 @@ use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
 use crate::transport::stream::Stream;
 use crate::wait::{AtRunTime, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<Delay>(Facts {
     name: "delay",
     about: "delay:TIME: a pipe of which one end computes for TIME before it sends",

@@ -19,7 +19,6 @@ use crate::transport::stream::Stream;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{AtRunTime, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<Faulty>(Facts {
     name: "fault",
     about: "fault:KIND: a pipe with an end that hangs, crashes, fails, corrupts, duplicates or reorders",

@@ -17,7 +17,6 @@ use crate::registry::Row;
 use crate::shape::{Attaching, Call, Half};
 use crate::workload::{Endpoint, PhaseSpec, Stamped, roundtrip};
 
-/// The row.
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "gaps",

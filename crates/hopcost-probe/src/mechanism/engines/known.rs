@@ -17,7 +17,6 @@ use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::Endpoint;
 
-/// The row.
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "known",

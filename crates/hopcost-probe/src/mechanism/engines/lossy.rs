@@ -15,7 +15,6 @@ use crate::transport::packets::Packets;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{AtRunTime, Wait};
 
-/// The row.
 pub static ROW: Row = Row::channel::<Lossy>(Facts {
     name: "lossy",
     about: "lossy:N: UDP that loses every Nth reply, or with -caller every Nth request",

@@ -9,7 +9,6 @@ use super::{FACTS, attach};
 use crate::registry::Row;
 use crate::shape::{Attaching, Call};
 
-/// The row.
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "null",

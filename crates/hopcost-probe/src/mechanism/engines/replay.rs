@@ -19,7 +19,6 @@ use crate::sys;
 use crate::workload::Endpoint;
 use crate::workload::{PhaseSpec, Stamped, roundtrip};
 
-/// The row.
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "replay",

@@ -27,7 +27,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 const LATE_EVERY: u64 = 50;
 const LATE_NS: u64 = 1_000_000;
 
-/// The row.
 pub static ROW: Row = Row {
     facts: Facts {
         name: "server",

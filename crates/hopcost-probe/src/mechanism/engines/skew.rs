@@ -19,7 +19,6 @@ use crate::shape::{Attaching, Half, LinkBytes, PeerExit, TwoEnds};
 use crate::wait::{Wait, WithWait};
 use crate::workload::Endpoint;
 
-/// The row.
 pub static ROW: Row = Row {
     facts: Facts {
         name: "skew",

@@ -12,7 +12,6 @@ use crate::registry::Row;
 use crate::shape::{Attaching, Call};
 use crate::sys;
 
-/// The row.
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "sleep",

@@ -25,9 +25,7 @@ use group::{Group, Opened, Starts, Thread};
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Processor cycles.
     Cycles,
-    /// Instructions retired.
     Instructions,
     /// Reads that missed the first-level data cache.
     L1dMisses,

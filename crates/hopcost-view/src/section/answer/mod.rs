@@ -41,7 +41,6 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("answer", blocks)
 }
 
-/// The answer.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let doubts = &Doubts::of(results);
     if let Some(found) = &results.comparison {

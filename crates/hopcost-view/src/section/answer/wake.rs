@@ -9,7 +9,6 @@ use crate::number;
 use crate::section::idling::by_size;
 use crate::section::model::{self, Block};
 
-/// The notes.
 pub(super) fn notes(results: &Results) -> Vec<Block> {
     let spread = results.variance_of_medians.iter().map(spread);
     let notes = samples(results).into_iter().chain(idling(results).cloned()).chain(spread);

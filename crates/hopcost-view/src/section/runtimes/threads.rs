@@ -98,7 +98,6 @@ impl Plays {
         }
     }
 
-    /// In a word.
     pub fn word(self) -> &'static str {
         match self {
             Plays::End(end) => end.word(),

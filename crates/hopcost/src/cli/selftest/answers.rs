@@ -38,7 +38,6 @@ type Judged = Result<Found, Found>;
 
 /// A known answer.
 pub struct Answer {
-    /// Its name.
     pub name: &'static str,
     /// What is known.
     pub known: &'static str,
@@ -54,7 +53,6 @@ pub struct Run {
     pub rounds: u32,
     /// Aimed length of a trial's measured phase, in the time that its clock shows.
     pub measure_ns: u64,
-    /// The answers.
     pub answers: &'static [Answer],
 }
 

@@ -24,9 +24,7 @@ const SIZE_MAX: u32 = 1 << 20;
 pub struct Bench<'a> {
     /// What its trials need.
     pub setup: &'a Setup,
-    /// The worker.
     pub ready: &'a Ready,
-    /// Its name.
     pub runtime: &'a Runtime,
     /// Where they run.
     pub machine: &'a Machine,
@@ -44,7 +42,6 @@ pub enum Verdict {
     Skipped(String),
 }
 
-/// One check.
 pub struct Check {
     /// What was checked.
     pub what: String,

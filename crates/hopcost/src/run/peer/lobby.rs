@@ -29,7 +29,6 @@ const RUN_BYTES_MAX: usize = 80;
 
 /// A run's question, with the connection that it came by.
 pub struct Asked {
-    /// What is asked.
     pub ask: Ask,
     /// Where the answer goes.
     pub lines: Lines,

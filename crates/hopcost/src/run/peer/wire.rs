@@ -85,10 +85,7 @@ pub enum Answer {
         reason: String,
     },
     /// It will not, or cannot.
-    Refused {
-        /// Why.
-        reason: String,
-    },
+    Refused { reason: String },
 }
 
 /// The far host, as it tells of itself.
@@ -96,7 +93,6 @@ pub enum Answer {
 pub struct FarHost {
     /// Version of the worker protocol.
     pub protocol: u32,
-    /// hopcost's version.
     pub version: String,
     /// Its source revision.
     pub commit: String,
@@ -110,7 +106,6 @@ pub struct FarHost {
     pub cpu: u32,
     /// The clock of that CPU.
     pub clock: ClockReading,
-    /// Its fingerprint.
     pub host: Host,
     /// Connections that it turned away during this run, because they did not prove that they know the key.
     pub strangers: u64,

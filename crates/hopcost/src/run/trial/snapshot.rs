@@ -12,9 +12,7 @@ use crate::run::threads::{Process, Thread};
 /// An end that has attached.
 #[derive(Debug, Clone)]
 pub struct Seated {
-    /// Which end.
     pub role: Role,
-    /// Its process.
     pub pid: u32,
     /// Its thread; 0 where it is none of its own.
     pub tid: u32,

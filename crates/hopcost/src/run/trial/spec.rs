@@ -25,7 +25,6 @@ const STEADY_START_UP_MS: u64 = 20_000;
 pub struct TrialSpec<'a> {
     /// What all trials have.
     pub setup: &'a Setup,
-    /// The case.
     pub case: &'a Case,
     /// Who plays it.
     pub workers: &'a Workers<'a>,
@@ -94,7 +93,6 @@ pub enum Outcome {
 
 /// Why a trial has no numbers.
 pub enum Failure {
-    /// For this reason.
     Reason(String),
     /// The user interrupted.
     Interrupted,

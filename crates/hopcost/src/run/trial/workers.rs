@@ -99,7 +99,6 @@ impl TrialWorkers<'_> {
         self.deadline = Instant::now() + patience;
     }
 
-    /// Their processes.
     pub fn pids(&self) -> impl Iterator<Item = u32> {
         self.all.iter().map(|one| one.worker.id())
     }
