@@ -53,10 +53,6 @@ fn read(run: &Path, report: &Path) -> Result<String, String> {
 fn python_computes_the_same_numbers_to_the_last_digit() {
     let home = Home::new();
     let run = small_run(&home);
-    // Without references nothing is divided.
-    let columns = ["ns", "log_error", "readings", "learnt_from"];
-    let nothing = columns.map(|column| format!("reference_{column} = NULL")).join(", ");
-    edit(&run, &format!("UPDATE yardstick SET {nothing}"));
     let report = home.path().join("report.json");
     let text = home.expect(&["report", "--format", "json"], 0);
     fs::write(&report, &text).expect("to write");

@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(of(0.01, None), Decision::NotNeeded);
         assert_eq!(of(0.011, None), Decision::Divided);
         for (away, error, differs) in
-            [(0.048, 0.0, false), (0.049, 0.0, true), (-0.049, 0.0, true), (0.1, 0.04, false)]
+            [(0.048, 0.0, false), (0.049, 0.0, true), (-0.049, 0.0, true), (0.1, 0.06, false)]
         {
             let run = Calibrated { centre_error: 0.0, ..at(1.0, 0.1) };
             assert_eq!(run.differs(Reference { level: 1.0 - away, error }), differs, "{away}");

@@ -87,7 +87,7 @@ fn speeds(found: &Checkup) -> impl Iterator<Item = (&'static str, Cell)> {
         let from = &of.reference;
         let date = from.learnt_on.split('T').next().unwrap_or_default();
         format!(
-            "{}, CPU {cpus}: {} from run {} ({date}, {}, {}{})",
+            "{}, CPU {cpus}: {}, {} ({date}, {}, {}{})",
             of.class.word(),
             number::time(from.operation_ns, 3),
             from.learnt_from,

@@ -113,7 +113,7 @@ fn speed(results: &Results) -> Option<Chart> {
     let axis = Axis::new("times slower", Scale::Log, Unit::Named(String::new()));
     Some(Chart {
         id: "speed".to_owned(),
-        title: "The machine during the run: how much slower than at its reference speed".to_owned(),
+        title: "The machine during the run: how much slower than when it is quiet".to_owned(),
         description: "Level of the yardstick of each trial's class, read right before and after \
                       it, over its reference, over the time of the run. The trial's times were \
                       divided by it."
