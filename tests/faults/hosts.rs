@@ -273,6 +273,17 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "SIGINT of the far end in the middle of a run",
+        codes: &[1],
+        says: &["the far host does not answer any more", "finished trials are kept"],
+        within_s: 60,
+        play: |home| {
+            let (far, first) = begun(home);
+            far.end(libc::SIGINT);
+            Ok(first.finish())
+        },
+    },
+    Fault {
         name: "the path to the far host goes down in the middle of a run",
         codes: &[1],
         says: &["the far host does not answer any more", "finished trials are kept"],

@@ -6,133 +6,18 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::{ComparisonPlan, Plan};
-use hopcost_model::results::{Across, Compared, Results, Statistic, Verdict};
-use hopcost_model::text::count;
+use hopcost_model::results::Results;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
-use super::compare_runs::{self, across, across_words};
+use super::compare_args::Args;
 use super::exit::{self, not_comparable, usage};
-use super::run::{
-    AxisArgs, MeasuredArgs, REPORT, duration, interrupted, measure, percent, prepare, show_finished,
-};
+use super::run::{MeasuredArgs, REPORT, duration, interrupted, measure, prepare, show_finished};
 use super::session::{RunSession, begun};
-use super::shown::{Shown, percentile};
-use super::{compare_anew, compare_fleets, host, output, report};
+use super::{compare_anew, compare_fleets, compare_runs, host, report};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
-
-/// Arguments of `compare`.
-#[derive(clap::Args)]
-#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
-       hopcost compare [OPTIONS] OLD... -- NEW...
-       hopcost compare [OPTIONS] --live CASE CASE...
-       hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
-pub struct Args {
-    /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
-    /// cases, each of which selects one, the baseline first
-    #[arg(value_name = "RUN|CASE", required = true)]
-    pub(super) what: Vec<String>,
-    /// Runs, where a side has several: those before `--` are the baseline
-    #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
-    new: Vec<String>,
-    /// What the runs may differ in
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
-          long_help = across_help())]
-    pub(super) across: Vec<Across>,
-    /// Measure cases now, side by side
-    #[arg(long)]
-    live: bool,
-    /// Ratios off 1 by no more than this are those of equals
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
-    margin: f64,
-    /// Fail (exit code 4) where a case is slower by more than this. What looks slower is measured
-    /// again first, unless both sides are stored. A baseline alone is measured anew
-    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "margin")]
-    fail_if_slower: Option<f64>,
-    /// Fail (exit code 5) where a case may be slower and is not decided
-    #[arg(long, requires = "fail_if_slower")]
-    strict: bool,
-    /// Runs to measure against a baseline's (as many as can decide, 5 at least)
-    #[arg(long, value_name = "N", requires = "fail_if_slower", conflicts_with = "live",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(super) runs: Option<u32>,
-    /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
-    #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
-    pub(super) statistic: Option<Statistic>,
-    /// Time at most; a comparison stops when it is decided
-    #[arg(
-        long,
-        value_name = "TIME",
-        visible_alias = "budget",
-        default_value = "20s",
-        requires = "live"
-    )]
-    duration: String,
-    #[command(flatten)]
-    axes: AxisArgs,
-    /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", requires = "live")]
-    measure: Option<String>,
-    #[command(flatten)]
-    pub(super) measured: MeasuredArgs,
-    #[command(flatten)]
-    pub(super) shown: Shown,
-}
-
-fn across_help() -> String {
-    format!(
-        "What the runs may differ in, separated by commas: {}. Without it nothing is compared that \
-         differs in any of them (exit code 6). Across placement, runtime or boundary, cases are \
-         paired that differ in that alone",
-        across_words()
-    )
-}
-
-impl Args {
-    /// Ratios off 1 by no more than this share are those of equals.
-    pub(super) fn margin(&self) -> f64 {
-        self.fail_if_slower.unwrap_or(self.margin)
-    }
-
-    /// Measures again what looks slower, where that would fail.
-    pub(super) fn confirm(
-        &self,
-        first: &mut [Compared],
-        again: impl FnOnce(&[String]) -> anyhow::Result<Vec<Compared>>,
-    ) -> anyhow::Result<()> {
-        let slower = first.iter().filter(|of| of.verdict == Verdict::Slower);
-        let slower: Vec<String> = slower.map(|of| of.case.clone()).collect();
-        if self.fail_if_slower.is_none() || slower.is_empty() {
-            return Ok(());
-        }
-        let looked = count(slower.len(), "case");
-        output::say(&format!("hopcost: {looked} looked slower: measured again"));
-        let second = again(&slower)?;
-        for of in first.iter_mut().filter(|of| slower.contains(&of.case)) {
-            let found = second.iter().find(|again| again.case == of.case).cloned();
-            let found = found.unwrap_or_else(|| hopcost_read::unmeasured(&of.case));
-            of.again = Some(Box::new(found));
-        }
-        Ok(())
-    }
-
-    /// The exit code of a comparison; a case fails only with `--fail-if-slower`.
-    pub(super) fn code(&self, compared: &[Compared], is_invalid: bool) -> u8 {
-        let any = |is_it: &dyn Fn(&Compared) -> bool| {
-            self.fail_if_slower.is_some() && compared.iter().any(is_it)
-        };
-        match () {
-            () if compared.is_empty() => exit::NOT_COMPARABLE,
-            () if any(&|of| !of.is_measured()) => exit::ERROR,
-            () if is_invalid => exit::INVALID,
-            () if any(&Compared::is_slower) => exit::REGRESSION,
-            () if self.strict && any(&|of| of.is_open(self.margin())) => exit::INCONCLUSIVE,
-            () => exit::OK,
-        }
-    }
-}
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
@@ -271,6 +156,7 @@ mod tests {
     use super::super::{Cli, Command};
     use super::*;
     use clap::Parser;
+    use hopcost_model::results::{Compared, Verdict};
 
     /// The page with the workflow.
     const PAGE: &str = include_str!("../../../../docs/ci.md");

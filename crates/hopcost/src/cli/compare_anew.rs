@@ -15,7 +15,7 @@ use hopcost_read::stored::{self, Asked, RunSummary};
 use hopcost_stats::compare::{RUNS_MIN, check};
 use hopcost_view::number;
 
-use super::compare::Args;
+use super::compare_args::Args;
 use super::compare_runs::{Side, refusal, side};
 use super::exit::usage;
 use super::session::{RunSession, begun};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::compare::Args;
+use super::compare_args::Args;
 use super::compare_runs::refusal;
 use super::exit::usage;
 use super::fleet_index;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{Across, Compared, Difference, RunComparison, Statistic};
+use hopcost_model::results::{Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
-use super::compare::Args;
+use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
 use super::{output, report};
 use crate::run::scratch::Scratch;
@@ -123,15 +123,4 @@ fn ensure_apart(baseline: &Side, other: &Side) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What runs may differ in, by its word.
-pub(super) fn across(text: &str) -> Result<Across, String> {
-    let found = Across::ALL.iter().copied().find(|across| across.word() == text);
-    found.ok_or_else(|| format!("want any of {}", across_words()))
-}
-
-/// Every such word.
-pub(super) fn across_words() -> String {
-    Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
 }

@@ -4,6 +4,7 @@ mod advise;
 mod command_line;
 mod compare;
 mod compare_anew;
+mod compare_args;
 mod compare_fleets;
 mod compare_runs;
 mod completions;
@@ -68,8 +69,8 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
-    /// Say which is faster: of stored runs, or of cases measured side by side; a check for CI
-    Compare(Box<compare::Args>),
+    /// Report which is faster, of stored runs or of cases side by side; fail CI if asked to
+    Compare(Box<compare_args::Args>),
     /// Say which mechanism to use for messages of a size, at a rate, within limits
     Advise(Box<advise::Args>),
     /// Find from which payload, flows, gap or rate on one case overtakes another
