@@ -69,7 +69,7 @@ enum Command {
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
-    /// Report which is faster, of stored runs or of cases side by side; fail CI if asked to
+    /// Report which is faster, stored runs or cases side by side; fail CI if slower
     Compare(Box<compare_args::Args>),
     /// Say which mechanism to use for messages of a size, at a rate, within limits
     Advise(Box<advise::Args>),
