@@ -27,7 +27,7 @@ pub const FAULTS: &[Fault] = &[
         within_s: 60,
         play: |home| {
             // The report of what is kept comes last.
-            let script = "mkdir small && mount -t tmpfs -o size=300k none small && ( \"$@\"; \
+            let script = "mkdir small && mount -t tmpfs -o size=400k none small && ( \"$@\"; \
                           code=$?; \"$1\" report small/x --format json >report; exit $code ); exit";
             let case = ["run", "pipe?place=same-cpu", "--rounds", "400", "--measure", "30ms"];
             let output =

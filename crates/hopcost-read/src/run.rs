@@ -85,7 +85,11 @@ impl<'a> Run<'a> {
     pub fn doubt(&self, case: usize) -> Option<Doubt> {
         let times = self.trials_of.get(case).into_iter().flatten().map(|&trial| self.at_s[trial]);
         let first = times.clone().fold(f64::INFINITY, f64::min);
-        let span_s = times.fold(0.0, |span: f64, at_s| span.max(at_s - first));
+        // Simulated time is of no moment of this machine.
+        let of = u32::try_from(case).ok().and_then(|case| self.raw.plan.case(case));
+        let is_simulated = of.is_some_and(Case::has_virtual_clock);
+        let least_s = if is_simulated { f64::INFINITY } else { 0.0 };
+        let span_s = times.fold(least_s, |span: f64, at_s| span.max(at_s - first));
         let doubts = &self.yardsticks.doubts;
         let of_case = u32::try_from(case).ok().and_then(|case| doubts.get(&case).copied());
         let doubt = of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(Doubt::default))?;
