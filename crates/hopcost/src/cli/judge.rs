@@ -52,7 +52,7 @@ pub struct Args {
     #[command(flatten)]
     shown: Shown,
     /// Print the plan with what is skipped and why, and measure nothing
-    #[arg(long, conflicts_with_all = ["html", "plots", "open", "run", "gate"])]
+    #[arg(long, conflicts_with_all = ["html", "plots", "run", "gate"])]
     dry_run: bool,
 }
 
