@@ -2,7 +2,7 @@
 
 use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, RankedCase, Results};
 
-use super::order::{Ranks, ends, name, ranking, usual};
+use super::order::{Ranks, ends, name_without_size, ranking, usual};
 use crate::names::{Place, at, headline};
 use crate::number;
 use crate::section::model::{Block, Cell, facts};
@@ -27,9 +27,8 @@ pub(super) fn blocks(group: &LadderGroup, results: &Results) -> Vec<Block> {
         let (index, case) = at(row, place, results)?;
         let estimate = headline(case)?.1;
         let (point, high) = (estimate.point?, estimate.high.or(estimate.point)?);
-        let size = case.case.payload_bytes.unwrap_or(0);
-        let size = format!(" {}", number::bytes(size));
-        let label = name(row, usual, results).replacen(&size, "", 1);
+        let bytes = Some(case.case.payload_bytes.unwrap_or(0));
+        let label = name_without_size(row, usual, bytes, results);
         let value = number::time(point, estimate.digits.clamp(2, 3));
         let noisy = high - point > NOISY * point;
         Some((point, Named { name: label, value, rank: ranks.number(index as u32), noisy }))

@@ -6,7 +6,7 @@ use hopcost_model::results::{
 };
 
 use super::doubt::Doubts;
-use super::order::{Ranks, name, ranking, titled, usual};
+use super::order::{Ranks, name, name_without_size, ranking, titled, usual};
 use super::unit;
 use crate::names::{Place, at, capitalised, cases_at, cases_of, headline};
 use crate::number;
@@ -14,13 +14,6 @@ use crate::section::model::{
     Block, Cell, Column, Form, Interval, Rows, Scale, Table, Value, note, numbers, words as texts,
 };
 use crate::section::words::mechanism;
-
-/// A row of a table, and whether it is of a group in batches that stands in it.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    group: &'a LadderGroup,
-    row: &'a LadderRow,
-}
 
 /// The cases of a row that have a number.
 fn measured<'a>(
@@ -38,54 +31,50 @@ pub(super) fn table(
     results: &Results,
     doubts: &Doubts,
 ) -> Vec<Block> {
-    let lines = std::iter::once(&group)
-        .chain(aside)
-        .flat_map(|group| group.rows.iter().map(|row| Line { group, row }));
     let payload = |row: &LadderRow| measured(row, results).next()?.2.case.payload_bytes;
     let own = group.rows.iter().find_map(payload);
-    let fits = |line: &Line| std::ptr::eq(line.group, group) || payload(line.row) == own;
-    let mut lines: Vec<Line> =
-        lines.filter(|line| measured(line.row, results).next().is_some() && fits(line)).collect();
+    let besides = aside.iter().flat_map(|of| &of.rows).filter(|row| payload(row) == own);
+    let rows = group.rows.iter().chain(besides);
+    let mut rows: Vec<&LadderRow> =
+        rows.filter(|row| measured(row, results).next().is_some()).collect();
     // Stable: what spins stands last.
-    lines.sort_by_key(|line| line.row.spins);
+    rows.sort_by_key(|row| row.spins);
     let usual = usual(group.rows.iter());
-    let of = |line: &Line, place| at(line.row, place, results);
-    let size = own.map_or(String::new(), |size| format!(" {}", number::bytes(size)));
+    let of = |row: &&LadderRow, place| at(row, place, results);
     let title = titled(group, unit::heading(results));
-    let label = |line: &Line| Cell::text(name(line.row, usual, results).replacen(&size, "", 1));
-    let mut table = Rows::of(&lines).column(texts(""), label);
+    let label = |row: &&LadderRow| Cell::text(name_without_size(row, usual, own, results));
+    let mut table = Rows::of(&rows).column(texts(""), label);
     let cost = if group.batched { "cost" } else { "p50" };
     let first =
         Place::ALL.into_iter().find(|place| group.rows.iter().any(|row| row.at(*place).is_some()));
     for place in Place::ALL {
         let over = |column: Column| column.over(place.name());
         let ranks = Ranks::of(group, place, RankedBy::Time);
-        let case = |line: &Line| of(line, place).map(|(index, _)| index as u32);
-        let ranked_as = |line: &Line| ranked(group, place).find(|of| Some(of.result) == case(line));
+        let case = |row: &&LadderRow| of(row, place).map(|(index, _)| index as u32);
+        let ranked_as =
+            |row: &&LadderRow| ranked(group, place).find(|of| Some(of.result) == case(row));
         table = table
-            .column(over(numbers("rank").fold(1)), |line| {
-                case(line).map_or(Cell::none(), |case| ranks.cell(case, line.row))
+            .column(over(numbers("rank").fold(1)), |row| {
+                case(row).map_or(Cell::none(), |case| ranks.cell(case, row))
             })
-            .column(over(numbers(cost)), |line| {
-                value(of(line, place), unit::scale(results), doubts)
+            .column(over(numbers(cost)), |row| value(of(row, place), unit::scale(results), doubts))
+            .column(over(numbers(&base(group, place, results)).fold(2)), |row| {
+                ranked_as(row).map_or(Cell::none(), |ranked| multiple(ranked, results))
             })
-            .column(over(numbers(&base(group, place, results)).fold(2)), |line| {
-                ranked_as(line).map_or(Cell::none(), |ranked| multiple(ranked, results))
-            })
-            .column_if(first == Some(place), over(texts("").fold(4)), |line| {
-                let ratio = ranked_as(line).and_then(|of| of.ratio.as_ref());
+            .column_if(first == Some(place), over(texts("").fold(4)), |row| {
+                let ratio = ranked_as(row).and_then(|of| of.ratio.as_ref());
                 ratio.filter(|ratio| ratio.low.is_some()).map_or(Cell::none(), bar)
             })
-            .column(over(numbers("Gbit/s").fold(1)), |line| {
-                let stream = of(line, place).and_then(|(_, case)| case.stream.as_ref());
+            .column(over(numbers("Gbit/s").fold(1)), |row| {
+                let stream = of(row, place).and_then(|(_, case)| case.stream.as_ref());
                 let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
                 Cell::brief(rate, Scale::Power(0), "")
             });
         // Of blocking ends on one CPU it says no more than the p50.
-        let last = lines.iter().flat_map(|line| measured(line.row, results));
+        let last = rows.iter().flat_map(|row| measured(row, results));
         let last = last.into_iter().all(|of| of.0 as u8 <= place as u8);
-        table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |line| {
-            let cpu = of(line, place).and_then(|(_, case)| case.cpu_ns_per_message);
+        table = table.column_if(last, over(numbers("CPU/msg").fold(3)), |row| {
+            let cpu = of(row, place).and_then(|(_, case)| case.cpu_ns_per_message);
             Cell::sorted(cpu, |ns| number::time(ns, 2))
         });
     }

@@ -9,6 +9,7 @@ use hopcost_model::results::{
 };
 
 use crate::names::{Place, capitalised, headline, row_label};
+use crate::number;
 use crate::section::model::{Block, Cell, Scale, Tone, Value, says};
 
 /// What a row is called beside others: its label, and what it has that most of them have
@@ -23,6 +24,17 @@ pub(super) fn name(row: &LadderRow, usual: Option<Boundary>, results: &Results) 
         Some("spin") => format!("{name}, spinning"),
         Some(wait) => format!("{name}, {wait}"),
     }
+}
+
+/// The same in a table of one size, which the heading names.
+pub(super) fn name_without_size(
+    row: &LadderRow,
+    usual: Option<Boundary>,
+    bytes: Option<u32>,
+    results: &Results,
+) -> String {
+    let size = bytes.map_or(String::new(), |bytes| format!(" {}", number::bytes(bytes)));
+    name(row, usual, results).replacen(&size, "", 1)
 }
 
 /// `two threads`
