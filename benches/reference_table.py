@@ -16,13 +16,16 @@ A row a home and case: the ratio of the value met to C's (median; C over C as it
 `–` where none was shown, and the least quiet value over the value met. On one CPU met has to be within 3 % of C, across CPUs within
 C's own spread; quiet within 5 % or not shown; and no factor below 0.95, because the machine is quiet. About 6 minutes.
 """
-import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile
+import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from against_c import MECHANISMS
 from identical_runs import control_group
 from pairs import compile_c, cpus as two_cpus, median, run, ticks_per_second
 
 LEARN = ["pipe?place=same-cpu,cross", "flag?place=cross", "--rounds", "14"]
 CASES = [("pipe", "same-cpu"), ("udp", "same-cpu"), ("pipe", "cross"), ("eventfd", "cross")]
+# Idle time before a C program, and how many of them are one value.
+SPACING_S = 0.2
+C_RUNS = 4
 LOOP = "while :; do :; done"
 
 
@@ -79,11 +82,16 @@ def main():
         sys.exit("reference_table.py: needs two CPUs")
     rate = float(ticks_per_second())
 
-    def c_ns(name, place):
+    def c_once_ns(name, place):
+        # As hopcost spaces its rounds: wake-ups of a CPU that idled take up to twice as long here.
+        time.sleep(SPACING_S)
         row, callee = MECHANISMS[name], first if place == "same-cpu" else second
         count = 4000 if place == "same-cpu" else 1000
         ticks = run(c_program, row.c, row.c_boundary(), first, callee, count // 10, count, *row.c_message())
         return float(ticks) / rate * 1e9
+
+    def c_ns(name, place):
+        return median([c_once_ns(name, place) for _ in range(C_RUNS)])
 
     print(f"{'learnt':8} {'case':18} {'C ns':>8}  {'met / C':>8} {'C / C':>8}  {'quiet / C':>9} {'factor':>7}  speed")
     for name in options.homes.split(","):

@@ -86,7 +86,7 @@ pub use suite::{Suite, parse_suite};
 pub use time::{
     BUDGET_FOR_INTERVAL, Beyond, Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL,
     ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX, TRIAL_DEFAULT, TRIAL_FIXED_NS, estimate_ns, expected,
-    rounds_needed, spacing_ns, traced_ns, trial_ns,
+    rests, rounds_needed, spacing_ns, traced_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

@@ -197,6 +197,11 @@ pub fn spacing_ns(plan: &Plan) -> u64 {
     SPACING_NS.min(budget_ns / u64::from(plan.rounds.max(1)))
 }
 
+/// Whether the spacing leaves the CPUs idle before each trial of a plan.
+pub fn rests(plan: &Plan) -> bool {
+    2 * round_ns(&plan.trial, plan.live_cases(), &[], TWO_CPUS_NS) < spacing_ns(plan)
+}
+
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
 /// quarter. With a budget no round is started that would end after it, but for those that an answer
 /// needs. `runtimes` are those of its live cases that are not Rust.

@@ -20,7 +20,7 @@ use super::progress::Line;
 use super::{host, output, recompute, report};
 use crate::about;
 use crate::run::peer::near::Peer;
-use crate::run::reference::{Machine, References};
+use crate::run::reference::{Machine, References, Spacing};
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
@@ -199,7 +199,7 @@ impl RunSession {
         if yardsticks.iter().all(|one| one.reference.is_some()) {
             return;
         }
-        match References::of_user(self.machine.clone()) {
+        match References::of_user(self.machine.clone(), Spacing::of(&self.plan)) {
             Ok(known) => {
                 for one in yardsticks.iter_mut().filter(|one| one.reference.is_none()) {
                     one.reference = known.of(one).cloned();
@@ -211,7 +211,7 @@ impl RunSession {
 
     /// Stores for the runs that follow what a complete run teaches of this machine.
     fn learn(&self, results: &Results) {
-        let known = References::of_user(self.machine.clone());
+        let known = References::of_user(self.machine.clone(), Spacing::of(&self.plan));
         if let Err(why) = known.and_then(|mut known| known.learn(&results.yardsticks)) {
             output::say(&format!("hopcost: {why:#}; later runs do without"));
         }

@@ -11,6 +11,7 @@ use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
+use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_model::results::{QuietSpeed, Speed, YardstickLevel};
 use hopcost_probe::folder::Folder;
@@ -61,6 +62,9 @@ struct Floor {
     class: YardstickClass,
     case: String,
     cpus: Vec<u32>,
+    /// Whether its CPUs idled before each trial, where that makes another speed of it.
+    #[serde(default)]
+    rested: bool,
     revision: u32,
     reference: Reference,
 }
@@ -70,8 +74,9 @@ impl Floor {
         let Reference { operation_ns, log_error, .. } = self.reference;
         OPERATIONS_NS.contains(&operation_ns) && (0.0..=1.0).contains(&log_error)
     }
-    fn is_of(&self, case: &str, cpus: &[u32]) -> bool {
-        self.case == case && self.cpus == cpus && self.revision == revision(case)
+    fn is_of(&self, case: &str, cpus: &[u32], rested: bool) -> bool {
+        let is_same = (self.case.as_str(), &*self.cpus, self.rested) == (case, cpus, rested);
+        is_same && self.revision == revision(case)
     }
     fn is_known(&self) -> bool {
         self.reference.trials >= TRIALS_MIN && self.reference.runs >= RUNS_MIN
@@ -90,31 +95,52 @@ fn revision(case: &str) -> u32 {
     hopcost_probe::mechanism::find(name).map_or(0, |row| Mechanism::of(&row.facts).revision)
 }
 
+/// Whether the CPUs of a run idle before each of its trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    Dense,
+    Rested,
+}
+
 /// The speeds that are stored for a machine.
 #[derive(Debug)]
 pub struct References {
     folder: PathBuf,
     stored: Stored,
+    spacing: Spacing,
+}
+
+impl Spacing {
+    pub fn of(plan: &Plan) -> Self {
+        if hopcost_plan::rests(plan) { Self::Rested } else { Self::Dense }
+    }
 }
 
 impl References {
-    /// Those of this user for a machine; none where there is no file. An error says in a line
-    /// why the file cannot be used.
-    pub fn of_user(machine: Machine) -> anyhow::Result<Self> {
-        Self::open(&folder()?, machine)
+    /// Those of this user for a machine and a run of this spacing; none where there is no file. An
+    /// error says in a line why the file cannot be used.
+    pub fn of_user(machine: Machine, spacing: Spacing) -> anyhow::Result<Self> {
+        Self::open(&folder()?, machine, spacing)
     }
 
-    fn open(folder: &Path, machine: Machine) -> anyhow::Result<Self> {
+    fn open(folder: &Path, machine: Machine, spacing: Spacing) -> anyhow::Result<Self> {
         let stored = read(folder, &machine).with_context(|| {
             format!("the machine's quiet speeds in {} are not believed", folder.display())
         })?;
         let none = || Stored { machine, floors: Vec::new() };
-        Ok(Self { folder: folder.to_owned(), stored: stored.unwrap_or_else(none) })
+        Ok(Self { folder: folder.to_owned(), stored: stored.unwrap_or_else(none), spacing })
+    }
+
+    /// A wake-up of a CPU that idled for long can take twice as long: guest and hypervisor
+    /// adapt how long they poll before they halt it (Documentation/virt/kvm/halt-polling.rst).
+    fn is_rested(&self, class: YardstickClass) -> bool {
+        class == YardstickClass::Wake && self.spacing == Spacing::Rested
     }
 
     /// The quiet speed of a yardstick, once runs enough have taught it.
     pub fn of(&self, yardstick: &Yardstick) -> Option<&Reference> {
-        let is_it = |floor: &&Floor| floor.is_of(&yardstick.case, &yardstick.cpus);
+        let rested = self.is_rested(yardstick.class);
+        let is_it = |floor: &&Floor| floor.is_of(&yardstick.case, &yardstick.cpus, rested);
         let floor = self.stored.floors.iter().find(is_it)?;
         floor.is_known().then_some(&floor.reference)
     }
@@ -138,15 +164,19 @@ impl References {
             if level.case.parse::<Case>().is_ok_and(|case| case.has_virtual_clock()) {
                 continue;
             }
+            let rested = self.is_rested(level.class);
             let floors = &mut self.stored.floors;
-            let at = floors.iter().position(|floor| floor.is_of(&level.case, &level.cpus));
+            let at = floors.iter().position(|floor| floor.is_of(&level.case, &level.cpus, rested));
             let known = at.map(|at| floors.swap_remove(at).reference);
             let reference = learnt(known, level);
-            floors.retain(|floor| (&floor.case, &floor.cpus) != (&level.case, &level.cpus));
+            floors.retain(|floor| {
+                (&floor.case, &floor.cpus, floor.rested) != (&level.case, &level.cpus, rested)
+            });
             floors.extend(reference.map(|reference| Floor {
                 class: level.class,
                 case: level.case.clone(),
                 cpus: level.cpus.clone(),
+                rested,
                 revision: revision(&level.case),
                 reference,
             }));
@@ -274,16 +304,19 @@ mod tests {
         }
     }
 
-    fn of(references: &References) -> Option<(String, f64)> {
-        let yardstick = Yardstick {
+    fn yardstick() -> Yardstick {
+        Yardstick {
             class: YardstickClass::Syscall,
             case: "call/syscall".into(),
             cpus: vec![0],
             operations: 9,
             reference: None,
             gone: None,
-        };
-        let found = references.of(&yardstick)?;
+        }
+    }
+
+    fn of(references: &References) -> Option<(String, f64)> {
+        let found = references.of(&yardstick())?;
         Some((found.learnt_from.clone(), found.operation_ns))
     }
 
@@ -291,13 +324,13 @@ mod tests {
     fn after(class: YardstickClass, runs: &[(f64, f64, u64)]) -> Option<(String, f64)> {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("hopcost/machine");
-        let mut references = References::open(&folder, machine("a")).unwrap();
+        let mut references = References::open(&folder, machine("a"), Spacing::Dense).unwrap();
         for (run, (ns, error, trials)) in runs.iter().enumerate() {
             let taught = reference(&format!("run-{run}"), *ns, *error, *trials);
             references.learn(&[level(class, Some(taught))]).unwrap();
         }
-        let references = References::open(&folder, machine("a")).unwrap();
-        assert_eq!(of(&References::open(&folder, machine("b")).unwrap()), None);
+        let references = References::open(&folder, machine("a"), Spacing::Dense).unwrap();
+        assert_eq!(of(&References::open(&folder, machine("b"), Spacing::Dense).unwrap()), None);
         of(&references)
     }
 
@@ -331,7 +364,8 @@ mod tests {
     #[test]
     fn a_wrong_reference_goes_even_where_a_run_teaches_no_other() {
         let home = tempfile::tempdir().unwrap();
-        let mut references = References::open(&home.path().join("m"), machine("a")).unwrap();
+        let mut references =
+            References::open(&home.path().join("m"), machine("a"), Spacing::Dense).unwrap();
         let class = YardstickClass::Switch;
         for run in ["1", "2"] {
             let taught = Some(reference(run, 100.0, 0.001, 20));
@@ -348,7 +382,8 @@ mod tests {
     fn another_pair_of_cpus_begins_anew() {
         let far = |distance_ns| {
             let home = tempfile::tempdir().unwrap();
-            let mut references = References::open(&home.path().join("m"), machine("a")).unwrap();
+            let mut references =
+                References::open(&home.path().join("m"), machine("a"), Spacing::Dense).unwrap();
             for (run, at) in [("1", 60.0), ("2", 60.0), ("3", distance_ns)] {
                 let taught =
                     Reference { distance_ns: Some(at), ..reference(run, 100.0, 0.001, 20) };
@@ -359,6 +394,23 @@ mod tests {
         assert_eq!((far(85.0), far(95.0), far(39.0)), (3, 1, 1));
         let slower = [(60.0, 0.001, 20), (60.0, 0.001, 20), (110.0, 0.001, 20)];
         assert_eq!(after(YardstickClass::Line, &slower), None, "its own speed is the distance");
+    }
+
+    #[test]
+    fn wake_ups_of_cpus_that_idled_have_a_speed_of_their_own() {
+        let known = |class| {
+            let home = tempfile::tempdir().unwrap();
+            for (run, spacing) in [("1", Spacing::Dense), ("2", Spacing::Dense)] {
+                let taught = Some(reference(run, 100.0, 0.001, 20));
+                let opened = References::open(home.path(), machine("a"), spacing);
+                opened.unwrap().learn(&[level(class, taught)]).unwrap();
+            }
+            let rested = References::open(home.path(), machine("a"), Spacing::Rested).unwrap();
+            let yardstick = Yardstick { class, ..yardstick() };
+            rested.of(&yardstick).is_some()
+        };
+        assert!(known(YardstickClass::Switch));
+        assert!(!known(YardstickClass::Wake));
     }
 
     #[test]
@@ -387,7 +439,7 @@ mod tests {
     fn what_others_may_have_written_or_nobody_could_have_measured_is_refused_in_a_line() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("machine");
-        let mut references = References::open(&folder, machine("a")).unwrap();
+        let mut references = References::open(&folder, machine("a"), Spacing::Dense).unwrap();
         let taught = Some(reference("1", 90.0, 0.001, 20));
         references.learn(&[level(YardstickClass::Syscall, taught)]).unwrap();
         let file = folder.join(machine("a").file_name());
@@ -395,7 +447,10 @@ mod tests {
         assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
         let good = fs::read_to_string(&file).unwrap();
         let refused = |why: &str| {
-            let line = format!("{:#}", References::open(&folder, machine("a")).unwrap_err());
+            let line = format!(
+                "{:#}",
+                References::open(&folder, machine("a"), Spacing::Dense).unwrap_err()
+            );
             assert!(line.contains(why) && !line.contains('\n'), "{why}: {line}");
         };
         fs::set_permissions(&file, Permissions::from_mode(0o622)).unwrap();
