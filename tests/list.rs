@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use hopcost_model::mechanism::Words;
 use hopcost_probe::mechanism;
 
 use crate::support::wait::InTime;
@@ -31,9 +32,15 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
         }
     }
     for facts in shown {
-        let length = facts.about.chars().count();
-        assert!(length <= ABOUT_MAX, "{}: {length} characters: {}", facts.name, facts.about);
+        let Words { about, between_stamps, sources, .. } = Words::of(facts.name);
+        let length = about.chars().count();
+        assert!(length <= ABOUT_MAX, "{}: {length} characters: {about}", facts.name);
+        assert!(!about.is_empty() && !between_stamps.is_empty(), "{}", facts.name);
+        assert!(!sources.is_empty(), "{} names no source", facts.name);
     }
+    let row = |name: &str| mechanism::ALL.iter().any(|row| row.facts.name == name);
+    let none: Vec<&String> = Words::all().keys().filter(|name| !row(name)).collect();
+    assert!(none.is_empty(), "words of what is no mechanism: {none:?}");
 }
 
 /// A worker of a folder that says what it is once the other one of two has been started.

@@ -1,6 +1,9 @@
 //! What is said of a mechanism, whoever has it: [`Mechanism`], as a worker describes it,
 //! a run file stores it and every stage reads it. Those inside the binary are written as
-//! constants, [`Facts`], from which help, the docs page and the conformance suite come.
+//! constants, [`Facts`], for the conformance suite, and in `mechanisms.toml`, for people.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -198,8 +201,6 @@ pub struct Facts {
     pub name: &'static str,
     /// Family it is listed under (`call`, `notifier`, `pipe`, `unix socket`, …).
     pub family: &'static str,
-    /// One line.
-    pub about: &'static str,
     /// Shape.
     pub shape: Shape,
     /// Workloads it takes part in.
@@ -216,18 +217,6 @@ pub struct Facts {
     pub payload: Payload,
     /// Parameters.
     pub parameters: &'static [Parameter],
-    /// What crosses.
-    pub crosses: &'static str,
-    /// Who copies the payload, and how often.
-    pub copies: &'static str,
-    /// Who wakes whom, by what.
-    pub wakes: &'static str,
-    /// What exactly lies between two stamps.
-    pub between_stamps: &'static str,
-    /// Limits.
-    pub limits: &'static str,
-    /// Man pages and other sources.
-    pub sources: &'static [&'static str],
     /// A test engine, not listed.
     pub hidden: bool,
     /// What a test engine's name has to carry; anything where nothing is said.
@@ -265,7 +254,6 @@ impl Facts {
     pub const BASE: Facts = Facts {
         name: "",
         family: "",
-        about: "",
         shape: Shape::Channel,
         workloads: &[],
         boundaries: &[],
@@ -274,12 +262,6 @@ impl Facts {
         call_switches: None,
         payload: Payload::None,
         parameters: &[],
-        crosses: "",
-        copies: "",
-        wakes: "",
-        between_stamps: "",
-        limits: "",
-        sources: &[],
         hidden: false,
         argument: None,
         keeps_buffers: false,
@@ -372,6 +354,50 @@ document! {
 }
 
 document! {
+    /// What a mechanism is, for people.
+    #[derive(Default)]
+    pub struct Words {
+        /// One line.
+        #[serde(default)]
+        pub about: String,
+        /// What crosses.
+        #[serde(default)]
+        pub crosses: String,
+        /// Who copies the payload, and how often.
+        #[serde(default)]
+        pub copies: String,
+        /// Who wakes whom, by what.
+        #[serde(default)]
+        pub wakes: String,
+        /// What exactly lies between two stamps.
+        #[serde(default)]
+        pub between_stamps: String,
+        /// Limits.
+        #[serde(default)]
+        pub limits: String,
+        /// Documentation.
+        #[serde(default)]
+        pub sources: Vec<String>,
+    }
+}
+
+impl Words {
+    /// Those of a mechanism of this binary, by its name; they stand in `mechanisms.toml`.
+    pub fn of(name: &str) -> Self {
+        Self::all().get(name).cloned().unwrap_or_default()
+    }
+    /// Those of every mechanism of this binary.
+    ///
+    /// # Panics
+    /// If the table is not TOML, which a test would notice.
+    pub fn all() -> &'static BTreeMap<String, Words> {
+        static ALL: LazyLock<BTreeMap<String, Words>> =
+            LazyLock::new(|| toml::from_str(include_str!("mechanisms.toml")).unwrap());
+        &ALL
+    }
+}
+
+document! {
     /// A mechanism of a worker.
     #[cfg_attr(feature = "schema", schemars(rename = "MechanismDescription"))]
     pub struct Mechanism {
@@ -380,9 +406,9 @@ document! {
         /// Family it is listed under.
         #[serde(default)]
         pub family: String,
-        /// One line.
-        #[serde(default)]
-        pub about: String,
+        /// What it is.
+        #[serde(flatten)]
+        pub words: Words,
         /// Why it cannot be used here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unavailable: Option<String>,
@@ -413,24 +439,6 @@ document! {
         /// Who may play the other end.
         #[serde(default)]
         pub peers: Peers,
-        /// What crosses.
-        #[serde(default)]
-        pub crosses: String,
-        /// Who copies the payload, and how often.
-        #[serde(default)]
-        pub copies: String,
-        /// Who wakes whom, by what.
-        #[serde(default)]
-        pub wakes: String,
-        /// What exactly lies between two stamps.
-        #[serde(default)]
-        pub between_stamps: String,
-        /// Limits.
-        #[serde(default)]
-        pub limits: String,
-        /// Documentation.
-        #[serde(default)]
-        pub sources: Vec<String>,
         /// System calls in one operation, both ends being of this runtime and
         /// waiting its default way; absent where nobody says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -521,7 +529,7 @@ impl Mechanism {
         Self {
             name: facts.name.into(),
             family: facts.family.into(),
-            about: facts.about.into(),
+            words: Words::of(facts.name),
             unavailable: None,
             workloads: facts.workloads.to_vec(),
             boundaries: facts.boundaries.to_vec(),
@@ -532,12 +540,6 @@ impl Mechanism {
             link: LinkSource::Descriptors,
             carrier: None,
             peers: Peers::Any,
-            crosses: facts.crosses.into(),
-            copies: facts.copies.into(),
-            wakes: facts.wakes.into(),
-            between_stamps: facts.between_stamps.into(),
-            limits: facts.limits.into(),
-            sources: facts.sources.iter().map(|source| source.to_string()).collect(),
             system_calls: None,
             revision: facts.revision + if touches { TOUCH_REVISION } else { 0 },
             own: Some(Own {

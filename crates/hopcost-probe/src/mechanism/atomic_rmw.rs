@@ -13,14 +13,7 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<AtomicRmw>(Facts {
     name: "atomic-rmw",
-    about: "an atomic addition, uncontended",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "nothing; the line stays in the own first-level cache",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of fetch-and-add, sequentially consistent, each adding what the last one returned",
-    limits: "uncontended: with a second CPU writing, the line has to travel and that is another measurement",
-    sources: &["https://doc.rust-lang.org/std/sync/atomic/struct.AtomicU64.html#method.fetch_add"],
     ..CALL
 });
 

@@ -14,14 +14,7 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<DirectCall>(Facts {
     name: "call",
-    about: "a function call that is not inlined",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "one number in a register, there and back (C calling convention)",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of call, addition, return, each call waiting for the result of the last",
-    limits: "one function in the first-level cache, always predicted: the least that a call can cost",
-    sources: &["System V ABI, AMD64 supplement, section 3.2"],
     ..CALL
 });
 

@@ -12,14 +12,7 @@ use super::call::hopcost_called;
 
 pub static ROW: Row = Row::call::<IndirectCall>(Facts {
     name: "call-indirect",
-    about: "a function call through a pointer",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "one number in a register, there and back (C calling convention)",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of indirect call, addition, return, each call waiting for the result of the last",
-    limits: "always the same target, so always predicted; a target that changes costs a misprediction on top",
-    sources: &["System V ABI, AMD64 supplement, section 3.2"],
     ..CALL
 });
 

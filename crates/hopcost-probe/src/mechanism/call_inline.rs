@@ -16,14 +16,7 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<CallInline>(Facts {
     name: "call-inline",
-    about: "an inlined call: one addition",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "nothing",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of dependent additions of one register to another",
-    limits: "one cycle an operation: there is nothing left of the call; the loop counter once in sixteen",
-    sources: &["https://doc.rust-lang.org/reference/attributes/codegen.html#the-inline-attribute"],
     ..CALL
 });
 

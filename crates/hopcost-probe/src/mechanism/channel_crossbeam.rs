@@ -25,7 +25,6 @@ use crate::transport::waits::{SPIN_LONG, YIELD};
 pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
     name: "channel-crossbeam",
     family: "channel",
-    about: "two bounded channels of crossbeam",
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {
@@ -51,17 +50,11 @@ pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
         YIELD,
     ],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    crosses: "ownership of a vector (pointer, capacity, length) through an array of four places; the bytes themselves stay in place",
-    copies: "nobody copies the message; the reply is written over the request in the same vector",
-    wakes: "the sender, by a futex wake if the receiver is registered as parked; a blocking receiver first spins and yields, eleven looks in all, before it registers",
-    between_stamps: "put the vector into the array, look at the own channel, spin, yield, perhaps park and be unparked, take; the same on the other side",
-    limits: "two threads of one process; 0 bytes to 1 MiB; a vector lies where the allocator puts it, at a multiple of 16 bytes; an end that spins pauses (PAUSE, on Arm YIELD) between two looks",
     spins_first: true,
     senders: Senders::Several {
         share: "the channel, by a clone of its sending end each",
         whole_bytes: 1 << 20,
     },
-    sources: &["https://docs.rs/crossbeam-channel", "futex(2)", "sched_yield(2)"],
     ..CHANNEL
 });
 

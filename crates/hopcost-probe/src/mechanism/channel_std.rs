@@ -18,7 +18,6 @@ use crate::transport::waits::{SPIN_LONG, YIELD};
 pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
     name: "channel-std",
     family: "channel",
-    about: "two channels of std::sync::mpsc",
     boundaries: &[Boundary::Thread],
     waits: &[
         WaitFacts {
@@ -44,16 +43,10 @@ pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
         YIELD,
     ],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    crosses: "ownership of a vector (pointer, capacity, length) through a linked list of blocks; the bytes themselves stay in place",
-    copies: "nobody copies the message; the reply is written over the request in the same vector",
-    wakes: "the sender, by a futex wake if the receiver is registered as parked; a receiver looks once before it registers and once after, and does not spin in between",
-    between_stamps: "push the vector, look at the own channel, park, be unparked, pop; the same on the other side",
-    limits: "two threads of one process; 0 bytes to 1 MiB; a block of 31 places is allocated every 31 messages; the receiver is woken with the channel's lock held, so one that runs at once, as a long sleeper on the same CPU may, sleeps once more on that lock; without replies (wake) the sender allocates each message and the receiver frees it; a vector lies where the allocator puts it, at a multiple of 16 bytes; an end that spins pauses (PAUSE, on Arm YIELD) between two looks",
     senders: Senders::Several {
         share: "the channel, by a clone of its sending end each",
         whole_bytes: 1 << 20,
     },
-    sources: &["https://doc.rust-lang.org/std/sync/mpsc/", "futex(2)"],
     ..CHANNEL
 });
 

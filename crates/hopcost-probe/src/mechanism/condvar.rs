@@ -30,7 +30,6 @@ use crate::wait::{Block, Wait};
 
 pub static ROW: Row = Row::notifier::<Condvar>(Facts {
     name: "condvar",
-    about: "a mutex and a condition variable",
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Between(
@@ -51,12 +50,6 @@ pub static ROW: Row = Row::notifier::<Condvar>(Facts {
         ),
     }],
     parameters: &[PSHARED],
-    crosses: "one predicate per direction in memory that both ends use (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
-    wakes: "the notifying end, by a futex wake inside pthread_cond_signal, with the mutex held",
-    between_stamps: "lock, set, signal, unlock; lock, wait, clear, unlock; the same on the other side",
-    limits: "payload up to 1 MiB; the C library's condition variable is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
-    sources: &["pthread_cond_signal(3)", "pthread_mutexattr_setpshared(3)", "futex(7)"],
     ..NOTIFIER
 });
 

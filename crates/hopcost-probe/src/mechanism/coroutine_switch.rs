@@ -11,14 +11,7 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<CoroutineSwitch>(Facts {
     name: "coroutine-switch",
-    about: "two stackful coroutine switches",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "one number in a register, there and back, and the stack pointer",
-    copies: "nobody; the switch saves and restores the few registers that the compiler does not",
-    wakes: "nobody: there is no scheduler",
-    between_stamps: "batches of resume (switch in) and suspend (switch out): two switches an operation",
-    limits: "one coroutine with a warm stack; the library is part of the number (Rust crate corosensei)",
-    sources: &["https://docs.rs/corosensei"],
     ..CALL
 });
 

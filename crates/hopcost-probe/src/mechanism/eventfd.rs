@@ -16,19 +16,8 @@ use crate::sys;
 use crate::transport::waits::FD_WAITS;
 use crate::wait::{self, Every, FdWait, Wait};
 
-pub static ROW: Row = Row::notifier::<EventFd>(Facts {
-    name: "eventfd",
-    about: "a kernel counter per direction",
-    waits: FD_WAITS,
-    crosses: "a 64-bit count in the kernel per direction (and, with a payload, a shared buffer)",
-    copies: "the kernel, 8 bytes in and 8 bytes out; with a payload, each end writes its message into the shared buffer and reads the other's there",
-    wakes: "the kernel wakes the sleeping reader from within write(2)",
-    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
-    limits: "payload up to 1 MiB; both ends hold both descriptors, so the death of one is no end-of-file for the other",
-    sources: &["eventfd(2)", "read(2)", "write(2)"],
-    revision: 3,
-    ..NOTIFIER
-});
+pub static ROW: Row =
+    Row::notifier::<EventFd>(Facts { name: "eventfd", waits: FD_WAITS, revision: 3, ..NOTIFIER });
 
 pub struct EventFd {
     incoming: OwnedFd,

@@ -24,19 +24,12 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<Fifo>(Facts {
     name: "fifo",
     family: "pipe",
-    about: "two named pipes, one per direction",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    crosses: "the message's bytes, through a kernel buffer of 64 KiB per direction",
-    copies: "the kernel, twice a message: from the sender into the pipe's pages, from there to the receiver",
-    wakes: "the kernel wakes the sleeping reader from within write(2)",
-    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
-    limits: "1 byte to 1 MiB; a message over 64 KiB is written and read in parts; needs a file system that holds FIFOs for the run's directory",
     senders: Senders::Several {
         share: "the pipe, whose writing end is duplicated",
         whole_bytes: PIPE_BUF,
     },
-    sources: &["fifo(7)", "mkfifo(3)", "pipe(7)", "read(2)", "write(2)"],
     revision: 3,
     ..CHANNEL
 });

@@ -19,15 +19,8 @@ use crate::wait::{self, PAUSE, Spin, Spinning, Wait, Yield};
 
 pub static ROW: Row = Row::notifier::<Flag>(Facts {
     name: "flag",
-    about: "a cache line that the other polls",
     waits: &[SPIN, YIELD],
     parameters: &[PAUSE],
-    crosses: "one cache line per direction (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there",
-    wakes: "nobody: the other end has to be looking",
-    between_stamps: "store; look at the own line until it changes; on the other side see it, store",
-    limits: "cannot block: on one CPU each hop waits for the scheduler; payload up to 1 MiB",
-    sources: &["https://www.kernel.org/doc/html/latest/core-api/wrappers/memory-barriers.html"],
     ..NOTIFIER
 });
 

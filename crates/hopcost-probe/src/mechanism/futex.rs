@@ -33,7 +33,6 @@ use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 
 pub static ROW: Row = Row::notifier::<Futex>(Facts {
     name: "futex",
-    about: "a word that futex(2) sleeps on",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -77,12 +76,6 @@ pub static ROW: Row = Row::notifier::<Futex>(Facts {
                     notification; never where the other end spins or yields",
         },
     ],
-    crosses: "one 32-bit count per direction in memory that both ends use, and a flag where an end may sleep (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
-    wakes: "the notifying end, by FUTEX_WAKE of one waiter",
-    between_stamps: "count up, (fence, perhaps wake,) look at the own count, perhaps set the flag and sleep, be woken; the same on the other side",
-    limits: "payload up to 1 MiB; both ends must map the same page, which is private to the process between threads",
-    sources: &["futex(2)", "futex(7)"],
     revision: 3,
     ..NOTIFIER
 });

@@ -13,14 +13,7 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<Multiply>(Facts {
     name: "multiply",
-    about: "one dependent multiplication",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "nothing",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of dependent multiplications of one register by another",
-    limits: "the latency of the multiplier, three or four cycles on most cores; the loop counter once in sixteen",
-    sources: &["https://www.agner.org/optimize/instruction_tables.pdf"],
     ..CALL
 });
 

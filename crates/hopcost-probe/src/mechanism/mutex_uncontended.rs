@@ -17,14 +17,7 @@ use crate::sys;
 
 pub static ROW: Row = Row::call::<MutexUncontended>(Facts {
     name: "mutex-uncontended",
-    about: "lock and unlock a free mutex",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
-    crosses: "nothing",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of pthread_mutex_lock, an addition, pthread_mutex_unlock",
-    limits: "a default (private, non-recursive) mutex in the own cache; with contention it becomes futex(2)",
-    sources: &["pthread_mutex_lock(3)", "futex(7)"],
     ..CALL
 });
 

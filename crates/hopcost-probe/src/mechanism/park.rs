@@ -23,7 +23,6 @@ use crate::wait::{Block, Wait};
 
 pub static ROW: Row = Row::notifier::<Park>(Facts {
     name: "park",
-    about: "Rust's thread::park and unpark",
     boundaries: &[Boundary::Thread],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
@@ -43,12 +42,6 @@ pub static ROW: Row = Row::notifier::<Park>(Facts {
             "a thread that finds its flag set does not park",
         ),
     }],
-    crosses: "one flag per direction in memory (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
-    wakes: "the notifying thread, by a futex wake inside unpark",
-    between_stamps: "set the flag, unpark, look at the own flag, park, be woken; the same on the other side",
-    limits: "threads of one process; payload up to 1 MiB; Rust's standard library is part of the number",
-    sources: &["https://doc.rust-lang.org/std/thread/fn.park.html", "futex(2)"],
     ..NOTIFIER
 });
 

@@ -21,15 +21,8 @@ use crate::worker::lines::give_up_after;
 
 pub static ROW: Row = Row::call::<PipeInline>(Facts {
     name: "pipe-inline",
-    about: "into a pipe and out, in one thread",
     call_system_calls: Some(PerOperation::Exactly(2.0)),
     payload: Payload::Bytes { min: 1, max: CAPACITY, default: 64 },
-    crosses: "the message's bytes, through a kernel buffer of 64 KiB",
-    copies: "the kernel, twice a message: into the pipe's pages, and out of them",
-    wakes: "nobody",
-    between_stamps: "batches of making a message, write, read, comparing it",
-    limits: "up to 64 KiB a message, which a pipe takes without a reader; the caches are warmer than those of two processes",
-    sources: &["pipe(2)", "pipe(7)", "read(2)", "write(2)"],
     ..CALL
 });
 

@@ -23,16 +23,9 @@ use crate::wait::{Every, FdWait, Wait};
 pub static ROW: Row = Row::channel::<PosixMq>(Facts {
     name: "posix-mq",
     family: "message queue",
-    about: "two POSIX message queues",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    crosses: "one message, whole, through memory that the kernel allocates for it",
-    copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
-    wakes: "the kernel wakes the sleeping receiver from within mq_send(3), and hands it the message without queueing it",
-    between_stamps: "mq_send, sleep in mq_receive, be woken, mq_receive returns; on the other side mq_receive returns, mq_send, mq_receive",
-    limits: "0 bytes to 8 KiB, or less where /proc/sys/fs/mqueue/msgsize_max says so; four messages a queue; RLIMIT_MSGQUEUE bounds the bytes of all queues of a user; no end-of-file, so a dead partner is ended by the supervisor's deadline",
     senders: Senders::Several { share: "the queue", whole_bytes: MAX },
-    sources: &["mq_overview(7)", "mq_open(3)", "mq_send(3)", "mq_receive(3)"],
     available,
     revision: 2,
     ..CHANNEL

@@ -28,7 +28,6 @@ pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
 
 const FACTS: Facts = Facts {
     name: "ring-inline",
-    about: "into a ring and out, in one thread",
     call_system_calls: Some(PerOperation::Exactly(0.0)),
     payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
     parameters: &[Parameter {
@@ -38,12 +37,6 @@ const FACTS: Facts = Facts {
         about: "whether an operation is one message, or a request and a reply of the same size \
                 through a ring each",
     }],
-    crosses: "the message's bytes and its length (4 bytes), through memory of the own process",
-    copies: "this thread, twice a message: from the source into the slot, from the slot into the destination",
-    wakes: "nobody",
-    between_stamps: "batches of enqueue and dequeue of one message, or with reply=on of two, one after the other",
-    limits: "up to 64 KiB a message; the 64 slots are used in turn, so large messages leave the first-level cache",
-    sources: &["memcpy(3)"],
     ..CALL
 };
 

@@ -15,14 +15,7 @@ use crate::sys;
 
 pub static ROW: Row = Row::call::<SchedYield>(Facts {
     name: "sched-yield",
-    about: "sched_yield(2), nobody to yield to",
     call_system_calls: Some(PerOperation::Exactly(1.0)),
-    crosses: "nothing but control: into the kernel, through its scheduler, and back",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of sched_yield",
-    limits: "where another task wants the CPU, some operations are a switch to it and back",
-    sources: &["sched_yield(2)", "sched(7)"],
     ..CALL
 });
 

@@ -29,7 +29,6 @@ const SLEEPS_OR_NOT: PerOperation =
 
 pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
     name: "semaphore",
-    about: "a POSIX semaphore per direction",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -55,12 +54,6 @@ pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
         },
     ],
     parameters: &[PAUSE, PSHARED],
-    crosses: "one semaphore per direction in memory that both ends use (and, with a payload, a shared buffer)",
-    copies: "with a payload, each end writes its message into the shared buffer and reads the other's there; the kernel copies nothing",
-    wakes: "the posting end, by a futex wake inside sem_post",
-    between_stamps: "sem_post, sem_wait on the own semaphore (sem_trywait while spinning); the same on the other side",
-    limits: "payload up to 1 MiB; the C library's semaphore is part of the number; on a machine with several NUMA nodes the page lies on that of the opener",
-    sources: &["sem_overview(7)", "sem_post(3)", "sem_wait(3)"],
     ..NOTIFIER
 });
 

@@ -45,7 +45,6 @@ use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
 pub static ROW: Row = Row::channel::<ShmRing>(Facts {
     name: "shm-ring",
     family: "shared memory",
-    about: "a ring in shared memory, in place",
     waits: &[
         SPIN_LONG,
         WaitFacts {
@@ -94,18 +93,7 @@ pub static ROW: Row = Row::channel::<ShmRing>(Facts {
         },
         PAUSE,
     ],
-    crosses: "cache lines: that of the message's number and length, and those of the message; with layout=counted those of length and message, and that of the count",
-    copies: "nobody beyond the two ends themselves: the message is written into the ring and read there",
-    wakes: "nobody while the consumer spins or yields; otherwise the producer, by FUTEX_WAKE, if the consumer has said that it sleeps",
-    between_stamps: "store the number of the message, which is written in place, (fence, perhaps wake,) look at the next place of the own ring until its number is there; the same on the other side",
-    limits: "0 bytes to 1 MiB; both ends must map the same memory, which is private to the process between threads; a full ring, which a strict round trip never meets, is waited for by sched_yield; a dead partner is not noticed here but by the supervisor",
     senders: Senders::One("its ring is for one producer"),
-    sources: &[
-        "memfd_create(2)",
-        "mmap(2)",
-        "futex(2)",
-        "L. Lamport, Specifying Concurrent Program Modules, 1983",
-    ],
     revision: 4,
     ..CHANNEL
 });

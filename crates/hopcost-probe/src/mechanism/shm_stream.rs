@@ -32,7 +32,6 @@ use crate::wait::AtRunTime;
 pub static ROW: Row = Row::stream::<ShmStream>(Facts {
     name: "shm-stream",
     family: "shared memory stream",
-    about: "a ring of bytes in shared memory",
     waits: &[
         WaitFacts {
             switches_one_cpu: PerOperation::Between(
@@ -57,12 +56,6 @@ pub static ROW: Row = Row::stream::<ShmStream>(Facts {
             switches_two_cpus: SLICES,
         },
     ],
-    crosses: "cache lines: those of the message, of the counts of bytes written and read, and of the acknowledgement",
-    copies: "the two ends themselves, twice a message: the sender from its fields into the ring, the receiver from there into its own buffer",
-    wakes: "nobody while both ends spin; otherwise the end that moves a count, by FUTEX_WAKE, if the other has said that it sleeps",
-    between_stamps: "copying each field into the ring and counting up, perhaps waking; the receiver's copying out as it comes, its looking at every byte, its acknowledgement in a word; seeing that; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; both ends must map the same memory, which is private to the process between threads; an end that spins pauses (PAUSE, on Arm YIELD) between two looks; a dead partner is not noticed here but by the supervisor",
-    sources: &["memfd_create(2)", "mmap(2)", "futex(2)"],
     available_as: number_alone,
     revision: 2,
     ..LOCAL

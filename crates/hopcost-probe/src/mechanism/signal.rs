@@ -28,7 +28,6 @@ use crate::wait::{Block, Wait};
 
 pub static ROW: Row = Row::notifier::<Signal>(Facts {
     name: "signal",
-    about: "SIGUSR1 and sigwaitinfo(2)",
     waits: &[WaitFacts {
         wait: WaitKind::Block,
         system_calls: PerOperation::Exactly(4.0),
@@ -43,12 +42,6 @@ pub static ROW: Row = Row::notifier::<Signal>(Facts {
             "an end that finds the signal pending does not sleep",
         ),
     }],
-    crosses: "a pending signal in the kernel (and, with a payload, a shared buffer)",
-    copies: "the kernel, the sender's id and the signal's number; with a payload, each end writes its message into the shared buffer and reads the other's there",
-    wakes: "the kernel wakes the sleeping receiver from within kill(2) or tgkill(2)",
-    between_stamps: "kill, sleep in sigwaitinfo, be woken; on the other side sigwaitinfo returns, kill, sigwaitinfo",
-    limits: "payload up to 1 MiB; one thread per end and no handler, the cheapest that signals can be",
-    sources: &["signal(7)", "kill(2)", "tgkill(2)", "sigwaitinfo(2)"],
     ..NOTIFIER
 });
 

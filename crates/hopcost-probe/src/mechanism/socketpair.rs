@@ -19,16 +19,9 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<SocketPair>(Facts {
     name: "socketpair",
     family: "unix socket",
-    about: "a pair of Unix stream sockets",
     waits: UNIX_STREAM_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    crosses: "the message's bytes, in socket buffers queued at the receiving socket",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
-    wakes: "the kernel wakes the sleeping reader from within write(2)",
-    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read",
-    limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts",
     senders: Senders::One("of a stream, a write may be mixed with that of another"),
-    sources: &["socketpair(2)", "unix(7)", "read(2)", "write(2)"],
     revision: 3,
     ..CHANNEL
 });

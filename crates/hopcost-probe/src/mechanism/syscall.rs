@@ -10,14 +10,7 @@ use crate::sys;
 
 pub static ROW: Row = Row::call::<Syscall>(Facts {
     name: "syscall",
-    about: "getppid(2), a cheap system call",
     call_system_calls: Some(PerOperation::Exactly(1.0)),
-    crosses: "nothing but control: the boundary between user mode and the kernel, both ways",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of getppid; the C library does not cache it",
-    limits: "mitigations and seccomp filters are part of the number",
-    sources: &["getppid(2)", "syscall(2)"],
     ..CALL
 });
 

@@ -31,16 +31,9 @@ use crate::wait::{Wait, WithoutFd};
 pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
     name: "sysv-msg",
     family: "message queue",
-    about: "two System V message queues",
     waits: POLLED_NEVER,
     payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    crosses: "one message, whole, with a type of eight bytes before it, through memory that the kernel allocates for it",
-    copies: "the kernel, twice a message: from the sender into its own memory, from there to the receiver",
-    wakes: "the kernel wakes the sleeping receiver from within msgsnd(2), and hands it the message without queueing it",
-    between_stamps: "msgsnd, sleep in msgrcv, be woken, msgrcv returns; on the other side msgrcv returns, msgsnd, msgrcv",
-    limits: "0 bytes to 8 KiB, or less where /proc/sys/kernel/msgmax says so; cannot be polled, so no epoll; an end that lets go removes the queues, and a partner that waits gets EIDRM, but one that is killed is only noticed by the supervisor",
     senders: Senders::Several { share: "the queue", whole_bytes: MAX },
-    sources: &["sysvipc(7)", "msgget(2)", "msgsnd(2)", "msgrcv(2)", "msgctl(2)"],
     available,
     revision: 3,
     ..CHANNEL

@@ -20,7 +20,6 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<Tcp>(Facts {
     name: "tcp",
     family: "inet socket",
-    about: "a TCP connection over loopback",
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
@@ -31,13 +30,7 @@ pub static ROW: Row = Row::channel::<Tcp>(Facts {
         about: "TCP_NODELAY at both ends; off leaves Nagle's algorithm on, which in a strict \
                 round trip has nothing to wait for unless a message is longer than a segment",
     }],
-    crosses: "the message's bytes, as segments through the loopback device",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver; no checksum is computed on loopback",
-    wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
-    between_stamps: "write (with the whole way through the network stack), sleep in read, be woken, read returns; on the other side read returns, write, read; the handshake is over before",
-    limits: "1 byte to 1 MiB; a message longer than the send buffer is written and read in parts; firewall rules are part of the number; boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     senders: Senders::One("a connection has one, and a write may be mixed with that of another"),
-    sources: &["tcp(7)", "ip(7)", "read(2)", "write(2)", "veth(4)", "network_namespaces(7)"],
     available: tcp::loopback_available,
     address: Some("tcp"),
     revision: 3,

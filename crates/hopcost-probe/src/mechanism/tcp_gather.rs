@@ -19,14 +19,7 @@ use crate::stream::sockets::{Outlet, OverSocket, send_all};
 
 pub static ROW: Row = Row::stream::<TcpGather>(Facts {
     name: "tcp-gather",
-    about: "TCP, fields copied together, send()",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 4.2)],
-    crosses: "the message's bytes, as segments over TCP",
-    copies: "the sender, once, from the fields into one buffer; then the kernel, twice: from there into socket buffers, and from those to the receiver",
-    wakes: "the kernel: the softirq that the send raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "the copy of all fields into the buffer, one send; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
-    sources: &["tcp(7)", "send(2)", "recv(2)", "memcpy(3)"],
     ..TCP
 });
 

@@ -21,7 +21,6 @@ use crate::sys;
 
 pub static ROW: Row = Row::stream::<TcpSend>(Facts {
     name: "tcp-send",
-    about: "TCP, one send() for each field",
     waits: &[block(
         PerOperation::Between(
             11.0,
@@ -41,12 +40,6 @@ pub static ROW: Row = Row::stream::<TcpSend>(Facts {
                     leaves before the message is complete",
         },
     ],
-    crosses: "the message's bytes, as segments over TCP",
-    copies: "the kernel, twice a message: each field from the sender into socket buffers, and from there to the receiver",
-    wakes: "the kernel: the softirq that a send raises delivers the segment and wakes the sleeping receiver, which may happen for every field",
-    between_stamps: "one send for each field; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; a message longer than the buffers is sent as the receiver makes room; firewall rules are part of the number; between network namespaces each flow has a veth pair of its own",
-    sources: &["tcp(7)", "send(2)", "recv(2)", "RFC 896", "RFC 1122 section 4.2.3.2"],
     ..TCP
 });
 

@@ -23,7 +23,6 @@ use crate::sys;
 
 pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
     name: "tcp-sendfile",
-    about: "TCP, sendfile() out of a memfd",
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -33,12 +32,6 @@ pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
         ),
         6.2,
     )],
-    crosses: "references to the file's pages, as far as the receiving socket",
-    copies: "the kernel, once a message: at the receiver, out of the file's pages",
-    wakes: "the kernel: the softirq that sendfile raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "one sendfile; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields, which are one after the other in the file and not allocations of their own; acknowledged (a window may take 256 MiB); between network namespaces each flow has a veth pair of its own",
-    sources: &["sendfile(2)", "memfd_create(2)", "tcp(7)"],
     keeps_buffers: true,
     ..TCP
 });

@@ -24,15 +24,8 @@ use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
 pub static ROW: Row = Row::stream::<TcpUring>(Facts {
     name: "tcp-uring",
-    about: "TCP, one io_uring SENDMSG",
     waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
     parameters: &[NODELAY, SETUP, REGISTERED],
-    crosses: "the message's bytes, as segments over TCP",
-    copies: "the kernel, twice a message: from the fields into socket buffers, and from there to the receiver",
-    wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver; a submission that finds the socket full is taken up again when it has room",
-    between_stamps: "queueing one submission, one io_uring_enter that submits it and waits for its completion; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
-    sources: &["io_uring(7)", "io_uring_enter(2)", "tcp(7)", "sendmsg(2)"],
     available,
     available_as: uring::available_as,
     revision: 3,

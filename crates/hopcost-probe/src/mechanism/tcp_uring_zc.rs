@@ -32,7 +32,6 @@ use crate::uring::{self, File, REGISTERED, Ring, SETUP};
 
 pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
     name: "tcp-uring-zc",
-    about: "TCP, one io_uring SENDMSG_ZC",
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -54,18 +53,6 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
             about: "one SENDMSG_ZC of the message, whose pages are pinned for every send; or one \
                     SEND_ZC for each field, linked, from buffers that are registered once",
         },
-    ],
-    crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
-    copies: "over loopback and veth the kernel, twice a message, as without zero copy: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted, send by send",
-    wakes: "the kernel: the softirq that the submission raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "queueing the submission (with sends=field one for each field), io_uring_enter until all is sent; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields; sixteen sets of fields, or as many as fit 64 MiB; fields of 4096 bytes and more are page-aligned; pinned and registered pages count against RLIMIT_MEMLOCK; io_uring may be forbidden (kernel.io_uring_disabled, seccomp filters of containers); between network namespaces each flow has a veth pair of its own",
-    sources: &[
-        "io_uring_prep_sendmsg_zc(3)",
-        "io_uring_prep_send_zc(3)",
-        "io_uring_register_buffers(3)",
-        "io_uring_enter(2)",
-        "tcp(7)",
     ],
     no_copy: Some("SENDMSG_ZC"),
     available: tcp::loopback_available,

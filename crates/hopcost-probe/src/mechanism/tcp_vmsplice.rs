@@ -21,7 +21,6 @@ use crate::sys;
 
 pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
     name: "tcp-vmsplice",
-    about: "TCP, vmsplice into a pipe, splice",
     waits: &[block(
         PerOperation::Between(
             5.0,
@@ -32,12 +31,6 @@ pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
         ),
         6.2,
     )],
-    crosses: "references to the pages of the fields, as far as the receiving socket",
-    copies: "the kernel, once a message: at the receiver, out of the sender's pages",
-    wakes: "the kernel: the softirq that splice raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "vmsplice and splice, in turns where the pipe does not hold the whole message; the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX), acknowledged (a window may take 256 MiB); fields of 4096 bytes and more are page-aligned; a pipe of at most 256 pages (/proc/sys/fs/pipe-max-size) takes a message in parts, and every field fills at least a page of it; between network namespaces each flow has a veth pair of its own",
-    sources: &["vmsplice(2)", "splice(2)", "pipe(7)", "fcntl(2)", "tcp(7)"],
     keeps_buffers: true,
     ..TCP
 });

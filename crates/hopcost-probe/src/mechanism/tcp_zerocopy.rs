@@ -26,7 +26,6 @@ use crate::transport::tcp;
 
 pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
     name: "tcp-zerocopy",
-    about: "TCP, sendmsg(MSG_ZEROCOPY)",
     waits: &[block(
         PerOperation::Between(
             4.0,
@@ -37,12 +36,6 @@ pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
         ),
         4.2,
     )],
-    crosses: "references to the pages of the fields, as far as the way allows it; over loopback the message's bytes",
-    copies: "over loopback and veth the kernel, twice a message, as without MSG_ZEROCOPY: it copies the pages when a local socket is to receive them, and then to the receiver; out of a network card nobody at the sender. What the kernel says it did is counted",
-    wakes: "the kernel: the softirq that sendmsg raises delivers the segments and wakes the sleeping receiver",
-    between_stamps: "one sendmsg (again after reading completions, if the kernel has no room for more of them); the receiver's receives until the message is whole, its looking at every byte, its send of 8 bytes; recv of these; filling the fields, and waiting until they may be filled, is before",
-    limits: "8 bytes to 16 MiB in 1 to 1024 fields (IOV_MAX); sixteen sets of fields, or as many as fit 64 MiB; fields of 4096 bytes and more are page-aligned; the memory for completions is limited (net.core.optmem_max); pinned pages count against RLIMIT_MEMLOCK; between network namespaces each flow has a veth pair of its own",
-    sources: &["Documentation/networking/msg_zerocopy.rst", "tcp(7)", "sendmsg(2)", "recvmsg(2)"],
     no_copy: Some("MSG_ZEROCOPY"),
     available,
     ..TCP

@@ -15,7 +15,6 @@ use crate::worker::lines::give_up;
 
 pub static ROW: Row = Row::call::<ThreadStart>(Facts {
     name: "thread-start",
-    about: "create a thread and join it",
     call_system_calls: Some(PerOperation::Between(
         8.0,
         11.0,
@@ -27,12 +26,6 @@ pub static ROW: Row = Row::call::<ThreadStart>(Facts {
         3.0,
         "the new thread ends with one; the starter sleeps before it, unless it has its own CPU",
     )),
-    crosses: "one number, from the starter to the thread and back",
-    copies: "nobody",
-    wakes: "the scheduler puts the new thread on a CPU; the kernel wakes the starter when the thread is gone (CLONE_CHILD_CLEARTID)",
-    between_stamps: "batches of pthread_create, the thread's whole life, pthread_join",
-    limits: "default attributes; the stack comes from the C library's cache; the new thread may run where its starter may, so on the same CPU if that is pinned; switches, page faults and CPU time counted are of all threads, but for the switch with which a thread ends, cycles and instructions of the starter alone",
-    sources: &["pthread_create(3)", "pthread_join(3)", "clone(2)"],
     ..CALL
 });
 

@@ -28,7 +28,6 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<Udp>(Facts {
     name: "udp",
     family: "inet socket",
-    about: "two UDP sockets over loopback",
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host],
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
@@ -39,16 +38,10 @@ pub static ROW: Row = Row::channel::<Udp>(Facts {
         about: "how long the caller of a round trip waits for a reply, and at most half as long again, \
                 before it counts the exchange as lost and sends again",
     }],
-    crosses: "one datagram a message, through the loopback device",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
-    wakes: "the kernel: the softirq that the send raises delivers the datagram and wakes the sleeping receiver",
-    between_stamps: "send (with the whole way through the network stack), sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "0 to 65,507 bytes, the most that one datagram holds; a lost exchange is counted and is no sample (without payload, where messages cannot be told apart, it ends the trial); a callee that waits for a dead partner is ended by the supervisor's deadline (an end that sends to it gets ECONNREFUSED); boundary=namespace puts the ends into two network namespaces joined by a veth pair, which needs CAP_SYS_ADMIN",
     senders: Senders::Several {
         share: "one sending socket, which is duplicated",
         whole_bytes: 65_507,
     },
-    sources: &["udp(7)", "ip(7)", "send(2)", "recv(2)", "timer_create(2)", "veth(4)"],
     available: loopback_available,
     loss: Loss::Possible,
     address: Some("udp"),

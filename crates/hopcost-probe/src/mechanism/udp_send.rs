@@ -22,15 +22,8 @@ use crate::worker::lines::give_up;
 
 pub static ROW: Row = Row::call::<UdpSend>(Facts {
     name: "udp-send",
-    about: "send a datagram that nobody reads",
     call_system_calls: Some(PerOperation::Exactly(1.0)),
     payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
-    crosses: "one datagram, through the loopback device up to the receiving socket, whose full buffer it does not enter",
-    copies: "the kernel, once: from the sender into a socket buffer, which it then frees",
-    wakes: "nobody",
-    between_stamps: "batches of send on a connected socket: route, IP, loopback device, softirq, look-up of the receiving socket, drop",
-    limits: "the receiver is a socket of the same process that is never read; the drop is cheaper than queueing and being read; firewall rules are part of the number",
-    sources: &["udp(7)", "send(2)", "socket(7)"],
     available: loopback_available,
     ..CALL
 });

@@ -23,19 +23,12 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<UnixDgram>(Facts {
     name: "unix-dgram",
     family: "unix socket",
-    about: "two connected Unix datagram sockets",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 0, max: 1 << 17, default: 64 },
-    crosses: "one datagram a message, in a socket buffer queued at the receiving socket",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
-    wakes: "the kernel wakes the sleeping receiver from within send(2)",
-    between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "0 bytes to 128 KiB, which fits the default send buffer; a datagram socket has no end-of-file, so an end that waits for a dead partner is ended by the supervisor's deadline (one that sends to it gets ECONNREFUSED)",
     senders: Senders::Several {
         share: "one sending socket, which is duplicated",
         whole_bytes: 1 << 17,
     },
-    sources: &["unix(7)", "send(2)", "recv(2)"],
     revision: 3,
     ..CHANNEL
 });

@@ -18,19 +18,12 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<UnixSeqpacket>(Facts {
     name: "unix-seqpacket",
     family: "unix socket",
-    about: "a pair of Unix seqpacket sockets",
     waits: FD_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 17, default: 64 },
-    crosses: "one packet a message, in a socket buffer queued at the receiving socket",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
-    wakes: "the kernel wakes the sleeping receiver from within send(2)",
-    between_stamps: "send, sleep in recv, be woken, recv returns; on the other side recv returns, send, recv",
-    limits: "1 byte (an empty packet cannot be told from end-of-file) to 128 KiB, which fits the default send buffer",
     senders: Senders::Several {
         share: "one sending socket, which is duplicated",
         whole_bytes: 1 << 17,
     },
-    sources: &["unix(7)", "socketpair(2)", "send(2)", "recv(2)"],
     revision: 3,
     ..CHANNEL
 });

@@ -20,16 +20,9 @@ use crate::wait::Every;
 pub static ROW: Row = Row::channel::<UnixStreamSocket>(Facts {
     name: "unix-stream",
     family: "unix socket",
-    about: "a Unix stream socket with a path",
     waits: UNIX_STREAM_WAITS,
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    crosses: "the message's bytes, in socket buffers queued at the receiving socket",
-    copies: "the kernel, twice a message: from the sender into a socket buffer, from there to the receiver",
-    wakes: "the kernel wakes the sleeping reader from within write(2)",
-    between_stamps: "write, sleep in read, be woken, read returns; on the other side read returns, write, read; connecting and accepting are over before",
-    limits: "1 byte to 1 MiB; a message longer than the send buffer (net.core.wmem_default) is written and read in parts; a path of at most 107 bytes",
     senders: Senders::One("of a stream, a write may be mixed with that of another"),
-    sources: &["unix(7)", "bind(2)", "connect(2)", "accept(2)"],
     address: Some("unix-stream"),
     revision: 3,
     ..CHANNEL

@@ -37,7 +37,6 @@ const SLEEPS_OR_NOT: PerOperation =
 
 pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
     name: "uring-msg",
-    about: "IORING_OP_MSG_RING to another ring",
     waits: &[
         WaitFacts {
             wait: WaitKind::Block,
@@ -63,12 +62,6 @@ pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
         },
     ],
     parameters: &[PAUSE, REGISTERED],
-    crosses: "a completion of 16 bytes in the partner's queue (and, with a payload, a shared buffer)",
-    copies: "the kernel writes the completion; with a payload, each end writes its message into the shared buffer and reads the other's there",
-    wakes: "the kernel wakes the sleeping receiver from within the sender's io_uring_enter(2)",
-    between_stamps: "fill a submission, io_uring_enter, sleep in io_uring_enter, be woken, take the completion; the same on the other side",
-    limits: "Linux 5.18 or newer, and io_uring not disabled; payload up to 1 MiB; rings without SQPOLL, SINGLE_ISSUER and DEFER_TASKRUN; the descriptor of the other ring cannot be registered; both ends hold both rings, so the death of one is no end-of-file for the other",
-    sources: &["io_uring(7)", "io_uring_setup(2)", "io_uring_enter(2)"],
     available,
     available_as: |case| {
         let ring = Ring::unmapped(PLACES).and_then(|fd| Ring::map(fd, case, PLACES));

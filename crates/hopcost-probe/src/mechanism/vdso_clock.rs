@@ -16,18 +16,11 @@ use crate::shape::{Attaching, Call};
 
 pub static ROW: Row = Row::call::<VdsoClock>(Facts {
     name: "vdso-clock",
-    about: "clock_gettime(2) through the vDSO",
     call_system_calls: Some(PerOperation::Between(
         0.0,
         1.0,
         "none where the vDSO can read the clock source, one where it cannot (hpet, acpi_pm)",
     )),
-    crosses: "nothing: the code of the vDSO runs in user mode",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "batches of clock_gettime through the C library",
-    limits: "the clock source is part of the number (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
-    sources: &["vdso(7)", "clock_gettime(2)"],
     ..CALL
 });
 

@@ -33,18 +33,11 @@ use crate::wait::{self, AtRunTime, FdWait, Wait};
 pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
     name: "websocket",
     family: "websocket",
-    about: "WebSocket over TCP (tungstenite)",
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Host],
     waits: WAITS,
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
     parameters: &[READ_BUFFER],
-    crosses: "one frame a message: a header of 2, 4 or 10 bytes, from the client 4 bytes of mask, the message; as TCP segments through the loopback device",
-    copies: "four times a message: the library into its output buffer (the client masks it there), the kernel in and out, and the library once more to the front of its read buffer (the server unmasks it there), from where it is lent; with read-buffer=library seldom the last; no message is allocated",
-    wakes: "the kernel: the softirq that the write raises delivers the segment and wakes the sleeping reader",
-    between_stamps: "frame, mask (client), write, sleep in read, be woken, zero the read buffer and read, parse, unmask (server); the same on the other side; the handshakes are over before",
-    limits: "0 bytes to 1 MiB; a message longer than the socket's buffers is written and read in parts; the connection ends without a closing handshake; the wait is looked up at run time, because the library owns the read loop; the buffers that the kernel reads and writes are the library's too and lie where the allocator puts them, not at pages",
-    sources: &["RFC 6455", "https://docs.rs/tungstenite", "tcp(7)"],
     available: tcp::loopback_available,
     // Its handshake goes over a TCP connection.
     address: Some("tcp"),

@@ -44,7 +44,6 @@ use crate::wait::{Block, Wait};
 pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     name: "websocket-threaded",
     family: "websocket",
-    about: "websocket with threads for its I/O",
     workloads: &[Workload::Roundtrip],
     waits: &[WaitFacts {
         wait: WaitKind::Block,
@@ -72,12 +71,6 @@ pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
     }],
     payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
     parameters: &[ANSWER, READ_BUFFER],
-    crosses: "ownership of the message through a queue, one frame over loopback TCP, ownership through a queue again; with answer=handler the server has no queues",
-    copies: "as `websocket`; the queues hand over pointers, and each block of 31 of their places is allocated",
-    wakes: "the application wakes its I/O thread by an eventfd, the kernel wakes the other I/O thread from its epoll_wait, and that one wakes its application by a futex: six wake-ups a round trip; with answer=handler four, as the server's I/O thread answers itself",
-    between_stamps: "queue, write the eventfd, be scheduled, epoll_wait returns, read the eventfd, frame, send; at the other end epoll_wait returns, read, parse, queue, wake, be scheduled; and all of it back; with answer=handler the server parses, answers and sends in one thread",
-    limits: "0 bytes to 1 MiB; block only; a worker has one thread more than seats for each end it holds (with answer=handler for the caller's alone), on the CPU of that end's seat where it is pinned, and system calls, context switches and CPU time include it; otherwise as `websocket`",
-    sources: &["RFC 6455", "https://docs.rs/tungstenite", "eventfd(2)", "epoll(7)", "futex(2)"],
     available: tcp::loopback_available,
     ..CHANNEL
 });

@@ -41,7 +41,6 @@ pub const SUBMITTED: Facts = Facts {
     }],
     payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
     parameters: &[SETUP, REGISTERED],
-    between_stamps: "queueing a write and a read, one io_uring_enter that submits both and sleeps until the read is completed, be woken, take the completion; the same on the other side",
     available: || {
         always_available()?;
         uring::available(opcode::Send::CODE, "IORING_OP_SEND")

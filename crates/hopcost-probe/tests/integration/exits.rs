@@ -1,7 +1,7 @@
 use std::sync::{Mutex, mpsc};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::mechanism::Shape;
+use hopcost_model::mechanism::{Shape, Words};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism::ALL;
 use hopcost_probe::registry::Row;
@@ -95,7 +95,7 @@ fn either_end_of_a_stream_gets_an_error() {
 fn a_mechanism_that_moves_messages_and_cannot_tell_says_so() {
     let channels = ALL.iter().filter(|row| !row.facts.hidden && row.facts.shape == Shape::Channel);
     for row in channels.filter(|row| row.peer_exit != PeerExit::Noticed) {
-        let limits = row.facts.limits;
+        let limits = &Words::of(row.facts.name).limits;
         let said = limits.contains("supervisor") && limits.contains("dead partner");
         assert!(said, "{}: {limits}", row.facts.name);
     }

@@ -75,7 +75,7 @@ fn group(family: &str) -> &str {
 /// What a mechanism is, or why it cannot be measured here.
 fn is(mechanism: &Mechanism, style: &TextStyle) -> String {
     let text = match &mechanism.unavailable {
-        None => mechanism.about.clone(),
+        None => mechanism.words.about.clone(),
         Some(reason) => format!("not here: {reason}"),
     };
     clipped(&text, ABOUT_MAX, style)

@@ -118,7 +118,7 @@ pub fn show(
 /// What each runtime has, or why not here.
 fn facts_of(rows: &[(String, Mechanism)]) -> Block {
     facts(rows.iter().map(|(runtime, row)| {
-        let text = [row.about.clone(), unavailable(row)];
+        let text = [row.words.about.clone(), unavailable(row)];
         let text = text.into_iter().filter(|text| !text.is_empty());
         (runtime.as_str(), Cell::text(text.collect::<Vec<_>>().join("; ")))
     }))
@@ -161,7 +161,7 @@ fn table(mechanisms: &[Mechanism]) -> Block {
     Rows::of(&rows)
         .column(repeated("family"), |row| Cell::text(&row.family))
         .column(words("mechanism"), |row| Cell::code(&row.name))
-        .column(words("about"), |row| Cell::text(&row.about))
+        .column(words("about"), |row| Cell::text(&row.words.about))
         .column(words("shape").fold(5), |row| Cell::text(row.shape().word()))
         .column(words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
         .column(words("waits").fold(3), |row| Cell::text(waits(row)))
@@ -197,7 +197,7 @@ fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
     let own = Rows::of(&besides)
         .column(repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
         .column(words("has besides"), |(_, row)| Cell::code(&row.name))
-        .column(words("about"), |(_, row)| Cell::text(&row.about))
+        .column(words("about"), |(_, row)| Cell::text(&row.words.about))
         .column(words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
     vec![table.table(), own.table()]
 }
@@ -266,7 +266,7 @@ fn described(mechanism: &Mechanism, depth: Depth) -> Vec<Block> {
     let here = unavailable(mechanism);
     let here = if here.is_empty() { here } else { format!("; {here}") };
     let mut blocks = vec![
-        says(mechanism.about.clone()),
+        says(mechanism.words.about.clone()),
         says(format!("{kind}{here}.")),
         facts(known(mechanism)),
     ];
@@ -316,11 +316,11 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         _ => "",
     };
     let mut known = vec![
-        ("What crosses", Cell::text(&mechanism.crosses)),
-        ("Who copies", Cell::text(&mechanism.copies)),
-        ("Who wakes", Cell::text(&mechanism.wakes)),
-        ("Between two stamps", Cell::text(&mechanism.between_stamps)),
-        ("Limits", Cell::text(&mechanism.limits)),
+        ("What crosses", Cell::text(&mechanism.words.crosses)),
+        ("Who copies", Cell::text(&mechanism.words.copies)),
+        ("Who wakes", Cell::text(&mechanism.words.wakes)),
+        ("Between two stamps", Cell::text(&mechanism.words.between_stamps)),
+        ("Limits", Cell::text(&mechanism.words.limits)),
         ("Senders", Cell::text(senders(mechanism))),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(boundaries(mechanism))),
@@ -340,7 +340,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
             )),
         ));
     }
-    let sources: Vec<Cell> = mechanism.sources.iter().map(Cell::text).collect();
+    let sources: Vec<Cell> = mechanism.words.sources.iter().map(Cell::text).collect();
     known.push(("See", Cell::several(sources)));
     known
 }

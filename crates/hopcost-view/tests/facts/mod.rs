@@ -12,7 +12,6 @@ const POLLS: &str = "an end that polls makes as many calls as it has to wait for
 pub static PIPE: Facts = Facts {
     name: "pipe",
     family: "pipe",
-    about: "Two pipes, one each way; read(2) and write(2) copy through the kernel's page ring.",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Thread, Boundary::Process],
@@ -38,19 +37,12 @@ pub static PIPE: Facts = Facts {
         default: "default",
         about: "size of the ring, set with F_SETPIPE_SZ",
     }],
-    crosses: "The payload as a byte stream; message borders are the receiver's business.",
-    copies: "The kernel, twice a message: from the sender into pipe pages, from there to the receiver.",
-    wakes: "write(2) wakes the reader that sleeps in read(2) on the pipe's wait queue.",
-    between_stamps: "write, wake-up of the peer, its read and write, wake-up, read.",
-    limits: "Writes over PIPE_BUF (4096 bytes) are not atomic; the capacity is 64 KiB by default.",
-    sources: &["pipe(7)", "pipe(2)", "fcntl(2)"],
     ..Facts::BASE
 };
 
 pub static POSIX_MQ: Facts = Facts {
     name: "posix-mq",
     family: "message queue",
-    about: "A POSIX message queue each way | one message, one call.",
     payload: Payload::Bytes { min: 0, max: 8_192, default: 64 },
     waits: &[WaitFacts {
         wait: WaitKind::Block,
@@ -59,7 +51,6 @@ pub static POSIX_MQ: Facts = Facts {
         switches_two_cpus: Exactly(2.0),
     }],
     parameters: &[],
-    sources: &["mq_overview(7)"],
     available: || Err("mq_open: Function not implemented".to_owned()),
     ..PIPE
 };
@@ -67,7 +58,6 @@ pub static POSIX_MQ: Facts = Facts {
 pub static SYSCALL: Facts = Facts {
     name: "syscall",
     family: "call",
-    about: "getppid, the cheapest system call that does something.",
     shape: Shape::Call,
     workloads: &[Workload::Call],
     boundaries: &[Boundary::Inline],
@@ -75,16 +65,9 @@ pub static SYSCALL: Facts = Facts {
     call_system_calls: Some(Exactly(1.0)),
     payload: Payload::None,
     parameters: &[],
-    crosses: "Nothing but the border between user and kernel mode.",
-    copies: "Nobody.",
-    wakes: "Nobody.",
-    between_stamps: "A batch of calls.",
-    limits: "",
-    sources: &["getppid(2)"],
     ..PIPE
 };
 
-pub static SLEEP: Facts =
-    Facts { name: "sleep", family: "test", about: "Sleeps; a test engine.", hidden: true, ..PIPE };
+pub static SLEEP: Facts = Facts { name: "sleep", family: "test", hidden: true, ..PIPE };
 
 pub static ALL: [&Facts; 4] = [&SYSCALL, &PIPE, &POSIX_MQ, &SLEEP];

@@ -18,7 +18,6 @@ use crate::wait::{AtRunTime, Wait};
 
 pub static ROW: Row = Row::channel::<Delay>(Facts {
     name: "delay",
-    about: "delay:TIME: a pipe of which one end computes for TIME before it sends",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process],
@@ -34,7 +33,6 @@ pub static ROW: Row = Row::channel::<Delay>(Facts {
         form: "delay:20us",
         fits: |argument| argument.is_some_and(|time| parse_duration_ns(time).is_ok()),
     }),
-    between_stamps: "as for pipe, and TIME",
     ..FACTS
 });
 

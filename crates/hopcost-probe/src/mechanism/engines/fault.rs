@@ -21,7 +21,6 @@ use crate::wait::{AtRunTime, Wait};
 
 pub static ROW: Row = Row::channel::<Faulty>(Facts {
     name: "fault",
-    about: "fault:KIND: a pipe with an end that hangs, crashes, fails, corrupts, duplicates or reorders",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process, Boundary::Thread],
@@ -29,7 +28,6 @@ pub static ROW: Row = Row::channel::<Faulty>(Facts {
     call_system_calls: None,
     payload: Payload::Bytes { min: 1, max: 4096, default: 64 },
     parameters: &[],
-    between_stamps: "as for a pipe, until the fault",
     argument: Some(Argument {
         form: "fault:KIND",
         fits: |argument| argument.is_some_and(|kind| !kind.is_empty()),

@@ -20,7 +20,6 @@ use crate::workload::{Endpoint, PhaseSpec, Stamped, roundtrip};
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "gaps",
-        about: "gaps of a microsecond or more in a loop that reads the clock; 0 for 100 µs without one",
         workloads: &[Workload::Roundtrip],
         parameters: &[Parameter {
             name: "clock",
@@ -28,8 +27,6 @@ pub static ROW: Row = Row::without_link(
             default: "virtual",
             about: "the time of the gaps alone passes",
         }],
-        between_stamps: "one gap, or none",
-        limits: "for `hopcost doctor`, which gives the number of operations",
         argument: Some(Argument { form: "gaps", fits: |argument| argument.is_none() }),
         ..FACTS
     },

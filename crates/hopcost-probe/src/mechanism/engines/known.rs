@@ -20,7 +20,6 @@ use crate::workload::Endpoint;
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "known",
-        about: "known:KIND: 10 us an operation, with two modes, stalls, a drift, dependent trials, chance",
         parameters: &[
             Parameter {
                 name: "clock",
@@ -35,7 +34,6 @@ pub static ROW: Row = Row::without_link(
                 about: "the speeds of the simulated host, which a simulated yardstick follows",
             },
         ],
-        between_stamps: "what the kind says passes in virtual time",
         argument: Some(Argument {
             form: "known:level",
             fits: |argument| argument.is_some_and(|kind| find(kind).is_some()),

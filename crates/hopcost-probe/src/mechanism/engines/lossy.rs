@@ -17,7 +17,6 @@ use crate::wait::{AtRunTime, Wait};
 
 pub static ROW: Row = Row::channel::<Lossy>(Facts {
     name: "lossy",
-    about: "lossy:N: UDP that loses every Nth reply, or with -caller every Nth request",
     shape: Shape::Channel,
     workloads: &[Workload::Roundtrip],
     boundaries: &[Boundary::Process, Boundary::Thread],
@@ -31,7 +30,6 @@ pub static ROW: Row = Row::channel::<Lossy>(Facts {
         about: "as for udp",
     }],
     loss: Loss::Possible,
-    between_stamps: "as for udp; nothing where a message is lost",
     ..FACTS
 });
 

@@ -39,7 +39,6 @@ const ANY_NUMBER: PerOperation =
 const FACTS: Facts = Facts {
     name: "",
     family: "test engine",
-    about: "",
     shape: Shape::Call,
     workloads: &[Workload::Roundtrip, Workload::Call],
     boundaries: &[Boundary::Inline],
@@ -57,12 +56,6 @@ const FACTS: Facts = Facts {
         default: "real",
         about: "whose time passes: the machine's, or one that only the engine moves",
     }],
-    crosses: "nothing",
-    copies: "nobody",
-    wakes: "nobody",
-    between_stamps: "the engine's own operation",
-    limits: "for tests of hopcost itself",
-    sources: &[],
     hidden: true,
     available: always_available,
     ..Facts::BASE

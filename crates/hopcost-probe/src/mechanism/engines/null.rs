@@ -12,8 +12,6 @@ use crate::shape::{Attaching, Call};
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "null",
-        about: "the empty loop: what a sixteenth of one turn of the calls' loop costs, or a round trip of nothing",
-        between_stamps: "nothing",
         argument: Some(Argument { form: "null", fits: |argument| argument.is_none() }),
         ..FACTS
     },

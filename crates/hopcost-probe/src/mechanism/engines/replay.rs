@@ -22,7 +22,6 @@ use crate::workload::{PhaseSpec, Stamped, roundtrip};
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "replay",
-        about: "replay:FILE: latencies from a file, one in ns per line",
         workloads: &[Workload::Roundtrip],
         parameters: &[Parameter {
             name: "clock",
@@ -30,7 +29,6 @@ pub static ROW: Row = Row::without_link(
             default: "virtual",
             about: "whose time passes: one that only the engine moves",
         }],
-        between_stamps: "the next latency of the file passes in virtual time",
         argument: Some(Argument {
             form: "replay:FILE",
             fits: |argument| argument.is_some_and(|file| !file.is_empty()),

@@ -30,7 +30,6 @@ const LATE_NS: u64 = 1_000_000;
 pub static ROW: Row = Row {
     facts: Facts {
         name: "server",
-        about: "server:TIME: a receiver that takes TIME for each message, in virtual time",
         workloads: &[Workload::Load],
         boundaries: &[Boundary::Thread],
         call_system_calls: None,
@@ -55,7 +54,6 @@ pub static ROW: Row = Row {
             },
         ],
         senders: Senders::Several { share: "the receiver", whole_bytes: u32::MAX },
-        between_stamps: "the wait for the messages before, and TIME",
         argument: Some(Argument {
             form: "server:50us",
             fits: |argument| argument.is_some_and(|time| parse_duration_ns(time).is_ok()),

@@ -22,7 +22,6 @@ use crate::workload::Endpoint;
 pub static ROW: Row = Row {
     facts: Facts {
         name: "skew",
-        about: "skew:TIME: the notifier `flag` with a callee whose clock is ahead by TIME, or with -TIME behind",
         shape: Shape::Notifier,
         workloads: &[Workload::Wake],
         boundaries: &[Boundary::Process, Boundary::Thread],
@@ -30,7 +29,6 @@ pub static ROW: Row = Row {
         call_system_calls: None,
         payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
         parameters: &[],
-        between_stamps: "as for a flag",
         ..FACTS
     },
     open: flag::ROW.open,

@@ -15,9 +15,6 @@ use crate::sys;
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "sleep",
-        about: "sleep:T: asleep for a duration T, as in sleep:1ms",
-        between_stamps: "one clock_nanosleep",
-        sources: &["clock_nanosleep(2)"],
         argument: Some(Argument {
             form: "sleep:1ms",
             fits: |argument| argument.is_some_and(|t| parse_duration_ns(t).is_ok()),

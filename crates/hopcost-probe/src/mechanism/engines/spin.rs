@@ -15,8 +15,6 @@ use crate::workload::call::opaque;
 pub static ROW: Row = Row::without_link(
     Facts {
         name: "spin",
-        about: "spin:N: N dependent multiplications, or N virtual nanoseconds",
-        between_stamps: "N dependent multiplications",
         argument: Some(Argument {
             form: "spin:1000",
             fits: |argument| argument.is_some_and(|n| n.parse::<u64>().is_ok()),
