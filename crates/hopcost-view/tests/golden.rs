@@ -157,7 +157,10 @@ fn where_no_worker_is_the_list_says_how_to_get_them() {
 #[test]
 fn hidden_mechanisms_are_shown_only_by_name() {
     for format in [Format::Text(TextStyle::plain(100)), Format::Json, Format::Markdown] {
-        assert!(!mechanisms::list(&facts::ALL, &[], format).contains("asleep for a duration"), "{format:?}");
+        assert!(
+            !mechanisms::list(&facts::ALL, &[], format).contains("asleep for a duration"),
+            "{format:?}"
+        );
         assert!(shown(&facts::SLEEP, format).contains("asleep for a duration"), "{format:?}");
     }
     assert!(!mechanisms::reference(&facts::ALL).contains("asleep for a duration"));

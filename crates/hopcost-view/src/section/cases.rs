@@ -3,17 +3,15 @@
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{
-    CaseResult, CounterResult, Estimate, Estimates, Placed, PlacedShare, Results, Statistic,
-    Status, TouchCost,
+    CaseResult, Estimate, Estimates, Placed, PlacedShare, Results, Status, TouchCost,
 };
 
 use super::findings;
 use super::model::{
-    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, estimates, facts, numbers, paste,
-    words,
+    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, facts, numbers, words,
 };
 use super::runtimes::threads;
-use super::words::{REPLAY, fate, trials};
+use super::words::{fate, trials};
 use crate::names::headline;
 use crate::number;
 
@@ -50,15 +48,12 @@ fn one(index: usize, case: &CaseResult) -> Block {
         let word = if measured { "failed trials" } else { case.status.word() };
         blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
     }
-    blocks.push(paste("Repeat", &case.command));
-    let replay = format!("{REPLAY} one trial by hand, with every line of the protocol");
-    blocks.extend(case.replay.as_ref().map(|command| paste(replay, command)));
     if measured {
         let estimates = case.estimates.as_ref().map(found);
         let tables = [
             Some(("", facts(own(case)))),
             estimates.map(|table| ("", table)),
-            (!case.counters.is_empty()).then(|| ("Counted", counters(case))),
+            (!case.counters.is_empty()).then(|| ("Counted per operation", counters(case))),
             (!case.threads.is_empty()).then(|| ("Threads", threads::of_case(case))),
             (!case.placed.is_empty())
                 .then(|| ("Where the scheduler put the ends", placed(&case.placed))),
@@ -149,53 +144,24 @@ fn of_stream(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// What was counted, and why the rest was not.
+/// What was counted; why the rest was not stands with the other remarks.
 fn counters(case: &CaseResult) -> Block {
-    let why = |counter: &CounterResult| {
-        let known = [counter.per_operation, counter.per_byte, counter.per_trial];
-        let reason = counter.unavailable.as_ref().filter(|_| known.iter().all(Option::is_none));
-        reason.map(|reason| format!("not counted: {reason}"))
-    };
-    Rows::of(&case.counters)
-        .column(words("event"), |counter| Cell::text(&counter.event))
-        .column(words("end"), |counter| Cell::text(counter.role.map_or("both", Role::word)))
-        .column(numbers("per operation"), |c| Cell::maybe(c.per_operation, Unit::Plain(3)))
-        .column(numbers("per byte"), |c| Cell::maybe(c.per_byte, Unit::Plain(3)))
-        .column(numbers("per trial"), |c| Cell::maybe(c.per_trial, Unit::Plain(3)))
-        .column(words("counted"), |counter| {
-            let share = |share| format!("{} of the time", number::share(share));
-            let counted = counter.counted_share.map_or("always".to_owned(), share);
-            Cell::text(why(counter).unwrap_or(counted))
-        })
-        .table()
+    let counted = case.counters.iter().filter_map(|counter| {
+        let count = counter.per_operation?;
+        let end = counter.role.map_or("both", Role::word);
+        Some((format!("{}, {end}", counter.event), Cell::number(count, Unit::Plain(3))))
+    });
+    Block::Facts(counted.collect())
 }
 
 fn found(found: &Estimates) -> Block {
-    let known = found.intervals().map(|(statistic, e)| (statistic, Some(e)));
-    let bare = found.exact_values().map(|(statistic, _)| (statistic, None));
-    let known: Vec<(Statistic, Option<&Estimate>)> =
-        known.chain(bare.filter(|(statistic, _)| statistic.bare().is_some())).collect();
-    Rows::of(&known)
-        .column(words("statistic"), |(statistic, _)| Cell::text(statistic.label()))
-        .column(estimates("value"), |(statistic, estimate)| match estimate {
-            Some(estimate) => Cell::estimate(Some(estimate), Scale::Time),
-            None => Cell::maybe(found.exact(*statistic), Unit::Time(3)),
-        })
-        .column(numbers("coverage"), |(_, e)| {
-            Cell::sorted(e.and_then(|e| e.level), number::percent)
-        })
-        .column(numbers("trials"), |(_, e)| Cell::maybe(e.map(|e| e.n_trials.into()), Unit::Whole))
-        .column(numbers("detectable"), |(_, e)| {
-            Cell::sorted(e.and_then(|e| e.detectable), number::detectable)
-        })
-        .column(words("what is estimated"), |(statistic, estimate)| match estimate {
-            Some(Estimate { estimand, insufficient: Some(why), .. }) => {
-                Cell::text(format!("{estimand} ({why})"))
-            }
-            Some(estimate) => Cell::text(&estimate.estimand),
-            None => Cell::text(format!("{}, exactly", statistic.bare().unwrap_or_default())),
-        })
-        .table()
+    let known = found.intervals().map(|(statistic, estimate)| {
+        (statistic.label().to_owned(), Cell::estimate(Some(estimate), Scale::Time))
+    });
+    let bare = found.exact_values().filter(|(statistic, _)| statistic.bare().is_some());
+    let bare =
+        bare.map(|(statistic, ns)| (statistic.label().to_owned(), Cell::number(ns, Unit::Time(3))));
+    Block::Facts(known.chain(bare).collect())
 }
 
 /// How the scheduler placed the ends that nobody pinned: in a document, which has no details
