@@ -107,18 +107,16 @@ fn what_was_not_counted_is_said_and_is_no_zero() {
     let page = report(&worn());
     assert!(page.contains("class=\"n\">cycles<") && !page.contains("Not counted: cycles"));
     let page = report(&results("copies"));
-    assert!(page.contains(">not counted: no performance monitoring unit"));
+    assert!(page.contains(": no performance monitoring unit"));
 }
 
 #[test]
-fn threads_and_the_replay_of_a_case_are_in_its_details() {
+fn threads_of_a_case_are_in_its_details() {
     let results = results("runtimes");
     let page = report(&results);
     let (_, cases) = page.split_once("<section id=\"cases\"").unwrap();
     let details = between(cases, "<details class=\"one\"", "</details>");
     for (case, details) in results.results.iter().zip(details) {
-        let replay = case.replay.as_ref().map(|replay| Esc(replay).to_string());
-        assert!(replay.is_none_or(|replay| details.contains(&replay)), "{}", case.id);
         let tied = |t: &ThreadResult| {
             case.threads.iter().any(|other| other.process == t.process && other.seat.is_some())
         };
@@ -150,7 +148,7 @@ fn all_is_on_the_page(results: &hopcost_model::results::Results) {
         assert!(page.contains(&escaped(&finding.remedy)), "{}", finding.remedy);
     }
     for case in &results.results {
-        assert!(page.contains(&escaped(&case.command)), "{}", case.command);
+        assert!(page.contains(&escaped(&case.id)), "{}", case.id);
         assert!(case.reason.as_deref().is_none_or(|reason| page.contains(&escaped(reason))));
     }
     for reading in &results.host.readings {

@@ -11,14 +11,15 @@ use super::model::{
     Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, facts, numbers, words,
 };
 use super::runtimes::threads;
-use super::words::{fate, trials};
+use super::words::{fate, trials, uncounted};
 use crate::names::headline;
 use crate::number;
 
 /// Every case with its details.
 pub(super) fn details(results: &Results, _: Medium) -> Option<Section> {
     let cases = results.results.iter().enumerate();
-    Section::of("cases", cases.map(|(index, case)| one(index, case)))
+    let uncounted = uncounted(results.results.iter());
+    Section::of("cases", cases.map(|(index, case)| one(index, case)).chain(uncounted))
 }
 
 /// The cases that were not measured, or not in every trial.
@@ -144,7 +145,7 @@ fn of_stream(case: &CaseResult) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// What was counted; why the rest was not stands with the other remarks.
+/// What was counted; why the rest was not stands below all cases.
 fn counters(case: &CaseResult) -> Block {
     let counted = case.counters.iter().filter_map(|counter| {
         let count = counter.per_operation?;
