@@ -6,7 +6,7 @@ use hopcost_model::raw::{CpuUse, RawTrial};
 use hopcost_model::results::{Speed, YardstickLevel};
 use hopcost_model::workload::EndsOf;
 
-use crate::sums::{own_cpu_ns, stolen_ns, total, withheld_ns};
+use crate::sums::{delayed_ns, own_cpu_ns, stolen_ns, total, withheld_ns};
 
 /// The share of an undisturbed trial that other work may take.
 const FOREIGN_MAX: f64 = 0.02;
@@ -27,13 +27,15 @@ pub fn is_never_idle(case: &Case) -> bool {
 /// The share of a trial that tasks of others took of the CPU of which they took most; `None`
 /// where the kernel does not tell.
 ///
-/// Of ends that leave their CPU no time to idle it is what neither they nor the hypervisor took.
+/// Of ends that leave their CPU no time to idle it is what neither they nor the hypervisor took, of
+/// the time in which they were ready.
 /// Of others it is what their CPU neither idled nor gave them.
 pub fn foreign_share(case: &Case, trial: &RawTrial) -> Option<f64> {
     let wall = Some(trial.wall_ns as f64).filter(|wall| *wall > 0.0)?;
     if is_never_idle(case) {
         let known_ns = total([own_cpu_ns(trial), stolen_ns(trial), withheld_ns(trial)].into_iter());
-        return Some((1.0 - known_ns as f64 / wall).max(0.0));
+        let most = delayed_ns(trial) as f64 / wall;
+        return Some((1.0 - known_ns as f64 / wall).max(0.0).min(most));
     }
     let watched = Some(trial.watched_ns as f64).filter(|watched| *watched > 0.0)?;
     let of_ends = total(trial.ends.iter().map(|end| end.thread_cpu_ns));

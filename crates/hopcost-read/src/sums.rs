@@ -73,6 +73,13 @@ pub fn withheld_ns(trial: &RawTrial) -> u64 {
     trial.throttling.map_or(0, |throttling| throttling.ns)
 }
 
+/// How long the ends were ready and did not run (/proc/thread-self/schedstat): others cannot have
+/// taken more from them. Unbounded where a kernel does not count it.
+pub fn delayed_ns(trial: &RawTrial) -> u64 {
+    let delays: Option<Vec<u64>> = trial.ends.iter().map(|end| end.run_delay_ns).collect();
+    delays.map_or(u64::MAX, |delays| total(delays.into_iter()))
+}
+
 /// Exchanges of all ends that lost a message or timed out.
 pub fn lost(trial: &RawTrial) -> u64 {
     total(trial.ends.iter().map(|end| end.lost))

@@ -11,7 +11,7 @@ use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use super::stalled;
 use crate::case::{Reading, known};
 use crate::run::Run;
-use crate::sums::{Whose, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
+use crate::sums::{Whose, delayed_ns, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
 use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
@@ -151,7 +151,8 @@ fn oversubscribed(run: &Run, case: &Case) -> Option<Finding> {
 /// The share of a trial that went to foreign tasks. On one CPU, a closed loop is
 /// never idle: what neither end ran nor the hypervisor took was foreign. On two,
 /// it is the time an end was ready and did not run, beyond that of its wake-ups.
-/// What the quota of the control group withheld was not foreign either, nor while both were stopped.
+/// What the quota of the control group withheld was not foreign either, nor while both were stopped,
+/// nor while none was ready: they waited for a device.
 /// A wake-up idles through its gap and a stream may wait for its transport, so on one
 /// CPU nothing is known of them; nor of several flows, which wait for each other; nor
 /// where the scheduler chose the CPUs, an end's counter is missing, or on two CPUs an
@@ -171,7 +172,8 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             let cpu = trial.cpus_asked.first().copied().flatten()?;
             let withheld = withheld_ns(trial) as f64 / wall;
             let stopped = stalled::stopped_ns(run, trial).unwrap_or(0.0) / wall;
-            Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0))
+            let most = delayed_ns(trial) as f64 / wall;
+            Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0).min(most))
         }
         _ if !threads.both() => None,
         // The ends of two hosts that are one may have one CPU, and then wait for each other.

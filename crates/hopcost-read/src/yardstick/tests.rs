@@ -185,6 +185,7 @@ fn quiet_run(foreign: f64) -> RawRun {
         let raw = &mut t.raw;
         raw.wall_ns = (60_000_000.0 / (1.0 - foreign)) as u64;
         raw.watched_ns = raw.wall_ns + 10_000_000;
+        raw.ends[0].run_delay_ns = Some(raw.wall_ns - 60_000_000);
         raw.cpu_uses = vec![CpuUse { cpu: 0, interrupt_ns: Some(0), ..CpuUse::default() }];
     };
     Builder::new().yardstick().case(PIPE, 12, case).build()

@@ -25,8 +25,14 @@ fn preempted_on_one_cpu() {
             let own = (t.raw.wall_ns as f64 * (1.0 - share)) as u64;
             t.raw.cpu_ns = own;
             t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = own / 2);
+            t.raw.ends.iter_mut().for_each(|end| end.run_delay_ns = Some(t.raw.wall_ns - own));
         }
     };
+    let shaped = |round: u32, t: &mut TrialBuilder| {
+        foreign(0.99)(round, t);
+        t.raw.ends.iter_mut().for_each(|end| end.run_delay_ns = Some(t.raw.wall_ns / 200));
+    };
+    assert_eq!(severity(&run(ONE, shaped), Code::Preempted), None, "both wait for a device");
     assert_eq!(severity(&run(ONE, foreign(0.01)), Code::Preempted), None);
     assert_eq!(severity(&run(ONE, foreign(0.04)), Code::Preempted), Some(Severity::Suspect));
     let once = run(ONE, |round, t| foreign(if round == 2 { 0.3 } else { 0.0 })(round, t));
@@ -49,6 +55,7 @@ fn what_the_hypervisor_took_was_not_foreign_and_a_trial_knows_it_better_than_its
             t.each(&[3000; 1000]);
             t.raw.cpu_ns = t.raw.wall_ns * 96 / 100;
             t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = t.raw.cpu_ns / 2);
+            t.raw.ends[1].run_delay_ns = Some(t.raw.wall_ns);
             t.raw.watched_ns = 1_000_000_000;
             t.raw.cpu_uses = vec![CpuUse { steal_ns: of_trial_ns, ..Default::default() }];
         };
