@@ -145,6 +145,8 @@ fn resumes(home: &Home, done_before: u64) {
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
     let output = child.finish();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("This run was cut off"), "what is finished is shown:\n{shown}");
     let document = home.json(&["report", path, "--format", "json"]);
     let done = document["plan"]["trials_done"].as_u64().unwrap_or(0);
     assert!(done > done_before, "{done} after resuming, {done_before} before");

@@ -249,7 +249,11 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         return Ok(exit::ERROR);
     }
     if ending == Ending::Interrupted {
-        return interrupted(&session, RESUME, &args.worker);
+        let code = interrupted(&session, RESUME, &args.worker)?;
+        if session.kept().is_ok_and(|(_, kept)| kept > 0) {
+            finish(&mut session, &args.shown)?;
+        }
+        return Ok(code);
     }
     Ok(report::verdict(&finish(&mut session, &args.shown)?))
 }
