@@ -68,8 +68,8 @@ pub fn catch() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is owned from here on; the handler only writes to a
     // duplicate of it that is never closed.
     unsafe {
-        let fd =
-            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?);
+        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK));
+        let fd = OwnedFd::from_raw_fd(fd.map_err(|error| context(error, "eventfd(2)"))?);
         let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
         EVENT.store(forever, Ordering::Relaxed);
         for signal in INTERRUPTS {

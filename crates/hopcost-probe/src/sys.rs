@@ -334,14 +334,23 @@ pub fn adopt(numbers: &[i32]) -> io::Result<Vec<OwnedFd>> {
 /// An anonymous file in memory (memfd_create(2)) of this size, close-on-exec.
 pub fn memfd(name: &str, bytes: u64) -> io::Result<OwnedFd> {
     let c_name = CString::new(name).map_err(|_| failure("a NUL in a name"))?;
-    // SAFETY: the name is NUL-terminated; the new descriptor is owned from here on.
-    let fd = unsafe {
-        let fd: RawFd = check(libc::memfd_create(c_name.as_ptr(), libc::MFD_CLOEXEC))?;
-        OwnedFd::from_raw_fd(fd)
-    };
+    // SAFETY: the name is NUL-terminated.
+    let fd: RawFd = check(unsafe { libc::memfd_create(c_name.as_ptr(), libc::MFD_CLOEXEC) })
+        .map_err(|error| context(error, "memfd_create(2)"))?;
+    // SAFETY: the new descriptor is owned from here on.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: a plain call on an owned descriptor.
     check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
     Ok(fd)
+}
+
+/// A counter that can be waited for (eventfd(2)), close-on-exec.
+pub fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: integer arguments; the new descriptor is owned from here on.
+    unsafe {
+        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC));
+        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| context(error, "eventfd(2)"))?))
+    }
 }
 
 /// Sends a signal to a process group.

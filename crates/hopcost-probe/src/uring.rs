@@ -284,6 +284,10 @@ pub fn moved(completion: &cqueue::Entry) -> io::Result<usize> {
 fn failed(error: i32) -> io::Error {
     match error {
         libc::EPIPE | libc::ECONNRESET => crate::transport::peer_closed(),
+        libc::ENOMEM => sys::failure(
+            "a request of io_uring found no memory: the pages that a send without a copy pins are \
+             limited (see ulimit -l)",
+        ),
         _ => io::Error::from_raw_os_error(error),
     }
 }

@@ -6,7 +6,7 @@
 //! loop the count read is always 1, and anything else is an error.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::mechanism::Facts;
 
@@ -25,17 +25,12 @@ pub struct EventFd {
     wait: FdWait,
 }
 
-fn eventfd() -> io::Result<OwnedFd> {
-    // SAFETY: the new descriptor is owned from here on.
-    unsafe { Ok(OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?)) }
-}
-
 impl TwoEnds for EventFd {
     type End = Self;
     type Waits = Every;
     const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
     fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let (request, reply) = (eventfd()?, eventfd()?);
+        let (request, reply) = (sys::eventfd()?, sys::eventfd()?);
         let (request_in, reply_out) = (request.try_clone()?, reply.try_clone()?);
         Ok(Link::of_two_ways([request_in, request], [reply, reply_out]))
     }

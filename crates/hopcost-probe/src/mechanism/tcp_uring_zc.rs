@@ -55,7 +55,10 @@ pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
         },
     ],
     no_copy: Some("SENDMSG_ZC"),
-    available: tcp::loopback_available,
+    available: || {
+        tcp::loopback_available()?;
+        uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC")
+    },
     available_as,
     revision: 3,
     ..TCP

@@ -278,9 +278,7 @@ struct Application {
 impl Application {
     fn new(socket: WebSocket<Wire>, attaching: &Attaching<'_>) -> io::Result<Self> {
         let socket = polled(socket)?;
-        // SAFETY: the new descriptor is owned at once.
-        let event =
-            unsafe { OwnedFd::from_raw_fd(sys::check(libc::eventfd(0, libc::EFD_CLOEXEC))?) };
+        let event = sys::eventfd()?;
         let epoll = poll_of(&[(&event, EVENT), (&socket.get_ref().fd, SOCKET)])?;
         let (outgoing, queued) = channel();
         let (received, incoming) = channel();
