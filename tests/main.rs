@@ -26,8 +26,8 @@ mod conformance;
 #[path = "dockets.rs"]
 mod dockets;
 /// Where one case overtakes another along an axis.
-#[path = "crossover.rs"]
-mod crossover;
+#[path = "along.rs"]
+mod along;
 /// What of a machine will disturb a measurement.
 #[path = "doctor.rs"]
 mod doctor;

@@ -29,7 +29,7 @@ fn plots_are_written_as_files_and_named() {
         .map(|entry| entry.expect("an entry").path())
         .collect();
     files.sort();
-    assert!(files.iter().any(|file| file.ends_with("throughput-size.svg")), "{files:?}");
+    assert!(files.iter().any(|file| file.ends_with("stream-payload-throughput.svg")), "{files:?}");
     assert_eq!(stderr.lines().count(), files.len(), "one line a file: {stderr}");
     for file in &files {
         assert!(stderr.contains(&format!("wrote {}", file.display())), "{stderr}");
@@ -59,7 +59,7 @@ fn a_run_writes_what_a_report_writes() {
     let read = |file: &str| fs::read_to_string(home.path().join(file)).expect("it was written");
     assert!(read("text").contains("tcp-sendmsg"));
     assert!(read("page.html").to_lowercase().starts_with("<!doctype html>"));
-    assert!(read("plots/throughput-size.svg").starts_with("<svg "));
+    assert!(read("plots/stream-payload-throughput.svg").starts_with("<svg "));
 
     let output = home.run(&["report", "--html"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -92,18 +92,34 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
 }
 
 #[test]
+fn one_case_has_its_trials_and_cases_of_two_kinds_stand_beside_each_other() {
+    let _alone = alone();
+    let home = Home::new();
+    let engine = |what: &str| format!("{what}?clock=virtual&place=same-cpu");
+    let (one, other) = (engine("roundtrip/sleep:1us"), engine("roundtrip/spin:4000"));
+    for (cases, file) in [(vec![&one], "trials-0"), (vec![&one, &other], "")] {
+        let mut words = vec!["run", "--rounds", "2", "--plots", "plots"];
+        words.extend(cases.iter().map(|case| case.as_str()));
+        home.expect(&words, measured());
+        let plots = fs::read_dir(home.path().join("plots")).expect("plots");
+        let names: Vec<String> =
+            plots.map(|plot| plot.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        assert!(names.iter().any(|name| name.starts_with(file)), "{names:?}");
+        fs::remove_dir_all(home.path().join("plots")).unwrap();
+    }
+}
+
+#[test]
 fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     let home = Home::new();
     let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
     home.run(&["run", engine, "--rounds", "1"]);
     for (arguments, words) in [
-        (&["report", "--plots", "plots"][..], "nothing to plot"),
-        (&["report", "--samples"], "--samples goes with --format csv"),
+        (&["report", "--samples"][..], "--samples goes with --format csv"),
         (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
     ] {
         home.refuses(arguments, 2, words);
     }
-    assert!(!home.path().join("plots").exists());
     for more in [&["--format", "json"][..], &["--samples"], &["--output", "x"]] {
         let arguments = [&["report", "--plots", "plots"][..], more].concat();
         assert_eq!(home.run(&arguments).status.code(), Some(2), "{arguments:?}");

@@ -62,28 +62,17 @@ const REFUSALS: &[Refusal] = &[
     ("advise --payload 64 --run nowhere", 2, &["nowhere"]),
     ("advise --payload 64 nosuch", 2, &["nosuch"]),
     ("advise --payload 64 udp --wait block", 2, &["messages may be lost"]),
-    // crossover
-    ("crossover pipe pipe --placement same-cpu --axis payload", 2, &["both cases are the same"]),
-    ("crossover pipe tcp --placement same-cpu --axis flows", 2, &["only a stream has"]),
+    // compare --along
+    ("compare pipe tcp --along payload", 2, &["wants a range"]),
+    ("compare pipe tcp --placement same-cpu --along flows=1..4", 2, &["only a stream has"]),
+    ("compare pipe tcp?payload=64 --along payload=64..4KiB", 2, &["--along gives the payload"]),
+    ("compare pipe tcp --along payload=64..4KiB --payload 64", 2, &["--along gives the payload"]),
+    ("compare pipe tcp --along nodelay=on,off", 2, &["unknown axis of numbers"]),
+    ("compare pipe tcp --along payload=4KiB..64", 2, &["does not rise"]),
+    ("compare pipe nobody --placement same-cpu --along payload=64..4KiB", 2, &["nobody"]),
+    ("compare pipe tcp udp --along payload=64..4KiB", 2, &["compares two cases"]),
     (
-        "crossover pipe tcp?payload=64 --placement same-cpu --axis payload",
-        2,
-        &["its payload cannot be varied"],
-    ),
-    ("crossover pipe tcp --placement same-cpu --axis nodelay", 2, &["unknown axis to search"]),
-    (
-        "crossover pipe tcp --placement same-cpu --axis payload --from 4KiB --to 64",
-        2,
-        &["greater than --from"],
-    ),
-    (
-        "crossover pipe tcp --placement same-cpu --axis payload --payload 64",
-        2,
-        &["what --axis varies"],
-    ),
-    ("crossover pipe nobody --placement same-cpu --axis payload", 2, &["nobody"]),
-    (
-        "crossover pipe stream/tcp-send --placement same-cpu --axis payload",
+        "compare pipe stream/tcp-send --placement same-cpu --along payload=64..4KiB",
         6,
         &["means something else"],
     ),

@@ -50,8 +50,6 @@ document! {
         Dockets(Vec<DocketPlan>),
         /// Which mechanism to use.
         Advice(AdviceRequest),
-        /// Where one way of doing something overtakes another.
-        Crossover(CrossoverPlan),
         /// Where the time of a round trip goes.
         Explanation(ExplanationPlan),
     }
@@ -61,8 +59,8 @@ document! {
 pub const ROUNDS_A_LOOK: u32 = 8;
 /// The same of advice: of many candidates most are out of the question soon.
 const ROUNDS_A_LOOK_OF_ADVICE: u32 = 3;
-/// The same of a crossover: a point more costs little, and may be all that is wanted.
-const ROUNDS_A_LOOK_OF_CROSSOVER: u32 = 4;
+/// The same of an explanation.
+const ROUNDS_A_LOOK_OF_EXPLANATION: u32 = 4;
 
 impl Question {
     /// Rounds from one look at the answer to the next; the first look is before the first round.
@@ -70,27 +68,16 @@ impl Question {
         match self {
             Question::Dockets(_) => ROUNDS_A_LOOK,
             Question::Advice(_) => ROUNDS_A_LOOK_OF_ADVICE,
-            Question::Crossover(_) | Question::Explanation(_) => ROUNDS_A_LOOK_OF_CROSSOVER,
+            Question::Explanation(_) => ROUNDS_A_LOOK_OF_EXPLANATION,
         }
     }
 }
 
 impl Plan {
-    /// Whether cases are compared with their neighbours in time, which are to be near.
-    pub fn pairs_neighbours(&self) -> bool {
-        self.comparison.is_some() || self.crossover().is_some()
-    }
     /// What a run is to explain, if it is one that explains.
     pub fn explanation(&self) -> Option<&ExplanationPlan> {
         match &self.question {
             Some(Question::Explanation(plan)) => Some(plan),
-            _ => None,
-        }
-    }
-    /// The search for a crossing that the run is, if it is one.
-    pub fn crossover(&self) -> Option<&CrossoverPlan> {
-        match &self.question {
-            Some(Question::Crossover(search)) => Some(search),
             _ => None,
         }
     }
@@ -102,21 +89,6 @@ document! {
     pub struct ExplanationPlan {
         /// The quantile of a trial from which on its round trips are slow, where these are asked for.
         pub tail: Option<f64>,
-    }
-}
-
-document! {
-    /// A search for where one way overtakes another along an axis. The cases of the plan are those of the
-    /// first way and of the second at the first value, then at the next.
-    pub struct CrossoverPlan {
-        /// Key of the axis.
-        pub axis: String,
-        /// The values that may be measured, ascending.
-        pub values: Vec<u64>,
-        /// Those that are measured first, by their place.
-        pub coarse: Vec<u32>,
-        /// Ratios off 1 by no more than this share are those of equals.
-        pub margin: f64,
     }
 }
 

@@ -153,7 +153,7 @@ fn factor(kind: Kind) -> Option<u64> {
 
 /// The values of a text: its own, or those of a range `64..64KiB`: both ends, and the powers
 /// between them; of rates, which are round in the decimal system, the first times those powers.
-fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
+pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     let (Some((first, last)), Some(factor)) = (text.split_once(".."), factor(axis.kind)) else {
         return Ok(vec![read(axis, text)?]);
     };

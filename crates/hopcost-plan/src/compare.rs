@@ -2,7 +2,6 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::group::distinct;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{ComparisonPlan, Plan, PlannedCase, ROUNDS_A_BLOCK};
 
@@ -19,7 +18,7 @@ pub(crate) const MEASURE_NS: u64 = 20_000_000;
 /// Blocks where there is no budget to give their number.
 const BLOCKS_DEFAULT: u32 = 72;
 /// Cases that an error names.
-pub(crate) const NAMED_MAX: usize = 4;
+const NAMED_MAX: usize = 4;
 
 /// Resolves a comparison: the first selector's case is the baseline, which stands in the plan twice, and
 /// each selector selects one case. The others as for [`plan`].
@@ -80,12 +79,8 @@ pub(crate) fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
 }
 
 /// The order of the cases in a round: of a comparison, in that of its block or, in a block's second
-/// round, in its reverse; of a search for a crossing, with the two of a point beside each other.
+/// round, in its reverse.
 pub fn order_of(plan: &Plan, round: u32, n: u32) -> Vec<u32> {
-    if plan.crossover().is_some() {
-        let drawn = distinct(order(plan.seed, round, n).into_iter().flat_map(|at| [at, at ^ 1]));
-        return drawn.into_iter().filter(|at| *at < n).collect();
-    }
     if plan.comparison.is_none() {
         return order(plan.seed, round, n);
     }

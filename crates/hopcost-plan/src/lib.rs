@@ -33,12 +33,12 @@
 //! its rounds count. See [`estimate_ns`].
 
 mod advise;
+mod along;
 mod ask;
 mod asked;
 mod catalog;
 mod compare;
 mod docket;
-mod crossover;
 mod error;
 mod expand;
 mod explain;
@@ -63,9 +63,9 @@ pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
 pub use advise::advice;
+pub use along::{along, between, spelled};
 pub use ask::{Ask, SuiteSource};
 pub use compare::{comparison, order_of};
-pub use crossover::{CrossoverAsk, SEARCHED, crossover};
 pub use docket::{
     Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, claims_of, parse_docket,
 };
@@ -79,9 +79,7 @@ pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
 pub use select::{CASES_MAX, Selector};
 pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
-pub use shown::{
-    Export, ExportColumn, Label, Plot, PlotEach, PlotX, PlotY, Published, Shown, Variance,
-};
+pub use shown::{Export, ExportColumn, Label, Published, Shown, Variance};
 pub use suite::{Suite, parse_suite};
 pub use time::{
     BUDGET_FOR_INTERVAL, Beyond, Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL,

@@ -97,17 +97,7 @@ impl Source {
             "",
             &[
                 &measures[..],
-                &[
-                    "unit",
-                    "docket",
-                    "published",
-                    "label",
-                    "variance",
-                    "plot",
-                    "export",
-                    "case",
-                    "claim",
-                ],
+                &["unit", "docket", "published", "label", "variance", "export", "case", "claim"],
             ]
             .concat(),
         )?;
@@ -191,10 +181,7 @@ impl Source {
                 let message = || unknown("docket", text, &known);
                 if known.contains(&text) { Ok(None) } else { Err(message()) }
             }
-            "plot.id" | "plot.draw.id" | "plot.instead.id" if !is_name(text) => {
-                Err(format!("{} is not a name: use up to 100 of a-z 0-9 - _ .", quote(text)))
-            }
-            "label.cases" | "variance.cases" | "plot.cases" => Selector::parse(text).map(Some),
+            "label.cases" | "variance.cases" => Selector::parse(text).map(Some),
             _ if path.starts_with("export.rows.") => Selector::parse(text).map(Some),
             _ => Ok(None),
         }

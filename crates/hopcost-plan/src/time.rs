@@ -10,7 +10,6 @@ use hopcost_model::case::{Background, Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::workload::PhaseLength;
-use hopcost_stats::crossover::FIRST_LOOK;
 
 use crate::ask::Ask;
 use crate::error::{Origin, PlanError};
@@ -185,7 +184,7 @@ fn round_ns<'a>(
 /// from a tenth of a second to seconds, and a run is to meet more than one moment. No more than
 /// the budget leaves each round.
 pub fn spacing_ns(plan: &Plan) -> u64 {
-    if plan.pairs_neighbours() {
+    if plan.comparison.is_some() {
         // What is compared is to be near in time.
         return 0;
     }
@@ -242,7 +241,7 @@ fn all_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
     let rounds = match plan.budget_ns {
         Some(budget) if round > 0 => {
             let within = |budget: u64| budget.saturating_sub(RUN_FIXED_NS) / round;
-            let needed = u64::from(needed(plan).0).min(within(BUDGET_FOR_INTERVAL * budget));
+            let needed = u64::from(rounds_needed(plan)).min(within(BUDGET_FOR_INTERVAL * budget));
             u64::from(plan.rounds).min(within(budget).max(needed).max(1))
         }
         _ => u64::from(plan.rounds),
@@ -250,35 +249,22 @@ fn all_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
     RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds))
 }
 
-/// The rounds that a plan's answer needs at least: those of an interval, or of a search's first look.
+/// The rounds that a plan's answer needs at least: those of an interval.
 pub fn rounds_needed(plan: &Plan) -> u32 {
-    needed(plan).0
-}
-
-/// The same with the cases that are measured in them.
-fn needed(plan: &Plan) -> (u32, Vec<&Case>) {
-    let live = plan.live().filter_map(|(index, planned)| Some((index, planned.known()?)));
-    match plan.crossover() {
-        Some(search) => {
-            let is_coarse = |index: usize| search.coarse.iter().any(|at| *at as usize == index / 2);
-            let first = live.filter(|(index, _)| is_coarse(*index));
-            (FIRST_LOOK as u32, first.map(|(_, case)| case).collect())
-        }
-        None => (ROUNDS_FOR_INTERVAL.min(plan.rounds), live.map(|(_, case)| case).collect()),
-    }
+    ROUNDS_FOR_INTERVAL.min(plan.rounds)
 }
 
 /// What of the rounds that an answer needs goes beyond the budget. A comparison makes as many blocks
 /// as fit.
 fn beyond(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> Option<Beyond> {
     let budget_ns = plan.budget_ns.filter(|_| plan.comparison.is_none())?;
-    let (rounds, cases) = needed(plan);
-    let round = round_ns(&plan.trial, cases.iter().copied(), runtimes, two_cpus_ns);
+    let (rounds, cases) = (rounds_needed(plan), plan.live_cases().count());
+    let round = round_ns(&plan.trial, plan.live_cases(), runtimes, two_cpus_ns);
     let all = round.saturating_mul(rounds.into()).saturating_add(RUN_FIXED_NS);
     // No more is spent on them.
     let all = all.min(budget_ns.saturating_mul(BUDGET_FOR_INTERVAL));
     let ns = all.checked_sub(budget_ns).filter(|ns| *ns > 0)?;
-    Some(Beyond { ns, rounds, cases: cases.len() })
+    Some(Beyond { ns, rounds, cases })
 }
 
 /// The runtimes of a plan's live cases that are not Rust; none are looked for where there are none.
@@ -295,7 +281,7 @@ pub(crate) fn runtimes_of(
 /// The trial of a plan, its measured phase cut so far that the rounds which its answer needs fit its
 /// budget.
 pub(crate) fn fitted(plan: &Plan, runtimes: &[RuntimeFacts]) -> TrialShape {
-    let (rounds, cases) = needed(plan);
+    let (rounds, cases) = (rounds_needed(plan), plan.live_cases().collect::<Vec<_>>());
     plan.budget_ns.map_or(plan.trial, |budget| cut(plan.trial, budget, rounds, &cases, runtimes))
 }
 
@@ -443,7 +429,7 @@ impl Time {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::plan::{CrossoverPlan, PlannedCase, Question};
+    use hopcost_model::plan::{PlannedCase, Question};
 
     use super::*;
 
@@ -557,20 +543,6 @@ mod tests {
         let least = Plan { budget_ns: Some(3_000 * MS), ..none.clone() };
         assert_eq!(expected(&least, &[], None).beyond.unwrap().ns, 3_000 * MS);
         assert_eq!(expected(&Plan { budget_ns: None, ..none }, &[], None).beyond, None);
-    }
-
-    #[test]
-    fn a_search_needs_the_first_look_at_its_first_points() {
-        let search = CrossoverPlan {
-            axis: "payload".to_owned(),
-            values: (1..=30).collect(),
-            coarse: vec![0, 29],
-            margin: 0.03,
-        };
-        let plan = asked(cases(60), 5, Question::Crossover(search));
-        assert_eq!(rounds_needed(&plan), FIRST_LOOK as u32);
-        // Twelve rounds of four trials, of 81 ms and of 62.5 ms.
-        assert_eq!(fitted(&plan, &[]).measure_ns, 31_500_000);
     }
 
     #[test]

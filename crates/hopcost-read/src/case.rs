@@ -30,8 +30,6 @@ pub struct Reading<'a> {
     pub trials: Vec<&'a RawTrial>,
     /// Each measured trial's own statistics, in time order.
     pub per_trial: Vec<PerTrial>,
-    /// p5 and p95 of the samples of all trials, where they support them.
-    pub band: Option<(f64, f64)>,
     /// The quantiles of the samples of all trials, of workloads whose mean is of these too.
     pub pooled_quantiles: Estimates,
 }
@@ -214,7 +212,6 @@ fn of_case<'a>(
         family: table.family,
         trials: raw,
         per_trial,
-        band: pooled.band,
         pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
     }
 }
@@ -271,7 +268,6 @@ fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
         family: None,
         trials: Vec::new(),
         per_trial: Vec::new(),
-        band: None,
         pooled_quantiles: Estimates::default(),
     }
 }

@@ -13,9 +13,10 @@
 //! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
-//! [`explain`] cuts traced round trips into segments; [`ladder`], [`plots`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
+//! [`explain`] cuts traced round trips into segments; [`ladder`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
 
 mod advice;
+pub mod along;
 mod believed;
 mod brief;
 mod capacity;
@@ -25,7 +26,6 @@ mod command;
 mod comparison;
 mod cost_model;
 mod counters;
-mod crossover;
 mod disturbed;
 mod estimate;
 mod explain;
@@ -37,7 +37,6 @@ mod knobs;
 mod labels;
 mod load;
 mod ladder;
-mod plots;
 mod placed;
 mod pooled;
 mod published;
@@ -78,7 +77,7 @@ use hopcost_model::results::{Advice, CaseResult, Results};
 pub struct Look {
     /// The cases, by their place in the plan, that further rounds are for.
     pub wanted: BTreeSet<u32>,
-    /// How many claims are decided, or points of a search told, and how many there are.
+    /// How many claims are decided, and how many there are.
     pub decided: Option<(usize, usize)>,
 }
 
@@ -97,11 +96,6 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
         Some(Question::Advice(request)) => {
             advice::wanted(&raw.plan, &read(raw, rust), rust, request)
         }
-        Some(Question::Crossover(search)) => {
-            let (wanted, told) = crossover::look(raw, rust, search);
-            decided = Some(told);
-            wanted
-        }
         Some(Question::Explanation(_)) | None => all(),
     };
     Look { wanted, decided }
@@ -112,14 +106,13 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
 pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let raw = &*believed::believed(raw);
     let run = run::Run::new(raw, rust);
-    let mut readings = case::read(&run);
-    readings.retain(|reading| !crossover::is_beside(raw, reading));
+    let readings = case::read(&run);
     let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
-    let mut ladder = match raw.plan.pairs_neighbours() {
+    let mut ladder = match &raw.plan.comparison {
         // A ratio of neighbours says more than two medians.
-        true => Vec::new(),
-        false => ladder::ladder(&run, &readings),
+        Some(_) => Vec::new(),
+        None => ladder::ladder(&run, &readings),
     };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
     let drifts = findings::Drifts::of(&readings);
@@ -135,21 +128,11 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let published = published::tables(&readings);
     let checks = judge::of_suite(&run, &readings, &findings);
     let loads = capacity::curves(&readings, &findings);
-    let beside = plots::Beside {
-        published: &published,
-        findings: &findings,
-        checks: &checks,
-        loads: &loads,
-    };
-    let mut plots = plots::plots(&readings, &beside);
     let plan = brief::plan(&run, &readings);
-    let crossover = crossover::of_run(&run, &readings, plan.took_s);
-    plots.extend(crossover.as_ref().and_then(crossover::plot));
     let mut results = Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
-        crossover,
         explanation,
         judged: judge::of_run(&run, &readings, &findings),
         advice: None,
@@ -165,19 +148,13 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         ladder,
         findings,
         published,
-        cost_models: match raw.plan.crossover() {
-            Some(_) => cost_model::in_segments(
-                readings.iter().filter(|reading| crossover::is_coarse(raw, reading)),
-            ),
-            None => cost_model::models(&readings),
-        },
+        cost_models: cost_model::models(&readings),
         variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
         checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),
-        plots,
         results: (readings.into_iter().zip(ratios).zip(judged))
             .map(|((reading, ratio), (findings, validity))| CaseResult {
                 ratio,

@@ -1,5 +1,5 @@
 //! What needs the samples of all trials of a case together: its percentile curve, its
-//! modes, and the band in which most of them lie.
+//! modes,
 
 use hopcost_model::results::{CurvePoint, Mode};
 use hopcost_stats::effective::publishable;
@@ -18,8 +18,6 @@ pub struct Pooled {
     pub curve: Vec<CurvePoint>,
     /// Several modes, or none.
     pub modes: Vec<Mode>,
-    /// p5 and p95, where the samples support them.
-    pub band: Option<(f64, f64)>,
 }
 
 impl Pooled {
@@ -28,14 +26,9 @@ impl Pooled {
         let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
         let pooled = pool(trials.iter().copied());
         let batched = table.family == Some(Family::Batch);
-        let quantile = |q: f64| {
-            let enough = publishable(support(&trials, q), q.max(1.0 - q));
-            quantile_sorted(&pooled, q).filter(|_| enough)
-        };
         Pooled {
             curve: if batched { Vec::new() } else { curve(&trials, &pooled) },
             modes: modes(&trials, &pooled),
-            band: quantile(0.05).zip(quantile(0.95)),
         }
     }
 }
@@ -146,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_and_its_band_ends_before_it() {
+    fn it_rises_and_its_intervals_end_before_it() {
         let points = drawn(8, 2_000);
         assert!(points.windows(2).all(|w| w[0].q < w[1].q && w[0].ns <= w[1].ns));
         for point in &points {

@@ -17,7 +17,7 @@
 //! | how many independent samples a series is worth | [`effective`] |
 //! | ratios paired by round | [`ratio`] |
 //! | ratios from blocks of adjacent trials, and what they say against a margin | [`compare`] |
-//! | where one way overtakes another along an axis, and where to measure next | [`crossover`] |
+//! | where one case overtakes another along an axis, and where to compare next | [`along`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
 //! | the quiet level of a yardstick | [`quiet`] |
@@ -31,10 +31,10 @@
 //! Tests and examples alone compile the simulations (feature `testing`): `coverage` asks whether a
 //! nominal 95 % holds what it says, of the operations of `synthetic` and the hosts of `hosts`.
 
+pub mod along;
 pub mod compare;
 #[cfg(any(test, feature = "testing"))]
 pub mod coverage;
-pub mod crossover;
 pub mod effective;
 #[cfg(any(test, feature = "testing"))]
 pub mod hosts;

@@ -6,12 +6,12 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::results::{Checkup, CpuGaps, Handover, QuietSpeed};
 use hopcost_model::text::count;
 
-use crate::chart::pairs;
 use crate::section::machine;
 use crate::section::model::{
     Block, Cell, Document, Form, Frame, Rows, Section, Table, Tone, Unit, facts, notes, numbers,
     says, words,
 };
+use crate::section::shapes::{self, About};
 use crate::style::TextStyle;
 use crate::{html, markdown, number, text};
 
@@ -176,8 +176,15 @@ fn lines(found: &Checkup, extent: Extent) -> Vec<Block> {
     let rows = cpus.iter().map(row).collect();
     let columns = cpus.iter().map(|cpu| numbers(&format!("CPU {cpu}")));
     let columns = std::iter::once(words("")).chain(columns).collect();
-    let table = Block::Table(Table { columns, rows, form: Form::Matrix });
-    let chart = pairs::chart(found).map(|chart| Block::Charts(vec![chart], Frame::Bare));
+    let table = Table { columns, rows, form: Form::Matrix };
+    let about = About {
+        id: "plot-cpu-pairs".to_owned(),
+        title: "Spinning round trip between two CPUs".to_owned(),
+        says: "The round trip of a cache line between each two CPUs.".to_owned(),
+    };
+    let chart = shapes::grid(about, &table, "", false);
+    let chart = chart.map(|chart| Block::Charts(vec![chart], Frame::Bare));
+    let table = Block::Table(table);
     let left = (cpus.len() < all).then(|| {
         says(format!("{} of {all} CPUs; all of them: --format md, html or json.", cpus.len()))
     });

@@ -1,9 +1,8 @@
 //! Comparisons of stored runs in every format but JSON.
 
-use hopcost_model::results::{Compared, RunComparison};
+use hopcost_model::results::RunComparison;
 
 use crate::chart::model::Chart;
-use crate::chart::shift;
 use crate::section::compared_runs;
 use crate::section::model::Medium;
 use crate::style::TextStyle;
@@ -29,7 +28,7 @@ pub fn html(found: &RunComparison) -> String {
     html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
 }
 
-/// The shift of each case, with the names that files have.
-pub fn plots(compared: &[Compared]) -> Vec<(String, Chart)> {
-    shift::charts(compared).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
+/// The ratio along an axis or else the shift of each case, with the names that files have.
+pub fn plots(found: &RunComparison) -> Vec<(String, Chart)> {
+    compared_runs::charts(found).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
 }

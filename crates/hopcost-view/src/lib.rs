@@ -7,7 +7,6 @@ pub mod advice;
 pub mod chart;
 pub mod checkup;
 pub mod comparison;
-pub mod crossover;
 pub mod csv;
 pub mod explanation;
 pub mod export;
@@ -21,6 +20,7 @@ mod names;
 pub mod number;
 pub mod perfetto;
 pub mod plan;
+pub mod plots;
 mod section;
 #[cfg(test)]
 #[path = "../tests/stored/mod.rs"]

@@ -139,11 +139,6 @@ fn hostile(of: &Results) -> Results {
             row.unit = long.clone();
         }
     }
-    for plot in &mut results.plots {
-        plot.id = long.clone();
-        plot.x.unit = long.clone();
-        plot.notes.push(long.clone());
-    }
     results
 }
 

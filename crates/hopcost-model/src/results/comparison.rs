@@ -157,6 +157,32 @@ document! {
         /// The hosts, where fleets are compared: each host is a block, its two runs are the sides.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hosts: Option<ComparedFleets>,
+        /// The axis, where two cases are compared at each of its values.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub along: Option<Along>,
+    }
+}
+
+document! {
+    /// An axis along which two cases are compared.
+    pub struct Along {
+        /// Its key.
+        pub axis: String,
+        /// Where the other case becomes the faster one.
+        pub crossings: Vec<Crossed>,
+    }
+}
+
+document! {
+    /// A change of which case is faster.
+    #[derive(Copy, Eq)]
+    pub struct Crossed {
+        /// The last value at which the one is faster.
+        pub after: u64,
+        /// The first value at which the other is.
+        pub until: u64,
+        /// What the second case is beside the first from there on.
+        pub then: Verdict,
     }
 }
 

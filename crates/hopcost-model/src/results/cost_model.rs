@@ -25,25 +25,5 @@ document! {
         /// Where no line is given: what a byte costs on average between the smallest
         /// and the largest size.
         pub mean_per_byte_ns: Option<Estimate>,
-        /// Where no one line is given: the lines that describe ranges of sizes, where they were looked for
-        /// and some do.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub segments: Vec<CostSegment>,
-    }
-}
-
-document! {
-    /// A line through a range of sizes.
-    pub struct CostSegment {
-        /// Its smallest size.
-        pub from_bytes: u32,
-        /// Its largest.
-        pub to_bytes: u32,
-        /// Where the line meets size 0, which need not be a cost of anything.
-        pub fixed_ns: Estimate,
-        /// Cost of each further byte.
-        pub per_byte_ns: Estimate,
-        /// Greatest relative distance of a measured size from the line.
-        pub residual_max: f64,
     }
 }

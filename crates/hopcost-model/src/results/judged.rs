@@ -1,6 +1,6 @@
 //! Which claims hold on a machine.
 
-use super::crossover::CrossoverPoint;
+use super::ratio::Ratio;
 use super::statistic::Estimate;
 use crate::document;
 
@@ -109,6 +109,39 @@ document! {
         pub because: String,
         /// Rounds that would probably decide; `null` where it is decided or where no number would.
         pub rounds_to_decide: Option<u32>,
+    }
+}
+
+document! {
+    /// Both cases of a crossover at one value of the axis.
+    pub struct CrossoverPoint {
+        /// The value: bytes, flows, nanoseconds or messages a second.
+        pub at: u64,
+        /// The case of the second way.
+        pub case: String,
+        /// What the first took: median over trials.
+        pub first_ns: Option<f64>,
+        /// What the second took.
+        pub second_ns: Option<f64>,
+        /// The second as a multiple of the first (the baseline), paired by round. Below 1 the second
+        /// is faster.
+        pub ratio: Option<Ratio>,
+        /// Which one is faster, as far as the ratio tells.
+        pub faster: Faster,
+    }
+}
+
+document! {
+    /// Which of two is faster.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Faster {
+        /// The first.
+        First,
+        /// The second.
+        Second,
+        /// The data does not decide.
+        Neither,
     }
 }
 

@@ -8,13 +8,11 @@ mod case;
 mod checkup;
 mod comparison;
 mod cost_model;
-mod crossover;
 mod explanation;
 mod fleet;
 mod judged;
 mod ladder;
 mod load;
-mod plot;
 mod published;
 mod ratio;
 mod runtimes;
@@ -36,14 +34,12 @@ pub use advice::*;
 pub use case::*;
 pub use checkup::*;
 pub use comparison::*;
-pub use cost_model::{CostModel, CostSegment};
-pub use crossover::*;
+pub use cost_model::CostModel;
 pub use explanation::*;
 pub use fleet::*;
 pub use judged::*;
 pub use ladder::*;
 pub use load::*;
-pub use plot::*;
 pub use published::*;
 pub use ratio::Ratio;
 pub use runtimes::*;
@@ -100,8 +96,6 @@ document! {
         pub loads: Vec<LoadCurve>,
         /// Runtimes compared; `null` where all ends were in Rust.
         pub runtimes: Option<RuntimeComparison>,
-        /// What there is to plot, drawn from the stored samples.
-        pub plots: Vec<Plot>,
         /// Every finding, worst first; those of a case carry its id.
         pub findings: Vec<Finding>,
         /// The command that made the run, ready to paste.
@@ -109,9 +103,6 @@ document! {
         /// What a live comparison found; absent of any other run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub comparison: Option<Comparison>,
-        /// Where one way overtakes another; absent of a run that does not ask.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub crossover: Option<Crossover>,
         /// Where the time of a round trip goes; absent where nothing was traced.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub explanation: Option<Explanation>,

@@ -96,6 +96,8 @@ document! {
         pub published: Option<f64>,
         /// The upper end of a published range.
         pub published_high: Option<f64>,
+        /// Both as the source writes them.
+        pub written: String,
         /// Multiple of the table's baseline as published.
         pub published_ratio: Option<f64>,
         /// The case that measures the same here; `null` where none does.

@@ -330,14 +330,6 @@ fn what_reports_show_is_checked_too() {
             "mine.toml:6:9: variance.cases: `1` has no unit",
         ),
         (
-            "[[plot]]\nid = \"../a\"\ncases = \"roundtrip/*\"\nx = \"payload\"\ndraw = { title = \"\", label = \"\", y = { p50 = \"\" } }",
-            "mine.toml:5:6: plot.id: `../a` is not a name",
-        ),
-        (
-            "[[plot]]\nid = \"a\"\ncases = \"roundtrip/*\"\nx = \"payload\"\ndraw = { titel = \"\" }",
-            "mine.toml:8:10: plot.draw.titel: unknown field",
-        ),
-        (
             "[export]\nneeds = \"a\"\nsort = []\ncolumns = []\nrows = { a = [\"roundtrip/pipe\", \"call/pip\"] }",
             "mine.toml:8:33: export.rows.a: unknown mechanism `pip`",
         ),

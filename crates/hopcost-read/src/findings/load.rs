@@ -23,16 +23,8 @@ pub fn findings(case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.workload != Workload::Load {
         return Vec::new();
     }
-    wrong_in_load(&reading.trials).collect()
-}
-
-fn wrong_in_load(trials: &[&RawTrial]) -> impl Iterator<Item = Finding> {
-    [generator_late(trials), rate_missed(trials)].into_iter().flatten()
-}
-
-/// Why what trials of a load say is not the time of their messages, if it is not.
-pub fn invalid_load(trials: &[&RawTrial]) -> Option<Finding> {
-    wrong_in_load(trials).find(|found| found.severity == Severity::Invalid)
+    let trials = &reading.trials;
+    [generator_late(trials), rate_missed(trials)].into_iter().flatten().collect()
 }
 
 /// Whether a finding says that what was measured is the sender of a load.

@@ -33,10 +33,9 @@ use hopcost_model::results::Status;
 use crate::case::Reading;
 use crate::run::Run;
 pub use host::findings as of_host;
-pub use load::{ACHIEVED_MIN, invalid_load, is_generator_late};
+pub use load::{ACHIEVED_MIN, is_generator_late};
 pub use make::finding;
 pub use numbers::Drifts;
-pub use stream::nagle_delack;
 pub use traced::finding as of_traced;
 
 /// The findings of the whole run: what touches every case is said there, once.

@@ -8,7 +8,7 @@ use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::RawTrial;
 
-pub use self::stall::nagle_delack;
+use self::stall::nagle_delack;
 use super::make::{finding, suspect_if};
 use crate::case::Reading;
 use crate::run::Run;

@@ -76,6 +76,7 @@ pub fn of_fleets(
         only_baseline,
         only_other,
         hosts: Some(hosts),
+        along: None,
     })
 }
 

@@ -284,7 +284,6 @@ impl<'a> Bench<'a> {
                     Place::Outside => Faster::First,
                     Place::Open => Faster::Neither,
                 },
-                left_out: None,
             });
             placed_at.push((*x, placed));
         }

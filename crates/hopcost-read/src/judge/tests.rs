@@ -336,14 +336,6 @@ fn the_first_overtakes_where_it_stays_faster() {
     let faster: Vec<Faster> = found[0].points.iter().map(|point| point.faster).collect();
     assert_eq!(faster, [Faster::Second, Faster::First, Faster::Second, Faster::Second]);
     assert!((found[0].points[3].ratio.as_ref().unwrap().point - 0.7).abs() < 1e-3);
-    // And it is marked in the plot of one flow, where it begins.
-    let plot = results.plots.iter().find(|plot| plot.id == "throughput-size").unwrap();
-    let [marked] = plot.crossings.as_slice() else { panic!("{:?}", plot.crossings) };
-    let second = plot.series.iter().find(|one| one.name.contains("A2")).unwrap();
-    assert_eq!((marked.x, marked.y), (4096.0, second.points[2].y));
-    assert_eq!(marked.says, "A2 is faster than A1 NODELAY from fields of 4096 B on.");
-    assert!(plot.notes.contains(&marked.says));
-
     assert_eq!(crossed(&run(&at[..1])), [], "one size");
 }
 

@@ -19,7 +19,6 @@ use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use source::Row;
 pub use source::Source;
-pub use statistic::ticks_per_ns;
 use statistic::{Asked, DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
 
 /// The files of published/, by name.
@@ -204,6 +203,7 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         unit: row.unit.clone(),
         published: row.value,
         published_high: row.high,
+        written: row.written.clone(),
         published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
         measured: beside.found.and_then(|reading| asked.estimate(reading, found)),

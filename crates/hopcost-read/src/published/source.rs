@@ -41,6 +41,8 @@ pub struct Row {
     pub value: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+    /// Both as written.
+    pub written: String,
     pub unit: String,
     /// Cases that measure the same, the best first.
     pub cases: Vec<Selector>,
@@ -152,6 +154,7 @@ fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
         statistic: statistic.clone(),
         value: some(value)?,
         high: some(high)?,
+        written: if high.is_empty() { value.clone() } else { format!("{value}–{high}") },
         unit: unit.clone(),
         cases: match above.filter(|row| row.group == *group && row.label == *label) {
             Some(above) if case.is_empty() => above.cases.clone(),

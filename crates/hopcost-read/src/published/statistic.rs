@@ -67,7 +67,7 @@ fn per_ns(of: &Reading, unit: &str) -> Option<f64> {
 }
 
 /// Ticks of the clock that stamped a case in a nanosecond.
-pub fn ticks_per_ns(of: &Reading) -> Option<f64> {
+fn ticks_per_ns(of: &Reading) -> Option<f64> {
     let ticks = of.result.cost_ticks.or(of.result.p50_ticks)?;
     Some(ticks / of.headline()?.point.filter(|ns| *ns > 0.0)?)
 }

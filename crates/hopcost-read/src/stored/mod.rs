@@ -84,6 +84,7 @@ pub fn of_runs(
         only_baseline,
         only_other,
         hosts: None,
+        along: None,
     })
 }
 

@@ -121,7 +121,7 @@ impl Shares {
 }
 
 /// The logarithms of the case's ratio to the baseline, and of the copy's, one a block.
-fn blocks(host: Host, effect: f64, blocks: u32, rng: &mut Rng) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn blocks(host: Host, effect: f64, blocks: u32, rng: &mut Rng) -> (Vec<f64>, Vec<f64>) {
     let levels = levels(host, Statistic::P50, 6 * blocks as usize, BETWEEN_S, rng);
     let values: Vec<f64> = levels
         .iter()

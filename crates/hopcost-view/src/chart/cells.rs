@@ -1,8 +1,7 @@
 //! Draws a grid of cells: what a heat map is.
 
 use super::labels::{fit, text, width};
-use super::model::{Axis, Cell, Cells, Chart, Fit, STEPS, Scale, Table, Vertical};
-use super::unit::Unit;
+use super::model::{Cell, Cells, Fit, STEPS};
 use crate::markup::{Esc, Px, put};
 
 const TEXT: f64 = 12.0;
@@ -19,29 +18,6 @@ const SCALE: f64 = 34.0;
 const SWATCH: f64 = 22.0;
 /// Longest name of a row.
 const NAME_MAX: f64 = 160.0;
-
-/// Names up to which a cell has room around its number.
-const ROOMY_MAX: usize = 8;
-
-/// How a grid of so many names is set.
-pub(crate) fn fit_of(names: usize) -> Fit {
-    if names > ROOMY_MAX { Fit::Texts } else { Fit::Whole }
-}
-
-/// A chart that is a grid alone.
-pub(crate) fn square(id: String, title: String, description: String, grid: Cells) -> Chart {
-    Chart {
-        id,
-        title,
-        description,
-        width: width_of(&grid),
-        x: Axis::new("", Scale::Linear, Unit::Ns),
-        y: Vertical::Cells(grid),
-        series: Vec::new(),
-        notes: Vec::new(),
-        table: Table::default(),
-    }
-}
 
 /// Width of the names of the rows, and of a cell: all are alike.
 fn widths(cells: &Cells) -> (f64, f64) {
@@ -87,7 +63,7 @@ fn small(cell: &Cell, fit: Fit) -> &String {
 }
 
 /// Width of the whole.
-pub(super) fn width_of(cells: &Cells) -> f64 {
+pub(crate) fn width_of(cells: &Cells) -> f64 {
     let (left, wide) = widths(cells);
     (left + cells.columns.len() as f64 * (wide + GAP)).max(Look::of(cells.fit).whole)
 }

@@ -347,7 +347,14 @@ impl<'a> Drawing<'a> {
         if let Some((low, high)) = mark.interval {
             let (a, b, at) = (Px(self.at_x(low)), Px(self.at_x(high)), Px(y));
             let (up, down) = (Px(y - 3.5), Px(y + 3.5));
-            put!(out, r#"<path class="i" d="M{a} {up}V{down}M{a} {at}H{b}M{b} {up}V{down}"/>"#);
+            // An end beyond the axis is an arrow.
+            let end = |value: f64, inwards: f64| {
+                let x = self.at_x(value);
+                let back = Px(if self.x.is_beyond(value) { x + inwards } else { x });
+                format!("M{back} {up}L{} {at}L{back} {down}", Px(x))
+            };
+            let (left, right) = (end(low, 5.0), end(high, -5.0));
+            put!(out, r#"<path class="i" d="{left}M{a} {at}H{b}{right}"/>"#);
         }
     }
 }
@@ -391,7 +398,7 @@ fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
 fn sample(series: &Series) -> f64 {
     match series.style.marker {
         _ if !series.line.is_empty() => 32.0,
-        Marker::RING | Marker::BOX | Marker::BAR => 22.0,
+        Marker::BAR => 22.0,
         _ => 16.0,
     }
 }

@@ -234,13 +234,6 @@ impl Style {
     pub const fn of(colour: Colour, marker: Marker, dash: Dash) -> Self {
         Self { colour, marker, fill: Fill::Filled, dash }
     }
-    /// Twelve looks: after the distinct ones, the same colours with open markers and
-    /// another dash each.
-    pub fn twelve() -> impl Iterator<Item = Style> {
-        let again =
-            |i: usize| Style { dash: Self::DISTINCT[(i + 3) % 6].dash, ..Self::DISTINCT[i] };
-        Style::DISTINCT.into_iter().chain((0..6).map(move |i| again(i).open()))
-    }
     /// The same with open markers.
     pub const fn open(self) -> Self {
         Self { fill: Fill::Open, ..self }
@@ -261,8 +254,6 @@ impl Colour {
     pub const AMBER: Self = Self("c-amber");
     /// That of the text.
     pub const INK: Self = Self("c-ink");
-    /// For what is only context.
-    pub const FAINT: Self = Self("c-faint");
 }
 
 /// Shape of a marker, as an SVG path from its middle, in relative steps.
@@ -277,12 +268,6 @@ impl Marker {
     pub const TRIANGLE_DOWN: Self = Self("m0 4.6l4.4-7.8h-8.8z");
     pub const DIAMOND: Self = Self("m0-5l5 5l-5 5l-5-5z");
     pub const CROSS: Self = Self("m-4-4l8 8m-8 0l8-8");
-    pub const PLUS: Self = Self("m-5 0h10m-5-5v10");
-    pub const ASTERISK: Self = Self("m-5 0h10m-7.5-4.3l5 8.6m0-8.6l-5 8.6");
-    /// Around another marker.
-    pub const RING: Self = Self("m-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0z");
-    /// The same with corners.
-    pub const BOX: Self = Self("m-6.5-6.5h13v13h-13z");
     /// A bar from the left end of the axis; this is what the legend shows of it.
     pub const BAR: Self = Self("m-6-5h12v10h-12z");
 }
@@ -309,7 +294,7 @@ impl Dash {
     pub const LONG_DOTS: Self = Self("d-long-dots");
 }
 
-/// A table of texts: words in the first column, numbers in the others, which are set right.
+/// A table of texts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     pub columns: Vec<String>,

@@ -33,6 +33,13 @@ impl<'a> Ruler<'a> {
         ((self.length(value) - low) / (high - low)).clamp(0.0, 1.0)
     }
 
+    /// Whether a value lies before the axis, or behind it.
+    pub fn is_beyond(&self, value: f64) -> bool {
+        let (low, high) = (self.length(self.low), self.length(self.high));
+        let room = 1e-9 * (high - low);
+        !(low - room..=high + room).contains(&self.length(value))
+    }
+
     fn length(&self, value: f64) -> f64 {
         match self.axis.scale {
             Scale::Linear => value,

@@ -21,18 +21,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of this name, and by how much a value that is given in it is multiplied.
-    pub fn of(name: &str) -> (Self, f64) {
-        match name {
-            "ns" => (Unit::Ns, 1.0),
-            "µs" | "us" => (Unit::Ns, 1e3),
-            "ms" => (Unit::Ns, 1e6),
-            "s" => (Unit::Seconds, 1.0),
-            "B" => (Unit::Bytes, 1.0),
-            "Gbit/s" => (Unit::GigabitsPerSecond, 1.0),
-            other => (Unit::Named(other.to_owned()), 1.0),
-        }
-    }
+    /// That of counts and of multiples.
+    pub const COUNT: Unit = Unit::Named(String::new());
 
     /// A value that was measured, with three digits; what was asked for, exactly.
     pub fn text(&self, value: f64) -> String {

@@ -136,13 +136,10 @@ fn every_chart_finding_and_case_is_on_the_page() {
 
 fn all_is_on_the_page(results: &hopcost_model::results::Results) {
     let page = report(results);
-    for chart in crate::chart::charts(results) {
+    for chart in crate::section::plots::tests::all(results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);
     }
     let escaped = |text: &str| Esc(text).to_string();
-    for note in results.plots.iter().flat_map(|plot| &plot.notes) {
-        assert!(page.contains(&escaped(note)), "{note}");
-    }
     for finding in &results.findings {
         assert!(page.contains(&escaped(&finding.evidence)), "{}", finding.evidence);
         assert!(page.contains(&escaped(&finding.remedy)), "{}", finding.remedy);
@@ -180,7 +177,7 @@ fn hostile_texts_stay_texts() {
     well_formed(&page, VOID).unwrap();
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains("<img") && !page.contains('\u{202e}') && !page.contains('\u{0}'));
-    for chart in crate::chart::charts(&results) {
+    for chart in crate::section::plots::tests::all(&results) {
         well_formed(&crate::chart::svg(&chart), &[]).unwrap();
     }
 }

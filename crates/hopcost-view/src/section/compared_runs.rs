@@ -3,10 +3,12 @@
 use hopcost_model::results::{Compared, ComparedRun, ComparedRuns, RunComparison, Verdict};
 use hopcost_model::text::count;
 
-use super::comparison::{beside, charts, difference, out_of_reach, sentences};
+use super::along;
+use super::comparison::{beside, difference, out_of_reach, sentences, shifts};
 use super::model::{
-    Block, Cell, Document, Medium, Rows, Section, Tone, Unit, notes, numbers, words,
+    Block, Cell, Document, Frame, Medium, Rows, Section, Tone, Unit, notes, numbers, words,
 };
+use crate::chart::model::Chart;
 use crate::number;
 
 /// Runs a side from which there is an interval.
@@ -20,9 +22,15 @@ pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
         let none = "No case was measured on both sides.".to_owned();
         head.push(Block::Text(Tone::Alert, none));
     }
-    head.push(table(found));
-    head.extend(notes(said(found)));
-    let charts = (medium == Medium::Page).then(|| charts(&found.compared)).flatten();
+    match &found.along {
+        Some(along) => head.extend(along::blocks(found, along)),
+        None => {
+            head.push(table(found));
+            head.extend(notes(said(found)));
+        }
+    }
+    let charts = if medium == Medium::Page { charts(found) } else { Vec::new() };
+    let charts = (!charts.is_empty()).then_some(Block::Charts(charts, Frame::Small));
     let charts = charts.and_then(|charts| Section::of("shifts", [charts]));
     Document {
         title: title(found),
@@ -34,11 +42,27 @@ pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
 
 /// Each case in a line to paste.
 pub(crate) fn lines(found: &RunComparison) -> Vec<String> {
+    if let Some(along) = &found.along {
+        return vec![along::sentence(found, along)];
+    }
     let besides = format!("{}; {}", against(found).trim_end_matches('.'), margin(found));
     sentences(&found.compared, &besides)
 }
 
+/// The ratio along an axis, or the shift of each decile.
+pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
+    match &found.along {
+        Some(along) => along::charts(found, along),
+        None => shifts(&found.compared),
+    }
+}
+
 fn title(found: &RunComparison) -> String {
+    if let Some(along) = &found.along {
+        let (first, second) = along::names(found, along);
+        let along = &along.axis;
+        return format!("hopcost · {first} and {second} along {along} · {}", margin(found));
+    }
     if let Some(hosts) = &found.hosts {
         let hosts = count(hosts.n_hosts as usize, "host");
         return format!("hopcost · comparison · {hosts} before and after · {}", margin(found));

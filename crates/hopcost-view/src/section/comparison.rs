@@ -1,12 +1,16 @@
 //! What a comparison found: a line a case, its verdict first.
 
-use hopcost_model::results::{Compared, Comparison, Results, Verdict};
+use hopcost_model::results::{Compared, Comparison, Ratio, Results, Verdict};
 use hopcost_model::text::count;
 
 use super::model::{
-    Block, Cell, Frame, Medium, Rows, Section, Tone, Unit, Value, notes, numbers, words,
+    Block, Cell, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes,
+    numbers, words,
 };
-use crate::chart::shift;
+use super::shapes::{About, Swept, lines};
+use crate::chart::model::{Axis, Chart, Scale};
+use crate::chart::unit::Unit;
+use crate::names::plain_id;
 use crate::number;
 
 /// The comparison, where other sections follow.
@@ -16,10 +20,52 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     Section::of("comparison", blocks(found).into_iter().chain(charts))
 }
 
-/// The shift of each decile, a chart a case.
-pub(super) fn charts(compared: &[Compared]) -> Option<Block> {
-    let charts = shift::charts(compared);
+fn charts(compared: &[Compared]) -> Option<Block> {
+    let charts = shifts(compared);
     (!charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
+}
+
+/// Each decile over the baseline's, a chart for each case whose operations were timed singly.
+pub(crate) fn shifts(compared: &[Compared]) -> Vec<Chart> {
+    let several = compared.iter().enumerate().filter(|(_, of)| of.deciles.len() > 1);
+    let chart = |(at, of): (usize, &Compared)| {
+        let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
+        let about = About {
+            id: format!("shift-{}{number}", plain_id(&of.case)),
+            title: of.case.clone(),
+            says: "Each decile as a multiple of the same decile of the baseline. The band holds \
+                   all deciles together with 95 %."
+                .to_owned(),
+        };
+        let points = of.deciles.iter().map(|of| (of.q, of.ratio, of.low.zip(of.high)));
+        let x =
+            Axis { domain: Some((0.1, 0.9)), ..Axis::new("decile", Scale::Linear, Unit::Quantile) };
+        ratios(&about, x, &points.collect::<Vec<_>>())
+    };
+    several.flat_map(chart).collect()
+}
+
+/// Ratios along an axis, with the line on which both are equal.
+pub(super) fn ratios(
+    about: &About,
+    x: Axis,
+    points: &[(f64, f64, Option<(f64, f64)>)],
+) -> Vec<Chart> {
+    let ends = points.first().into_iter().chain(points.last());
+    let equal = ends.map(|(at, ..)| ("equal", *at, 1.0, None));
+    let own = points.iter().map(|(at, ratio, ends)| ("ratio", *at, *ratio, *ends));
+    let all: Vec<_> = own.chain(equal).collect();
+    let table = Rows::of(&all)
+        .column(words("line"), |(line, ..)| Cell::text(*line))
+        .column(numbers(&x.label), |(_, at, ..)| Value::Sorted(x.unit.text(*at), *at).into())
+        .column(numbers("× baseline"), |(.., ratio, ends)| {
+            let (low, high) = ends.unzip();
+            let ratio = Ratio { baseline: String::new(), point: *ratio, low, high, n_rounds: 0 };
+            Value::Ratio(ratio, Interval::Told).into()
+        })
+        .into_table();
+    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::COUNT);
+    lines(about, &table, &Swept { series: "line", x, y, values: &["× baseline"] })
 }
 
 pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
@@ -34,8 +80,8 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
             |of| of.again.as_ref().map_or(Cell::none(), |again| difference(again)),
         )
         .column(words("of"), |of| Cell::code(beside(&of.case, &found.baseline)))
-        .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
-        .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Unit::Whole));
+        .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
+        .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Digits::Whole));
     let paired = "Differences are between neighbours of a block; times are medians.".to_owned();
     let mut said = vec![against(found), paired, itself(found)];
     said.extend(found.compared.iter().filter_map(|of| undecided(of, found)));

@@ -11,7 +11,10 @@ use super::model::{
     Block, Cell, Frame, Medium, Rows, Scale, Section, Tone, Unit, estimates, note, numbers, says,
     words,
 };
-use crate::chart::waterfall;
+use super::shapes::{About, Named, rows};
+use crate::chart::model::{Axis, Chart, Scale::Linear};
+use crate::chart::unit::Unit as ChartUnit;
+use crate::names::plain_id;
 use crate::number;
 
 /// Columns of a terminal for the time axis.
@@ -77,7 +80,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
         blocks.push(by_gap(found));
     }
     if medium == Medium::Page {
-        blocks.push(Block::Charts(waterfall::charts(found), Frame::Titled));
+        blocks.push(Block::Charts(waterfalls(found), Frame::Titled));
     }
     for case in &found.cases {
         blocks.push(Block::Heading(case.case.clone()));
@@ -87,6 +90,37 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
         blocks.extend(of_case.into_iter().filter(is_shown));
     }
     Section::of("explanation", blocks)
+}
+
+/// On which CPU a segment is spent.
+const ENDS: [&str; 2] = ["CPU of the caller", "CPU of the callee"];
+
+/// The segments of a typical hop, a chart for each case that has some.
+pub(super) fn waterfalls(found: &Explanation) -> Vec<Chart> {
+    let cases = found.cases.iter().enumerate().filter(|(_, case)| !case.segments.is_empty());
+    let chart = |(at, case): (usize, &ExplainedCase)| {
+        let ends = |of: &ExplainedSegment, end: Role| {
+            let ns = of.begins_ns + of.typical_ns.point.unwrap_or(0.0);
+            Cell::maybe((of.segment.end == end).then_some(ns), Unit::Time(3))
+        };
+        let table = Rows::of(&case.segments)
+            .column(words("segment"), |of| Cell::text(of.segment.to_string()))
+            .column(numbers("begins"), |of| Cell::number(of.begins_ns, Unit::Time(3)))
+            .column(numbers(ENDS[0]), |of| ends(of, Role::Caller))
+            .column(numbers(ENDS[1]), |of| ends(of, Role::Callee))
+            .into_table();
+        let about = About {
+            id: format!("hop-{}-{at}", plain_id(&case.case)),
+            title: case.case.clone(),
+            says: "The segments of a typical hop, each a bar on one time axis from the caller's \
+                   stamp to its next."
+                .to_owned(),
+        };
+        let axis = Axis::new("time in the hop", Linear, ChartUnit::Ns);
+        let names = &["segment"][..];
+        rows(about, &table, Named { names, values: &ENDS, axis, lane: None, from: Some("begins") })
+    };
+    cases.filter_map(chart).collect()
 }
 
 fn of_case(case: &ExplainedCase, lines: usize) -> Vec<Block> {

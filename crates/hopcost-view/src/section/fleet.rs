@@ -11,10 +11,12 @@ use hopcost_model::text::count;
 
 use super::comparison::{beside, times};
 use super::model::{
-    Block, Cell, Document, Frame, Rows, Scale, Section, Tone, Unit, Value, estimates, facts, note,
-    notes, numbers, says, words,
+    Block, Cell, Document, Form, Frame, Rows, Scale, Section, Table, Tone, Unit, Value, estimates,
+    facts, note, notes, numbers, says, words,
 };
-use crate::{chart, number};
+use super::shapes::{About, grid};
+use crate::chart::model::Chart;
+use crate::number;
 
 /// How much of each a medium has room for.
 #[derive(Clone, Copy)]
@@ -289,6 +291,32 @@ fn groups(found: &FleetReport, room: Room) -> Vec<Block> {
     blocks
 }
 
+/// Near ends by far ends. The darker a cell, the slower: of a rate, the less.
+fn square(case: &PairedCase, at: usize) -> Option<Chart> {
+    let matrix = &case.matrix;
+    let (power, unit) = if case.is_rate { (1.0, case.unit.as_str()) } else { (1e-3, "µs") };
+    let row = |(name, row): (&String, &Vec<Option<f64>>)| {
+        let cells = row.iter().map(|value| Cell::maybe(value.map(|of| of * power), Unit::Plain(3)));
+        std::iter::once(Cell::text(name.clone())).chain(cells).collect()
+    };
+    let names = matrix.names.iter().map(|name| numbers(name));
+    let table = Table {
+        columns: std::iter::once(words(&format!("from {}", matrix.by))).chain(names).collect(),
+        rows: matrix.names.iter().zip(&matrix.cells).map(row).collect(),
+        form: Form::Matrix,
+    };
+    let about = About {
+        id: format!("plot-pairs-{at}"),
+        title: format!("{}, {unit}", case.case),
+        says: format!(
+            "{} between every two of {} in {unit}: the near end in the rows, the far end in the \
+             columns.",
+            case.statistic, matrix.by
+        ),
+    };
+    grid(about, &table, &format!("to {}", matrix.by), case.is_rate)
+}
+
 fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
     let common = common(found.pairs.iter().map(|of| of.case.as_str()));
     let mut blocks = Vec::new();
@@ -302,7 +330,7 @@ fn pairs(found: &FleetReport, room: Room) -> Vec<Block> {
             count(case.pairs.len(), "pair")
         )));
         if room.page && at < SQUARES_MAX {
-            let chart = chart::hosts::chart(case, at);
+            let chart = square(case, at);
             blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
         }
         blocks.extend(worst(case, room, found.about.margin));

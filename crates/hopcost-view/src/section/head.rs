@@ -191,7 +191,7 @@ pub struct Stored<'a> {
 
 /// What stands below the last section: where the run is, and its plots.
 pub(super) fn rest(results: &Results, stored: Stored<'_>) -> Vec<Block> {
-    let plots = crate::chart::plots(results).into_iter().map(|(name, _)| name);
+    let plots = super::plots::files(results).into_iter().map(|(name, _)| name);
     let plots = plots.collect::<Vec<_>>().join(", ");
     let plots = (!plots.is_empty()).then(|| {
         says(format!(

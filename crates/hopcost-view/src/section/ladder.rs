@@ -6,15 +6,50 @@ use hopcost_model::results::{
 
 use super::answer::ticks;
 use super::model::{
-    Block, Cell, Frame, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, repeated,
-    says, verdicts, words,
+    Block, Cell, Frame, Medium, Rows, Scale, Section, Table, Unit, Value, estimates, numbers,
+    repeated, says, verdicts, words,
 };
+use super::shapes::{About, Named, rows};
 use super::words::{Of, fate, missing, uncounted};
-use crate::chart::ladder::charts;
-use crate::names::{Place, capitalised, covers, headline, row_label};
+use crate::chart::model::{Axis, Chart, Scale::Log};
+use crate::chart::unit::Unit as ChartUnit;
+use crate::names::{Place, capitalised, covers, headline, plain_id, row_label};
 use crate::number::{DIGITS_MAX, DIGITS_MIN};
 
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
+
+/// A chart of each group that has several rows, from its table.
+pub(super) fn charts(results: &Results) -> Vec<Option<Chart>> {
+    let groups = results.ladder.iter().enumerate();
+    groups
+        .map(|(at, group)| {
+            let lines = Line::rows(group, results);
+            let is_shown = !covers(group, results) && lines.len() > 1;
+            is_shown.then(|| chart(at, group, &table(group, lines, results, Medium::Page)))?
+        })
+        .collect()
+}
+
+fn chart(at: usize, group: &LadderGroup, table: &Table) -> Option<Chart> {
+    let about = About {
+        id: format!("ladder-{at}-{}", plain_id(&group.title)),
+        title: capitalised(&group.title),
+        says: format!(
+            "{} One row per case. A filled marker is the median or the cost of one operation, an \
+             open one the 99th percentile; the bar through a marker is its interval.",
+            group.meaning
+        ),
+    };
+    let per = if group.batched { "operation" } else { "round trip" };
+    let of = Named {
+        names: &["mechanism", "boundary", "wait", "placement"],
+        values: if group.batched { &["cost"][..] } else { &["p50", "p99"][..] },
+        axis: Axis::new(format!("time per {per}"), Log, ChartUnit::Ns),
+        lane: None,
+        from: None,
+    };
+    rows(about, table, of)
+}
 
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let mut drawn = if medium == Medium::Page { charts(results) } else { Vec::new() };
@@ -29,7 +64,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
         blocks.push(says(&group.meaning));
         blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
         let cases: Vec<&CaseResult> = lines.iter().map(|line| line.case).collect();
-        blocks.push(table(group, lines, results, medium));
+        blocks.push(Block::Table(table(group, lines, results, medium)));
         if is_calls(group) {
             blocks.extend(uncounted(cases.iter().copied()));
         }
@@ -53,7 +88,7 @@ fn table(
     mut lines: Vec<Line<'_>>,
     results: &Results,
     medium: Medium,
-) -> Block {
+) -> Table {
     if medium != Medium::Page {
         lines.retain(|line| line.case.status == Status::Measured);
     }
@@ -84,7 +119,7 @@ fn table(
         .column_if(medium == Medium::Document, words("stamp"), |l| Cell::text(stamp(l)))
         .column(verdicts(), Line::grade)
         .column_if(medium == Medium::Page, words("findings"), findings)
-        .table()
+        .into_table()
 }
 
 fn placement(line: &Line<'_>) -> Cell {

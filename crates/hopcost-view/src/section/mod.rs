@@ -3,13 +3,13 @@
 //! decided here alone.
 
 pub(crate) mod advice;
+pub(crate) mod along;
 mod answer;
 mod cases;
 mod checks;
 pub(crate) mod compared_runs;
-mod comparison;
+pub(crate) mod comparison;
 mod counted;
-pub(crate) mod crossover;
 mod explanation;
 mod findings;
 pub(crate) mod fleet;
@@ -21,9 +21,11 @@ mod ladder;
 mod load;
 pub(crate) mod model;
 mod models;
-mod plots;
+mod pivot;
+pub(crate) mod plots;
 mod published;
 mod reading;
+pub(crate) mod shapes;
 pub(crate) mod runtimes;
 mod stream;
 #[cfg(test)]
@@ -50,7 +52,6 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, advice::section),
-    (ALL, crossover::section),
     (ALL, explanation::section),
     (ALL, published::document),
     (ALL, answer::section),

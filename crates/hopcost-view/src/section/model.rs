@@ -347,6 +347,11 @@ impl<'a, T> Rows<'a, T> {
         Block::Table(self.table)
     }
 
+    /// The table itself.
+    pub fn into_table(self) -> Table {
+        self.table
+    }
+
     /// The table, with as many of its columns as fit.
     pub fn brief(self) -> Block {
         Block::Table(Table { form: Form::Brief, ..self.table })
@@ -722,7 +727,7 @@ impl Cell {
     }
 
     /// Its value on the quiet machine, written as it is.
-    fn quiet(&self) -> Option<Cell> {
+    pub fn quiet(&self) -> Option<Cell> {
         match &self.value {
             Value::Estimate(of) => {
                 let estimate = of.estimate.quietly()?;

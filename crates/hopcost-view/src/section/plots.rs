@@ -1,29 +1,398 @@
-//! Charts that stand beside no table: what was swept, percentile curves, trials over time.
+//! What is drawn of a run beside its tables: values along an axis, percentile curves, trials.
 
-use hopcost_model::results::Results;
+use hopcost_model::case::Workload;
+use hopcost_model::group::{distinct, grouped};
+use hopcost_model::results::{
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
+};
 
-use super::model::{Block, Frame, Medium, Section, notes, says};
-use crate::chart;
+use super::model::{
+    Block, Cell, Frame, Medium, Rows, Scale as Written, Section, Unit as Digits, Value, estimates,
+    notes, numbers, says, words,
+};
+use super::shapes::{About, Named, Swept, lines, rows};
+use super::words::{estimated, mechanism, trials as counted};
+use super::{comparison, explanation, ladder, runtimes};
+use crate::chart::model::{Axis, Chart, Scale};
+use crate::chart::unit::Unit;
+use crate::names::{
+    Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_label, row_name,
+};
+use crate::number;
 
-/// Plots over what was swept; nothing where nothing was.
+/// Quantiles that get a mark.
+const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// Trials that are so many times the reported value, or as small a part of it, stand at the edge.
+const EDGE: f64 = 4.0;
+
 pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    let charts = chart::of_plots(results);
-    // Those of which the same is said stand beside each other.
-    let alike = charts.chunk_by(|a, b| a.notes == b.notes && a.width == b.width);
-    let blocks = alike.flat_map(|charts| {
-        let frame = if charts.len() > 1 { Frame::Small } else { Frame::Titled };
-        std::iter::once(Block::Charts(charts.to_vec(), frame)).chain(notes(charts[0].notes.clone()))
-    });
-    Section::of("plots", blocks)
+    let charts = along_or_all(results);
+    let said = distinct(charts.iter().flat_map(|chart| chart.notes.clone()));
+    Section::of("plots", drawn(charts, Frame::Titled).into_iter().chain(notes(said)))
 }
 
 pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {
-    let groups = chart::percentiles::charts(results).into_iter();
-    let blocks: Vec<Block> = groups.map(|group| Block::Charts(group, Frame::Small)).collect();
     let none = says("No case of this run has single samples.");
-    Section::of("percentiles", if blocks.is_empty() { vec![none] } else { blocks })
+    Section::of("percentiles", [drawn(curves(results), Frame::Small).unwrap_or(none)])
 }
 
 pub(super) fn trials(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("trials", [Block::Charts(chart::trials::charts(results), Frame::Titled)])
+    Section::of("trials", drawn(of_trials(results), Frame::Titled))
 }
+
+fn drawn(charts: Vec<Chart>, frame: Frame) -> Option<Block> {
+    (!charts.is_empty()).then_some(Block::Charts(charts, frame))
+}
+
+/// The plots of a run, each with the name that its file has (without ending) and with a line of
+/// what run it is of. One case alone has its distribution and its trials.
+pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
+    let compared = results.comparison.iter().flat_map(|of| comparison::shifts(&of.compared));
+    let explained = results.explanation.iter().flat_map(explanation::waterfalls);
+    let mut charts: Vec<Chart> = compared.chain(explained).collect();
+    charts.extend(along_or_all(results));
+    charts.extend(runtimes::matrix::charts(results).into_iter().flatten());
+    charts.extend(ladder::charts(results).into_iter().flatten());
+    if charts.is_empty() {
+        charts.extend(curves(results).into_iter().chain(of_trials(results)));
+    }
+    let of = origin(results);
+    charts.iter_mut().for_each(|chart| chart.notes.push(of.clone()));
+    let name = |chart: &Chart| chart.id.trim_start_matches("plot-").to_owned();
+    charts.into_iter().map(|chart| (name(&chart), chart)).collect()
+}
+
+/// Run, machine and kernel, for a drawing that is seen by itself.
+fn origin(results: &Results) -> String {
+    let known = |key: &str, what: &str| match results.host.get(key) {
+        Some(value) => value.to_owned(),
+        None => format!("{what} not known"),
+    };
+    let of_machine = [
+        Some(known("cpu.model", "CPU model")),
+        Some(format!("Linux {}", known("kernel.release", "release"))),
+        results.host.get("virt.hypervisor").map(str::to_owned),
+        Some(cpus(&results.plan)),
+    ];
+    let of_machine: Vec<String> = of_machine.into_iter().flatten().collect();
+    format!("Run {}: {}.", results.about.id, of_machine.join("; "))
+}
+
+/// An axis: its key, its unit, and what it is called.
+const AXES: [(&str, Unit, &str); 4] = [
+    ("payload", Unit::Bytes, "message size"),
+    ("flows", Unit::COUNT, "flows"),
+    ("gap", Unit::Ns, "gap before the notification"),
+    ("rate", Unit::COUNT, "messages a second"),
+];
+
+/// A chart of each workload and placement along each axis of which two values were measured.
+fn along_axes(results: &Results) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    for (key, unit, name) in AXES {
+        let measured = results.results.iter().filter(|case| case.status == Status::Measured);
+        let at = measured.filter_map(|case| Some((value(&case.id, key)?, case)));
+        let at = at.filter(|(at, _)| *at > 0.0);
+        let mut series = grouped(at, |(_, case)| without(&case.id, key));
+        series.retain(|(_, points)| distinct(points.iter().map(|(at, _)| *at)).len() > 1);
+        let all: Vec<&CaseResult> = series.iter().map(|(_, points)| points[0].1).collect();
+        let of = |case: &CaseResult| (case.case.workload, case.case.placement);
+        for (workload, place) in distinct(all.iter().map(|case| of(case))) {
+            let own: Vec<_> =
+                series.iter().filter(|(_, points)| of(points[0].1) == (workload, place)).collect();
+            let cases: Vec<&CaseResult> = own.iter().map(|(_, points)| points[0].1).collect();
+            let points: Vec<(String, f64, &CaseResult)> = labels(&cases, key)
+                .into_iter()
+                .zip(&own)
+                .flat_map(|(label, (_, points))| {
+                    points.iter().map(move |(at, case)| (label.clone(), *at, *case))
+                })
+                .collect();
+            let is_one = all.iter().all(|case| of(case).0 != workload || of(case).1 == place);
+            let place = place.filter(|_| !is_one).map(|place| place.word());
+            let x = Axis::new(key, Scale::Log, unit.clone());
+            let called = [Some(workload.word()), Some(key), place];
+            let id = plain_id(&called.into_iter().flatten().collect::<Vec<_>>().join("-"));
+            let place = place.map_or(String::new(), |place| format!(" ({place})"));
+            let title = format!("{} by {name}{place}", capitalised(workload.word()));
+            charts.extend(of_workload((id, title), &points, &x));
+        }
+    }
+    charts
+}
+
+/// What is drawn of points along an axis: times, and of streams throughput and CPU time.
+fn of_workload(
+    (id, title): (String, String),
+    points: &[(String, f64, &CaseResult)],
+    x: &Axis,
+) -> Vec<Chart> {
+    let gbps = |of: Option<&Estimate>| Cell::estimate(of, Written::Named("Gbit/s".to_owned()));
+    let stream = |case: &CaseResult| case.stream.clone();
+    let mut table = Rows::of(points)
+        .column(words("case"), |(label, ..)| Cell::text(label.clone()))
+        .column(numbers(&x.label), |(_, at, _)| Value::Sorted(x.unit.text(*at), *at).into())
+        .column(estimates("p50"), |(.., case)| {
+            Cell::estimate(estimated(case, Statistic::P50), Written::Time)
+        })
+        .column(estimates("cost"), |(.., case)| {
+            Cell::estimate(estimated(case, Statistic::Cost), Written::Time)
+        })
+        .column(estimates("p99"), |(.., case)| {
+            Cell::estimate(estimated(case, Statistic::P99), Written::Time)
+        })
+        .column(estimates("one flow"), |(.., case)| {
+            gbps(stream(case).and_then(|of| of.per_flow_gbps).as_ref())
+        })
+        .column(estimates("all flows"), |(.., case)| {
+            gbps(stream(case).and_then(|of| of.aggregate_gbps).as_ref())
+        })
+        .column(numbers("CPU"), |(.., case)| {
+            let cpu = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
+            Cell::maybe(cpu, Digits::Time(3))
+        });
+    let of_event = |case: &CaseResult, event: &str| -> Option<f64> {
+        let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
+        own.map(|of| of.per_operation).sum::<Option<f64>>().filter(|sum| *sum > 0.0)
+    };
+    let events = ["cycles", "llc-misses"];
+    for event in events {
+        table = table.column(numbers(event), move |(.., case)| {
+            Cell::maybe(of_event(case, event), Digits::Count)
+        });
+    }
+    let Block::Table(table) = table.table() else { return Vec::new() };
+    let time = |label: &str| Axis::new(label, Scale::Log, Unit::Ns);
+    let each = |label: &str| Axis::new(label, Scale::Log, Unit::COUNT);
+    let rate = |label: &str| Axis::new(label, Scale::Log, Unit::GigabitsPerSecond);
+    let charts: [(&str, &str, Axis, &[&str]); 6] = [
+        ("", "", time("time"), &["p50", "cost", "p99"]),
+        ("-throughput", ", throughput of one flow", rate("throughput of one flow"), &["one flow"]),
+        ("-aggregate", ", throughput of all flows", rate("throughput"), &["all flows"]),
+        ("-cpu", ", CPU time per message of both ends", time("CPU time"), &["CPU"]),
+        ("-cycles", ", cycles per message of both ends", each("cycles"), &["cycles"]),
+        ("-llc-misses", ", last-level misses per message", each("misses"), &["llc-misses"]),
+    ];
+    let chart = |(suffix, what, y, values): (&str, &str, Axis, &[&str])| {
+        let about = About {
+            id: format!("plot-{id}{suffix}"),
+            title: format!("{title}{what}"),
+            says: "A line joins the values of one case along the axis; bands are their intervals."
+                .to_owned(),
+        };
+        lines(&about, &table, &Swept { series: "case", x: x.clone(), y, values })
+    };
+    charts.into_iter().flat_map(chart).collect()
+}
+
+/// What was measured along an axis, or else every case where no ladder compares them.
+fn along_or_all(results: &Results) -> Vec<Chart> {
+    let along = along_axes(results);
+    let is_compared =
+        results.comparison.is_some() || ladder::charts(results).iter().any(Option::is_some);
+    match along.is_empty() && !is_compared {
+        true => every_case(results).into_iter().collect(),
+        false => along,
+    }
+}
+
+/// Every measured case in a row, where there are several.
+fn every_case(results: &Results) -> Option<Chart> {
+    let measured = results.results.iter().filter(|case| case.estimates.is_some());
+    let measured: Vec<&CaseResult> = measured.collect();
+    let cases: Vec<(String, &CaseResult)> =
+        labels(&measured, "").into_iter().zip(measured).collect();
+    let table = Rows::of(&cases)
+        .column(words("case"), |(label, _)| Cell::text(label.clone()))
+        .column(estimates("p50 or cost"), |(_, case)| {
+            Cell::estimate(headline(case).map(|(_, estimate)| estimate), Written::Time)
+        });
+    let Block::Table(table) = table.table() else { return None };
+    let about = About {
+        id: "plot-cases".to_owned(),
+        title: "Cases of this run".to_owned(),
+        says: "One row per case, with its interval.".to_owned(),
+    };
+    let axis = Axis::new("time per operation", Scale::Log, Unit::Ns);
+    let of = Named { names: &["case"], values: &["p50 or cost"], axis, lane: None, from: None };
+    (cases.len() > 1).then(|| rows(about, &table, of)).flatten()
+}
+
+/// Percentile curves of each group of the ladder.
+pub(crate) fn curves(results: &Results) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    for (at, group) in results.ladder.iter().enumerate() {
+        let named = named(group, results);
+        let holds = |q: f64| q > 0.0 && q < 1.0;
+        let points = named.iter().flat_map(|(name, case)| {
+            let drawn = case.curve.iter().filter(|of| holds(of.q) && of.ns > 0.0);
+            drawn.map(move |of| (name, *of))
+        });
+        let points: Vec<_> = points.collect();
+        let table = Rows::of(&points)
+            .column(words("case"), |(name, _)| Cell::text((*name).clone()))
+            .column(numbers("percentile"), |(_, of)| Value::Sorted(quantile(of.q), of.q).into())
+            .column(estimates("time"), |(_, of)| {
+                let bare = Estimate::exact(of.ns, 0, String::new());
+                let estimate = Estimate { low: of.low, high: of.high, ..bare };
+                Cell::estimate(Some(&estimate), Written::Time)
+            });
+        let Block::Table(table) = table.table() else { continue };
+        let farthest = points.iter().map(|(_, of)| of.q).fold(0.5, f64::max);
+        let x = Axis {
+            at: MARKED.into_iter().filter(|q| *q <= farthest).collect(),
+            ..Axis::new("percentile", Scale::Nines, Unit::Quantile)
+        };
+        // A wake-up waits for nothing but its gap, a load for its schedule.
+        let is_open =
+            |case: &CaseResult| matches!(case.case.workload, Workload::Wake | Workload::Load);
+        let closed = if named.iter().any(|(_, case)| is_open(case)) { "" } else { ", closed loop" };
+        let y = Axis::new(format!("time per operation{closed}"), Scale::Log, Unit::Ns);
+        let about = About {
+            id: format!("curve-{at}"),
+            title: capitalised(&group.title),
+            says: "Time of an operation over the share of operations that were at most as slow, \
+                   pooled over trials; each further nine takes the same length. Bands span the \
+                   trials."
+                .to_owned(),
+        };
+        charts.extend(lines(&about, &table, &Swept { series: "case", x, y, values: &["time"] }));
+    }
+    charts
+}
+
+/// The cases of a group with their names, and their places where there are several.
+fn named<'a>(group: &LadderGroup, results: &'a Results) -> Vec<(String, &'a CaseResult)> {
+    let all: Vec<(&LadderRow, Place, &CaseResult)> =
+        all_of(group, results).map(|(row, place, _, case)| (row, place, case)).collect();
+    let several = distinct(all.iter().map(|(_, place, _)| *place)).len() > 1;
+    let name = |(row, place, case): &(&LadderRow, Place, &'a CaseResult)| {
+        let place = if several { format!(", {}", place.name()) } else { String::new() };
+        (format!("{}{place}", row_name(row, results)), *case)
+    };
+    all.iter().map(name).collect()
+}
+
+/// How fast the machine was, then the trials of each group of the ladder.
+pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
+    let mut charts = speed(results);
+    for (at, group) in results.ladder.iter().enumerate() {
+        let trials = all_of(group, results).flat_map(|(row, place, _, case)| {
+            let reported = headline(case).and_then(|(_, of)| of.point).filter(|ns| *ns > 0.0);
+            let multiple = move |trial: &TrialPoint| Some(trial.value_ns? / reported?);
+            case.trials.iter().map(move |trial| ((row, place, case), trial, multiple(trial)))
+        });
+        let trials: Vec<_> = trials.collect();
+        let table = Rows::of(&trials)
+            .column(words("mechanism"), |((row, ..), ..)| Cell::text(row_label(row, results)))
+            .column(words("boundary"), |((row, ..), ..)| {
+                Cell::text(row.wait.as_ref().map_or("", |_| row.boundary.word()))
+            })
+            .column(words("wait"), |((row, ..), ..)| {
+                Cell::text(row.wait.clone().unwrap_or_default())
+            })
+            .column(words("place"), |((_, place, _), ..)| Cell::text(place.name()))
+            .column(numbers("trials"), |((.., case), ..)| counted(case))
+            .column(numbers("round"), |(_, of, _)| Cell::whole(u64::from(of.round) + 1))
+            .column(numbers("at"), |(_, of, _)| Cell::number(of.at_s * 1e9, Digits::Time(3)))
+            .column(numbers("× reported"), |(.., multiple)| {
+                Cell::maybe(*multiple, Digits::Plain(3))
+            })
+            .column(numbers("value"), |(_, of, _)| match &of.error {
+                Some(error) => Cell::text(format!("failed: {error}")),
+                None => Cell::maybe(of.value_ns, Digits::Time(3)),
+            })
+            .column(numbers("p99"), |(_, of, _)| Cell::maybe(of.p99_ns, Digits::Time(3)))
+            .column(numbers("divided by"), |(_, of, _)| Cell::maybe(of.factor, Digits::Plain(4)))
+            .column(numbers("samples"), |(_, of, _)| Cell::whole(of.samples));
+        let Block::Table(table) = table.table() else { continue };
+        let multiples = trials.iter().filter_map(|(.., multiple)| *multiple);
+        let far = multiples.filter(|of| *of > 0.0).map(|of| of.max(1.0 / of)).fold(1.1, f64::max);
+        let far = far.min(EDGE);
+        let about = About {
+            id: format!("trials-{at}"),
+            title: format!("{}: trials", capitalised(&group.title)),
+            says: "One row per case, its trials from above in the order of time, each as a \
+                   multiple of the reported value. A slope is drift; steps are states of the host."
+                .to_owned(),
+        };
+        let axis = Axis {
+            domain: Some((1.0 / far, far)),
+            ..Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::COUNT)
+        };
+        let names = ["mechanism", "boundary", "wait", "place", "trials"];
+        let values = ["× reported"];
+        let of = Named { names: &names, values: &values, axis, lane: Some("round"), from: None };
+        charts.extend(rows(about, &table, of));
+    }
+    charts
+}
+
+/// How much slower than on the quiet machine the speed probe beside each trial was.
+fn speed(results: &Results) -> Vec<Chart> {
+    let trials = results.results.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
+    let trials = trials.filter(|(_, trial)| trial.error.is_none());
+    let trials: Vec<_> = trials.filter_map(|(case, t)| Some((case, t, t.factor?))).collect();
+    let table = Rows::of(&trials)
+        .column(words("of"), |_| Cell::text("the machine"))
+        .column(numbers("time"), |(_, of, _)| {
+            Value::Sorted(number::time(of.at_s * 1e9, 3), of.at_s).into()
+        })
+        .column(numbers("times slower"), |(.., factor)| Cell::number(*factor, Digits::Plain(4)))
+        .column(words("beside"), |(case, ..)| Cell::code(case.id.clone()));
+    let Block::Table(table) = table.table() else { return Vec::new() };
+    let about = About {
+        id: "speed".to_owned(),
+        title: "The machine during the run: how much slower than when it is quiet".to_owned(),
+        says: "Level of the speed probe of each trial's class, read before and after it, over its \
+               reference. The trial's times were divided by it."
+            .to_owned(),
+    };
+    let x = Axis::new("time", Scale::Linear, Unit::Seconds);
+    let y = Axis::new("times slower", Scale::Log, Unit::COUNT);
+    lines(&about, &table, &Swept { series: "of", x, y, values: &["times slower"] })
+}
+
+/// A case's number for a key.
+fn value(id: &str, key: &str) -> Option<f64> {
+    let (_, keys) = id.split_once('?')?;
+    keys.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+}
+
+/// A case without its value for a key.
+fn without(id: &str, key: &str) -> String {
+    let (path, keys) = id.split_once('?').unwrap_or((id, ""));
+    let is_other = |one: &&str| one.split('=').next() != Some(key);
+    format!("{path}?{}", keys.split('&').filter(is_other).collect::<Vec<_>>().join("&"))
+}
+
+/// What each case is called among several: its mechanism, and its settings that not all have.
+fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
+    let settings = |case: &CaseResult| -> Vec<String> {
+        let id = without(&case.id, key);
+        let keys = id.split_once('?').map_or("", |(_, keys)| keys);
+        let is_own = |one: &&str| {
+            let name = one.split('=').next().unwrap_or_default();
+            !one.is_empty() && !case.case.parameters.contains_key(name)
+        };
+        keys.split('&').filter(is_own).map(str::to_owned).collect()
+    };
+    let all: Vec<Vec<String>> = cases.iter().map(|case| settings(case)).collect();
+    let is_common = |one: &String| all.iter().all(|settings| settings.contains(one));
+    let word = |one: &String| match one.split_once('=') {
+        Some(("boundary" | "place" | "wait" | "runtime", word)) => word.to_owned(),
+        _ => one.clone(),
+    };
+    let label = |(case, settings): (&&CaseResult, &Vec<String>)| {
+        let name = match &case.stream {
+            Some(stream) => stream.label.clone(),
+            None => mechanism(case),
+        };
+        let own = settings.iter().filter(|one| !is_common(one)).map(word);
+        std::iter::once(name).chain(own).collect::<Vec<_>>().join(", ")
+    };
+    cases.iter().zip(&all).map(label).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -15,12 +15,15 @@ use super::compare_args::Args;
 use super::exit::{self, not_comparable, usage};
 use super::run::{MeasuredArgs, REPORT, duration, interrupted, measure, prepare, show_finished};
 use super::session::{RunSession, begun};
-use super::{compare_anew, compare_fleets, compare_runs, host, report};
+use super::{compare_along, compare_anew, compare_fleets, compare_runs, host, report};
 use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    if let Some(along) = &args.along {
+        return compare_along::run(args, along, words);
+    }
     if args.live {
         return live(args, words);
     }
@@ -63,7 +66,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 }
 
 /// Whether a word is a case's and no file's.
-fn is_case(word: &str) -> bool {
+pub(super) fn is_case(word: &str) -> bool {
     let first = word.split(['/', '?', ':']).next().unwrap_or_default();
     let is_known = first.parse::<Workload>().is_ok() || mechanism::find(first).is_some();
     is_known && !Path::new(word).exists()
@@ -102,7 +105,7 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 
 /// Plans, measures, and reads back; the run stores the words of the command line. `None` after an
 /// interrupt.
-fn measured(
+pub(super) fn measured(
     args: &Args,
     words: &[OsString],
     what: &[String],
@@ -118,7 +121,7 @@ fn measured(
     Ok(Some((session.path().to_owned(), session.results()?)))
 }
 
-fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
+pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
     if what.len() == 1 {
         return Err(usage("--live compares with the first case: name a second"));
     }

@@ -9,9 +9,11 @@ use super::{exit, output};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("now").args(["live", "along"]).multiple(true)))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE...
+       hopcost compare [OPTIONS] CASE CASE --along AXIS=FROM..TO
        hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
 pub struct Args {
     /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
@@ -28,6 +30,10 @@ pub struct Args {
     /// Measure cases now, side by side
     #[arg(long)]
     pub(super) live: bool,
+    /// Measure two cases side by side at each value of an axis, and between where one overtakes the
+    /// other (payload=64..1MiB, flows=1..16, gap=1us..1ms, rate=1k..1M); of stored ones, AXIS
+    #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
+    pub(super) along: Option<String>,
     /// Ratios off 1 by no more than this are those of equals
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
@@ -45,19 +51,19 @@ pub struct Args {
     /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
     #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
     pub(super) statistic: Option<Statistic>,
-    /// Time at most; a comparison stops when it is decided
+    /// Time at most, with --along for each value; a comparison stops when it is decided
     #[arg(
         long,
         value_name = "TIME",
         visible_alias = "budget",
         default_value = "20s",
-        requires = "live"
+        requires = "now"
     )]
     pub(super) duration: String,
     #[command(flatten)]
     pub(super) axes: AxisArgs,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", requires = "live")]
+    #[arg(long, value_name = "TIME", requires = "now")]
     pub(super) measure: Option<String>,
     #[command(flatten)]
     pub(super) measured: MeasuredArgs,

@@ -97,7 +97,7 @@ pub fn side(
 }
 
 /// The run files that a word means: a run, or those in a directory.
-fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
     if !Path::new(spec).is_dir() {
         return Ok(vec![report::find(spec)?]);
     }

@@ -3,12 +3,12 @@
 mod advise;
 mod command_line;
 mod compare;
+mod compare_along;
 mod compare_anew;
 mod compare_args;
 mod compare_fleets;
 mod compare_runs;
 mod completions;
-mod crossover;
 mod doctor;
 mod exit;
 mod explain;
@@ -73,8 +73,6 @@ enum Command {
     Compare(Box<compare_args::Args>),
     /// Say which mechanism to use for messages of a size, at a rate, within limits
     Advise(Box<advise::Args>),
-    /// Find from which payload, flows, gap or rate on one case overtakes another
-    Crossover(Box<crossover::Args>),
     /// Say where the time of a round trip goes, by the kernel's events
     Explain(Box<explain::Args>),
     /// Measure many hosts, and say which of them lie off
@@ -162,7 +160,6 @@ pub fn main() -> ExitCode {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
-        Some(Command::Crossover(args)) => crossover::run(&args, &words),
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),

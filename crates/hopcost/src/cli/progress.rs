@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::Case;
-use hopcost_model::plan::{Plan, PlannedCase, Question};
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::text::count;
 use hopcost_model::units::format_size;
 use hopcost_plan::{Beyond, Expected};
@@ -28,14 +28,11 @@ enum Aim {
     Width(f64),
     /// When the answer to its question is known.
     Answer,
-    /// The same of a search for a crossing.
-    Crossing,
 }
 
 impl Aim {
     fn of(plan: &Plan) -> Self {
         match (&plan.question, plan.until) {
-            (Some(Question::Crossover(_)), _) => Aim::Crossing,
             (Some(_), _) => Aim::Answer,
             (None, Some(until)) => Aim::Width(until),
             (None, None) => Aim::Rounds,
@@ -88,16 +85,11 @@ impl Line {
             Aim::Width(until) => {
                 format!("until each is within ±{} %, at most {at_most}", until * 100.0)
             }
-            Aim::Answer | Aim::Crossing => {
+            Aim::Answer => {
                 format!("until the answer is known, at most {at_most}")
             }
         };
-        let what = match plan.crossover() {
-            Some(search) => {
-                format!("{} (two cases each)", hopcost_view::crossover::searched(search))
-            }
-            None => count(plan.live().count(), "case"),
-        };
+        let what = count(plan.live().count(), "case");
         output::say(&format!(
             "measuring {what}{} {how_long}",
             if skipped > 0 { format!(" ({skipped} skipped)") } else { String::new() },
@@ -112,7 +104,7 @@ impl Line {
         }
     }
 
-    /// Draws; with how many claims are decided or points told, of how many.
+    /// Draws; with how many claims are decided, of how many.
     pub fn draw(&self, progress: &Progress, decided: Option<(usize, usize)>) {
         let is_beyond = progress.beyond_ns as f64 > BEYOND_MIN * self.budget_ns as f64;
         if is_beyond && !self.is_beyond_said.replace(true) {
@@ -190,17 +182,14 @@ fn message(progress: &Progress, aim: Aim, decided: Option<(usize, usize)>) -> St
     let widest = progress.widest.map(|widest| format!("widest ±{}", percent(widest)));
     let left = time(progress.left_ns);
     let failed = (progress.trials_failed > 0).then(|| format!("{} failed", progress.trials_failed));
-    let claims = decided.map(|(decided, all)| match aim {
-        Aim::Crossing => format!("{decided} of {all} points told"),
-        _ => format!("{decided} of {all} claims decided"),
-    });
+    let claims = decided.map(|(decided, all)| format!("{decided} of {all} claims decided"));
     let wide = match aim {
         Aim::Width(until) if wider > 0 => Some(format!("{wider} wider than ±{}", percent(until))),
         _ => None,
     };
     let (round, left) = match aim {
         Aim::Rounds => (format!("round {round} of {rounds_planned}"), format!("{left} left")),
-        Aim::Width(_) | Aim::Answer | Aim::Crossing => {
+        Aim::Width(_) | Aim::Answer => {
             (format!("round {round}"), format!("{left} to the next look"))
         }
     };
@@ -235,8 +224,6 @@ mod tests {
         assert_eq!(message(&progress, Aim::Rounds, None), "round 3 of 15, 43 s left");
         let claims = message(&progress, Aim::Answer, Some((23, 61)));
         assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
-        let points = message(&progress, Aim::Crossing, Some((5, 8)));
-        assert_eq!(points, "round 3, 5 of 8 points told, 43 s to the next look");
         progress.widest = Some(0.124);
         let rounds = message(&progress, Aim::Rounds, None);
         assert_eq!(rounds, "round 3 of 15, widest ±12 %, 43 s left");

@@ -150,7 +150,7 @@ impl Shown {
         };
         let charts = |directory: &Path| {
             let of = format!("the run {}", run.display());
-            plots(&hopcost_view::chart::plots(results), directory, &of, Some(run))
+            plots(&hopcost_view::plots::of_run(results), directory, &of, Some(run))
         };
         self.put(&document, &charts, self.page(&results.about.id), printed)
     }
@@ -177,9 +177,8 @@ impl Shown {
                 Format::Html => comparison::html(found),
             })
         };
-        let charts = |directory: &Path| {
-            plots(&comparison::plots(&found.compared), directory, "the comparison", None)
-        };
+        let charts =
+            |directory: &Path| plots(&comparison::plots(found), directory, "the comparison", None);
         self.put(&document, &charts, self.page("comparison"), Printed::WhereNothingElse)
     }
 
@@ -258,9 +257,7 @@ fn plots(
     run: Option<&Path>,
 ) -> anyhow::Result<()> {
     if plots.is_empty() {
-        return Err(usage(format!(
-            "{of} has nothing to plot: a figure compares two measured cases at least"
-        )));
+        return Err(usage(format!("{of} has nothing to plot: no case of it was measured")));
     }
     make(directory)?;
     for (name, chart) in plots {

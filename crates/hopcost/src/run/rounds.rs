@@ -302,11 +302,6 @@ impl<'a> Rounds<'a> {
         if self.session.plan.comparison.is_some() {
             // Near the limit a case and its copy would else be stamped in two ways.
             self.live.iter_mut().for_each(|live| live.stamp = live.stamp.or(row.stamp));
-        } else if self.session.plan.crossover().is_some() {
-            // The same of the two at a point.
-            let of_point = |live: &&mut Live<'_>| live.index / 2 == row.case / 2;
-            let pair = self.live.iter_mut().filter(of_point);
-            pair.for_each(|live| live.stamp = live.stamp.or(row.stamp));
         }
         if is_given_up {
             let left = u64::from(self.ahead.saturating_sub(round + 1));

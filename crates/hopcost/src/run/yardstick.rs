@@ -40,7 +40,7 @@ const OPENED_MAX: u32 = 2;
 /// nearer without.
 pub fn of_plan(plan: &Plan, setup: &Setup) -> Yardsticks {
     let own = Program::own().ok();
-    if own.as_ref() != Some(&setup.native) || plan.pairs_neighbours() {
+    if own.as_ref() != Some(&setup.native) || plan.comparison.is_some() {
         return none(plan);
     }
     // With what only this binary knows of them.

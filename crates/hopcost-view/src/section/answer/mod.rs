@@ -23,7 +23,7 @@ pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
 use super::model::{Block, Medium, Section, notes, says};
 use super::runtimes::told;
-use super::{checks, comparison, crossover, head, load};
+use super::{checks, comparison, head, load};
 use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -34,7 +34,7 @@ const IN_A_LINE_MAX: usize = 2;
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let blocks = match results.comparison.is_some() || results.crossover.is_some() {
+    let blocks = match results.comparison.is_some() {
         true => know::blocks(results, &Doubts::of(results)),
         false => blocks(results),
     };
@@ -45,11 +45,6 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let doubts = &Doubts::of(results);
     if let Some(found) = &results.comparison {
         let mut blocks = comparison::blocks(found);
-        blocks.extend(know::blocks(results, doubts));
-        return blocks;
-    }
-    if let Some(found) = &results.crossover {
-        let mut blocks = crossover::blocks(results, found);
         blocks.extend(know::blocks(results, doubts));
         return blocks;
     }
@@ -137,9 +132,6 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     if let Some(found) = &results.comparison {
         let besides = format!("{}; {where_from}{doubts}", comparison::in_common(found));
         return comparison::sentences(&found.compared, &besides);
-    }
-    if let Some(found) = &results.crossover {
-        return vec![format!("{} ({where_from}{doubts})", crossover::sentence(found))];
     }
     let rankings = |group| order::sentences(group, results);
     let said = results.ladder.iter().flat_map(rankings);

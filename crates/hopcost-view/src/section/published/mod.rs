@@ -1,11 +1,11 @@
 //! Published tables in the shape of their documents: what was measured here beside each number.
 
-mod pivot;
+mod sides;
 
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{PublishedTable, Results};
 
-use self::pivot::{Pivot, place};
+use self::sides::{Sides, place};
 use super::model::{Block, Medium, Section, notes};
 use super::words::{Numbered, sentence};
 
@@ -74,7 +74,7 @@ impl Sheet<'_> {
     /// Table, notes, and everything that is known of the source.
     fn whole(&self, results: &Results) -> Vec<Block> {
         let mut remarks = Numbered::default();
-        let pivot = Pivot::whole(&self.files, results);
+        let pivot = Sides::whole(&self.files, results);
         let table = pivot.table(Some(&mut remarks));
         let heading = Block::Heading(format!("{}{}", self.title(), pivot.setting()));
         let heading = [heading, Block::Table(table)].into_iter();
@@ -103,7 +103,7 @@ impl Sheet<'_> {
     /// Table, and in a line or two what was timed there, and by whom where that is not the
     /// source of the one above; few notes too.
     fn brief(&self, results: &Results, above: Option<&Vec<&str>>) -> Vec<Block> {
-        let pivot = Pivot::brief(&self.files, results);
+        let pivot = Sides::brief(&self.files, results);
         let mut remarks = Numbered::default();
         let mut table = pivot.table(Some(&mut remarks));
         let few = remarks.len() <= NOTES_MAX && pivot.is_whole();

@@ -3,12 +3,13 @@
 use hopcost_model::results::{Results, RuntimeCell, RuntimeHeatMap, RuntimeMatrix, RuntimeRow};
 
 use super::footnotes::Footnotes;
-use crate::chart::heat;
-use crate::names::case_at;
+use crate::chart::model::Chart;
+use crate::names::{case_at, plain_id};
 use crate::section::model::{
     Block, Cell, Form, Frame, Medium, Rows, Section, Table, Value, estimates, numbers, verdicts,
     words,
 };
+use crate::section::shapes::{self, About};
 use crate::section::words::trials;
 
 pub(crate) fn mechanisms(results: &Results, _: Medium) -> Option<Section> {
@@ -22,7 +23,7 @@ pub(crate) fn mechanisms(results: &Results, _: Medium) -> Option<Section> {
             false => {
                 let rows = matrix.rows.iter();
                 let named = rows.map(|row| (row.label.as_str(), row.cells.as_slice()));
-                grid("mechanism", &matrix.runtimes, named, results, &mut footnotes)
+                Block::Table(grid("mechanism", &matrix.runtimes, named, results, &mut footnotes))
             }
         });
     }
@@ -34,16 +35,44 @@ pub(crate) fn pairs(results: &Results, _: Medium) -> Option<Section> {
     let runtimes = results.runtimes.as_ref()?;
     let mut footnotes = Footnotes::default();
     let mut blocks = Vec::new();
-    let maps = runtimes.heat_maps.iter().zip(heat::charts(results));
-    for (map, chart) in maps.filter(|(map, _)| !map.cells.is_empty()) {
-        let RuntimeHeatMap { title, runtimes, cells } = map;
-        blocks.push(Block::Heading(title.clone()));
+    for (at, map) in runtimes.heat_maps.iter().enumerate().filter(|(_, map)| !map.cells.is_empty())
+    {
+        let table = square(map, results, &mut footnotes);
+        let chart = chart(at, map, &table);
+        blocks.push(Block::Heading(map.title.clone()));
         blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
-        let to: Vec<String> = runtimes.iter().map(|runtime| format!("to {runtime}")).collect();
-        let rows = runtimes.iter().map(String::as_str).zip(cells.iter().map(Vec::as_slice));
-        blocks.push(grid("caller", &to, rows, results, &mut footnotes));
+        blocks.push(Block::Table(table));
     }
     Section::of("pairs", blocks.into_iter().chain(footnotes.blocks()))
+}
+
+/// The squares of a run as charts.
+pub(crate) fn charts(results: &Results) -> Vec<Option<Chart>> {
+    let maps = results.runtimes.iter().flat_map(|runtimes| &runtimes.heat_maps).enumerate();
+    let drawn = |(at, map)| chart(at, map, &square(map, results, &mut Footnotes::default()));
+    maps.map(drawn).collect()
+}
+
+fn square<'a>(
+    map: &'a RuntimeHeatMap,
+    results: &'a Results,
+    footnotes: &mut Footnotes<'a>,
+) -> Table {
+    let to: Vec<String> = map.runtimes.iter().map(|runtime| format!("to {runtime}")).collect();
+    let rows = map.runtimes.iter().map(String::as_str).zip(map.cells.iter().map(Vec::as_slice));
+    grid("caller", &to, rows, results, footnotes)
+}
+
+fn chart(at: usize, map: &RuntimeHeatMap, table: &Table) -> Option<Chart> {
+    let about = About {
+        id: format!("plot-runtime-heat-{at}-{}", plain_id(&map.title)),
+        title: map.title.clone(),
+        says:
+            "p50 of a round trip: the caller's runtime in the rows, the callee's in the columns. \
+               The caller takes the stamps."
+                .to_owned(),
+    };
+    shapes::grid(about, table, "callee", false)
 }
 
 fn grid<'a>(
@@ -52,7 +81,7 @@ fn grid<'a>(
     rows: impl Iterator<Item = (&'a str, &'a [RuntimeCell])>,
     results: &'a Results,
     footnotes: &mut Footnotes<'a>,
-) -> Block {
+) -> Table {
     let row = |(name, cells): (&str, &'a [RuntimeCell])| {
         let shown = cells.iter().take(columns.len()).map(|cell| footnotes.cell(results, cell));
         let mut row: Vec<Cell> = std::iter::once(Cell::text(name)).chain(shown).collect();
@@ -62,7 +91,7 @@ fn grid<'a>(
     let rows = rows.map(row).collect();
     let named = columns.iter().map(|name| numbers(name));
     let columns = std::iter::once(words(head)).chain(named).collect();
-    Block::Table(Table { columns, rows, form: Form::Matrix })
+    Table { columns, rows, form: Form::Matrix }
 }
 
 /// Whether every row has a case in one runtime alone: a matrix would be all gaps.

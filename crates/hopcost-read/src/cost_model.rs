@@ -4,8 +4,6 @@
 //! distances; what is published is the median over rounds of a and of b. Where a
 //! straight line does not describe what was measured, none is given.
 
-mod segments;
-
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
@@ -23,28 +21,10 @@ const SIZES_MIN: usize = 4;
 /// The greatest relative distance at which a line still describes a size.
 const RESIDUAL_MAX: f64 = 0.15;
 
-/// What describes a sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    /// One line, or none.
-    One,
-    /// One line, or else one each for two ranges.
-    Segments,
-}
-
 /// One model for every set of cases that differ in their payload alone, in the order
 /// of the plan.
 pub fn models(readings: &[Reading]) -> Vec<CostModel> {
-    of(readings.iter(), Lines::One)
-}
-
-/// The same in two ranges of sizes where one line does not describe it.
-pub fn in_segments<'a>(readings: impl Iterator<Item = &'a Reading<'a>>) -> Vec<CostModel> {
-    of(readings, Lines::Segments)
-}
-
-fn of<'a>(readings: impl Iterator<Item = &'a Reading<'a>>, lines: Lines) -> Vec<CostModel> {
-    let known = readings.filter_map(|reading| Some((reading.case?, reading)));
+    let known = readings.iter().filter_map(|reading| Some((reading.case?, reading)));
     let sized = known.filter(|(case, reading)| case.payload_bytes.is_some() && usable(reading));
     let sweeps = grouped(sized, |(case, _)| Case { payload_bytes: None, ..(*case).clone() });
     let modelled = sweeps.into_iter().filter(|(_, sizes)| sizes.len() >= SIZES_MIN);
@@ -52,7 +32,7 @@ fn of<'a>(readings: impl Iterator<Item = &'a Reading<'a>>, lines: Lines) -> Vec<
         .map(|(sweep, sizes)| {
             let sizes = sizes.into_iter();
             let size = |(case, reading): (&Case, _)| (case.payload_bytes.unwrap_or(0), reading);
-            model(&sweep, sizes.map(size).collect(), lines)
+            model(&sweep, sizes.map(size).collect())
         })
         .collect()
 }
@@ -62,7 +42,7 @@ fn usable(reading: &Reading) -> bool {
     reading.is_measured() && !reading.get(Statistic::Cost).is_some_and(|cost| cost.at_most)
 }
 
-fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>, wanted: Lines) -> CostModel {
+fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
     sizes.sort_by_key(|(payload, _)| *payload);
     let mut rounds: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     let mut typical = Vec::new();
@@ -83,11 +63,6 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>, wanted: Lines) -> CostMo
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());
     let ends = refused.as_ref().and_then(|_| ends(&whole));
     let (smallest_ns, mean_per_byte_ns) = ends.unzip();
-    let is_bent = residual.is_some_and(|residual| residual > RESIDUAL_MAX);
-    let segments = match wanted {
-        Lines::Segments if is_bent => segments::segments(&whole, &typical, RESIDUAL_MAX),
-        Lines::Segments | Lines::One => Vec::new(),
-    };
     CostModel {
         label: sweep.to_string(),
         cases: sizes.iter().map(|(_, reading)| reading.result.id.clone()).collect(),
@@ -97,7 +72,6 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>, wanted: Lines) -> CostMo
         refused,
         smallest_ns,
         mean_per_byte_ns,
-        segments,
     }
 }
 

@@ -1,16 +1,14 @@
 //! The numbers of published tables in rows and columns, each with what was measured here.
 
-use hopcost_model::group::{distinct, grouped};
+use hopcost_model::group::distinct;
 use hopcost_model::results::{
     CaseResult, PublishedField, PublishedLayout, PublishedRow, PublishedTable, Results,
 };
 
-use crate::names::Place;
 use crate::number;
 use crate::section::answer::{Doubts, between};
-use crate::section::model::{
-    Cell, Column, Form, Scale, Table, Value, numbers, repeated, words as texts,
-};
+use crate::section::model::{Cell, Column, Scale, Table, Value, numbers, repeated, words as texts};
+use crate::section::pivot::{Make, NO_NUMBER, Pivot, pivot};
 use crate::section::words::{Numbered, index_of};
 
 /// Statistics in the order of their columns; any other goes after them as its file has it.
@@ -42,7 +40,7 @@ struct Entry<'a> {
 }
 
 /// What tables show, and in which rows and columns.
-pub(super) struct Pivot<'a> {
+pub(super) struct Sides<'a> {
     entries: Vec<Entry<'a>>,
     heading: Option<PublishedField>,
     rows: Vec<PublishedField>,
@@ -55,10 +53,23 @@ pub(super) struct Pivot<'a> {
     whole: bool,
 }
 
-/// A column: of which file's numbers, or of those measured here.
-type Side = Option<usize>;
+/// Which number of an entry a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Here,
+    /// As this file has it.
+    Published(usize),
+    /// The one as a multiple of the other.
+    Ratio,
+}
 
-impl<'a> Pivot<'a> {
+/// Columns of numbers up to which each has its ratio beside it.
+const RATIOS_MAX: usize = 2;
+
+/// An entry in a column.
+type Item<'e, 'a> = (&'e Entry<'a>, Side);
+
+impl<'a> Sides<'a> {
     /// As the document has it.
     pub fn whole(files: &[Vec<&'a PublishedTable>], results: &'a Results) -> Self {
         let of = |(file, tables): (usize, &Vec<&'a PublishedTable>)| {
@@ -171,61 +182,82 @@ impl<'a> Pivot<'a> {
         self.rows.iter().map(|field| self.value(*field, entry)).collect()
     }
 
-    /// The table; with a number at what has a note, where notes are wanted.
-    pub fn table(&self, mut remarks: Option<&mut Numbered>) -> Table {
+    /// The table; with a number at a row that has a note, where notes are wanted.
+    pub fn table(&self, remarks: Option<&mut Numbered>) -> Table {
         let several = distinct(self.entries.iter().map(|entry| place(entry.table))).len() > 1;
-        let rows =
-            distinct(self.entries.iter().map(|e| (self.heading_of(e, several), self.key(e))));
-        // Those under one heading stand together.
-        let rows = grouped(rows, |(heading, _)| heading.clone()).into_iter();
-        let rows: Vec<(String, Vec<&Entry>)> = rows
-            .flat_map(|(_, rows)| rows)
-            .map(|(heading, key)| {
-                let own = self.entries.iter().filter(|entry| {
-                    self.key(entry) == key && self.heading_of(entry, several) == heading
-                });
-                let own = own.collect();
-                (heading, own)
-            })
-            .collect();
         let keys = self.column_keys();
-        let mut columns = self.row_columns(&rows);
-        for (key, side) in self.sides(&keys) {
-            let own = |entries: &Vec<&'_ Entry<'a>>| {
-                entries
-                    .iter()
-                    .filter(|entry| self.value(self.columns, entry) == key)
-                    .filter(|entry| side.is_none_or(|file| file == entry.file))
-                    .map(|entry| entry.row)
-                    .collect::<Vec<_>>()
-            };
-            let mut cells: Vec<Cell> = rows
-                .iter()
-                .map(|(_, entries)| {
-                    let deviation = self.deviation(entries, &key, side);
-                    let own = own(entries);
-                    match side {
-                        None => self.here(&own, deviation),
-                        Some(_) => own
-                            .first()
-                            .map_or(Cell::none(), |row| self.published(row, entries, deviation)),
-                    }
-                })
-                .collect();
-            if !cells.iter().all(Cell::is_empty) {
-                for (cell, (_, entries)) in cells.iter_mut().zip(&rows) {
-                    if side.is_none() && cell.is_empty() && !own(entries).is_empty() {
-                        *cell = Cell::text("–");
+        let columns = self.sides(&keys).into_iter();
+        let columns = columns.map(|(key, side)| ((key.clone(), side), self.column(&key, side)));
+        let items: Vec<Item<'_, 'a>> = self.entries.iter().flat_map(|e| self.items(e)).collect();
+        let mut names = self.names_of_rows();
+        if let (Some(remarks), Some((_, name))) = (remarks, names.last_mut()) {
+            let marks = self.marks(remarks);
+            let bare = std::mem::replace(name, Box::new(|_| Cell::none()));
+            *name = Box::new(move |items| {
+                let mut cell = bare(items);
+                let own = items.iter().filter_map(|(entry, _)| entry.row.note.as_ref());
+                for note in distinct(own) {
+                    let mark = marks.iter().find(|(of, _)| of == note).map(|(_, mark)| mark);
+                    if let (Value::Words(text), Some(mark)) = (&mut cell.value, mark) {
+                        text.push_str(mark);
                     }
                 }
-                columns.push((self.column(&key, side), cells));
-            }
+                cell
+            });
         }
-        self.without_repeats(&mut columns);
-        if let Some(remarks) = &mut remarks {
-            self.number(&rows, &mut columns, remarks);
+        names.extend(self.measured_where());
+        pivot(
+            &items,
+            Pivot {
+                row: &|(entry, _)| (self.heading_of(entry, several), self.key(entry)),
+                names,
+                columns: columns.collect(),
+                column: &|(entry, side)| (self.column_key(entry), *side),
+                cell: Box::new(|items| self.cell(items)),
+            },
+        )
+    }
+
+    /// The entry in each column that shows a number of it.
+    fn items<'e>(&self, entry: &'e Entry<'a>) -> [Item<'e, 'a>; 3] {
+        [Side::Here, Side::Published(entry.file), Side::Ratio].map(|side| (entry, side))
+    }
+
+    /// The notes with their marks.
+    fn marks(&self, remarks: &mut Numbered) -> Vec<(String, String)> {
+        let notes = distinct(self.entries.iter().filter_map(|entry| entry.row.note.clone()));
+        let marked = notes.into_iter().map(|note| {
+            let mark = format!("{MARK}{})", remarks.number(&note));
+            (note, mark)
+        });
+        marked.collect()
+    }
+
+    /// The column of an entry: the standard deviation stands with its mean.
+    fn column_key(&self, entry: &Entry<'a>) -> String {
+        let key = self.value(self.columns, entry);
+        if self.has_deviation() && key == STDEV { "mean".to_owned() } else { key }
+    }
+
+    fn cell(&self, items: &[&Item<'_, 'a>]) -> Cell {
+        let Some((_, side)) = items.first() else { return Cell::none() };
+        let entries: Vec<&Entry<'a>> = items.iter().map(|(entry, _)| *entry).collect();
+        let spread = entries.iter().map(|entry| entry.row).find(|row| self.is_spread(row));
+        let rows: Vec<&PublishedRow> =
+            entries.iter().map(|entry| entry.row).filter(|row| !self.is_spread(row)).collect();
+        let cell = match side {
+            Side::Here => self.here(&rows, spread),
+            Side::Published(_) => rows.first().map_or(Cell::none(), |row| published(row, spread)),
+            Side::Ratio => rows.first().map_or(Cell::none(), |row| ratio(row)),
+        };
+        match cell.is_empty() && *side == Side::Here && !rows.is_empty() {
+            true => Cell::text(NO_NUMBER),
+            false => cell,
         }
-        assembled(&rows.iter().map(|(heading, _)| heading.as_str()).collect::<Vec<_>>(), columns)
+    }
+
+    fn is_spread(&self, row: &PublishedRow) -> bool {
+        self.has_deviation() && row.statistic == STDEV
     }
 
     fn column_keys(&self) -> Vec<String> {
@@ -239,17 +271,17 @@ impl<'a> Pivot<'a> {
         keys
     }
 
-    /// The columns in their order: beside each number measured here the published one, or what
-    /// was measured here and then each source.
+    /// The columns in their order: beside each number measured here the published one and their
+    /// ratio, or what was measured here and then each source.
     fn sides(&self, keys: &[String]) -> Vec<(String, Side)> {
-        let here = keys.iter().map(|key| (key.clone(), None));
-        match self.names.len() {
-            0 => here.flat_map(|(key, _)| [(key.clone(), None), (key, Some(0))]).collect(),
-            files => {
-                let of = |file| keys.iter().map(move |key| (key.clone(), Some(file)));
-                here.chain((0..files).flat_map(of)).collect()
-            }
+        let of = |side| keys.iter().map(move |key| (key.clone(), side));
+        if !self.names.is_empty() {
+            let sources = (0..self.names.len()).flat_map(|file| of(Side::Published(file)));
+            return of(Side::Here).chain(sources).collect();
         }
+        let sides = [Side::Here, Side::Published(0), Side::Ratio];
+        let sides = if keys.len() > RATIOS_MAX { &sides[..2] } else { &sides[..] };
+        keys.iter().flat_map(|key| sides.iter().map(|side| (key.clone(), *side))).collect()
     }
 
     fn column(&self, key: &str, side: Side) -> Column {
@@ -271,8 +303,9 @@ impl<'a> Pivot<'a> {
             _ => key.to_owned(),
         };
         let side = match side {
-            None => "here",
-            Some(file) => self.names.get(file).copied().unwrap_or("published"),
+            Side::Here => "here",
+            Side::Published(file) => self.names.get(file).copied().unwrap_or("published"),
+            Side::Ratio => "ratio",
         };
         match self.names.is_empty() {
             true if self.column_keys().len() == 1 => numbers(side),
@@ -281,9 +314,9 @@ impl<'a> Pivot<'a> {
         }
     }
 
-    /// The columns that name the rows, and what the cases of the rows are where they differ.
-    fn row_columns(&self, rows: &[(String, Vec<&Entry<'a>>)]) -> Vec<(Column, Vec<Cell>)> {
-        let mut columns = Vec::new();
+    /// The columns that name the rows.
+    fn names_of_rows<'e>(&'e self) -> Vec<(Column, Make<'e, Item<'e, 'a>>)> {
+        let mut columns: Vec<(Column, Make<'e, Item<'e, 'a>>)> = Vec::new();
         for (at, field) in self.rows.iter().enumerate() {
             let parts = match field {
                 PublishedField::Group => self.layout.group.len().max(1),
@@ -296,8 +329,8 @@ impl<'a> Pivot<'a> {
                     PublishedField::Label => &self.layout.label,
                     PublishedField::Statistic => "number",
                 };
-                let cell = |entries: &Vec<&Entry<'a>>| {
-                    let Some(entry) = entries.first() else { return Cell::none() };
+                let cell = move |items: &[&Item<'e, 'a>]| {
+                    let Some((entry, _)) = items.first() else { return Cell::none() };
                     let value = self.value(*field, entry);
                     Cell::text(match field {
                         PublishedField::Group if parts > 1 => {
@@ -311,27 +344,26 @@ impl<'a> Pivot<'a> {
                     true => repeated(name),
                     false => texts(name),
                 };
-                columns.push((column, rows.iter().map(|(_, row)| cell(row)).collect()));
-            }
-        }
-        if self.rows.contains(&PublishedField::Label) {
-            let cases: Vec<Option<&CaseResult>> =
-                rows.iter().map(|(_, entries)| self.case(entries)).collect();
-            let told = |case: &CaseResult| (ends(case), case.case.runtime.clone());
-            if distinct(cases.iter().flatten().map(|case| told(case))).len() > 1 {
-                let several =
-                    distinct(cases.iter().flatten().filter_map(|case| located(case))).len() > 1
-                        && self.entries.iter().all(|entry| entry.table.place.is_none());
-                let cell = |case: &Option<&CaseResult>| {
-                    let Some(case) = case else { return Cell::text("not measured") };
-                    let located = located(case).filter(|_| several).map(str::to_owned);
-                    let parts = [Some(case.case.runtime.clone()), Some(ends(case)), located];
-                    Cell::text(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
-                };
-                columns.push((texts("here"), cases.iter().map(cell).collect()));
+                columns.push((column, Box::new(cell)));
             }
         }
         columns
+    }
+
+    /// What the cases of the rows are, where they differ.
+    fn measured_where<'e>(&'e self) -> Option<(Column, Make<'e, Item<'e, 'a>>)> {
+        let cases: Vec<&CaseResult> =
+            self.entries.iter().filter_map(|entry| self.case(&[entry])).collect();
+        let told = cases.iter().map(|case| (ends(case), case.case.runtime.clone()));
+        if !self.rows.contains(&PublishedField::Label) || distinct(told).len() < 2 {
+            return None;
+        }
+        let cell = move |items: &[&Item<'e, 'a>]| {
+            let entries: Vec<&Entry<'a>> = items.iter().map(|(entry, _)| *entry).collect();
+            let Some(case) = self.case(&entries) else { return Cell::text("not measured") };
+            Cell::text(format!("{}, {}", case.case.runtime, ends(case)))
+        };
+        Some((texts("here"), Box::new(cell)))
     }
 
     fn case(&self, entries: &[&Entry]) -> Option<&'a CaseResult> {
@@ -342,13 +374,6 @@ impl<'a> Pivot<'a> {
     fn has_deviation(&self) -> bool {
         self.columns == PublishedField::Statistic
             && self.entries.iter().any(|entry| entry.row.statistic == STDEV)
-    }
-
-    /// The standard deviation that stands with a mean.
-    fn deviation(&self, entries: &[&Entry<'a>], key: &str, side: Side) -> Option<&'a PublishedRow> {
-        let own = entries.iter().filter(|entry| side.is_none_or(|file| entry.file == file));
-        let mut own = own.filter(|_| key == "mean" && self.has_deviation()).map(|entry| entry.row);
-        own.find(|row| row.statistic == STDEV)
     }
 
     /// What was measured here: of several sources' rows the first that has it.
@@ -388,104 +413,21 @@ impl<'a> Pivot<'a> {
         };
         cell.of(index).hint(told.value.shown().map(|shown| shown.to_string()))
     }
+}
 
-    /// A published number, with the decimals that the source gives its neighbours.
-    fn published(
-        &self,
-        row: &PublishedRow,
-        entries: &[&Entry<'a>],
-        deviation: Option<&PublishedRow>,
-    ) -> Cell {
-        let group = entries.first().map_or("", |entry| entry.table.group.as_str());
-        let Some(key) = row.published else { return Cell::none() };
-        let written = |row: &PublishedRow, value: f64| {
-            let alike = self.entries.iter().filter(|entry| {
-                entry.row.statistic == row.statistic
-                    && entry.table.group == group
-                    && entries.iter().any(|own| own.file == entry.file)
-            });
-            let numbers = alike.filter_map(|entry| entry.row.published);
-            let decimals = numbers.map(decimals).max().unwrap_or(0);
-            let write = |value: f64| match decimals {
-                0 if value >= 10_000.0 => number::grouped(value as u64),
-                _ => format!("{value:.decimals$}"),
-            };
-            if row.statistic == "relative" && row.published_high.is_none() && value == 1.0 {
-                return "1".to_owned();
-            }
-            let high = row.published_high.filter(|high| *high != value);
-            let high = high.map_or(String::new(), |high| format!("–{}", write(high)));
-            format!("{}{high}", write(value))
-        };
-        let spread = deviation.and_then(|row| Some(format!("±{}", written(row, row.published?))));
-        let text = format!("{}{}", written(row, key), spread.unwrap_or_default());
-        Value::Sorted(text, key).into()
-    }
+/// A published number with its standard deviation, as the source writes them.
+fn published(row: &PublishedRow, spread: Option<&PublishedRow>) -> Cell {
+    let spread = spread.map_or(String::new(), |spread| format!("±{}", spread.written));
+    Cell::sorted(row.published, |_| format!("{}{spread}", row.written))
+}
 
-    /// What is published for two columns is shown once, with the first.
-    fn without_repeats(&self, columns: &mut Vec<(Column, Vec<Cell>)>) {
-        if self.columns != PublishedField::Label {
-            return;
-        }
-        let said = |cells: &[Cell]| -> Vec<Option<String>> {
-            cells.iter().map(|cell| cell.value.shown().map(|shown| shown.to_string())).collect()
-        };
-        let mut above = Vec::new();
-        columns.retain(|(column, cells)| {
-            let own = said(cells);
-            let repeats = column.head == "published" && own == above;
-            if column.head == "published" {
-                above = own;
-            }
-            !repeats
-        });
-    }
-
-    /// Numbers the notes: at a column that they are of, or else at their row.
-    fn number(
-        &self,
-        rows: &[(String, Vec<&Entry<'a>>)],
-        columns: &mut [(Column, Vec<Cell>)],
-        remarks: &mut Numbered,
-    ) {
-        let names = columns.iter().filter(|(column, _)| column.kind.is_words()).count();
-        let last = self.rows.iter().map(|field| match field {
-            PublishedField::Group => self.layout.group.len().max(1),
-            _ => 1,
-        });
-        let last = last.sum::<usize>().min(names).saturating_sub(1);
-        for (row, (_, entries)) in rows.iter().enumerate() {
-            for entry in entries {
-                let Some(note) = &entry.row.note else { continue };
-                let key = self.value(self.columns, entry);
-                let own = || self.entries.iter().filter(|e| self.value(self.columns, e) == key);
-                let of_column = self.columns == PublishedField::Label
-                    || own().all(|entry| entry.row.note.as_ref() == Some(note));
-                let mark = format!("{MARK}{})", remarks.number(note));
-                let add = |text: &mut String| {
-                    if !text.contains(&mark) {
-                        text.push_str(&mark);
-                    }
-                };
-                if of_column {
-                    let side = if self.names.is_empty() { None } else { Some(entry.file) };
-                    let like = self.column(&key, side);
-                    let head = columns.iter_mut().map(|(column, _)| column);
-                    let head = head.filter(|c| c.over.split(MARK).next() == Some(&like.over));
-                    match self.names.is_empty() {
-                        true => head.for_each(|column| add(&mut column.over)),
-                        false => head
-                            .filter(|column| column.head == like.head)
-                            .for_each(|column| add(&mut column.head)),
-                    }
-                } else if let Some((_, cells)) = columns.get_mut(last)
-                    && let Some(Cell { value: Value::Words(text), .. }) = cells.get_mut(row)
-                {
-                    add(text);
-                }
-            }
-        }
-    }
+/// What was measured here as a multiple of what is published. A range has none, and neither has a
+/// multiple.
+fn ratio(row: &PublishedRow) -> Cell {
+    let published = row.published.filter(|of| row.published_high.is_none() && *of > 0.0);
+    let here = row.measured.as_ref().and_then(|measured| measured.point);
+    let found = here.zip(published).map(|(here, published)| here / published);
+    Cell::sorted(found, |ratio| format!("×{}", number::plain(ratio, 2)))
 }
 
 /// What runs at the two sides of a case.
@@ -494,16 +436,6 @@ fn ends(case: &CaseResult) -> String {
         None => "one thread".to_owned(),
         Some(_) => between(case.case.boundary),
     }
-}
-
-/// On how many CPUs.
-fn located(case: &CaseResult) -> Option<&'static str> {
-    let word = case.case.placement?.word();
-    Some(match word {
-        "free" => Place::Free.name(),
-        "same-cpu" => Place::One.name(),
-        _ => Place::Two.name(),
-    })
 }
 
 /// A statistic in words.
@@ -531,28 +463,4 @@ pub(super) fn place(table: &PublishedTable) -> String {
 /// A number where many stand side by side.
 fn narrow(value: f64, digits: u8) -> String {
     number::plain(value, digits.clamp(2, if value < 1.0 { 2 } else { 3 }))
-}
-
-/// Decimals that a number needs.
-fn decimals(value: f64) -> usize {
-    value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
-}
-
-/// The table, with the headings of its rows where they change.
-fn assembled(headings: &[&str], columns: Vec<(Column, Vec<Cell>)>) -> Table {
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let mut cells: Vec<_> = columns.iter().map(|(_, cells)| cells.iter()).collect();
-    let mut above = "";
-    for heading in headings {
-        if *heading != above {
-            rows.push(vec![Cell::text(*heading)]);
-        }
-        above = heading;
-        rows.push(cells.iter_mut().filter_map(|cells| cells.next().cloned()).collect());
-    }
-    Table {
-        columns: columns.into_iter().map(|(column, _)| column).collect(),
-        rows,
-        form: Form::Columns,
-    }
 }

@@ -1,9 +1,9 @@
-//! Prints how often a search for a crossing on simulated hosts tells one where it is (93 % is wanted), and
-//! one where there is none (3 % at most).
+//! Prints how often a search for a crossing on simulated hosts tells one where it is (93 % is wanted),
+//! and one where there is none (3 % at most).
 //!
-//! `cargo run --release -p hopcost-stats --features testing --example crossover [SEARCHES [SEED]]`
+//! `cargo run --release -p hopcost-stats --features testing --example along [SEARCHES [SEED]]`
 
-use hopcost_stats::crossover::simulated::{Costs, simulate};
+use hopcost_stats::along::simulated::{Costs, simulate};
 use hopcost_stats::hosts::Host;
 
 fn main() -> Result<(), String> {

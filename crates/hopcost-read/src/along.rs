@@ -1,0 +1,115 @@
+//! Two cases compared at each value of an axis: a live comparison of its own for each.
+
+use hopcost_model::axis::Axis;
+use hopcost_model::case::Case;
+use hopcost_model::finding::{Code, Validity};
+use hopcost_model::group::distinct;
+use hopcost_model::results::{
+    Along, Compared, ComparedRun, ComparedRuns, Crossed, Results, RunComparison, Verdict,
+};
+use hopcost_stats::{along, compare};
+
+/// A value of the axis, its comparison, and what that found.
+type Point<'a> = (u64, &'a Results, Compared);
+
+/// Puts the live comparisons of two cases in the order of the axis. One that has no number on it
+/// is left out.
+pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
+    let points = points(axis, all);
+    let left_out = points.iter().filter_map(|(at, results, _)| {
+        Some(format!("Left out: {} {at}: {}", axis.key, misleads(results)?))
+    });
+    let left_out: Vec<String> = left_out.collect();
+    let copied = points.iter().flat_map(|(_, results, _)| &results.findings);
+    let copied = copied.filter(|finding| finding.code == Code::ZeroCopyCopied);
+    let copied = distinct(copied.map(|finding| format!("{}: {}", finding.code, finding.evidence)));
+    let about = |(_, results, _): &Point| ComparedRun {
+        id: results.about.id.clone(),
+        started: results.about.started.clone(),
+    };
+    let margin = all.iter().find_map(|results| Some(results.comparison.as_ref()?.margin));
+    let told: Vec<(f64, compare::Verdict)> = points.iter().filter_map(told).collect();
+    let crossings = along::crossings(&told).into_iter().map(|one| Crossed {
+        after: one.after as u64,
+        until: one.until as u64,
+        then: if one.then == compare::Verdict::Faster { Verdict::Faster } else { Verdict::Slower },
+    });
+    RunComparison {
+        schema: hopcost_model::SCHEMA.to_owned(),
+        margin: margin.unwrap_or(0.0),
+        baseline: points.iter().map(about).collect(),
+        other: Vec::new(),
+        across: Vec::new(),
+        differences: Vec::new(),
+        remarks: left_out.into_iter().chain(copied).collect(),
+        along: Some(Along { axis: axis.key.to_owned(), crossings: crossings.collect() }),
+        compared: points.into_iter().map(|(.., compared)| compared).collect(),
+        only_baseline: Vec::new(),
+        only_other: Vec::new(),
+        hosts: None,
+    }
+}
+
+/// The value at which a further comparison narrows a crossing most.
+pub fn next(axis: &Axis, all: &[Results]) -> Option<f64> {
+    along::next(&points(axis, all).iter().filter_map(told).collect::<Vec<_>>())
+}
+
+fn points<'a>(axis: &Axis, all: &'a [Results]) -> Vec<Point<'a>> {
+    let mut points: Vec<Point> = all.iter().filter_map(|results| point(axis, results)).collect();
+    points.sort_by_key(|(at, ..)| *at);
+    points
+}
+
+fn point<'a>(axis: &Axis, results: &'a Results) -> Option<Point<'a>> {
+    let found = results.comparison.as_ref()?;
+    let case: Case = found.baseline.parse().ok()?;
+    let at = (axis.get)(&case)?.number()?;
+    let mut compared = found.compared.first()?.clone();
+    compared.runs = Some(ComparedRuns {
+        baseline: Some(found.baseline.clone()),
+        met_ratio: None,
+        baseline_ns: found.baseline_ns,
+        n_baseline: 1,
+        n_other: 1,
+        runs_to_decide: None,
+    });
+    if misleads(results).is_some() {
+        (compared.ratio, compared.low, compared.high) = (None, None, None);
+        compared.verdict = Verdict::Inconclusive;
+    }
+    Some((at, results, compared))
+}
+
+/// What the search goes by at a value; nothing where the comparison does not count.
+fn told((at, _, compared): &Point) -> Option<(f64, compare::Verdict)> {
+    compared.ratio?;
+    let verdict = match compared.verdict {
+        Verdict::Faster => compare::Verdict::Faster,
+        Verdict::Slower => compare::Verdict::Slower,
+        Verdict::Equivalent => compare::Verdict::Equivalent,
+        Verdict::Inconclusive => compare::Verdict::Inconclusive,
+    };
+    Some((*at as f64, verdict))
+}
+
+/// Why the times of a comparison are not those of its cases: it does not count, its messages wait
+/// for a timer, or its load is not the one that was asked for.
+fn misleads(results: &Results) -> Option<String> {
+    let found = results.comparison.as_ref()?;
+    let of = |case: &str| {
+        let finding = results.findings.iter().find(|finding| {
+            let is_own = finding.case.as_deref() == Some(case);
+            is_own && finding.code == Code::NagleDelack
+        });
+        finding.map(|finding| format!("{case}: {} ({})", finding.evidence, finding.code))
+    };
+    let invalid = results.results.iter().find(|case| case.validity == Some(Validity::Invalid));
+    let invalid = invalid.map(|case| {
+        let own = results.findings.iter().find(|of| of.case.as_deref() == Some(&*case.id));
+        let why = own.map_or(String::new(), |of| format!(" ({}): {}", of.code, of.evidence));
+        format!("{} is invalid{why}", case.id)
+    });
+    let compared = found.compared.first().map_or("", |compared| compared.case.as_str());
+    found.invalid.clone().or(invalid).or_else(|| of(&found.baseline)).or_else(|| of(compared))
+}

@@ -1,0 +1,183 @@
+use super::*;
+use crate::chart::tests::well_formed;
+use crate::chart::{Heading, element, model::Vertical, svg};
+use crate::stored::{self, RUNS, worn};
+
+/// Every chart of a run.
+pub(crate) fn all(results: &Results) -> Vec<Chart> {
+    let files = files(results).into_iter().map(|(_, chart)| chart);
+    let mut all: Vec<Chart> = files.collect();
+    for chart in curves(results).into_iter().chain(of_trials(results)) {
+        if all.iter().all(|known| known.id != chart.id) {
+            all.push(chart);
+        }
+    }
+    all
+}
+
+fn names(results: &Results) -> Vec<String> {
+    files(results).into_iter().map(|(name, _)| name).collect()
+}
+
+/// A run of some of its cases, as read of a run of these alone.
+fn only(mut results: Results, is_kept: impl Fn(&CaseResult) -> bool) -> Results {
+    for case in results.results.iter_mut().filter(|case| !is_kept(case)) {
+        (case.status, case.estimates) = (Status::Skipped, None);
+        (case.curve, case.trials) = (Vec::new(), Vec::new());
+    }
+    let gone: Vec<bool> = results.results.iter().map(|case| case.estimates.is_none()).collect();
+    let keep = |at: &mut Option<u32>| *at = at.filter(|at| !gone[*at as usize]);
+    for group in &mut results.ladder {
+        for row in &mut group.rows {
+            let at = [&mut row.one_cpu, &mut row.two_cpus, &mut row.free, &mut row.hosts];
+            at.into_iter().for_each(keep);
+        }
+        group.rows.retain(|row| Place::ALL.iter().any(|place| row.at(*place).is_some()));
+    }
+    results.ladder.retain(|group| !group.rows.is_empty());
+    results
+}
+
+#[test]
+fn every_drawing_is_well_formed_xml() {
+    let mut empty = worn();
+    empty.ladder.clear();
+    empty.results.clear();
+    for results in [worn(), empty].into_iter().chain(RUNS.map(stored::results)) {
+        for chart in all(&results) {
+            for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
+                well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
+                assert!(drawing.contains("role=\"img\" aria-label=\""));
+                assert!(drawing.contains("<title>") && drawing.contains("<desc "));
+                assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{}", chart.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn odd_values_do_not_break_a_drawing() {
+    let mut results = worn();
+    for (i, value) in [0.0, -1.0, 1e18, 1e-9, f64::NAN].into_iter().enumerate() {
+        for case in &mut results.results {
+            if let Some(p50) = case.estimates.as_mut().and_then(|e| e.get_mut(Statistic::P50)) {
+                (p50.point, p50.low) = (Some(value), Some(value));
+            }
+            if let Some(trial) = case.trials.get_mut(i) {
+                trial.value_ns = Some(value);
+            }
+            if let Some(point) = case.curve.get_mut(i) {
+                point.ns = value;
+                point.q = value.clamp(0.0, 1.0);
+            }
+        }
+        for chart in all(&results) {
+            let drawing = svg(&chart);
+            well_formed(&drawing, &[]).unwrap();
+            assert!(!drawing.contains("NaN"), "{}", chart.id);
+        }
+    }
+}
+
+#[test]
+fn every_run_has_something_to_plot() {
+    for run in RUNS {
+        assert!(!names(&stored::results(run)).is_empty(), "{run}");
+    }
+    let ladder = stored::results("ladder");
+    let timed = |case: &CaseResult| case.estimates.is_some() && !case.curve.is_empty();
+    let first = ladder.results.iter().find(|case| timed(case)).unwrap().clone();
+    let of_one = names(&only(ladder.clone(), |case| case.id == first.id));
+    for start in ["curve-", "trials-"] {
+        assert!(of_one.iter().any(|name| name.starts_with(start)), "{of_one:?}");
+    }
+    // Two cases that no group of the ladder compares.
+    let is_other =
+        |case: &&CaseResult| case.estimates.is_some() && case.case.workload != first.case.workload;
+    let other = ladder.results.iter().find(is_other).unwrap().id.clone();
+    let two = only(ladder, |case| case.id == first.id || case.id == other);
+    assert_eq!(names(&two), ["cases"]);
+}
+
+#[test]
+fn what_differs_in_size_is_a_curve_with_its_tail() {
+    let results = stored::results("copies");
+    let charts = files(&results);
+    let names: Vec<&str> = charts.iter().map(|(name, _)| name.as_str()).collect();
+    for name in ["stream-payload", "stream-payload-throughput", "stream-flows-aggregate"] {
+        assert!(names.iter().any(|known| known.starts_with(name)), "{name}: {names:?}");
+    }
+    let (_, chart) = charts.iter().find(|(name, _)| name.starts_with("stream-payload")).unwrap();
+    let Vertical::Value(y, _) = &chart.y else { panic!("lines have a value axis") };
+    let (low, high) = y.domain.unwrap();
+    let all = charts.iter().filter(|(_, one)| one.title.starts_with("Stream by message size"));
+    let lines = all.flat_map(|(_, one)| &one.series).flat_map(|one| &one.line);
+    let points: Vec<f64> = lines.map(|(_, y)| *y).collect();
+    let most = points.iter().copied().fold(0.0, f64::max);
+    assert!(low > 0.0 && high < most * 3.0, "an interval does not stretch the axis");
+    assert!(chart.series.iter().all(|one| one.line.is_sorted_by(|a, b| a.0 <= b.0)));
+    assert!(chart.notes.last().unwrap().starts_with(&format!("Run {}: ", results.about.id)));
+}
+
+#[test]
+fn every_measured_case_of_the_ladder_is_on_a_chart() {
+    let results = worn();
+    let of_ladder = ladder::charts(&results).into_iter().flatten();
+    let marks = of_ladder.map(|chart| chart.series[0].marks.len()).sum::<usize>();
+    let lonely = results.ladder.iter().filter(|group| all_of(group, &results).count() == 1);
+    let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
+    assert_eq!(marks + lonely.count(), measured);
+    let with_curve = results.results.iter().filter(|case| !case.curve.is_empty()).count();
+    assert_eq!(curves(&results).iter().map(|chart| chart.series.len()).sum::<usize>(), with_curve);
+}
+
+#[test]
+fn what_has_a_quiet_value_says_that_it_draws_the_other() {
+    let mut results = worn();
+    let noted = |results: &Results| {
+        let charts = ladder::charts(results).into_iter().flatten();
+        charts.filter(|chart| chart.notes.iter().any(|note| note.contains("quiet"))).count()
+    };
+    for quiet in [None, Some(hopcost_model::results::Quiet { point: 1.0, low: None, high: None })] {
+        for estimates in results.results.iter_mut().filter_map(|case| case.estimates.as_mut()) {
+            for statistic in [Statistic::P50, Statistic::Cost, Statistic::P99] {
+                if let Some(estimate) = estimates.get_mut(statistic) {
+                    estimate.quiet = quiet;
+                }
+            }
+        }
+        assert_eq!(noted(&results) > 0, quiet.is_some());
+    }
+}
+
+#[test]
+fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
+    let bars = |high: f64| {
+        let items = [("pipe", 100.0, 110.0), ("tcp", 300.0, high)];
+        let table = Rows::of(&items).column(words("case"), |(name, ..)| Cell::text(*name)).column(
+            estimates("cost"),
+            |(_, ns, high)| {
+                let bare = Estimate::exact(*ns, 6, String::new());
+                let estimate = Estimate { low: Some(0.9 * ns), high: Some(*high), ..bare };
+                Cell::estimate(Some(&estimate), Written::Time)
+            },
+        );
+        let about = About { id: "bars".into(), title: "Bars".into(), says: "Two.".into() };
+        let axis = Axis::new("cost", Scale::Log, Unit::Ns);
+        let of = Named { names: &["case"], values: &["cost"], axis, lane: None, from: None };
+        rows(about, &table.into_table(), of).unwrap()
+    };
+    let (near, far) = (bars(330.0), bars(1e6));
+    assert_eq!((near.x.scale, near.x.domain.unwrap().0), (Scale::Linear, 0.0), "bars from zero");
+    assert!(near.x.domain.unwrap().1 > 330.0 && far.x.domain.unwrap().1 < 700.0);
+    let end = far.x.domain.unwrap().1;
+    assert!(end > 300.0 && svg(&far) != svg(&near) && svg(&far).contains("v12h-"), "from zero");
+    let Vertical::Rows(drawn) = &far.y else { panic!("bars have rows") };
+    assert!(drawn.rows.iter().all(|row| !row.end.is_empty()), "each says its value");
+}
+
+#[test]
+fn a_plot_is_drawn_like_this() {
+    let plots = files(&stored::results("quick"));
+    insta::assert_snapshot!(element(&plots[0].1, Heading::Drawn).replace("><", ">\n<"));
+}

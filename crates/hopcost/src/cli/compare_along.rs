@@ -1,0 +1,156 @@
+//! `hopcost compare A B --along payload=64..1MiB`: a live comparison at each value of an axis, then
+//! at values between where the one overtakes the other.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use hopcost_file::Runs;
+use hopcost_model::axis::Axis;
+use hopcost_model::results::Results;
+use hopcost_plan::{between, spelled};
+use hopcost_probe::orphans::Orphans;
+
+use super::compare::{is_case, measured, plan};
+use super::compare_args::Args;
+use super::exit::{self, usage};
+use super::{compare_runs, output, report, run};
+use crate::about;
+use crate::run::runtimes::Runtimes;
+use crate::run::scratch::Scratch;
+
+/// Values at most that are added to those of the command line.
+const ADDED_MAX: usize = 8;
+
+/// Measures, or reads the comparisons that are stored, and shows them side by side.
+pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
+    let (axis, values) = hopcost_plan::along(along).map_err(usage)?;
+    args.shown.ensure_of_comparison()?;
+    if !args.what.iter().any(|word| is_case(word)) {
+        return stored(args, axis);
+    }
+    let [first, second] = args.what.as_slice() else {
+        return Err(usage("--along compares two cases: name both"));
+    };
+    let key = axis.key;
+    if values.len() < 2 {
+        return Err(usage(format!("--along {key} wants a range of values, as in {key}=1..16")));
+    }
+    let is_given = |word: &&String| word.contains(&format!("{key}="));
+    if let Some(word) = args.what.iter().find(is_given) {
+        return Err(usage(format!("{word}: --along gives the {key}")));
+    }
+    if args.axes.0.get(key).is_some_and(|given| !given.is_empty()) {
+        return Err(usage(format!("--{}: --along gives the {key}", axis.option)));
+    }
+    let cases = [first, second];
+    let runtimes = Runtimes::new(args.measured.worker.clone());
+    let is_able = |place: &str, value: u64| plan(args, &at(axis, cases, place, value), &runtimes);
+    // Two CPUs, where a case could be measured on one or on two and nothing says which.
+    let is_open = is_able("", values[0]).is_err() && is_able(CROSS, values[0]).is_ok();
+    let place = if is_open { CROSS } else { "" };
+    let able = |value: u64| is_able(place, value).map(|_| value).map_err(|error| (value, error));
+    let (able, refused): (Vec<_>, Vec<_>) = values.into_iter().map(able).partition(Result::is_ok);
+    let able: Vec<u64> = able.into_iter().flatten().collect();
+    let mut refused = refused.into_iter().filter_map(Result::err);
+    if able.is_empty() {
+        return Err(refused.next().map_or_else(|| usage("--along has no value"), |(_, why)| why));
+    }
+    for (value, why) in refused {
+        output::say(&format!("hopcost: left out: {}: {why:#}", spelled(axis, value)));
+    }
+    let _orphans = Orphans::adopt()?;
+    run::prepare(&args.shown, None)?;
+    let directory = directory(args)?;
+    let mut search = Search { args, words, cases, place, axis, directory, found: Vec::new() };
+    let mut tried = able.clone();
+    for value in able {
+        if !search.compare(value)? {
+            return Ok(exit::INTERRUPTED);
+        }
+    }
+    for _ in 0..ADDED_MAX {
+        let next = hopcost_read::along::next(axis, &search.found);
+        let Some(value) = next.and_then(|middle| between(middle, &tried)) else { break };
+        tried.push(value);
+        if is_able(place, value).is_err() {
+            break;
+        }
+        if !search.compare(value)? {
+            return Ok(exit::INTERRUPTED);
+        }
+    }
+    args.shown.show_comparison(&hopcost_read::along::of_comparisons(axis, &search.found))?;
+    let directory = search.directory.display();
+    let again = format!("hopcost compare {directory} --along {key}");
+    output::say(&format!("hopcost: stored in {directory}; again: {again}"));
+    let mut codes = search.found.iter().map(report::verdict);
+    Ok(codes.find(|code| *code != exit::OK).unwrap_or(exit::OK))
+}
+
+/// What says that the ends are on two CPUs.
+const CROSS: &str = "&place=cross";
+
+struct Search<'a> {
+    args: &'a Args,
+    words: &'a [OsString],
+    cases: [&'a String; 2],
+    place: &'static str,
+    axis: &'static Axis,
+    directory: PathBuf,
+    found: Vec<Results>,
+}
+
+impl Search<'_> {
+    /// Compares both at a value; false after an interrupt.
+    fn compare(&mut self, value: u64) -> anyhow::Result<bool> {
+        let what = at(self.axis, self.cases, self.place, value);
+        let out = self.directory.join(format!("{}-{value}.hopcost", self.axis.key));
+        let Some((_, results)) = measured(self.args, self.words, &what, Some(&out))? else {
+            return Ok(false);
+        };
+        self.found.push(results);
+        Ok(true)
+    }
+}
+
+/// Both cases at a value of the axis.
+fn at(axis: &Axis, cases: [&String; 2], place: &str, value: u64) -> Vec<String> {
+    let with = |case: &String| {
+        let joint = if case.contains('?') { '&' } else { '?' };
+        format!("{case}{joint}{}{place}", spelled(axis, value))
+    };
+    cases.map(with).to_vec()
+}
+
+/// Where the comparisons are stored: a file for each value.
+fn directory(args: &Args) -> anyhow::Result<PathBuf> {
+    let directory = match &args.measured.out {
+        Some(directory) => directory.clone(),
+        None => {
+            let id = about::run(Vec::new(), None).id;
+            Runs::of_user().map_err(usage)?.directory().join(format!("along-{id}"))
+        }
+    };
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| usage(format!("cannot create {}: {error}", directory.display())))?;
+    Ok(directory)
+}
+
+/// Shows comparisons that were stored.
+fn stored(args: &Args, axis: &Axis) -> anyhow::Result<u8> {
+    args.shown.ensure_writable()?;
+    let mut found = Vec::new();
+    for spec in &args.what {
+        for path in compare_runs::paths(spec)? {
+            args.shown.spare(&path)?;
+            let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+            if raw.plan.comparison.is_none() {
+                return Err(usage(format!("{} is no live comparison", path.display())));
+            }
+            found.push(report::results(&raw));
+        }
+    }
+    let found = hopcost_read::along::of_comparisons(axis, &found);
+    args.shown.show_comparison(&found)?;
+    Ok(if found.compared.is_empty() { exit::NOT_COMPARABLE } else { exit::OK })
+}

@@ -1,0 +1,29 @@
+//! Two cases along an axis, from the command line to the run files and back.
+
+use serde_json::Value;
+
+use crate::schema;
+use crate::support::{Home, alone, measured};
+
+#[test]
+fn two_cases_are_compared_along_an_axis_and_shown_again() {
+    let _alone = alone();
+    let home = Home::new();
+    let mut words = vec!["compare", "pipe", "tcp", "--along", "payload=64..1KiB"];
+    words.extend(["--placement", "same-cpu", "--measure", "1ms", "--duration", "2s"]);
+    words.extend(["--out", "along", "--seed", "3"]);
+    let first = home.expect(&words, measured());
+    let sentence = first.lines().find(|line| line.contains("takes")).expect("a sentence");
+    assert!(sentence.contains("roundtrip/tcp") && sentence.contains("payload"), "{first}");
+    let again = ["compare", "along", "--along", "payload"];
+    assert_eq!(home.expect(&again, 0), first);
+    let with = |more: &[&str]| home.expect(&[&again[..], more].concat(), 0);
+    let text = with(&["--format", "json"]);
+    schema::valid("RunComparison", &text);
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let compared = found["compared"].as_array().unwrap();
+    assert!(compared.len() >= 3 && compared.iter().all(|of| of["ratio"].is_number()), "{found}");
+    assert!(with(&["--sentence"]).contains("payload"));
+    with(&["--plots", "plots"]);
+    assert!(home.path().join("plots/along-payload.svg").exists());
+}
