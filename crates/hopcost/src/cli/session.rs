@@ -367,7 +367,7 @@ impl Sink for Store<'_> {
         let width = |case: &CaseResult| {
             let (_, estimate) = case.estimates.as_ref()?.headline()?;
             // What the clocks leave open no round makes narrower.
-            let bound_ns = case.wake.as_ref().and_then(|wake| wake.clock_bound_ns).unwrap_or(0.0);
+            let bound_ns = case.clock_bound_ns().unwrap_or(0.0);
             let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
             Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
         };
