@@ -411,7 +411,7 @@ impl ClockReading {
 }
 
 document! {
-    /// Two ends' clocks compared (METHODOLOGY.md, one-way times).
+    /// Two ends' clocks compared (docs/method/clocks.md, one-way times).
     #[derive(Copy)]
     pub struct GateReading {
         /// The callee's clock minus the caller's, at the exchange with the shortest

@@ -2,7 +2,7 @@
 //! estimate of a plan's duration.
 //!
 //! A budget buys rounds, not long trials: the trial is the unit of replication,
-//! so twice the time is worth more as twice the trials (METHODOLOGY.md). A trial
+//! so twice the time is worth more as twice the trials (docs/method/replication.md). A trial
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 

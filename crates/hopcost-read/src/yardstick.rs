@@ -80,7 +80,7 @@ pub struct Dependence {
 
 /// What trials of one run have in common, as a standard error of a logarithm, and no spread
 /// within it shows: its yardsticks are played by one set of processes, and the host has
-/// moods of minutes. Measured over identical runs (METHODOLOGY, section 6).
+/// moods of minutes. Measured by `benches/identical_runs.py`.
 fn run_error(class: YardstickClass) -> f64 {
     match class {
         YardstickClass::Alu => 0.003,

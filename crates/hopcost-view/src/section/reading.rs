@@ -32,8 +32,8 @@ fn horizon(results: &Results) -> String {
         false => {
             "Intervals are for the next run as long as this one on this machine: they are to hold \
              its median with a nominal 95 %, and allow for trials that depend on each other. How \
-             often they did is in METHODOLOGY.md. That of a multiple, a line or a difference is of \
-             this run's rounds."
+             often they did is in docs/evidence/tests.md. That of a multiple, a line or a \
+             difference is of this run's rounds."
         }
         true => {
             "This file has no yardsticks: intervals, from order statistics of the trials, cover \
