@@ -11,7 +11,7 @@ import argparse, collections, json, statistics, subprocess
 
 PIPE = "pipe?payload=64&boundary=process&wait=block"
 PAIRS = [(PIPE, PIPE, 1.0), ("spin:4000", "spin:4200", 1.05), ("spin:4000", "spin:4400", 1.10)]
-VERDICTS = ["faster", "slower", "equivalent", "inconclusive"]
+VERDICTS = ["faster", "slower", "inside", "open"]
 
 
 def main():
@@ -30,7 +30,9 @@ def main():
                        "--duration", options.duration, "--format", "json"]
             found = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)["comparison"]
             one = found["compared"][0]
-            seen[one["verdict"]] += 1
+            one = one["contrast"]
+            side = "slower" if one["ratio"] > 1 else "faster"
+            seen[side if one["verdict"] == "outside" else one["verdict"]] += 1
             seen["invalid"] += found["invalid"] is not None
             if one["low"] is not None:
                 seen["missed"] += not one["low"] <= ratio <= one["high"]

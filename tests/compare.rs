@@ -1,5 +1,6 @@
 //! Comparisons with known answers, through plan, blocks, run file and view.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use hopcost_file::RunFile;
@@ -35,17 +36,15 @@ fn known_differences_are_found_and_stop_the_comparison() {
     let home = Home::new();
     let found = json(&home, &["--live", BASELINE, SLOWER, AS_FAST, BASELINE], measured());
     let found = &found["comparison"];
-    let of = |at: usize, key: &str| found["compared"][at][key].clone();
-    for (at, verdict, ratio) in
-        [(0, "slower", 1.05), (1, "equivalent", 0.99), (2, "equivalent", 1.0)]
-    {
+    let of = |at: usize, key: &str| found["compared"][at]["contrast"][key].clone();
+    for (at, verdict, ratio) in [(0, "outside", 1.05), (1, "inside", 0.99), (2, "inside", 1.0)] {
         assert_eq!(of(at, "verdict"), verdict, "{found}");
         for key in ["ratio", "low", "high"] {
             assert!((of(at, key).as_f64().unwrap() - ratio).abs() < 1e-9, "{key}: {found}");
         }
     }
     assert_eq!(found["invalid"], Value::Null);
-    assert_eq!(found["copy"]["verdict"], "equivalent");
+    assert_eq!(found["copy"]["contrast"]["verdict"], "inside");
     let (made, planned) = (found["blocks"].as_u64().unwrap(), found["blocks_planned"].as_u64());
     assert!(made < planned.unwrap(), "{made} of {planned:?}");
 
@@ -70,14 +69,15 @@ fn a_stored_comparison_is_shown_again() {
     let first =
         home.expect(&["compare", "--live", BASELINE, SLOWER, "--measure", "1ms"], measured());
     assert_eq!(home.expect(&["report", "last"], 0), first);
-    let line = first.lines().find(|line| line.trim_start().starts_with("slower"));
+    let line = first.lines().find(|line| line.contains("slower, by at least 5.00 %"));
     let line = line.unwrap_or_else(|| panic!("{first}"));
     assert!(line.contains("+5.00 % [+5.00, +5.00]"), "{line}");
     assert!(line.contains("roundtrip/spin:4200"), "{line}");
     let page = home.expect(&["report", "last", "--format", "html"], 0);
     assert!(page.contains("The comparison") && page.contains("shift-roundtrip-spin-4200"));
     let sentence = home.expect(&["report", "last", "--sentence"], 0);
-    assert!(sentence.starts_with("slower: roundtrip/spin:4200"), "{sentence}");
+    let want = "spin:4200 is slower than spin:4000, by at least 5.00 % (+5.00 % [";
+    assert!(sentence.starts_with(want) && !sentence.contains("place="), "{sentence}");
     let refused = home.run(&["run", "--resume", "last"]);
     assert_eq!(refused.status.code(), Some(2));
 }
@@ -115,7 +115,7 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     let home = Home::new();
     two_sides(&home, 6);
     let text = home.expect(&["compare", "old", "new"], measured());
-    let line = text.lines().find(|line| line.trim_start().starts_with("slower"));
+    let line = text.lines().find(|line| line.contains("slower, by at least 9."));
     let line = line.unwrap_or_else(|| panic!("{text}"));
     assert!(line.contains("+10.") && line.contains("spin:4000"), "{line}");
     let of = |arguments: &[&str]| {
@@ -127,24 +127,27 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     };
     let found = of(&["old", "new"]);
     let one = &found["compared"][0];
-    assert_eq!((&one["verdict"], &one["runs"]["n_other"]), (&"slower".into(), &6.into()));
-    assert!((one["ratio"].as_f64().unwrap() - 1.1).abs() < 0.003, "{one}");
-    assert!(one["low"].as_f64().unwrap() > 1.09 && one["high"].as_f64().unwrap() < 1.11);
+    let of_case = |key: &str| one["contrast"][key].as_f64().unwrap();
+    assert_eq!((&one["contrast"]["verdict"], of_case("n")), (&"outside".into(), 6.0));
+    assert!((of_case("ratio") - 1.1).abs() < 0.003, "{one}");
+    assert!(of_case("low") > 1.09 && of_case("high") < 1.11, "{one}");
     assert_eq!(one["deciles"].as_array().unwrap().len(), 9);
     assert!(one["deciles"][0]["low"].is_number(), "{one}");
     let files: Vec<String> = (0..6).map(|run| format!("old/a{run}.hopcost")).collect();
     let mut words: Vec<&str> = files.iter().map(String::as_str).collect();
     words.extend(["--", "new"]);
     assert_eq!(of(&words), found);
-    assert_eq!(of(&["new", "old"])["compared"][0]["verdict"], "faster");
-    assert_eq!(of(&["old", "new", "--margin", "20%"])["compared"][0]["verdict"], "equivalent");
+    let wide = of(&["old", "new", "--margin", "20%"]);
+    assert_eq!(wide["compared"][0]["contrast"]["verdict"], "inside");
 
-    let sentence = home.expect(&["compare", "old", "new", "--sentence"], measured());
-    assert!(sentence.starts_with("slower: roundtrip/spin:4000"), "{sentence}");
-    assert!(
-        home.expect(&["compare", "old", "new", "--format", "md"], measured())
-            .contains("| slower |")
-    );
+    for (arguments, want) in [
+        (["old", "new", "--sentence"], "spin:4000 is slower than in the baseline, by at least 9."),
+        (["new", "old", "--sentence"], "spin:4000 is faster than in the baseline, by at least 9."),
+        (["old", "new", "--format=md"], "| slower, by at least 9."),
+    ] {
+        let text = home.expect(&[&["compare"][..], &arguments].concat(), measured());
+        assert!(text.contains(want), "{text}");
+    }
     home.expect(&["compare", "old", "new", "--html", "page.html", "--plots", "plots"], measured());
     let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
     assert!(page.contains("<svg"), "no chart");
@@ -173,10 +176,10 @@ fn too_few_runs_say_what_would_decide() {
     let home = Home::new();
     two_sides(&home, 2);
     let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], measured());
-    assert!(text.contains("inconclusive") && text.contains("+10.0 % [–]"), "{text}");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    assert!(text.contains("fewer than 4 runs a side have no interval; measure 4 a side"), "{text}");
+    assert!(text.contains("no interval") && text.contains("+10.0 % [–]"), "{text}");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let want = "1 case undecided at a margin 3 %: 3 runs a side would probably decide.";
+    assert!(text.contains(want), "{text}");
 }
 
 #[test]
@@ -205,7 +208,8 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
         (&["old", "data"], "no run in data"),
         (&["old", "new", "--across", "colour"], "want any of cpu, "),
         (&["old", "new", "--payload", "64"], "goes with --live"),
-        (&["old", "new", "--seed", "1"], "--live"),
+        (&["old", "new", "--seed", "1"], "go with --live"),
+        (&["old", "new", "--duration", "2s"], "go with --live"),
         (&["old", "new", "--percentiles", "50"], "deciles"),
         (&["old", "new", "--format", "csv"], "as text, json, md or html"),
         (&["--live", BASELINE, SLOWER, "--across", "cpu"], "cannot be used with"),
@@ -232,4 +236,31 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
     ] {
         home.refuses(&[&["compare"][..], arguments].concat(), code, why);
     }
+}
+
+#[test]
+fn two_builds_of_a_worker_are_compared_by_one_case() {
+    let _alone = alone();
+    let home = Home::new();
+    let skeleton = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
+    let text = std::fs::read_to_string(skeleton).unwrap();
+    let before = "    def send(self):\n";
+    assert!(text.contains(before));
+    // A system call of 200 µs more per message.
+    let slow = text.replace(before, &format!("{before}        time.sleep(200e-6)\n"));
+    for (name, text) in [("old.py", &text), ("same.py", &text), ("new.py", &slow)] {
+        let file = home.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let compare = |new: &str, code: i32| {
+        let words = ["compare", "--worker", "./old.py", "--worker", new, "pipe?place=same-cpu"];
+        let all = [&words[..], &["--fail-if-slower", "20%", "--duration", "4s"]].concat();
+        home.expect(&all, if measured() == 0 { code } else { measured() })
+    };
+    let text = compare("./new.py", 4);
+    assert!(text.contains("slower, ") && text.contains("runtime=python-skeleton+2"), "{text}");
+    assert!(!compare("./same.py", 0).contains("slower, "));
+    let one = ["compare", "--live", "--worker", "./old.py", "pipe"];
+    home.refuses(&one, 2, "name a second");
 }

@@ -40,9 +40,9 @@ fn a_fifth_more_fails_and_is_measured_twice() {
     baseline(&home, 833);
     let check = ["compare", "old", "--fail-if-slower", "5%"];
     let text = home.expect(&[&check[..], &["--runs", "4", "--format", "md"]].concat(), ends(4));
-    let line = text.lines().find(|line| line.starts_with("| slower |"));
+    let line = text.lines().find(|line| line.starts_with("| slower, by at least 1"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
-    assert_eq!(line.matches("+19.").count() + line.matches("+20.").count(), 6, "{line}");
+    assert!(line.matches("+19.").count() + line.matches("+20.").count() >= 4, "{line}");
     let last = home.expect(&["report", "last", "--format", "json"], 0);
     assert!(last.contains("fail-if-slower"), "the new runs are stored: {last}");
     // Two stored sides are compared once.
@@ -72,7 +72,7 @@ fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
     baseline(&home, 1000);
     let check = ["compare", "old", "--fail-if-slower", "5%", "--strict", "--out", "kept"];
     let text = home.expect(&check, ends(0));
-    assert!(text.contains("equivalent") && text.contains("5 runs against 6"), "{text}");
+    assert!(text.contains("as fast, within") && text.contains("5 runs against 6"), "{text}");
     assert_eq!(fs::read_dir(home.path().join("kept")).unwrap().count(), 5);
 }
 
@@ -112,12 +112,11 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
     }
     for (arguments, code, why) in [
         (
-            &["old", "--runs", "2"][..],
+            &["old", "--runs", "1"][..],
             2,
-            "2 runs against the baseline's 6 cannot fail one of 1 case: want --runs 4",
+            "1 run against the baseline's 6 show no spread: want 2 a side, and 5 in all",
         ),
-        (&["four", "--runs", "3"], 2, "want --runs 4"),
-        (&["old/a0.hopcost"], 2, "has 1 run of a case, and a test over runs wants 4"),
+        (&["old/a0.hopcost"], 2, "5 runs against the baseline's 1 show no spread"),
         (&["old", "tcp"], 2, "tcp selects no case of the baseline"),
         (&["old", "--output", "old/a0.hopcost"], 2, "would overwrite"),
         (&["old", "--output", "/nowhere/x"], 2, "/nowhere"),

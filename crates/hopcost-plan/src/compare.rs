@@ -17,6 +17,8 @@ use crate::time::trial_ns;
 pub(crate) const MEASURE_NS: u64 = 20_000_000;
 /// Blocks where there is no budget to give their number.
 const BLOCKS_DEFAULT: u32 = 72;
+/// Blocks of one comparison at most.
+const BLOCKS_MAX: u64 = 1_000;
 /// Cases that an error names.
 const NAMED_MAX: usize = 4;
 
@@ -45,7 +47,7 @@ pub fn comparison(
     let blocks = ask.budget_ns.map_or(u64::from(BLOCKS_DEFAULT), |budget_ns| {
         budget_ns / (block_ns * u64::from(ROUNDS_A_BLOCK)).max(1)
     });
-    let blocks = blocks.clamp(1, hopcost_stats::compare::BLOCKS_MAX.into()) as u32;
+    let blocks = blocks.clamp(1, BLOCKS_MAX) as u32;
     Ok(Plan {
         suite: "comparison".to_owned(),
         rounds: ROUNDS_A_BLOCK * blocks,

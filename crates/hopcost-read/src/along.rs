@@ -1,13 +1,13 @@
 //! Two cases compared at each value of an axis: a live comparison of its own for each.
 
+use std::cmp::Ordering;
+
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Validity};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{
-    Along, Compared, ComparedRun, ComparedRuns, Crossed, Results, RunComparison, Verdict,
-};
-use hopcost_stats::{along, compare};
+use hopcost_model::results::{Along, Compared, ComparedRun, Crossed, Results, RunComparison};
+use hopcost_stats::along;
 
 /// A value of the axis, its comparison, and what that found.
 type Point<'a> = (u64, &'a Results, Compared);
@@ -28,11 +28,11 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
         started: results.about.started.clone(),
     };
     let margin = all.iter().find_map(|results| Some(results.comparison.as_ref()?.margin));
-    let told: Vec<(f64, compare::Verdict)> = points.iter().filter_map(told).collect();
+    let told: Vec<(f64, Option<Ordering>)> = points.iter().filter_map(told).collect();
     let crossings = along::crossings(&told).into_iter().map(|one| Crossed {
         after: one.after as u64,
         until: one.until as u64,
-        then: if one.then == compare::Verdict::Faster { Verdict::Faster } else { Verdict::Slower },
+        second_is_faster: one.second_is_faster,
     });
     RunComparison {
         schema: hopcost_model::SCHEMA.to_owned(),
@@ -63,34 +63,18 @@ fn points<'a>(axis: &Axis, all: &'a [Results]) -> Vec<Point<'a>> {
 
 fn point<'a>(axis: &Axis, results: &'a Results) -> Option<Point<'a>> {
     let found = results.comparison.as_ref()?;
-    let case: Case = found.baseline.parse().ok()?;
-    let at = (axis.get)(&case)?.number()?;
     let mut compared = found.compared.first()?.clone();
-    compared.runs = Some(ComparedRuns {
-        baseline: Some(found.baseline.clone()),
-        met_ratio: None,
-        baseline_ns: found.baseline_ns,
-        n_baseline: 1,
-        n_other: 1,
-        runs_to_decide: None,
-    });
+    let case: Case = compared.baseline.parse().ok()?;
+    let at = (axis.get)(&case)?.number()?;
     if misleads(results).is_some() {
-        (compared.ratio, compared.low, compared.high) = (None, None, None);
-        compared.verdict = Verdict::Inconclusive;
+        compared.contrast = None;
     }
     Some((at, results, compared))
 }
 
 /// What the search goes by at a value; nothing where the comparison does not count.
-fn told((at, _, compared): &Point) -> Option<(f64, compare::Verdict)> {
-    compared.ratio?;
-    let verdict = match compared.verdict {
-        Verdict::Faster => compare::Verdict::Faster,
-        Verdict::Slower => compare::Verdict::Slower,
-        Verdict::Equivalent => compare::Verdict::Equivalent,
-        Verdict::Inconclusive => compare::Verdict::Inconclusive,
-    };
-    Some((*at as f64, verdict))
+fn told((at, _, compared): &Point) -> Option<(f64, Option<Ordering>)> {
+    Some((*at as f64, compared.contrast?.side()))
 }
 
 /// Why the times of a comparison are not those of its cases: it does not count, its messages wait
@@ -111,5 +95,5 @@ fn misleads(results: &Results) -> Option<String> {
         format!("{} is invalid{why}", case.id)
     });
     let compared = found.compared.first().map_or("", |compared| compared.case.as_str());
-    found.invalid.clone().or(invalid).or_else(|| of(&found.baseline)).or_else(|| of(compared))
+    found.invalid.clone().or(invalid).or_else(|| of(&found.copy.baseline)).or_else(|| of(compared))
 }

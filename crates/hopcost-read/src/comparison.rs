@@ -7,18 +7,21 @@ use hopcost_model::case::Case;
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Compared, Comparison, Shift, Verdict};
-use hopcost_stats::compare::{self, Answer, ERROR, ERROR_OF_COPY, LogRatio};
+use hopcost_model::results::{Compared, Comparison, Contrast, Shift, Verdict};
+use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, contrast, contrasts};
 use hopcost_stats::sample::median;
 
 use crate::trial::{DECILES, Family, deciles_ns, headline_ns};
 
+/// The one-sided error with which a baseline differs from itself.
+const ERROR_OF_COPY: f64 = 0.005;
 /// The baseline's place in the plan, and that of its copy.
 const BASELINE: u32 = 0;
 const COPY: u32 = 1;
 
 /// What is known of a comparison, before it is put into words.
 struct Known<'a> {
+    raw: &'a RawRun,
     plan: &'a ComparisonPlan,
     /// The headline of each trial, by its case and round.
     values: BTreeMap<(u32, u32), f64>,
@@ -32,28 +35,26 @@ struct Known<'a> {
 /// What a comparison found; `None` of any other run.
 pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     let known = Known::of(raw)?;
-    let mut answers = known.answers().into_iter();
-    let (of_trials, firsts) =
-        (values(raw, |_, trial, clock| deciles_ns(trial, clock)), firsts(raw));
-    let deciles = |case: u32| {
-        let of = |at: usize| {
-            let value = |case, round| Some(of_trials.get(&(case, round))?[at]);
-            Some(shift(DECILES[at], &ratio(case, &value, &firsts)?))
-        };
-        (0..DECILES.len()).filter_map(of).collect()
-    };
-    let compared = known.compared.iter().map(|(case, blocks)| {
-        let answer = blocks.as_ref().and_then(|_| answers.next());
-        let told = known.told(raw, *case, blocks.as_ref(), answer, took_s);
-        Compared { deciles: deciles(*case), ..told }
+    let mut found = known.contrasts().into_iter();
+    let of_trials = values(raw, |_, trial, clock| deciles_ns(trial, clock));
+    let firsts = firsts(raw);
+    let cases: Vec<u32> = known.compared.iter().map(|(case, _)| *case).collect();
+    let deciles: Vec<Vec<Option<LogRatio>>> = (0..DECILES.len())
+        .map(|at| ratios(&cases, &|case, round| Some(of_trials.get(&(case, round))?[at]), &firsts))
+        .collect();
+    let compared = known.compared.iter().enumerate().map(|(place, (case, of))| {
+        let own = deciles.iter().zip(DECILES).filter_map(|(of, q)| Some((q, of[place]?)));
+        let found = of.and_then(|_| found.next());
+        Compared { deciles: own.map(|(q, of)| shift(q, &of)).collect(), ..known.told(*case, found) }
     });
     let compared = compared.collect();
-    let of_copy = known.copy.as_ref();
-    let answer = of_copy.map(|copy| compare::answers(&[copy], known.margin(), ERROR_OF_COPY)[0]);
-    let copy = known.told(raw, COPY, of_copy, answer, took_s);
-    let differs = of_copy.is_some_and(|copy| copy.differs(ERROR_OF_COPY));
-    let measured = known.median_ns(BASELINE);
-    let invalid = match (measured, differs) {
+    let margin = Region::around(known.margin());
+    let copy = known.copy.map(|of| contrast(&of, margin, ERROR_OF_COPY));
+    let differs = known
+        .copy
+        .is_some_and(|of| contrast(&of, Region::EQUAL, ERROR_OF_COPY).verdict == Verdict::Outside);
+    let copy = known.told(COPY, copy);
+    let invalid = match (copy.baseline_ns, differs) {
         (None, _) => Some("the baseline was never measured".to_owned()),
         (_, true) => Some(
             "the baseline differs from itself, so what else differs is no evidence; compare again, \
@@ -67,8 +68,6 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
         blocks: known.made,
         blocks_planned: known.planned,
         took_s,
-        baseline: copy.case.clone(),
-        baseline_ns: measured,
         copy,
         invalid,
         compared,
@@ -77,7 +76,7 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
 
 /// Whether further blocks would change no answer of a comparison that is under way.
 pub fn is_settled(raw: &RawRun) -> bool {
-    Known::of(raw).is_some_and(|known| compare::is_settled(&known.answers(), known.margin()))
+    Known::of(raw).is_some_and(|known| contrast::is_settled(&known.contrasts(), known.margin()))
 }
 
 impl<'a> Known<'a> {
@@ -85,16 +84,16 @@ impl<'a> Known<'a> {
         let plan = raw.plan.comparison.as_ref()?;
         let values = values(raw, headline_ns);
         let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
-        let firsts = firsts(raw);
-        let blocks =
-            |case: u32| ratio(case, &|case, round| values.get(&(case, round)).copied(), &firsts);
-        let cases = u32::try_from(raw.plan.cases.len()).unwrap_or(0);
+        let value = |case, round| values.get(&(case, round)).copied();
+        let cases: Vec<u32> = (COPY..raw.plan.cases.len() as u32).collect();
+        let mut ratios = ratios(&cases, &value, &firsts(raw)).into_iter();
         Some(Self {
+            raw,
             plan,
             made: rounds.len() as u32 / ROUNDS_A_BLOCK,
             planned: raw.plan.rounds / ROUNDS_A_BLOCK,
-            copy: blocks(COPY),
-            compared: (COPY + 1..cases).map(|case| (case, blocks(case))).collect(),
+            copy: ratios.next().flatten(),
+            compared: cases.into_iter().skip(1).zip(ratios).collect(),
             values,
         })
     }
@@ -104,11 +103,10 @@ impl<'a> Known<'a> {
     }
 
     /// Of those that have blocks.
-    fn answers(&self) -> Vec<Answer> {
-        let blocks: Vec<&LogRatio> =
-            self.compared.iter().filter_map(|(_, blocks)| blocks.as_ref()).collect();
-        let error = compare::error_at(self.made, self.planned);
-        compare::answers(&blocks, self.margin(), error)
+    fn contrasts(&self) -> Vec<contrast::Contrast> {
+        let of: Vec<&LogRatio> = self.compared.iter().filter_map(|(_, of)| of.as_ref()).collect();
+        let error = contrast::error_at(self.made, self.planned);
+        contrasts(&of, Region::around(self.margin()), error)
     }
 
     fn median_ns(&self, case: u32) -> Option<f64> {
@@ -116,80 +114,50 @@ impl<'a> Known<'a> {
         median(&own.collect::<Vec<f64>>())
     }
 
-    fn told(
-        &self,
-        raw: &RawRun,
-        case: u32,
-        blocks: Option<&LogRatio>,
-        answer: Option<Answer>,
-        took_s: f64,
-    ) -> Compared {
-        let more = answer.and_then(|answer| answer.n_to_decide);
-        let block_s = took_s / f64::from(self.made.max(1));
-        let id = raw.plan.cases.get(case as usize).map_or(String::new(), |case| case.id());
+    fn told(&self, case: u32, found: Option<contrast::Contrast>) -> Compared {
+        let planned = |case: u32| self.raw.plan.cases.get(case as usize);
+        let id = |case| planned(case).map_or(String::new(), |case| case.id());
         Compared {
+            baseline: id(BASELINE),
+            contrast: found.map(|found| shown(&found)),
             value_ns: self.median_ns(case),
-            seconds_to_decide: more.map(|blocks| f64::from(blocks) * block_s),
-            ..compared(id, blocks, answer)
+            baseline_ns: self.median_ns(BASELINE),
+            ..Compared::unmeasured(&id(case))
         }
     }
 }
 
-/// What is known of a case that has no value.
-pub fn unmeasured(case: &str) -> Compared {
-    compared(case.to_owned(), None, None)
-}
-
-/// What an answer says of a case, and nothing that the way of comparing brings besides.
-pub(crate) fn compared(case: String, of: Option<&LogRatio>, answer: Option<Answer>) -> Compared {
-    let interval = answer.and_then(|answer| answer.interval);
-    Compared {
-        case,
-        verdict: answer.map_or(Verdict::Inconclusive, |answer| word(answer.verdict)),
-        ratio: answer.map(|answer| libm::exp(answer.point)),
-        low: interval.map(|(low, _)| libm::exp(low)),
-        high: interval.map(|(_, high)| libm::exp(high)),
-        coverage: answer.map_or(0.0, |answer| 1.0 - 2.0 * answer.error),
-        value_ns: None,
-        n_blocks: of.map_or(0, |of| of.n() as u32),
-        blocks_to_decide: answer.and_then(|answer| answer.n_to_decide),
-        seconds_to_decide: None,
-        deciles: Vec::new(),
-        runs: None,
-        again: None,
+/// A contrast of logarithms as one of ratios.
+pub(crate) fn shown(of: &contrast::Contrast) -> Contrast {
+    Contrast {
+        ratio: libm::exp(of.point),
+        low: of.ends.map(|(low, _)| libm::exp(low)),
+        high: of.ends.map(|(_, high)| libm::exp(high)),
+        coverage: 1.0 - 2.0 * of.error,
+        n: of.n as u32,
+        verdict: of.verdict,
+        more: of.more,
     }
 }
 
 /// A decile with a band that holds all of them together.
-pub(crate) fn shift(q: f64, ratio: &LogRatio) -> Shift {
-    let band = ratio.interval(ERROR / DECILES.len() as f64);
-    Shift {
-        q,
-        ratio: libm::exp(ratio.point()),
-        low: band.map(|(low, _)| libm::exp(low)),
-        high: band.map(|(_, high)| libm::exp(high)),
-    }
+pub(crate) fn shift(q: f64, of: &LogRatio) -> Shift {
+    let of = shown(&contrast(of, Region::EQUAL, ERROR / DECILES.len() as f64));
+    Shift { q, ratio: of.ratio, low: of.low, high: of.high }
 }
 
-fn word(verdict: compare::Verdict) -> Verdict {
-    match verdict {
-        compare::Verdict::Faster => Verdict::Faster,
-        compare::Verdict::Slower => Verdict::Slower,
-        compare::Verdict::Equivalent => Verdict::Equivalent,
-        compare::Verdict::Inconclusive => Verdict::Inconclusive,
-    }
-}
-
-/// The ratio of a case to the baseline, from their values in each round.
-fn ratio(
-    case: u32,
+/// The ratios of cases to the baseline, from their values in each round.
+fn ratios(
+    cases: &[u32],
     value: &dyn Fn(u32, u32) -> Option<f64>,
     blocks: &BTreeSet<u32>,
-) -> Option<LogRatio> {
+) -> Vec<Option<LogRatio>> {
     let log = |case, round| Some(libm::log(value(case, round)?));
     let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
-    let ratio = |first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
-    LogRatio::of_blocks(&blocks.iter().filter_map(ratio).collect::<Vec<f64>>())
+    let ratio = |case, first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
+    let logs = |case: &u32| blocks.iter().filter_map(|first| ratio(*case, first)).collect();
+    let logs: Vec<Vec<f64>> = cases.iter().map(logs).collect();
+    LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 /// A value of each trial, by its case and round. Single operations and batches share no
@@ -247,26 +215,26 @@ mod tests {
     fn a_run_is_compared_in_its_blocks() {
         let raw = compared(20, 20, 1.0, 1.05);
         let all = found(&raw);
-        let one = &all.compared[0];
-        assert_eq!((all.blocks, all.blocks_planned, one.n_blocks), (20, 20, 20));
-        assert_eq!((one.verdict, one.case.as_str()), (Verdict::Slower, TCP));
-        assert!((one.ratio.unwrap() - 1.05).abs() < 1e-3, "{one:?}");
-        assert!(one.low.unwrap() > 1.04 && one.high.unwrap() < 1.06);
-        assert_eq!((all.copy.verdict, all.copy.case.as_str()), (Verdict::Equivalent, PIPE));
+        let (one, of) = (&all.compared[0], all.compared[0].contrast.unwrap());
+        assert_eq!((all.blocks, all.blocks_planned, of.n), (20, 20, 20));
+        assert_eq!((one.baseline.as_str(), one.case.as_str()), (PIPE, TCP));
+        assert!(one.is_slower() && (of.ratio - 1.05).abs() < 1e-3, "{one:?}");
+        assert!(of.low.unwrap() > 1.04 && of.high.unwrap() < 1.06);
+        let copy = all.copy.contrast.unwrap().verdict;
+        assert_eq!((copy, all.copy.case.as_str()), (Verdict::Inside, PIPE));
         assert_eq!((all.invalid, is_settled(&raw)), (None, true));
-        assert_eq!(found(&compared(20, 20, 1.0, 0.94)).compared[0].verdict, Verdict::Faster);
-        assert_eq!(found(&compared(20, 20, 1.0, 1.01)).compared[0].verdict, Verdict::Equivalent);
+        for (other, verdict) in [(0.94, Verdict::Outside), (1.01, Verdict::Inside)] {
+            let one = found(&compared(20, 20, 1.0, other)).compared.remove(0);
+            assert!(one.contrast.unwrap().verdict == verdict && !one.looks_slower(), "{one:?}");
+        }
     }
 
     #[test]
     fn what_is_not_known_yet_is_said_with_what_would_decide() {
         let raw = compared(4, 80, 1.0, 1.05);
         let all = found(&raw);
-        let one = &all.compared[0];
-        assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
-        assert_eq!(one.blocks_to_decide, Some(6), "{one:?}");
-        let seconds = one.seconds_to_decide.unwrap();
-        assert!((seconds - all.took_s / 4.0 * 6.0).abs() < 1e-9);
+        let one = all.compared[0].contrast.unwrap();
+        assert_eq!((one.verdict, one.low, one.more), (Verdict::Open, None, Some(6)));
         assert!(!is_settled(&raw));
     }
 
@@ -274,7 +242,8 @@ mod tests {
     fn a_baseline_that_differs_from_itself_makes_all_invalid() {
         let all = found(&compared(20, 20, 1.02, 1.05));
         assert!(all.invalid.unwrap().contains("differs from itself"));
-        assert_eq!(all.copy.verdict, Verdict::Equivalent, "within the margin all the same");
+        let copy = all.copy.contrast.unwrap().verdict;
+        assert_eq!(copy, Verdict::Inside, "within the margin all the same");
     }
 
     #[test]
@@ -283,11 +252,12 @@ mod tests {
         let failed = raw.trials.iter_mut().find(|trial| trial.case == 2 && trial.round == 7);
         failed.unwrap().error = Some("it hung".into());
         let all = found(&raw);
-        assert_eq!((all.compared[0].n_blocks, all.copy.n_blocks), (19, 20));
+        let blocks = |of: &Compared| of.contrast.unwrap().n;
+        assert_eq!((blocks(&all.compared[0]), blocks(&all.copy)), (19, 20));
         raw.trials.iter_mut().for_each(|trial| trial.error = Some("it hung".into()));
         let none = found(&raw);
-        assert!(none.invalid.unwrap().contains("never measured") && none.baseline_ns.is_none());
-        assert_eq!((none.compared[0].ratio, none.compared[0].n_blocks), (None, 0));
+        assert!(none.invalid.unwrap().contains("never measured"));
+        assert_eq!(none.compared[0].contrast, None);
     }
 
     #[test]

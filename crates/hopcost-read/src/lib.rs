@@ -61,7 +61,6 @@ mod wake;
 mod yardstick;
 
 pub use checkup::{Besides, checkup};
-pub use comparison::unmeasured;
 pub use published::Source as PublishedSource;
 
 use std::collections::BTreeSet;

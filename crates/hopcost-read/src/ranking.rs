@@ -1,16 +1,16 @@
 //! Which cases of a group are faster than which, at each place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, IdleKnob, WaitKind, Workload};
-use hopcost_model::results::{LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step};
-use hopcost_stats::next_run::Autocorrelation;
-use hopcost_stats::ranking::{self, differs};
+use hopcost_model::results::{
+    LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step, Verdict,
+};
+use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts, log_ratios};
 use hopcost_stats::sample::median;
-use hopcost_stats::{LEVEL, next_run};
 
 use crate::case::Reading;
-use crate::ratio::{self, is_exact_enough, paired};
+use crate::ratio::{self, is_exact_enough};
 use crate::trials::PerTrial;
 
 /// A case to rank, with its value in each round; greater is better where it is a rate.
@@ -82,40 +82,51 @@ pub fn by_time<'a>(cases: impl Iterator<Item = (u32, &'a Reading<'a>)>) -> Vec<R
 }
 
 fn ranked(items: &[Item], base: Option<&Case>) -> Vec<RankedCase> {
-    let ratios: BTreeMap<(usize, usize), Option<Vec<f64>>> = (0..items.len())
-        .flat_map(|later| (0..later).map(move |earlier| (earlier, later)))
-        .map(|(a, b)| ((a, b), log_ratios(&items[a], &items[b])))
-        .collect();
-    let tell = ratios
-        .values()
-        .all(|ratios| ratios.as_ref().is_some_and(|ratios| ratios.len() >= next_run::TRIALS_MIN));
-    let dependence = Autocorrelation::of(ratios.values().flatten().map(Vec::as_slice));
-    let dependence = dependence.unwrap_or(Autocorrelation::NONE);
-    let pairs = ratios.len();
-    let apart = |a: usize, b: usize| {
-        let of_pair = ratios.get(&(a, b)).and_then(Option::as_ref);
-        of_pair.is_some_and(|ratios| differs(ratios, pairs, dependence, LEVEL))
-    };
-    let steps = if tell { ranking::steps(items.len(), apart) } else { Vec::new() };
+    let steps = differing(items).map_or_else(Vec::new, |differing| {
+        steps(items.len(), |better, worse| differing.contains(&(better, worse)))
+    });
     let base = items.iter().position(|item| is_base(item, base)).unwrap_or_else(|| first(items));
     let case = |(at, item): (usize, &Item)| RankedCase {
         row: item.row,
         result: item.result,
-        step: steps.get(at).map(|step| match step {
-            ranking::Step::Tied => Step::Tied,
-            ranking::Step::Apart => Step::Apart,
-            ranking::Step::Between => Step::Between,
-        }),
+        step: steps.get(at).copied(),
         ratio: multiple(item, &items[base]),
     };
     items.iter().enumerate().map(case).collect()
 }
 
-/// Of the rounds that both have; `None` where a value is not above zero.
-fn log_ratios(a: &Item, b: &Item) -> Option<Vec<f64>> {
-    let log =
-        |(_, a, b): (u32, f64, f64)| (a > 0.0 && b > 0.0).then(|| libm::log(a) - libm::log(b));
-    paired(&a.by_round, &b.by_round).into_iter().map(log).collect()
+/// The pairs of places that differ, the better first; `None` where a pair has too few rounds.
+fn differing(items: &[Item]) -> Option<BTreeSet<(usize, usize)>> {
+    let places: Vec<(usize, usize)> =
+        (0..items.len()).flat_map(|worse| (0..worse).map(move |better| (better, worse))).collect();
+    let logs = |(a, b): &(usize, usize)| log_ratios(&items[*a].by_round, &items[*b].by_round);
+    let logs: Vec<Vec<f64>> = places.iter().map(logs).collect::<Option<_>>()?;
+    let pairs = LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let pairs: Vec<&LogRatio> = pairs.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    let found = contrasts(&pairs, Region::EQUAL, ERROR);
+    let is_told = found.iter().all(|one| one.ends.is_some());
+    let found = places.into_iter().zip(found).filter(|(_, one)| one.verdict == Verdict::Outside);
+    is_told.then(|| found.map(|(places, _)| places).collect())
+}
+
+/// The steps of a ranking whose items are in order, best first: `apart(i, j)` says whether
+/// two of them differ. A group is as large as can be while no two of it differ.
+fn steps(items: usize, apart: impl Fn(usize, usize) -> bool) -> Vec<Step> {
+    let mut starts = vec![0];
+    for item in 1..items {
+        let start = *starts.last().unwrap_or(&0);
+        if (start..item).any(|before| apart(before, item)) {
+            starts.push(item);
+        }
+    }
+    let mut found = vec![Step::Tied; items];
+    for (group, &start) in starts.iter().enumerate().skip(1) {
+        let end = starts.get(group + 1).copied().unwrap_or(items);
+        let before = starts[group - 1]..start;
+        let all = before.into_iter().all(|left| (start..end).all(|right| apart(left, right)));
+        found[start] = if all { Step::Apart } else { Step::Between };
+    }
+    found
 }
 
 /// The first of the plan that sleeps while it waits: the same on every machine.
@@ -159,13 +170,14 @@ fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
 mod tests {
     use hopcost_model::results::{Place, RankedBy, Ranking, Step};
 
+    use super::steps;
     use crate::testing::{Builder, FUTEX, PIPE, STREAM, TCP};
 
     fn rankings(builder: Builder) -> Vec<Ranking> {
         builder.read().ladder.into_iter().flat_map(|group| group.rankings).collect()
     }
 
-    fn steps(ranking: &Ranking) -> Vec<(u32, Option<Step>)> {
+    fn told(ranking: &Ranking) -> Vec<(u32, Option<Step>)> {
         ranking.cases.iter().map(|case| (case.result, case.step)).collect()
     }
 
@@ -183,7 +195,7 @@ mod tests {
         let found = rankings(builder);
         assert_eq!((found.len(), found[0].place, found[0].by), (1, Place::One, RankedBy::Time));
         let want = [(2, Step::Tied), (1, Step::Tied), (0, Step::Apart)];
-        assert_eq!(steps(&found[0]), want.map(|(case, step)| (case, Some(step))));
+        assert_eq!(told(&found[0]), want.map(|(case, step)| (case, Some(step))));
         let ratio = found[0].cases[2].ratio.as_ref().unwrap();
         assert_eq!(ratio.baseline, PIPE);
         assert!((ratio.point - 1.5).abs() < 0.02);
@@ -194,7 +206,7 @@ mod tests {
         let builder = about(about(about(Builder::new(), PIPE, 5, 6000), TCP, 5, 9000), FUTEX, 5, 9);
         let found = rankings(builder);
         assert_eq!(found.len(), 1, "a bare notification is ranked with no message");
-        assert_eq!(steps(&found[0]), [(0, None), (1, None)]);
+        assert_eq!(told(&found[0]), [(0, None), (1, None)]);
     }
 
     #[test]
@@ -213,5 +225,16 @@ mod tests {
             [0, 1].map(|at| found[at].cases.iter().map(|case| case.result).collect::<Vec<_>>());
         assert_eq!((time, rate), (vec![1, 0], vec![1, 0]));
         assert_eq!(found[0].cases[0].ratio.as_ref().unwrap().baseline, slow);
+    }
+
+    #[test]
+    fn ties_need_not_be_transitive() {
+        let far = |a: usize, b: usize| a.abs_diff(b) > 1;
+        // 0 = 1, 1 = 2, but not 0 = 2.
+        assert_eq!(steps(3, far), [Step::Tied, Step::Tied, Step::Between]);
+        assert_eq!(steps(3, |_, _| true), [Step::Tied, Step::Apart, Step::Apart]);
+        assert_eq!(steps(3, |_, _| false), [Step::Tied; 3]);
+        assert_eq!(steps(1, |_, _| true), [Step::Tied]);
+        assert_eq!(steps(0, |_, _| true), []);
     }
 }

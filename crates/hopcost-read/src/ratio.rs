@@ -13,8 +13,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::results::{Ratio, Statistic};
-use hopcost_stats::LEVEL;
-use hopcost_stats::ratio::paired_ratio;
+use hopcost_stats::contrast::{ERROR, LogRatio, log_ratios};
 
 use crate::case::Reading;
 use crate::run::Run;
@@ -88,15 +87,15 @@ pub fn ratio(
     values: &BTreeMap<u32, f64>,
     base: &BTreeMap<u32, f64>,
 ) -> Option<Ratio> {
-    let pairs: Vec<(f64, f64)> =
-        paired(values, base).into_iter().map(|(_, value, base)| (value, base)).collect();
-    let found = paired_ratio(&pairs, LEVEL)?;
+    let logs = log_ratios(values, base)?;
+    let of = LogRatio::alone(&logs)?;
+    let ends = of.interval(ERROR).map(|(low, high)| (libm::exp(low), libm::exp(high)));
     Some(Ratio {
         baseline: baseline.to_owned(),
-        point: found.point,
-        low: found.interval.map(|interval| interval.0),
-        high: found.interval.map(|interval| interval.1),
-        n_rounds: found.n_rounds as u32,
+        point: libm::exp(of.point()),
+        low: ends.map(|ends| ends.0),
+        high: ends.map(|ends| ends.1),
+        n_rounds: logs.len() as u32,
     })
 }
 

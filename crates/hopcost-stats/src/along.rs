@@ -1,13 +1,16 @@
 //! Where one case overtakes another along an axis, and at which value to compare them next.
 //!
-//! Each value of the axis has a comparison of its own ([`compare`](crate::compare)). A crossing lies
+//! Each value of the axis has a [`contrast`](crate::contrast) of its own. A crossing lies
 //! between the last value at which one case is faster by more than the margin and the first at which
 //! the other is, if the costs cross once in between.
 
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 
-use crate::compare::Verdict;
+use std::cmp::Ordering;
+
+/// Whether the second case is faster, as fast or slower, where that is decided.
+type Side = Option<Ordering>;
 
 /// Two neighbours on the axis whose ratio is no greater need no value between them.
 const NARROW: f64 = 1.5;
@@ -19,26 +22,26 @@ pub struct Crossed {
     pub after: f64,
     /// The first at which the other is.
     pub until: f64,
-    /// What the second case is beside the first from there on.
-    pub then: Verdict,
+    /// Whether the second case is the faster one from there on.
+    pub second_is_faster: bool,
 }
 
-/// The changes of which is faster along ascending values; values that are equivalent or not decided
-/// stand in none, but may lie between.
-pub fn crossings(found: &[(f64, Verdict)]) -> Vec<Crossed> {
-    let is_told = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
-    let told: Vec<(f64, Verdict)> =
-        found.iter().copied().filter(|(_, verdict)| is_told(*verdict)).collect();
-    let change = |pair: &[(f64, Verdict)]| {
+/// The changes of which is faster along ascending values; values that are equal or not decided stand
+/// in none, but may lie between.
+pub fn crossings(found: &[(f64, Side)]) -> Vec<Crossed> {
+    let told = found.iter().filter_map(|(at, side)| Some((*at, (*side)?)));
+    let told: Vec<(f64, Ordering)> = told.filter(|(_, side)| side.is_ne()).collect();
+    let change = |pair: &[(f64, Ordering)]| {
         let ((after, before), (until, then)) = (pair[0], pair[1]);
-        (before != then).then_some(Crossed { after, until, then })
+        let second_is_faster = then.is_lt();
+        (before != then).then_some(Crossed { after, until, second_is_faster })
     };
     told.windows(2).filter_map(change).collect()
 }
 
 /// The value that halves, on a logarithmic axis, the widest gap at the ends of a crossing; `None`
 /// where all of them are narrow.
-pub fn next(found: &[(f64, Verdict)]) -> Option<f64> {
+pub fn next(found: &[(f64, Side)]) -> Option<f64> {
     let gaps = crossings(found).into_iter().flat_map(|crossed| {
         let within = |at: &f64| crossed.after <= *at && *at <= crossed.until;
         let values: Vec<f64> = found.iter().map(|(at, _)| *at).filter(within).collect();
@@ -53,33 +56,38 @@ pub fn next(found: &[(f64, Verdict)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{Equivalent, Faster, Inconclusive, Slower};
+
+    const FASTER: Side = Some(Ordering::Less);
+    const SLOWER: Side = Some(Ordering::Greater);
+    const EQUAL: Side = Some(Ordering::Equal);
 
     #[test]
     fn changes_of_which_is_faster() {
-        let of = |all: &[Verdict]| -> Vec<(f64, f64, Verdict)> {
-            let found: Vec<(f64, Verdict)> =
-                (1..).map(f64::from).zip(all.iter().copied()).collect();
-            crossings(&found).iter().map(|one| (one.after, one.until, one.then)).collect()
+        let of = |all: &[Side]| -> Vec<(f64, f64, bool)> {
+            let found: Vec<(f64, Side)> = (1..).map(f64::from).zip(all.iter().copied()).collect();
+            crossings(&found)
+                .iter()
+                .map(|one| (one.after, one.until, one.second_is_faster))
+                .collect()
         };
-        assert_eq!(of(&[Slower, Equivalent, Inconclusive, Faster]), [(1.0, 4.0, Faster)]);
-        let twice = [(1.0, 2.0, Faster), (3.0, 4.0, Slower)];
-        assert_eq!(of(&[Slower, Faster, Faster, Slower]), twice);
-        assert_eq!(of(&[Equivalent, Slower, Equivalent, Slower, Inconclusive]), []);
+        assert_eq!(of(&[SLOWER, EQUAL, None, FASTER]), [(1.0, 4.0, true)]);
+        let twice = [(1.0, 2.0, true), (3.0, 4.0, false)];
+        assert_eq!(of(&[SLOWER, FASTER, FASTER, SLOWER]), twice);
+        assert_eq!(of(&[EQUAL, SLOWER, EQUAL, SLOWER, None]), []);
         assert_eq!(of(&[]), []);
     }
 
     #[test]
     fn the_gap_at_a_crossing_is_halved_until_it_is_narrow() {
-        let mut found = vec![(64.0, Slower), (1024.0, Slower), (16_384.0, Faster)];
+        let mut found = vec![(64.0, SLOWER), (1024.0, SLOWER), (16_384.0, FASTER)];
         assert_eq!(next(&found), Some(4096.0));
-        found.insert(2, (4096.0, Equivalent));
+        found.insert(2, (4096.0, EQUAL));
         assert_eq!(next(&found), Some(8192.0), "of two gaps that are equally wide the last");
-        found.insert(3, (8192.0, Faster));
+        found.insert(3, (8192.0, FASTER));
         assert_eq!(next(&found), Some(2048.0));
-        let narrow = [(1024.0, Slower), (1536.0, Inconclusive), (2048.0, Faster)];
+        let narrow = [(1024.0, SLOWER), (1536.0, None), (2048.0, FASTER)];
         assert_eq!(next(&narrow), None);
-        assert_eq!(next(&[(64.0, Slower), (16_384.0, Slower)]), None);
+        assert_eq!(next(&[(64.0, SLOWER), (16_384.0, SLOWER)]), None);
         assert_eq!(next(&[]), None);
     }
 }

@@ -15,8 +15,7 @@
 //! | intervals from trials that depend on each other, for the next run | [`next_run`] |
 //! | the host's level beside each trial, and whether dividing by it is right | [`yardstick`] |
 //! | how many independent samples a series is worth | [`effective`] |
-//! | ratios paired by round | [`ratio`] |
-//! | ratios from blocks of adjacent trials, and what they say against a margin | [`compare`] |
+//! | two series side by side, and where their ratio lies | [`contrast`] |
 //! | where one case overtakes another along an axis, and where to compare next | [`along`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
@@ -32,7 +31,7 @@
 //! nominal 95 % holds what it says, of the operations of `synthetic` and the hosts of `hosts`.
 
 pub mod along;
-pub mod compare;
+pub mod contrast;
 #[cfg(any(test, feature = "testing"))]
 pub mod coverage;
 pub mod effective;
@@ -46,8 +45,6 @@ pub mod outlier;
 pub mod pooled;
 pub mod precision;
 pub mod quiet;
-pub mod ranking;
-pub mod ratio;
 pub mod region;
 pub mod rng;
 pub mod sample;

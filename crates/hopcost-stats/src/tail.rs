@@ -24,7 +24,22 @@ pub fn normal_quantile(within: f64) -> f64 {
 /// The same of Student's t, by the expansion about the normal (Abramowitz and Stegun
 /// 26.7.5): within 0.5 % from three degrees of freedom at 95 %. Below three, those of three.
 pub fn student_quantile(within: f64, freedom: f64) -> f64 {
-    let z = normal_quantile(within);
+    student_of_normal(normal_quantile(within), freedom)
+}
+
+/// The probability of a Student's t above this one, by the same expansion.
+pub fn student_error(t: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if student_of_normal(middle, freedom) < t.abs() { low = middle } else { high = middle }
+    }
+    let beyond = libm::erfc(f64::midpoint(low, high) / core::f64::consts::SQRT_2) / 2.0;
+    if t < 0.0 { 1.0 - beyond } else { beyond }
+}
+
+/// Student's t with the same probability beyond it as a normal deviate.
+fn student_of_normal(z: f64, freedom: f64) -> f64 {
     let v = freedom.max(3.0);
     let square = z * z;
     let terms = [
@@ -53,6 +68,9 @@ mod tests {
                     StudentsT::new(0.0, 1.0, freedom).unwrap().inverse_cdf(0.5 + within / 2.0);
                 let got = student_quantile(within, freedom);
                 assert!((got / exact - 1.0).abs() < 5e-3, "{freedom} {within}: {got} {exact}");
+                let error = student_error(got, freedom);
+                assert!((error - (1.0 - within) / 2.0).abs() < 1e-9, "{freedom} {within}: {error}");
+                assert!((student_error(-got, freedom) + error - 1.0).abs() < 1e-12);
             }
         }
         assert_eq!(student_quantile(0.95, 1.0).to_bits(), student_quantile(0.95, 3.0).to_bits());

@@ -1,5 +1,8 @@
 //! What a comparison found, live or of stored runs.
 
+use std::cmp::Ordering;
+
+use super::contrast::{Contrast, Verdict};
 use super::fleet::ComparedFleets;
 use crate::document;
 
@@ -14,10 +17,6 @@ document! {
         pub blocks_planned: u32,
         /// Seconds from the first trial to the end of the last.
         pub took_s: f64,
-        /// The baseline.
-        pub baseline: String,
-        /// What the baseline took, median over trials; `null` where it was not measured.
-        pub baseline_ns: Option<f64>,
         /// The baseline once more, compared with itself.
         pub copy: Compared,
         /// Why none of it counts; `null` where it does.
@@ -32,31 +31,20 @@ document! {
     pub struct Compared {
         /// The case.
         pub case: String,
-        /// What it is beside the baseline.
-        pub verdict: Verdict,
-        /// Its time over the baseline's; `null` without a block in which both were measured.
-        pub ratio: Option<f64>,
-        /// Lower end of the interval that the verdict is read from; `null` with too few blocks.
-        pub low: Option<f64>,
-        /// Upper end.
-        pub high: Option<f64>,
-        /// Nominal coverage of this interval, 0 to 1.
-        pub coverage: f64,
+        /// The case that it is compared with: another, or the same in other runs.
+        pub baseline: String,
+        /// Its time over the baseline's; `null` where nothing measured both. Where the speeds of
+        /// stored runs differ by more than 5 %, it is adjusted for that.
+        pub contrast: Option<Contrast>,
+        /// The ratio of the times met, where `contrast` is adjusted; `null` elsewhere.
+        pub met_ratio: Option<f64>,
         /// What it took: median over trials; of stored runs, the middle of their values.
         pub value_ns: Option<f64>,
-        /// Blocks in which both were measured; 0 of stored runs.
-        pub n_blocks: u32,
-        /// Blocks that would probably decide; `null` where it is decided, or the ratio lies at the
-        /// margin.
-        pub blocks_to_decide: Option<u32>,
-        /// How long these take.
-        pub seconds_to_decide: Option<f64>,
+        /// What the baseline took.
+        pub baseline_ns: Option<f64>,
         /// Its time over the baseline's at each decile, where operations were timed singly.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub deciles: Vec<Shift>,
-        /// The stored runs in which it was measured; absent of a live comparison.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub runs: Option<ComparedRuns>,
         /// What a second measurement found, where the case looked slower; absent without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub again: Option<Box<Compared>>,
@@ -64,33 +52,40 @@ document! {
 }
 
 impl Compared {
-    /// Whether each measurement of it gave a value.
-    pub fn is_measured(&self) -> bool {
-        self.ratio.is_some() && self.again.as_ref().is_none_or(|again| again.ratio.is_some())
+    /// A case that nothing measured.
+    pub fn unmeasured(case: &str) -> Self {
+        Self {
+            case: case.to_owned(),
+            baseline: case.to_owned(),
+            contrast: None,
+            met_ratio: None,
+            value_ns: None,
+            baseline_ns: None,
+            deciles: Vec::new(),
+            again: None,
+        }
     }
 
-    /// Whether it is slower, in each measurement.
+    /// Whether each measurement of it gave a value.
+    pub fn is_measured(&self) -> bool {
+        self.contrast.is_some() && self.again.as_ref().is_none_or(|again| again.contrast.is_some())
+    }
+
+    /// Whether the first measurement shows it slower by more than the margin.
+    pub fn looks_slower(&self) -> bool {
+        self.contrast.and_then(|of| of.side()) == Some(Ordering::Greater)
+    }
+
+    /// Whether every measurement does.
     pub fn is_slower(&self) -> bool {
-        let is_confirmed = || self.again.as_ref().is_none_or(|of| of.verdict == Verdict::Slower);
-        self.verdict == Verdict::Slower && is_confirmed()
+        self.looks_slower() && self.again.as_ref().is_none_or(|again| again.looks_slower())
     }
 
     /// Whether it may be slower by more than the margin, and that is not decided.
     pub fn is_open(&self, margin: f64) -> bool {
-        match self.verdict {
-            Verdict::Slower => !self.is_slower(),
-            Verdict::Inconclusive => self.high.is_none_or(|high| high >= 1.0 + margin),
-            Verdict::Faster | Verdict::Equivalent => false,
-        }
-    }
-
-    /// The verdict, in words.
-    pub fn word(&self) -> &'static str {
-        match () {
-            () if !self.is_measured() => "not measured",
-            () if self.verdict == Verdict::Slower && !self.is_slower() => "not confirmed",
-            () => self.verdict.word(),
-        }
+        let reaches = |of: Contrast| of.high.is_none_or(|high| high >= 1.0 + margin);
+        let is_undecided = |of: Contrast| of.verdict == Verdict::Open && reaches(of);
+        self.looks_slower() && !self.is_slower() || self.contrast.is_some_and(is_undecided)
     }
 }
 
@@ -107,27 +102,6 @@ document! {
         pub low: Option<f64>,
         /// Upper end.
         pub high: Option<f64>,
-    }
-}
-
-document! {
-    /// What a comparison of stored runs knows of one case.
-    pub struct ComparedRuns {
-        /// The baseline, where it is another case.
-        pub baseline: Option<String>,
-        /// The ratio of the values met, where the runs' speeds differ by more than 5 %: `ratio`,
-        /// from which the verdict is read, is adjusted for that. `null` where they do not.
-        #[serde(default)]
-        pub met_ratio: Option<f64>,
-        /// What the baseline took: the middle of its runs' values.
-        pub baseline_ns: Option<f64>,
-        /// Runs of the baseline that measured it.
-        pub n_baseline: u32,
-        /// Runs of the other side that did.
-        pub n_other: u32,
-        /// Runs a side that would probably decide; `null` where it is decided, or the ratio lies
-        /// at the margin.
-        pub runs_to_decide: Option<u32>,
     }
 }
 
@@ -181,8 +155,8 @@ document! {
         pub after: u64,
         /// The first value at which the other is.
         pub until: u64,
-        /// What the second case is beside the first from there on.
-        pub then: Verdict,
+        /// Whether the second case is the faster one from there on.
+        pub second_is_faster: bool,
     }
 }
 
@@ -256,32 +230,4 @@ across! {
     Runtime, "runtime";
     /// Cases are paired that differ in their boundary alone.
     Boundary, "boundary";
-}
-
-document! {
-    /// What a case is beside the baseline.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Verdict {
-        /// It takes less time, by more than the margin.
-        Faster,
-        /// It takes more, by more than the margin.
-        Slower,
-        /// It takes as long, within the margin.
-        Equivalent,
-        /// That is not known.
-        Inconclusive,
-    }
-}
-
-impl Verdict {
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Equivalent => "equivalent",
-            Verdict::Inconclusive => "inconclusive",
-        }
-    }
 }

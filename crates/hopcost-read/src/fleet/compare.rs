@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::fleet::RawFleet;
 use hopcost_model::results::{
-    Across, Compared, ComparedFleets, ComparedRun, ComparedRuns, Difference, RunComparison,
+    Across, Compared, ComparedFleets, ComparedRun, Difference, RunComparison,
 };
-use hopcost_stats::compare::{self, Answer, BLOCKS_MAX, ERROR, LogRatio};
+use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
+use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::median;
 
 use super::measured::{self, Case};
 use crate::comparison;
-use crate::stored::{Fact, unasked};
+use crate::stored::{self, Fact, unasked};
 
 /// A case on both sides: the logarithms of the ratio, and the values.
 struct Pair {
@@ -42,15 +43,19 @@ pub fn of_fleets(
     }
     let cases = [0, 1].map(|side| measured::cases(sides[side], &files[side]));
     let (pairs, [only_baseline, only_other]) = paired(sides, &cases);
-    let known: Vec<(Pair, LogRatio)> = pairs
-        .into_iter()
-        .filter_map(|pair| Some((blocks(&pair.logs)?, pair)))
-        .map(|(of, pair)| (pair, of))
-        .collect();
-    let ratios: Vec<&LogRatio> = known.iter().map(|(_, ratio)| ratio).collect();
-    let answers = compare::answers(&ratios, libm::log1p(margin), ERROR);
-    let found = known.iter().zip(answers);
-    let compared = found.map(|((pair, ratio), answer)| told(pair, ratio, answer)).collect();
+    // Hosts come in no order, so that none depends on the one before.
+    let ratio = |pair: &Pair| LogRatio::of_units(&pair.logs, Autocorrelation::NONE);
+    let ratios: Vec<LogRatio> = pairs.iter().filter_map(ratio).collect();
+    let region = Region::around(libm::log1p(margin));
+    let found = contrasts(&ratios.iter().collect::<Vec<_>>(), region, ERROR);
+    let compared = pairs.iter().zip(&found).map(|(pair, found)| Compared {
+        baseline: pair.case.clone(),
+        contrast: Some(comparison::shown(found)),
+        value_ns: median(&pair.values[1]),
+        baseline_ns: median(&pair.values[0]),
+        ..Compared::unmeasured(&pair.case)
+    });
+    let compared = compared.collect();
     let alone = |side: usize| -> Vec<String> {
         let own = hosts[side].keys().filter(|name| !hosts[1 - side].contains_key(*name));
         own.map(|name| name.to_string()).collect()
@@ -86,41 +91,28 @@ fn hosts<'a>(raw: &'a RawFleet, files: &[Option<usize>]) -> BTreeMap<&'a str, us
     known.filter_map(|(host, file)| Some((host.name.as_str(), (*file)?))).collect()
 }
 
-/// What hosts are not what they were in: hosts may differ from each other, for each is its own block.
+/// What hosts differ in from themselves: they may differ from each other.
 fn differences(
     sides: [&RawFleet; 2],
     hosts: &[BTreeMap<&str, usize>; 2],
     both: &[&str],
 ) -> Vec<Difference> {
-    let mut all: Vec<Difference> = Vec::new();
-    let mut known: BTreeMap<(Across, String), usize> = BTreeMap::new();
+    let mut changed: [Vec<Fact>; 2] = Default::default();
     for host in both {
         let facts = [0, 1].map(|side| {
-            let file = &sides[side].files[hosts[side][host]];
-            let of = |(key, value): &(std::sync::Arc<str>, std::sync::Arc<str>)| {
-                Fact::of_fingerprint(key, value).map(|fact| ((fact.across, fact.what), fact.value))
-            };
-            file.facts.iter().filter_map(of).collect::<BTreeMap<_, _>>()
+            let facts = sides[side].files[hosts[side][host]].facts.iter();
+            let facts = facts.filter_map(|(key, value)| Fact::of_fingerprint(key, value));
+            facts.map(|fact| ((fact.across, fact.what.clone()), fact)).collect::<BTreeMap<_, _>>()
         });
-        let [before, after] = facts;
-        for (what, value) in &before {
-            let Some(now) = after.get(what).filter(|now| *now != value) else { continue };
-            let at = *known.entry(what.clone()).or_insert_with(|| {
-                let (across, what) = what.clone();
-                all.push(Difference { across, what, baseline: Vec::new(), other: Vec::new() });
-                all.len() - 1
-            });
-            let Difference { baseline, other, .. } = &mut all[at];
-            for (values, value) in [(baseline, value), (other, now)] {
-                if !values.contains(value) {
-                    values.push(value.clone());
-                }
-            }
+        for side in [0, 1] {
+            let is_other = |(what, fact): &(&_, &Fact)| {
+                facts[1 - side].get(*what).is_some_and(|other| other.value != fact.value)
+            };
+            let own = facts[side].iter().filter(is_other);
+            changed[side].extend(own.map(|(_, fact)| fact.clone()));
         }
     }
-    let place = |of: &Difference| Across::ALL.iter().position(|across| *across == of.across);
-    all.sort_by_key(place);
-    all
+    stored::differences(changed.each_ref().map(|facts| facts.iter().collect()))
 }
 
 /// The cases of both sides with the hosts that measured them on both, and the cases of one side alone.
@@ -159,37 +151,4 @@ fn paired(sides: [&RawFleet; 2], cases: &[Vec<Case>; 2]) -> (Vec<Pair>, [Vec<Str
     };
     let only = [alone(0), alone(1)];
     (pairs, only)
-}
-
-/// Hosts as blocks; where there are more than a comparison takes, the means of a few each, which are as
-/// likely to lie on either side where nothing has changed.
-fn blocks(logs: &[f64]) -> Option<LogRatio> {
-    let most = BLOCKS_MAX as usize;
-    if logs.len() <= most {
-        return LogRatio::of_blocks(logs);
-    }
-    let mean = |first: usize| {
-        let own: Vec<f64> = logs.iter().skip(first).step_by(most).copied().collect();
-        own.iter().sum::<f64>() / own.len() as f64
-    };
-    LogRatio::of_blocks(&(0..most).map(mean).collect::<Vec<_>>())
-}
-
-fn told(pair: &Pair, ratio: &LogRatio, answer: Answer) -> Compared {
-    let n = pair.logs.len() as u32;
-    let runs = ComparedRuns {
-        baseline: None,
-        baseline_ns: median(&pair.values[0]),
-        n_baseline: n,
-        n_other: n,
-        met_ratio: None,
-        runs_to_decide: answer.n_to_decide,
-    };
-    Compared {
-        value_ns: median(&pair.values[1]),
-        blocks_to_decide: None,
-        n_blocks: n,
-        runs: Some(runs),
-        ..comparison::compared(pair.case.clone(), Some(ratio), Some(answer))
-    }
 }

@@ -6,13 +6,11 @@ use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::plan::ROUNDS_A_LOOK;
 use hopcost_model::results::{
     CrossoverPoint, Estimate, Faster, JudgedPart, JudgedUnit, JudgedValue, Ratio, Region, Ruling,
-    Status,
+    Status, Verdict,
 };
 use hopcost_plan::{Check, Level, Number, Quantity, Term, Test};
-use hopcost_stats::compare::{ERROR, LogRatio};
-use hopcost_stats::region::{
-    BETWEEN_RUNS, Errors, Place, Placed, error_after, place, place_interval,
-};
+use hopcost_stats::contrast::{BETWEEN_RUNS, ERROR, LogRatio, error_after};
+use hopcost_stats::region::{Errors, Placed, place, place_interval};
 use hopcost_stats::sample::median;
 use hopcost_stats::tail::normal_quantile;
 
@@ -203,7 +201,7 @@ impl<'a> Bench<'a> {
     ) -> Told {
         let errors = self.errors(&values.by_round, sharing);
         let all: Vec<f64> = values.by_round.values().copied().collect();
-        let Some(of) = LogRatio::of_blocks(&all) else { return Told::not_yet() };
+        let Some(of) = LogRatio::alone(&all) else { return Told::not_yet() };
         let scaled = |end: Option<f64>, open: f64| match end {
             Some(end) if values.is_log => {
                 if end > 0.0 {
@@ -230,7 +228,7 @@ impl<'a> Bench<'a> {
                 Some(back(placed.point)),
                 placed.interval.map(|(low, high)| (back(low), back(high))),
                 1.0 - 2.0
-                    * if placed.place == Place::Outside { errors.outside } else { errors.inside },
+                    * if placed.place == Verdict::Outside { errors.outside } else { errors.inside },
                 all.len() as u32,
             ),
             unit: number.unit(),
@@ -264,7 +262,7 @@ impl<'a> Bench<'a> {
             let mut errors = self.errors(logs, sharing * rounds.len());
             errors.inside = errors.outside;
             let values: Vec<f64> = logs.values().copied().collect();
-            let Some(of) = LogRatio::of_blocks(&values) else { return Ok(Told::not_yet()) };
+            let Some(of) = LogRatio::alone(&values) else { return Ok(Told::not_yet()) };
             let placed = place(&of, (f64::NEG_INFINITY, 0f64.next_down()), BETWEEN_RUNS, errors);
             let end = |of: fn((f64, f64)) -> f64| placed.interval.map(|ends| libm::exp(of(ends)));
             points.push(CrossoverPoint {
@@ -280,16 +278,16 @@ impl<'a> Bench<'a> {
                     n_rounds: values.len() as u32,
                 }),
                 faster: match placed.place {
-                    Place::Inside => Faster::Second,
-                    Place::Outside => Faster::First,
-                    Place::Open => Faster::Neither,
+                    Verdict::Inside => Faster::Second,
+                    Verdict::Outside => Faster::First,
+                    Verdict::Open => Faster::Neither,
                 },
             });
             placed_at.push((*x, placed));
         }
-        let is = |place: Place| move |of: &&(f64, Placed)| of.1.place == place;
-        let beyond = placed_at.iter().rev().find(is(Place::Outside)).map(|(x, _)| x.next_up());
-        let from = placed_at.iter().rev().take_while(is(Place::Inside)).last().map(|(x, _)| *x);
+        let is = |place: Verdict| move |of: &&(f64, Placed)| of.1.place == place;
+        let beyond = placed_at.iter().rev().find(is(Verdict::Outside)).map(|(x, _)| x.next_up());
+        let from = placed_at.iter().rev().take_while(is(Verdict::Inside)).last().map(|(x, _)| *x);
         let interval = (beyond.unwrap_or(0.0), from.unwrap_or(f64::INFINITY));
         // "From no value on" is no value.
         let ends = (region.low.unwrap_or(0.0), region.high.unwrap_or(f64::INFINITY).min(f64::MAX));
@@ -304,7 +302,7 @@ impl<'a> Bench<'a> {
             },
             unit: number.unit(),
         };
-        let n_to_decide = open.filter(|_| placed.place == Place::Open);
+        let n_to_decide = open.filter(|_| placed.place == Verdict::Open);
         Ok(Told { points, ..told(number, value, region, &Placed { n_to_decide, ..placed }) })
     }
 
@@ -361,9 +359,9 @@ fn is_open(region: Region) -> bool {
 fn told(number: &Number, value: JudgedValue, region: Region, placed: &Placed) -> Told {
     let is = match placed.place {
         _ if is_open(region) => String::new(),
-        Place::Inside => format!(", which is {}", words::region(region, value.unit)),
-        Place::Outside => format!(", which is not {}", words::region(region, value.unit)),
-        Place::Open => {
+        Verdict::Inside => format!(", which is {}", words::region(region, value.unit)),
+        Verdict::Outside => format!(", which is not {}", words::region(region, value.unit)),
+        Verdict::Open => {
             format!(
                 ", which may or may not be {}{}",
                 words::region(region, value.unit),
@@ -376,11 +374,11 @@ fn told(number: &Number, value: JudgedValue, region: Region, placed: &Placed) ->
     Told { value: Some(value), rounds_to_decide: placed.n_to_decide, ..told }
 }
 
-fn ruling(place: Place) -> Ruling {
+fn ruling(place: Verdict) -> Ruling {
     match place {
-        Place::Inside => Ruling::Holds,
-        Place::Outside => Ruling::Fails,
-        Place::Open => Ruling::CannotTell,
+        Verdict::Inside => Ruling::Holds,
+        Verdict::Outside => Ruling::Fails,
+        Verdict::Open => Ruling::CannotTell,
     }
 }
 
@@ -431,7 +429,7 @@ fn place_estimate(estimate: &Estimate, n: usize, ends: (f64, f64), errors: Error
         }
         Some(_) => None,
     };
-    Placed { n_to_decide: more.filter(|_| placed.place == Place::Open), ..placed }
+    Placed { n_to_decide: more.filter(|_| placed.place == Verdict::Open), ..placed }
 }
 
 /// An estimate of a number of a check.

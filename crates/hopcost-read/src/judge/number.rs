@@ -6,7 +6,7 @@ use hopcost_model::axis::{Axis, Value};
 use hopcost_model::case::Case;
 use hopcost_model::results::JudgedUnit;
 use hopcost_plan::{Level, Number, Term};
-use hopcost_stats::region::BETWEEN_RUNS;
+use hopcost_stats::contrast::BETWEEN_RUNS;
 use hopcost_stats::variance::type_one;
 
 use super::bench::Bench;

@@ -10,15 +10,13 @@ use std::collections::BTreeMap;
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{
-    Across, Compared, ComparedRun, ComparedRuns, Difference, RunComparison,
-};
+use hopcost_model::results::{Across, Compared, ComparedRun, Difference, RunComparison};
 use hopcost_model::text::count;
-use hopcost_stats::compare::{self, Answer, ERROR, LogRatio};
+use hopcost_stats::contrast::{Contrast, ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;
 
-use crate::comparison::{compared, shift};
+use crate::comparison::{shift, shown};
 use crate::run::Run;
 use crate::trial::DECILES;
 pub(crate) use facts::Fact;
@@ -64,9 +62,8 @@ pub fn of_runs(
     let speeds = speeds([baseline, other]);
     let known: Vec<Known> = pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
     let ratios: Vec<&LogRatio> = known.iter().map(|known| &known.ratio).collect();
-    let answers = compare::answers(&ratios, margin, ERROR);
-    let told = known.iter().zip(answers).map(|(known, answer)| known.told(answer));
-    let compared = told.collect();
+    let found = contrasts(&ratios, Region::around(margin), ERROR);
+    let compared = known.iter().zip(&found).map(|(known, found)| known.told(found)).collect();
     let briefly = |runs: &[RunSummary]| -> Vec<ComparedRun> {
         runs.iter()
             .map(|run| ComparedRun { id: run.id.clone(), started: run.started.clone() })
@@ -217,10 +214,9 @@ fn speeds(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
 /// What is known of a pair.
 struct Known {
     case: String,
-    baseline: Option<String>,
+    baseline: String,
     /// The middle of either side's values met.
     middles_ns: [Option<f64>; 2],
-    runs: [usize; 2],
     ratio: LogRatio,
     /// That of the values met, where the runs' speeds differ.
     met_ratio: Option<f64>,
@@ -273,31 +269,24 @@ impl Known {
         let differ = is_adjusted && ends[1] > (1.0 + AWAY_MAX) * ends[0];
         Some(Self {
             case: second.id.clone(),
-            baseline: (first.id != second.id).then(|| first.id.clone()),
+            baseline: first.id.clone(),
             middles_ns: [median(&met[0]), median(&met[1])],
             ratio: ratio(&judged)?,
             met_ratio: ratio(&met).filter(|_| differ).map(|of| libm::exp(of.point())),
-            runs: [met[0].len(), met[1].len()],
             deciles: DECILES.iter().enumerate().filter_map(decile).collect(),
             is_invalid: all().any(|case| case.is_invalid),
         })
     }
 
-    fn told(&self, answer: Answer) -> Compared {
+    fn told(&self, found: &Contrast) -> Compared {
         Compared {
+            baseline: self.baseline.clone(),
+            contrast: Some(shown(found)),
+            met_ratio: self.met_ratio,
             value_ns: self.middles_ns[1],
+            baseline_ns: self.middles_ns[0],
             deciles: self.deciles.iter().map(|(q, ratio)| shift(*q, ratio)).collect(),
-            blocks_to_decide: None,
-            n_blocks: 0,
-            runs: Some(ComparedRuns {
-                baseline: self.baseline.clone(),
-                met_ratio: self.met_ratio,
-                baseline_ns: self.middles_ns[0],
-                n_baseline: self.runs[0] as u32,
-                n_other: self.runs[1] as u32,
-                runs_to_decide: answer.n_to_decide,
-            }),
-            ..compared(self.case.clone(), Some(&self.ratio), Some(answer))
+            ..Compared::unmeasured(&self.case)
         }
     }
 }

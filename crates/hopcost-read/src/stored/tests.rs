@@ -1,6 +1,6 @@
 use hopcost_model::describe::WarmUp;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::Verdict;
+use hopcost_model::results::{Compared, Contrast, Verdict};
 
 use super::*;
 use crate::testing::{Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};
@@ -36,49 +36,49 @@ fn compare(
     of_runs(&read(baseline), &read(other), &Asked { margin: 0.03, across })
 }
 
-#[test]
-fn four_runs_a_side_say_what_changed() {
-    let old = pipes(&[0, 4, -3, 7]);
-    for (new, verdict) in [
-        (pipes(&[100, 96, 104, 99]), Verdict::Slower),
-        (pipes(&[-90, -96, -84, -89]), Verdict::Faster),
-        (pipes(&[2, 5, -1, 8]), Verdict::Equivalent),
-        (pipes(&[100, -96, 4, 9]), Verdict::Inconclusive),
-    ] {
-        let found = compare([&old, &new], &[]).unwrap();
-        let one = &found.compared[0];
-        assert_eq!((one.verdict, one.case.as_str()), (verdict, PIPE), "{one:?}");
-        let runs = one.runs.as_ref().unwrap();
-        assert_eq!((runs.n_baseline, runs.n_other, runs.met_ratio), (4, 4, None));
-        assert!(one.low.unwrap() <= one.ratio.unwrap() && one.ratio.unwrap() <= one.high.unwrap());
-        assert_eq!(runs.runs_to_decide.is_some(), verdict == Verdict::Inconclusive);
-        assert_eq!((found.baseline.len(), found.differences.len()), (4, 0));
-    }
+/// The one case of a comparison.
+fn one(found: &RunComparison) -> (&Compared, Contrast) {
+    let [one] = found.compared.as_slice() else { panic!("{found:?}") };
+    (one, one.contrast.unwrap())
 }
 
 #[test]
-fn fewer_than_four_runs_a_side_have_no_interval() {
-    let found = compare([&pipes(&[0]), &pipes(&[100])], &[]).unwrap();
-    let one = &found.compared[0];
-    let runs = one.runs.as_ref().unwrap();
-    assert_eq!((one.verdict, one.low), (Verdict::Inconclusive, None));
-    assert_eq!(runs.runs_to_decide, Some(4));
-    assert!((one.ratio.unwrap() - 1.1).abs() < 0.01, "{one:?}");
+fn runs_of_two_sides_say_what_changed() {
+    let old = pipes(&[0, 4, -3, 7]);
+    for (new, ratio, verdict) in [
+        (&[100, 96, 104, 99][..], 1.1, Verdict::Outside),
+        (&[-90, -96, -84], 0.91, Verdict::Outside),
+        (&[2, 5, -1, 8], 1.0, Verdict::Inside),
+        (&[100, -96, 4, 9], 1.0, Verdict::Open),
+        (&[100], 1.1, Verdict::Outside),
+    ] {
+        let found = compare([&old, &pipes(new)], &[]).unwrap();
+        let (case, of) = one(&found);
+        assert_eq!((case.case.as_str(), case.baseline.as_str()), (PIPE, PIPE));
+        assert_eq!((of.n as usize, case.met_ratio), (new.len(), None), "{case:?}");
+        assert!((of.ratio - ratio).abs() < 0.02, "{case:?}");
+        let verdict = if new.len() == 1 { Verdict::Open } else { verdict };
+        assert_eq!((of.verdict, of.more.is_some()), (verdict, verdict == Verdict::Open));
+        assert_eq!(of.ends().is_none(), new.len() == 1, "one run shows no spread: {case:?}");
+        assert_eq!((found.baseline.len(), found.differences.len()), (4, 0));
+    }
 }
 
 #[test]
 fn deciles_shift_with_their_band() {
     let old = pipes(&[0, 4, -3, 7, 1, -2]);
     let new = pipes(&[100, 96, 104, 99, 97, 103]);
-    let found = compare([&old, &new], &[]).unwrap();
-    let deciles = &found.compared[0].deciles;
-    assert_eq!(deciles.len(), 9);
-    for decile in deciles {
-        assert!((decile.ratio - 1.1).abs() < 0.01, "{decile:?}");
-        assert!(decile.low.unwrap() < decile.ratio && decile.ratio < decile.high.unwrap());
+    for (runs, has_band) in [(6, true), (2, false)] {
+        let found = compare([&old[..runs], &new[..runs]], &[]).unwrap();
+        let deciles = &one(&found).0.deciles;
+        assert_eq!(deciles.len(), 9);
+        for decile in deciles {
+            assert!((decile.ratio - 1.1).abs() < 0.01, "{decile:?}");
+            let band = decile.low.zip(decile.high);
+            assert_eq!(band.is_some(), has_band);
+            assert!(band.is_none_or(|(low, high)| low < decile.ratio && decile.ratio < high));
+        }
     }
-    let few = compare([&old[..4], &new[..4]], &[]).unwrap();
-    assert!(few.compared[0].deciles.iter().all(|decile| decile.low.is_none()), "too few runs");
     let batches = |id: &str, ns: u32| {
         let mut raw = Builder::new()
             .case(CALL, 8, |_, t| t.two_lengths(1000, &[ns, 2 * ns, ns, 2 * ns]))
@@ -89,7 +89,7 @@ fn deciles_shift_with_their_band() {
     let calls = [vec![batches("a", 10_000)], vec![batches("b", 11_000)]];
     let found = compare([&calls[0], &calls[1]], &[]).unwrap();
     assert_eq!(found.compared[0].deciles, []);
-    assert!((found.compared[0].ratio.unwrap() - 1.1).abs() < 1e-9);
+    assert!((one(&found).1.ratio - 1.1).abs() < 1e-9);
 }
 
 #[test]
@@ -109,19 +109,17 @@ fn runs_at_two_speeds_are_judged_by_the_adjusted_ratio_and_show_both() {
         compare([std::slice::from_ref(&slow), std::slice::from_ref(other)], &[]).unwrap()
     };
     let found = of(&quiet);
-    let one = &found.compared[0];
-    let runs = one.runs.as_ref().unwrap();
-    assert!((one.ratio.unwrap() - 1.1).abs() < 1e-3, "{one:?}");
-    assert!((one.deciles[0].ratio - 1.1).abs() < 1e-3, "{one:?}");
-    assert!((runs.met_ratio.unwrap() - 3300.0 / 4500.0).abs() < 1e-3, "{one:?}");
-    assert_eq!((runs.baseline_ns, one.value_ns), (Some(4500.0), Some(3300.0)));
+    let (case, contrast) = one(&found);
+    assert!((contrast.ratio - 1.1).abs() < 1e-3, "{case:?}");
+    assert!((case.deciles[0].ratio - 1.1).abs() < 1e-3, "{case:?}");
+    assert!((case.met_ratio.unwrap() - 3300.0 / 4500.0).abs() < 1e-3, "{case:?}");
+    assert_eq!((case.baseline_ns, case.value_ns), (Some(4500.0), Some(3300.0)));
     assert!(found.remarks[0].contains("more than 5 % apart in 1 case"), "{:?}", found.remarks);
-    let near = of(&run(4500, 3100.0));
-    assert_eq!(near.compared[0].runs.as_ref().unwrap().met_ratio, None, "3 % apart");
+    assert_eq!(one(&of(&run(4500, 3100.0))).0.met_ratio, None, "3 % apart");
     let mut unread = quiet.clone();
     unread.trials.iter_mut().for_each(|trial| trial.yardsticks.clear());
-    let one = &of(&unread).compared[0];
-    assert!((one.ratio.unwrap() - 3300.0 / 4500.0).abs() < 1e-3, "as they were met: {one:?}");
+    let met = one(&of(&unread)).1.ratio;
+    assert!((met - 3300.0 / 4500.0).abs() < 1e-3, "unadjusted: {met}");
 }
 
 #[test]
@@ -203,10 +201,9 @@ fn runtimes_and_placements_are_paired_where_that_is_the_question() {
     let apart = compare([&old, &new], &[]).unwrap();
     assert_eq!((apart.compared.len(), apart.only_other.len()), (0, 1));
     let found = compare([&old, &new], &[Across::Runtime]).unwrap();
-    let one = &found.compared[0];
-    assert_eq!(one.case, PIPE_PYTHON);
-    assert_eq!(one.runs.as_ref().unwrap().baseline.as_deref(), Some(PIPE));
-    assert!((one.ratio.unwrap() - 10.0).abs() < 0.1);
+    let (case, contrast) = one(&found);
+    assert_eq!((case.case.as_str(), case.baseline.as_str()), (PIPE_PYTHON, PIPE));
+    assert!((contrast.ratio - 10.0).abs() < 0.1);
     // Where a side has both, each is compared with itself.
     let both = [run(3, &[], &[(PIPE, 9000), (PIPE_PYTHON, 90_000)])];
     let found = compare([&both, &new], &[Across::Runtime]).unwrap();

@@ -1,14 +1,11 @@
 //! Searches on simulated hosts: how often a crossing lies where it is told to, and how often one is
 //! told where there is none.
 
-use super::{crossings, next};
-use crate::compare::simulated::blocks;
-use crate::compare::{LogRatio, Verdict, answers, is_settled, looks};
+use super::{Side, crossings, next};
+use crate::contrast::simulated::{Place, settled};
 use crate::hosts::Host;
 use crate::rng::Rng;
 
-/// Blocks of a comparison at most: 20 s of them.
-const PLANNED: u32 = 72;
 /// Ratios off 1 by no more than this share are those of equals.
 const MARGIN: f64 = 0.03;
 /// The ends of the axis, in bytes.
@@ -99,13 +96,13 @@ fn draw(costs: Costs, rng: &mut Rng) -> (Cost, Cost, Option<f64>) {
 
 /// The crossings that a search tells, and the trials that it took.
 fn search(host: Host, ratio: &dyn Fn(f64) -> f64, rng: &mut Rng) -> (Vec<(f64, f64)>, usize) {
-    let mut found: Vec<(f64, Verdict)> = Vec::new();
+    let mut found: Vec<(f64, Side)> = Vec::new();
     let mut trials = 0;
-    let mut add = |at: f64, found: &mut Vec<(f64, Verdict)>| {
-        let (verdict, blocks) = compared(host, ratio(at), rng);
-        trials += 6 * blocks;
+    let mut add = |at: f64, found: &mut Vec<(f64, Side)>| {
+        let (found_here, blocks) = settled(Place::On(host), ratio(at), libm::log1p(MARGIN), rng);
+        trials += 6 * blocks as usize;
         let place = found.partition_point(|(value, _)| *value < at);
-        found.insert(place, (at, verdict));
+        found.insert(place, (at, found_here.side()));
     };
     let coarse = std::iter::successors(Some(SMALLEST), |at| Some(4.0 * at));
     coarse.take_while(|at| *at <= LARGEST).for_each(|at| add(at, &mut found));
@@ -113,20 +110,6 @@ fn search(host: Host, ratio: &dyn Fn(f64) -> f64, rng: &mut Rng) -> (Vec<(f64, f
         add(at, &mut found);
     }
     (crossings(&found).iter().map(|one| (one.after, one.until)).collect(), trials)
-}
-
-/// What a live comparison says, and the blocks that it made.
-fn compared(host: Host, effect: f64, rng: &mut Rng) -> (Verdict, usize) {
-    let margin = libm::log1p(MARGIN);
-    let (logs, _) = blocks(host, effect, PLANNED, rng);
-    for (made, error) in looks(PLANNED) {
-        let Some(of) = LogRatio::of_blocks(&logs[..made as usize]) else { break };
-        let answer = answers(&[&of], margin, error);
-        if made == PLANNED || is_settled(&answer, margin) {
-            return (answer[0].verdict, made as usize);
-        }
-    }
-    (Verdict::Inconclusive, logs.len())
 }
 
 #[cfg(test)]

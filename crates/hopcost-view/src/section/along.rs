@@ -1,12 +1,14 @@
 //! Two cases at each value of an axis: where the one overtakes the other, in a sentence, and every
 //! value under it.
 
+use std::cmp::Ordering;
+
 use hopcost_model::axis::{Axis, Kind};
 use hopcost_model::case::Case;
-use hopcost_model::results::{Along, Compared, RunComparison, Verdict};
+use hopcost_model::results::{Along, Compared, Contrast, RunComparison};
 use hopcost_model::units::format_number;
 
-use super::comparison::{beside, ratios, times};
+use super::comparison::{beside, difference, ratios};
 use super::model::{Block, Cell, Rows, Tone, Unit, Value, notes, numbers, words};
 use super::shapes::About;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
@@ -22,18 +24,15 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
                 Value::Sorted(value_of(&along.axis, at), at as f64).into()
             })
         })
-        .column(numbers(&first), |of| {
-            let baseline_ns = of.runs.as_ref().and_then(|runs| runs.baseline_ns);
-            Cell::maybe(baseline_ns, Unit::Time(3))
-        })
+        .column(numbers(&first), |of| Cell::maybe(of.baseline_ns, Unit::Time(3)))
         .column(numbers(&second), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
-        .column(numbers("difference [interval]"), |of| {
-            of.ratio.map_or(Cell::none(), |ratio| times(ratio, of.low.zip(of.high)))
-        })
+        .column(numbers("difference [interval]"), difference)
         .column(words("faster"), |of| Cell::text(faster(of, [&first, &second])))
-        .column(numbers("blocks").fold(1), |of| Cell::number(of.n_blocks, Unit::Whole));
-    let ids = found.compared.first().map(|of| (baseline(of).to_owned(), of.case.clone()));
-    let ids = ids.map(|(first, second)| format!("First compared: {first} and {second}."));
+        .column(numbers("blocks").fold(1), |of| {
+            Cell::maybe(of.contrast.map(|of| f64::from(of.n)), Unit::Whole)
+        });
+    let ids = found.compared.first();
+    let ids = ids.map(|of| format!("First compared: {} and {}.", of.baseline, of.case));
     let paired = "Each value has a comparison of its own: differences are between neighbours of a \
                   block, intervals are nominal 95 % each, times are medians.";
     let said = [paired.to_owned()].into_iter().chain(ids).chain(found.remarks.iter().cloned());
@@ -43,35 +42,41 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
         .collect()
 }
 
+/// What is compared, for a title.
+pub(super) fn title(found: &RunComparison) -> String {
+    let Some(along) = &found.along else { return String::new() };
+    let (first, second) = names(found, along);
+    format!("{first} and {second} along {}", along.axis)
+}
+
 /// `tcp overtakes pipe between 8 KiB and 14 KiB of payload; …`
 pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
     let (first, second) = names(found, along);
     let axis = &along.axis;
     let value = |at: u64| value_of(axis, at);
     let crossed = along.crossings.iter().map(|one| {
-        let (ahead, behind) = match one.then {
-            Verdict::Faster => (&second, &first),
-            _ => (&first, &second),
-        };
+        let (ahead, behind) =
+            if one.second_is_faster { (&second, &first) } else { (&first, &second) };
         format!("{ahead} overtakes {behind} between {} and {}", value(one.after), value(one.until))
     });
     let crossed: Vec<String> = crossed.collect();
-    let told: Vec<&Compared> = found.compared.iter().filter(|of| of.ratio.is_some()).collect();
-    let ends = told.first().zip(told.last()).and_then(|(a, b)| at(a, along).zip(at(b, along)));
+    let told = found.compared.iter().filter_map(|of| Some((at(of, along)?, of.contrast?)));
+    let told: Vec<(u64, Contrast)> = told.collect();
+    let ends = told.first().zip(told.last()).map(|(a, b)| (a.0, b.0));
     let Some((from, to)) = ends else { return format!("No {axis} was compared.") };
     let range = format!("from {} to {} of {axis}", value(from), value(to));
-    let ratios = || told.iter().filter_map(|of| of.ratio);
+    let ratios = || told.iter().map(|(_, of)| of.ratio);
     let least = number::plain(ratios().fold(f64::INFINITY, f64::min), 2);
     let most = number::plain(ratios().fold(0.0, f64::max), 2);
     let how = if least == most { least } else { format!("{least} to {most}") };
     let times = format!("{second} takes {how} × as long as {first}");
-    let all = |verdict: Verdict| told.iter().all(|of| of.verdict == verdict);
+    let all = |side: Ordering| told.iter().all(|(_, of)| of.side() == Some(side));
     let margin = number::plain(found.margin * 100.0, 2);
     let answer = match crossed.as_slice() {
         [only] => format!("{only} of {axis}; {times}."),
-        [] if all(Verdict::Slower) => format!("{first} is faster {range}: {times}."),
-        [] if all(Verdict::Faster) => format!("{second} is faster {range}: {times}."),
-        [] if all(Verdict::Equivalent) => {
+        [] if all(Ordering::Greater) => format!("{first} is faster {range}: {times}."),
+        [] if all(Ordering::Less) => format!("{second} is faster {range}: {times}."),
+        [] if all(Ordering::Equal) => {
             format!("{first} and {second} differ by less than {margin} % {range}.")
         }
         [] => format!("No crossing is shown {range}: {times}."),
@@ -80,8 +85,8 @@ pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
         }
     };
     let is_inside = |at: u64| along.crossings.iter().any(|one| one.after < at && at < one.until);
-    let open = told.iter().filter(|of| of.verdict == Verdict::Inconclusive);
-    let open = open.filter_map(|of| at(of, along)).filter(|at| !is_inside(*at)).map(value);
+    let open = told.iter().filter(|(_, of)| of.side().is_none()).map(|(at, _)| *at);
+    let open = open.filter(|at| !is_inside(*at)).map(value);
     let open = open.collect::<Vec<_>>().join(", ");
     match open.as_str() {
         "" => answer,
@@ -92,7 +97,10 @@ pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
 /// The ratio along the axis.
 pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
     let (first, second) = names(found, along);
-    let point = |of: &Compared| Some((at(of, along)? as f64, of.ratio?, of.low.zip(of.high)));
+    let point = |of: &Compared| {
+        let contrast = of.contrast?;
+        Some((at(of, along)? as f64, contrast.ratio, contrast.ends()))
+    };
     let points: Vec<_> = found.compared.iter().filter_map(point).collect();
     let axis = along.axis.as_str();
     let about = About {
@@ -110,18 +118,14 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
 
 /// Which of two is faster, as far as the interval shows.
 fn faster(of: &Compared, [first, second]: [&str; 2]) -> String {
-    match of.verdict {
-        _ if of.ratio.is_none() => "left out",
-        Verdict::Slower => first,
-        Verdict::Faster => second,
-        Verdict::Equivalent => "equal",
-        Verdict::Inconclusive => "not decided",
+    match of.contrast.map(|of| of.side()) {
+        None => "left out",
+        Some(Some(Ordering::Greater)) => first,
+        Some(Some(Ordering::Less)) => second,
+        Some(Some(Ordering::Equal)) => "equal",
+        Some(None) => "not decided",
     }
     .to_owned()
-}
-
-fn baseline(of: &Compared) -> &str {
-    of.runs.as_ref().and_then(|runs| runs.baseline.as_deref()).unwrap_or_default()
 }
 
 /// The value of a comparison on the axis.
@@ -139,7 +143,7 @@ pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
         let keys: Vec<&str> = keys.split('&').filter(|one| !one.starts_with(&key)).collect();
         format!("{path}?{}", keys.join("&"))
     };
-    let (first, second) = (without(baseline(of)), without(&of.case));
+    let (first, second) = (without(&of.baseline), without(&of.case));
     let path = |id: &str| id.split('?').next().unwrap_or(id).to_owned();
     if path(&first) != path(&second) {
         return (path(&first), path(&second));
@@ -159,40 +163,33 @@ pub(crate) fn value_of(axis: &str, at: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{ComparedRuns, Crossed};
+    use hopcost_model::results::{Crossed, Verdict};
 
     use super::*;
 
-    fn found(points: &[(u64, f64, Verdict)], crossings: &[(u64, u64, Verdict)]) -> RunComparison {
+    fn found(points: &[(u64, f64, Verdict)], crossings: &[(u64, u64, bool)]) -> RunComparison {
         let id = |mechanism: &str, at: u64| {
             format!("roundtrip/{mechanism}?payload={at}&boundary=process&place=same-cpu&wait=block")
         };
         let point = |(at, ratio, verdict): &(u64, f64, Verdict)| Compared {
-            case: id("tcp", *at),
-            verdict: *verdict,
-            ratio: Some(*ratio),
-            low: Some(ratio * 0.99),
-            high: Some(ratio * 1.01),
-            coverage: 0.95,
-            value_ns: Some(1000.0 * ratio),
-            n_blocks: 9,
-            blocks_to_decide: None,
-            seconds_to_decide: None,
-            deciles: Vec::new(),
-            runs: Some(ComparedRuns {
-                baseline: Some(id("pipe", *at)),
-                met_ratio: None,
-                baseline_ns: Some(1000.0),
-                n_baseline: 1,
-                n_other: 1,
-                runs_to_decide: None,
+            baseline: id("pipe", *at),
+            contrast: Some(Contrast {
+                ratio: *ratio,
+                low: Some(ratio * 0.99),
+                high: Some(ratio * 1.01),
+                coverage: 0.95,
+                n: 9,
+                verdict: *verdict,
+                more: None,
             }),
-            again: None,
+            value_ns: Some(1000.0 * ratio),
+            baseline_ns: Some(1000.0),
+            ..Compared::unmeasured(&id("tcp", *at))
         };
-        let crossed = |(after, until, then): &(u64, u64, Verdict)| Crossed {
+        let crossed = |(after, until, second_is_faster): &(u64, u64, bool)| Crossed {
             after: *after,
             until: *until,
-            then: *then,
+            second_is_faster: *second_is_faster,
         };
         let crossings = crossings.iter().map(crossed).collect();
         RunComparison {
@@ -213,29 +210,29 @@ mod tests {
 
     #[test]
     fn every_kind_of_answer_is_a_sentence() {
-        use Verdict::{Equivalent, Faster, Inconclusive, Slower};
-        let said = |points: &[(u64, f64, Verdict)], crossings: &[(u64, u64, Verdict)]| {
+        use Verdict::{Inside, Open, Outside};
+        let said = |points: &[(u64, f64, Verdict)], crossings: &[(u64, u64, bool)]| {
             let found = found(points, crossings);
             sentence(&found, found.along.as_ref().unwrap())
         };
         assert_eq!(
-            said(&[(64, 1.4, Slower), (1 << 20, 0.5, Faster)], &[(8192, 14_336, Faster)]),
+            said(&[(64, 1.4, Outside), (1 << 20, 0.5, Outside)], &[(8192, 14_336, true)]),
             "roundtrip/tcp overtakes roundtrip/pipe between 8 KiB and 14 KiB of payload; \
              roundtrip/tcp takes 0.50 to 1.4 × as long as roundtrip/pipe."
         );
         assert_eq!(
-            said(&[(64, 1.4, Slower)], &[(64, 128, Faster), (4096, 5120, Slower)]),
+            said(&[(64, 1.4, Outside)], &[(64, 128, true), (4096, 5120, false)]),
             "They cross 2 times, by payload: roundtrip/tcp overtakes roundtrip/pipe between 64 B \
              and 128 B; roundtrip/pipe overtakes roundtrip/tcp between 4 KiB and 5 KiB."
         );
         assert_eq!(
-            said(&[(64, 2.0, Slower), (1 << 20, 1.4, Slower)], &[]),
+            said(&[(64, 2.0, Outside), (1 << 20, 1.4, Outside)], &[]),
             "roundtrip/pipe is faster from 64 B to 1 MiB of payload: roundtrip/tcp takes 1.4 to \
              2.0 × as long as roundtrip/pipe."
         );
-        let equal = said(&[(64, 1.01, Equivalent), (128, 1.0, Equivalent)], &[]);
+        let equal = said(&[(64, 1.01, Inside), (128, 1.0, Inside)], &[]);
         assert!(equal.ends_with("differ by less than 3.0 % from 64 B to 128 B of payload."));
-        let open = said(&[(64, 1.4, Slower), (128, 1.2, Inconclusive)], &[]);
+        let open = said(&[(64, 1.4, Outside), (128, 1.2, Open)], &[]);
         assert!(open.starts_with("No crossing is shown from 64 B to 128 B"), "{open}");
         assert!(open.ends_with("Not decided at 128 B; a longer --duration may decide."), "{open}");
         assert_eq!(said(&[], &[]), "No payload was compared.");
@@ -245,7 +242,7 @@ mod tests {
     fn values_have_the_unit_of_their_axis() {
         let of = |axis: &str| value_of(axis, 1_500_000);
         assert_eq!(["gap", "rate", "flows"].map(of), ["1.5 ms", "1.5M/s", "1500000"]);
-        let point = found(&[(1000, 1.0, Verdict::Equivalent)], &[]);
+        let point = found(&[(1000, 1.0, Verdict::Inside)], &[]);
         assert_eq!(at(&point.compared[0], point.along.as_ref().unwrap()), Some(1000));
         assert_eq!(faster(&point.compared[0], ["a", "b"]), "equal");
     }

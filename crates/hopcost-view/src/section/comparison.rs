@@ -1,28 +1,120 @@
-//! What a comparison found: a line a case, its verdict first.
+//! What a comparison found, live or of stored runs: a line per case, its verdict first.
 
-use hopcost_model::results::{Compared, Comparison, Ratio, Results, Verdict};
+use hopcost_model::results::{
+    Compared, ComparedRun, Comparison, Contrast, Ratio, Results, RunComparison, Verdict,
+};
 use hopcost_model::text::count;
 
+use super::along;
 use super::model::{
-    Block, Cell, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes,
-    numbers, words,
+    Block, Cell, Document, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value,
+    notes, numbers, words,
 };
 use super::shapes::{About, Swept, lines};
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::chart::unit::Unit;
-use crate::names::plain_id;
+use crate::names::{capitalised, plain_id};
 use crate::number;
 
-/// The comparison, where other sections follow.
+/// Names that a line lists.
+const NAMED_MAX: usize = 4;
+
+/// The live comparison, where other sections follow.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let found = results.comparison.as_ref()?;
-    let charts = (medium == Medium::Page).then(|| charts(&found.compared)).flatten();
+    let charts = framed(shifts(&found.compared), medium);
     Section::of("comparison", blocks(found).into_iter().chain(charts))
 }
 
-fn charts(compared: &[Compared]) -> Option<Block> {
-    let charts = shifts(compared);
-    (!charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
+/// A live comparison.
+pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
+    let invalid =
+        found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));
+    let mut said = vec![
+        format!("Baseline: {}. {}.", found.copy.baseline, in_common(found)),
+        "Differences are between neighbours of a block; times are medians.".to_owned(),
+    ];
+    let itself = difference(&found.copy).value.shown();
+    said.extend(itself.map(|shown| format!("The baseline against itself: {shown}.")));
+    let block_s = found.took_s / f64::from(found.blocks.max(1));
+    said.extend(undecided(&found.compared, found.margin, |blocks| {
+        format!("{blocks} blocks (--duration {}s)", (f64::from(blocks) * block_s).ceil())
+    }));
+    let table = table(&found.compared, &found.copy.baseline, "blocks");
+    invalid.into_iter().chain([table]).chain(notes(said)).collect()
+}
+
+/// Stored runs beside others, as a document of its own.
+pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
+    let none = found
+        .compared
+        .is_empty()
+        .then(|| Block::Text(Tone::Alert, "No case was measured on both sides.".to_owned()));
+    let unit = if found.hosts.is_some() { "hosts" } else { "runs" };
+    let shared = format!("?{}", shared(&found.compared).join("&"));
+    let blocks = match &found.along {
+        Some(along) => along::blocks(found, along),
+        None => {
+            let table = table(&found.compared, &shared, unit);
+            [table].into_iter().chain(notes(said(found))).collect()
+        }
+    };
+    let charts = framed(charts(found), medium).and_then(|of| Section::of("shifts", [of]));
+    let what = match &found.hosts {
+        _ if found.along.is_some() => along::title(found),
+        Some(hosts) => format!("{} before and after", count(hosts.n_hosts as usize, "host")),
+        None => {
+            let (other, baseline) = (found.other.len(), found.baseline.len());
+            format!("{} against {baseline}", count(other, "run"))
+        }
+    };
+    Document {
+        title: format!("hopcost · comparison · {what} · {}", margin(found.margin)),
+        head: none.into_iter().chain(blocks).collect(),
+        sections: charts.into_iter().collect(),
+        ..Document::default()
+    }
+}
+
+/// Each case of a live comparison in a sentence to paste.
+pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
+    let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
+    let besides = format!("{invalid}{}; {besides}", in_common(found));
+    let one = |of: &Compared| {
+        let name = name(&of.case, &of.baseline);
+        sentence(of, &name, &name_beside(&of.baseline, &of.case, &name), &besides)
+    };
+    found.compared.iter().map(one).collect()
+}
+
+/// The same of stored runs.
+pub(crate) fn stored_sentences(found: &RunComparison) -> Vec<String> {
+    if let Some(along) = &found.along {
+        return vec![along::sentence(found, along)];
+    }
+    let besides = format!("{}; {}", against(found), margin(found.margin));
+    let shared = format!("?{}", shared(&found.compared).join("&"));
+    let one = |of: &Compared| match of.case == of.baseline {
+        true => sentence(of, &name(&of.case, &shared), "in the baseline", &besides),
+        false => {
+            let name = name(&of.case, &of.baseline);
+            sentence(of, &name, &name_beside(&of.baseline, &of.case, &name), &besides)
+        }
+    };
+    found.compared.iter().map(one).collect()
+}
+
+/// The charts of a page.
+fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
+    (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
+}
+
+/// The ratio along an axis, or the shift of each decile.
+pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
+    match &found.along {
+        Some(along) => along::charts(found, along),
+        None => shifts(&found.compared),
+    }
 }
 
 /// Each decile over the baseline's, a chart for each case whose operations were timed singly.
@@ -68,55 +160,126 @@ pub(super) fn ratios(
     lines(about, &table, &Swept { series: "line", x, y, values: &["× baseline"] })
 }
 
-pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
-    let invalid =
-        found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));
-    let table = Rows::of(&found.compared)
-        .column(words("verdict"), |of| Cell::text(of.word()))
-        .column(numbers("difference [interval]"), difference)
-        .column_if(
-            found.compared.iter().any(|of| of.again.is_some()),
-            numbers("measured again"),
-            |of| of.again.as_ref().map_or(Cell::none(), |again| difference(again)),
-        )
-        .column(words("of"), |of| Cell::code(beside(&of.case, &found.baseline)))
+/// A line per case without the keys in which it is like another; what has changed goes first.
+fn table(compared: &[Compared], like: &str, unit: &str) -> Block {
+    let mut compared: Vec<&Compared> = compared.iter().collect();
+    compared.sort_by_key(|of| match of.contrast.map(|of| of.verdict) {
+        Some(Verdict::Outside) => u8::from(!of.looks_slower()),
+        Some(Verdict::Open) | None => 2,
+        Some(Verdict::Inside) => 3,
+    });
+    let percent = |ratio: f64| Cell::text(format!("{:+.1} %", (ratio - 1.0) * 100.0));
+    Rows::of(&compared)
+        .column(words("verdict"), |of| Cell::text(in_words(of)))
+        .column(numbers("difference [interval]"), |of| difference(of))
+        .column(numbers("measured again"), |of| {
+            of.again.as_ref().map_or(Cell::none(), |again| difference(again))
+        })
+        .column(numbers("met"), move |of| of.met_ratio.map_or(Cell::none(), percent))
+        .column(words("of"), |of| Cell::code(beside(&of.case, like)))
+        .column(numbers("baseline").fold(2), |of| Cell::maybe(of.baseline_ns, Digits::Time(3)))
         .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
-        .column(numbers("blocks").fold(2), |of| Cell::number(of.n_blocks, Digits::Whole));
-    let paired = "Differences are between neighbours of a block; times are medians.".to_owned();
-    let mut said = vec![against(found), paired, itself(found)];
-    said.extend(found.compared.iter().filter_map(|of| undecided(of, found)));
-    invalid.into_iter().chain([table.table()]).chain(notes(said)).collect()
+        .column(numbers(unit).fold(3), |of| {
+            Cell::maybe(of.contrast.map(|of| f64::from(of.n)), Digits::Whole)
+        })
+        .table()
 }
 
-/// Each case in a line to paste; what is said of all of them is `besides`.
-pub(super) fn sentences(compared: &[Compared], besides: &str) -> Vec<String> {
-    let sentence = |of: &Compared| {
-        let shown = difference(of).value.shown().map(|shown| format!(", {shown}"));
-        let after = of.runs.as_ref().and_then(|runs| runs.baseline.clone());
-        let after = after.map_or(String::new(), |baseline| format!(" against {baseline}"));
-        let shown = shown.unwrap_or_default();
-        format!("{}: {}{after}{shown} ({besides})", of.word(), of.case)
+/// The bound that an interval sets, for a case beside another.
+struct Bound {
+    is: &'static str,
+    than: &'static str,
+    by: String,
+}
+
+impl Bound {
+    /// `None` without an interval.
+    fn of(found: &Contrast) -> Option<Self> {
+        let (low, high) = found.ends()?;
+        let digits = digits((low, high));
+        let by = |what: &str, ratio: f64| match is_multiple(ratio) {
+            true => format!("{what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
+            false => format!("by {what} {:.digits$} %", (ratio - 1.0).abs() * 100.0),
+        };
+        Some(match () {
+            () if found.verdict == Verdict::Inside => {
+                let most = if high - 1.0 > 1.0 - low { high } else { low };
+                let most = format!(", within {:.digits$} %", (most - 1.0).abs() * 100.0);
+                Self { is: "as fast", than: "as", by: most }
+            }
+            () if low > 1.0 => {
+                Self { is: "slower", than: "than", by: format!(", {}", by("at least", low)) }
+            }
+            () if high < 1.0 => {
+                Self { is: "faster", than: "than", by: format!(", {}", by("at least", high)) }
+            }
+            () => {
+                Self { is: "not slower", than: "than", by: format!(" {}", by("more than", high)) }
+            }
+        })
+    }
+}
+
+/// What is wrong with the answer of a case, where there is none.
+fn lacking(of: &Compared) -> Option<&'static str> {
+    match () {
+        () if !of.is_measured() => Some("not measured"),
+        () if of.looks_slower() && !of.is_slower() => Some("not confirmed"),
+        () => None,
+    }
+}
+
+/// `slower, by at least 4.2 %`
+fn in_words(of: &Compared) -> String {
+    let bound = of.contrast.as_ref().and_then(Bound::of);
+    match (lacking(of), bound) {
+        (Some(why), _) => why.to_owned(),
+        (None, None) => "no interval".to_owned(),
+        (None, Some(bound)) => format!("{}{}", bound.is, bound.by),
+    }
+}
+
+/// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).`
+fn sentence(of: &Compared, name: &str, base: &str, besides: &str) -> String {
+    let bound = of.contrast.as_ref().and_then(Bound::of);
+    let said = match (lacking(of), bound) {
+        (Some("not confirmed"), _) => {
+            format!("{name} is slower than {base} at first, which a second measurement denies")
+        }
+        (Some(_), _) => format!("{name} was not measured beside {base}"),
+        (None, None) => format!("{name} has no interval beside {base}"),
+        (None, Some(bound)) => format!("{name} is {} {} {base}{}", bound.is, bound.than, bound.by),
     };
-    compared.iter().map(sentence).collect()
+    let shown = difference(of).value.shown().map_or(String::new(), |shown| format!("{shown}; "));
+    format!("{said} ({shown}{besides}).")
 }
 
-/// What the sentences of a live comparison have in common.
-pub(super) fn in_common(found: &Comparison) -> String {
-    let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
-    format!("{invalid}{}", against(found).trim_end_matches('.'))
+/// What a sentence calls a case: its mechanism, and in what else it differs from another.
+fn name(case: &str, other: &str) -> String {
+    let own = beside(case, other);
+    let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
+    let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
+    match keys.is_empty() {
+        true => mechanism.to_owned(),
+        false => format!("{mechanism} with {}", keys.replace('=', " ").replace('&', ", ")),
+    }
+}
+
+/// What it calls the case beside one of this name.
+fn name_beside(baseline: &str, case: &str, name_of_case: &str) -> String {
+    let name = name(baseline, case);
+    if name == name_of_case { "the baseline".to_owned() } else { name }
 }
 
 /// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
 pub(super) fn difference(of: &Compared) -> Cell {
-    of.ratio.map_or(Cell::none(), |ratio| times(ratio, of.low.zip(of.high)))
+    of.contrast.map_or(Cell::none(), |of| times(of.ratio, of.ends()))
 }
 
 /// The same of a ratio and the ends of its interval.
 pub(super) fn times(ratio: f64, ends: Option<(f64, f64)>) -> Cell {
-    let multiple = !(0.5..=2.0).contains(&ratio);
-    // So many digits that the interval has two that say something.
-    let width = ends.map_or(1.0, |(low, high)| (high - low).abs());
-    let digits = if width * 100.0 < 0.3 { 2 } else { 1 };
+    let multiple = is_multiple(ratio);
+    let digits = ends.map_or(1, digits);
     let written = |ratio: f64| match multiple {
         true => number::plain(ratio, 3),
         false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
@@ -141,94 +304,170 @@ pub(super) fn beside(case: &str, baseline: &str) -> String {
     if own.is_empty() { path } else { format!("{path}?{}", own.join("&")) }
 }
 
-/// What they are compared with, and how.
-fn against(found: &Comparison) -> String {
-    let time = found
-        .baseline_ns
-        .map_or("not measured".to_owned(), |ns| number::quantity(ns, 3).to_string());
+fn is_multiple(ratio: f64) -> bool {
+    !(0.5..=2.0).contains(&ratio)
+}
+
+/// Decimals of a percentage, so that two digits of its interval mean something.
+fn digits((low, high): (f64, f64)) -> usize {
+    if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
+}
+
+/// The keys that all cases have in common, where there are several.
+fn shared(compared: &[Compared]) -> Vec<String> {
+    let keys = |of: &Compared| -> Vec<String> {
+        let keys = of.case.split_once('?').map_or("", |(_, keys)| keys);
+        keys.split('&').map(str::to_owned).collect()
+    };
+    let [first, rest @ ..] = compared else { return Vec::new() };
+    let in_all = |key: &String| rest.iter().all(|of| keys(of).contains(key));
+    keys(first).into_iter().filter(|key| !rest.is_empty() && in_all(key)).collect()
+}
+
+/// What the cases of a live comparison have in common.
+fn in_common(found: &Comparison) -> String {
     format!(
-        "Baseline: {}, {time}. {} of adjacent trials in {}, margin {} %.",
-        found.baseline,
+        "{} of adjacent trials in {}, {}",
         count(found.blocks as usize, "block"),
         number::expected((found.took_s * 1e9) as u64),
-        number::plain(found.margin * 100.0, 2),
+        margin(found.margin)
     )
 }
 
-fn itself(found: &Comparison) -> String {
-    let shown = difference(&found.copy)
-        .value
-        .shown()
-        .map_or("not measured".to_owned(), |shown| shown.to_string());
-    format!("The baseline against itself: {shown}.")
+fn margin(margin: f64) -> String {
+    format!("margin {} %", number::plain(margin * 100.0, 2))
 }
 
-/// What would decide.
-fn undecided(of: &Compared, found: &Comparison) -> Option<String> {
-    if of.verdict != Verdict::Inconclusive || of.n_blocks == 0 {
-        return None;
+fn said(found: &RunComparison) -> Vec<String> {
+    let mut said = vec![format!("{}.", capitalised(&against(found)))];
+    let shared = shared(&found.compared);
+    if !shared.is_empty() {
+        said.push(format!("All cases: {}.", shared.join(", ")));
     }
-    let name = beside(&of.case, &found.baseline);
-    Some(match of.blocks_to_decide.zip(of.seconds_to_decide) {
-        Some((blocks, seconds)) => format!(
-            "{name} is not decided; {blocks} blocks probably would: --duration {}s.",
-            seconds.ceil()
-        ),
-        None => format!("{name} is not decided, and {}.", out_of_reach(found.margin)),
-    })
+    said.extend(found.differences.iter().map(|one| {
+        let (a, b) = (one.baseline.join(", "), one.other.join(", "));
+        format!("Across {}: {} was {a} and is {b}.", one.across.word(), one.what)
+    }));
+    let unit = if found.hosts.is_some() { "hosts" } else { "runs a side" };
+    said.extend(undecided(&found.compared, found.margin, |more| format!("{more} {unit}")));
+    let hosts = found.hosts.as_ref();
+    for (side, cases, hosts) in [
+        ("the baseline", &found.only_baseline, hosts.map(|of| &of.only_baseline)),
+        ("the other side", &found.only_other, hosts.map(|of| &of.only_other)),
+    ] {
+        if !cases.is_empty() {
+            said.push(format!("Only in {side}: {}.", listed(cases)));
+        }
+        if let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) {
+            let n = count(hosts.len(), "host");
+            said.push(format!("{n} measured only in {side}: {}.", listed(hosts)));
+        }
+    }
+    said.extend(found.remarks.iter().cloned());
+    said
 }
 
-/// What is left where no number of blocks or runs in reach decides.
-pub(crate) fn out_of_reach(margin: f64) -> String {
-    format!(
-        "the difference lies too near the margin of {} % for an interval so wide: a quieter machine \
-         or another --margin decides, and not more of the same",
-        number::plain(margin * 100.0, 2)
-    )
+/// A few names, and how many more.
+fn listed(names: &[String]) -> String {
+    let named = names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+fn against(found: &RunComparison) -> String {
+    let what = if found.hosts.is_some() { "fleet" } else { "run" };
+    let side = |runs: &[ComparedRun]| match runs {
+        [one] => format!("{what} {}", one.id),
+        [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
+        [] => "nothing".to_owned(),
+    };
+    format!("baseline: {}; against it: {}", side(&found.baseline), side(&found.other))
+}
+
+/// What would decide the cases that the margin leaves open.
+fn undecided(compared: &[Compared], within: f64, enough: impl Fn(u32) -> String) -> Option<String> {
+    let open = compared.iter().filter_map(|of| of.contrast);
+    let open: Vec<Option<u32>> =
+        open.filter(|of| of.verdict == Verdict::Open).map(|of| of.more).collect();
+    let what = format!("{} undecided at a {}", count(open.len(), "case"), margin(within));
+    let most = open.iter().flatten().max();
+    match most {
+        Some(most) => Some(format!("{what}: {} would probably decide.", enough(*most))),
+        None if open.is_empty() => None,
+        None => Some(format!(
+            "{what}: the difference lies too near the margin. A quieter machine or another \
+             --margin decides."
+        )),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn compared(ratio: f64, low: f64, high: f64) -> Compared {
-        Compared {
-            case: "roundtrip/tcp?payload=64&place=same-cpu".into(),
-            verdict: Verdict::Inconclusive,
-            ratio: Some(ratio),
-            low: Some(low),
-            high: Some(high),
-            coverage: 0.97,
-            value_ns: Some(2_000.0),
-            n_blocks: 24,
-            blocks_to_decide: Some(80),
-            seconds_to_decide: Some(33.2),
-            deciles: Vec::new(),
-            runs: None,
-            again: None,
+    const CASE: &str = "roundtrip/tcp?payload=64&place=same-cpu";
+
+    fn compared(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Compared {
+        let (low, high) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
+        let contrast =
+            Some(Contrast { ratio, low, high, coverage: 0.97, n: 24, verdict, more: Some(80) });
+        let baseline = CASE.replace("tcp", "pipe");
+        Compared { baseline, contrast, ..Compared::unmeasured(CASE) }
+    }
+
+    #[test]
+    fn differences_have_as_many_digits_as_they_deserve_and_verdicts_are_bounds() {
+        use Verdict::{Inside, Open, Outside};
+        for (verdict, ratio, ends, shown, said) in [
+            (Outside, 1.051, (1.042, 1.06), "+5.1 % [+4.2, +6.0]", "slower, by at least 4.2 %"),
+            (Outside, 0.897, (0.83, 0.972), "-10.3 % [-17.0, -2.8]", "faster, by at least 2.8 %"),
+            (Inside, 0.9912, (0.9904, 0.9921), "-0.88 % [-0.96, -0.79]", "as fast, within 0.96 %"),
+            (Open, 1.005, (0.985, 1.045), "+0.5 % [-1.5, +4.5]", "not slower by more than 4.5 %"),
+            (Open, 1.04, (1.01, 1.07), "+4.0 % [+1.0, +7.0]", "slower, by at least 1.0 %"),
+            (Outside, 3.21, (3.1, 3.3), "×3.21 [3.10, 3.30]", "slower, at least 3.10 ×"),
+            (Outside, 0.3, (0.2, 0.4), "×0.300 [0.200, 0.400]", "faster, at least 2.50 ×"),
+        ] {
+            let of = compared(verdict, ratio, Some(ends));
+            let difference = difference(&of).value.shown().unwrap().to_string();
+            assert_eq!((difference.as_str(), in_words(&of).as_str()), (shown, said));
         }
-    }
-
-    #[test]
-    fn differences_have_a_sign_and_as_many_digits_as_they_deserve() {
-        let shown = |ratio, low, high| {
-            difference(&compared(ratio, low, high)).value.shown().unwrap().to_string()
-        };
-        assert_eq!(shown(1.051, 1.042, 1.06), "+5.1 % [+4.2, +6.0]");
-        assert_eq!(shown(0.9012, 0.9004, 0.9021), "-9.88 % [-9.96, -9.79]");
-        assert_eq!(shown(3.21, 3.1, 3.3), "×3.21 [3.10, 3.30]");
-        let none = Compared { low: None, ..compared(1.05, 1.0, 1.1) };
+        let none = compared(Open, 1.05, None);
         assert_eq!(difference(&none).value.shown().unwrap().to_string(), "+5.0 % [–]");
+        assert_eq!(in_words(&none), "no interval");
+        assert_eq!(in_words(&Compared::unmeasured(CASE)), "not measured");
     }
 
     #[test]
-    fn a_case_is_told_by_what_it_differs_in() {
+    fn a_sentence_has_no_spelling_of_a_case() {
+        let of = compared(Verdict::Outside, 1.051, Some((1.042, 1.06)));
+        let spinning = format!("{CASE}&wait=spin");
+        for (case, base, want) in [
+            (CASE, of.baseline.as_str(), "tcp is slower than pipe, by at least 4.2 %"),
+            (CASE, CASE, "tcp is slower than the baseline, by at least 4.2 %"),
+            (&spinning, CASE, "tcp with wait spin is slower than tcp, by at least 4.2 %"),
+        ] {
+            let name = name(case, base);
+            let said = sentence(&of, &name, &name_beside(base, case, &name), "24 blocks");
+            assert_eq!(said, format!("{want} (+5.1 % [+4.2, +6.0]; 24 blocks)."));
+        }
+        let again = Compared { again: Some(Box::new(Compared::unmeasured(CASE))), ..of.clone() };
+        assert!(sentence(&again, "a", "b", "c").starts_with("a was not measured beside b"));
+        let equal = compared(Verdict::Inside, 1.0, Some((0.99, 1.01)));
+        let again = Compared { again: Some(Box::new(equal)), ..of };
+        assert!(sentence(&again, "a", "b", "c").contains("a second measurement denies"));
+    }
+
+    #[test]
+    fn a_case_is_shown_by_what_it_differs_in() {
         let baseline = "roundtrip/pipe?payload=64&place=same-cpu&wait=block";
-        assert_eq!(
-            beside(&baseline.replace("block", "spin"), baseline),
-            "roundtrip/pipe?wait=spin"
-        );
-        assert_eq!(beside("roundtrip/tcp?payload=64&place=same-cpu", baseline), "roundtrip/tcp");
+        for (case, shown) in [
+            (baseline.replace("block", "spin"), "roundtrip/pipe?wait=spin"),
+            (CASE.to_owned(), "roundtrip/tcp"),
+        ] {
+            assert_eq!(beside(&case, baseline), shown);
+        }
         assert_eq!(beside("call/syscall", "call/vdso-clock"), "call/syscall");
     }
 }

@@ -7,7 +7,6 @@ pub(crate) mod along;
 mod answer;
 mod cases;
 mod checks;
-pub(crate) mod compared_runs;
 pub(crate) mod comparison;
 mod counted;
 mod explanation;

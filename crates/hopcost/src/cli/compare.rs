@@ -17,22 +17,28 @@ use super::run::{MeasuredArgs, REPORT, duration, interrupted, measure, prepare, 
 use super::session::{RunSession, begun};
 use super::{compare_along, compare_anew, compare_fleets, compare_runs, host, report};
 use crate::run::Ending;
-use crate::run::runtimes::Runtimes;
+use crate::run::runtimes::{Found, Runtimes};
+
+/// How long a live comparison may take by default.
+const DURATION: &str = "20s";
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if let Some(along) = &args.along {
         return compare_along::run(args, along, words);
     }
-    if args.live {
+    if args.is_live() {
         return live(args, words);
     }
     if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
         return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
     }
     let MeasuredArgs { seed, cpus, worker, out } = &args.measured;
-    if seed.is_some() || !cpus.is_empty() {
-        return Err(usage("--seed and --cpus go with --live: stored runs have their own"));
+    let of_blocks = args.duration.is_some() || args.measure.is_some();
+    if of_blocks || seed.is_some() || !cpus.is_empty() {
+        return Err(usage(
+            "--duration, --measure, --seed and --cpus go with --live: stored runs have their own",
+        ));
     }
     if let ([baseline, cases @ ..], []) = (args.what.as_slice(), args.new.as_slice())
         && args.fail_if_slower.is_some()
@@ -122,14 +128,15 @@ pub(super) fn measured(
 }
 
 pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    if what.len() == 1 {
-        return Err(usage("--live compares with the first case: name a second"));
-    }
+    let selectors = match what {
+        [case] => of_two_workers(args, case, runtimes)?,
+        _ => what.to_vec(),
+    };
     let ask = Ask {
-        selectors: what.to_vec(),
+        selectors,
         axes: args.axes.0.clone(),
         measure_ns: duration("--measure", &args.measure)?,
-        ..args.measured.ask("--duration", &args.duration)?
+        ..args.measured.ask("--duration", args.duration.as_deref().unwrap_or(DURATION))?
     };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
@@ -138,6 +145,19 @@ pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow:
     let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
     comparable(plan.live_cases())?;
     Ok(plan)
+}
+
+/// One case by each of two workers, such as two builds of one.
+fn of_two_workers(args: &Args, case: &str, runtimes: &Runtimes) -> anyhow::Result<Vec<String>> {
+    if args.measured.worker.len() != 2 {
+        return Err(usage("--live compares with the first case: name a second"));
+    }
+    let separator = if case.contains('?') { '&' } else { '?' };
+    let by = |(path, found): (&PathBuf, &Found)| match &found.state {
+        Ok(_) => Ok(format!("{case}{separator}runtime={}", found.runtime.word())),
+        Err(why) => Err(usage(format!("worker {}: {why}", path.display()))),
+    };
+    args.measured.worker.iter().zip(runtimes.named()).map(by).collect()
 }
 
 /// Refuses to divide what does not mean the same.
@@ -159,7 +179,7 @@ mod tests {
     use super::super::{Cli, Command};
     use super::*;
     use clap::Parser;
-    use hopcost_model::results::{Compared, Verdict};
+    use hopcost_model::results::{Compared, Contrast, Verdict};
 
     /// The page with the workflow.
     const PAGE: &str = include_str!("../../../../docs/ci.md");
@@ -172,53 +192,62 @@ mod tests {
         }
     }
 
-    fn found(case: &str, verdict: Verdict) -> Compared {
-        Compared { verdict, ratio: Some(1.2), ..hopcost_read::unmeasured(case) }
+    fn found(case: &str, verdict: Verdict, ratio: f64) -> Compared {
+        let contrast = Contrast {
+            ratio,
+            low: Some(ratio - 0.02),
+            high: Some(ratio + 0.02),
+            coverage: 0.95,
+            n: 9,
+            verdict,
+            more: None,
+        };
+        Compared { contrast: Some(contrast), ..Compared::unmeasured(case) }
+    }
+
+    fn slower(case: &str) -> Compared {
+        found(case, Verdict::Outside, 1.2)
     }
 
     #[test]
     fn only_what_looked_slower_is_measured_again() {
-        let mut first = ["a", "b", "c", "d"].map(|case| found(case, Verdict::Slower));
-        first[1].verdict = Verdict::Faster;
+        let faster = found("b", Verdict::Outside, 0.8);
+        let mut first = [slower("a"), faster, slower("c"), slower("d")];
         let again = |names: &[String]| {
             assert_eq!(names, ["a", "c", "d"]);
-            Ok(vec![found("a", Verdict::Slower), found("c", Verdict::Inconclusive)])
+            Ok(vec![slower("a"), found("c", Verdict::Open, 1.0)])
         };
         args(&[]).confirm(&mut first, again).unwrap();
-        let words: Vec<&str> = first.iter().map(Compared::word).collect();
-        assert_eq!(words, ["slower", "faster", "not confirmed", "not measured"]);
-        let mut equal = [found("a", Verdict::Equivalent)];
+        let of = first.each_ref().map(|of| (of.is_measured(), of.is_slower()));
+        assert_eq!(of, [(true, true), (true, false), (true, false), (false, false)]);
+        let mut equal = [found("a", Verdict::Inside, 1.0)];
         args(&[]).confirm(&mut equal, |_| panic!("nothing is measured again")).unwrap();
     }
 
     #[test]
     fn what_is_slower_in_both_measurements_fails() {
-        let case = |first, again: Option<Verdict>| Compared {
-            again: again.map(|verdict| Box::new(found("a", verdict))),
-            ..found("a", first)
-        };
-        let slower = case(Verdict::Slower, Some(Verdict::Slower));
-        let unconfirmed = case(Verdict::Slower, Some(Verdict::Equivalent));
-        let open = case(Verdict::Inconclusive, None);
-        let not_slower = Compared { high: Some(1.04), ..open.clone() };
-        let wide = Compared { high: Some(1.06), ..open.clone() };
-        let unmeasured = Compared { ratio: None, ..slower.clone() };
+        let again = |again: Compared| Compared { again: Some(Box::new(again)), ..slower("a") };
+        let unmeasured = Compared::unmeasured("a");
+        let equal = found("b", Verdict::Inside, 1.0);
         let (passing, strict) = (args(&[]), args(&["--strict"]));
         for (of, code, when_strict) in [
-            (&slower, exit::REGRESSION, exit::REGRESSION),
-            (&case(Verdict::Slower, None), exit::REGRESSION, exit::REGRESSION),
-            (&unconfirmed, exit::OK, exit::INCONCLUSIVE),
-            (&open, exit::OK, exit::INCONCLUSIVE),
-            (&wide, exit::OK, exit::INCONCLUSIVE),
-            (&not_slower, exit::OK, exit::OK),
-            (&case(Verdict::Faster, None), exit::OK, exit::OK),
-            (&unmeasured, exit::ERROR, exit::ERROR),
+            (again(slower("a")), exit::REGRESSION, exit::REGRESSION),
+            (slower("a"), exit::REGRESSION, exit::REGRESSION),
+            (again(equal.clone()), exit::OK, exit::INCONCLUSIVE),
+            (found("a", Verdict::Open, 1.04), exit::OK, exit::INCONCLUSIVE),
+            (found("a", Verdict::Open, 1.02), exit::OK, exit::OK),
+            (found("a", Verdict::Outside, 0.8), exit::OK, exit::OK),
+            (unmeasured.clone(), exit::ERROR, exit::ERROR),
+            (again(unmeasured.clone()), exit::ERROR, exit::ERROR),
         ] {
-            let all = [case(Verdict::Equivalent, None), of.clone()];
+            let all = [equal.clone(), of];
             assert_eq!((passing.code(&all, false), strict.code(&all, false)), (code, when_strict));
         }
-        assert_eq!(strict.code(&[slower], true), exit::INVALID);
+        assert_eq!(strict.code(&[slower("a")], true), exit::INVALID);
         assert_eq!(strict.code(&[], false), exit::NOT_COMPARABLE);
+        let mut unasked = args(&[]);
+        unasked.fail_if_slower = None;
+        assert_eq!(unasked.code(&[unmeasured], false), exit::NOT_COMPARABLE);
     }
 
     #[test]

@@ -7,12 +7,12 @@ use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::RunComparison;
+use hopcost_model::results::{Compared, RunComparison};
 use hopcost_model::text::count;
 use hopcost_plan::Selector;
 use hopcost_probe::orphans::Orphans;
 use hopcost_read::stored::{self, Asked, RunSummary};
-use hopcost_stats::compare::{RUNS_MIN, check};
+use hopcost_stats::contrast::RUNS_MIN;
 use hopcost_view::number;
 
 use super::compare_args::Args;
@@ -25,7 +25,7 @@ use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
-/// Runs where fewer could decide too: one that was disturbed does not hide a regression then.
+/// Runs to measure: one that was disturbed does not hide a regression among so many.
 const RUNS_DEFAULT: u32 = 5;
 
 /// Measures new runs and compares them; measures again what looks slower.
@@ -71,39 +71,27 @@ fn chosen(args: &Args, selectors: &[String], baseline: &Side) -> anyhow::Result<
         known.push(selector);
     }
     chosen.retain(|case| known.is_empty() || known.iter().any(|one| one.fits(case)));
-    match chosen.as_slice() {
-        [] => Err(usage(format!("the baseline has no case to compare{with}"))),
-        [first, ..] if chosen.len() > check::CASES_MAX => Err(usage(format!(
-            "{} cases, of which {} at most are compared, since each takes a share of the error: \
-             name them, such as '{first}'",
-            chosen.len(),
-            check::CASES_MAX
-        ))),
-        _ => Ok(chosen),
+    if chosen.is_empty() {
+        return Err(usage(format!("the baseline has no case to compare{with}")));
     }
+    Ok(chosen)
 }
 
-/// The runs to measure. Refuses those of which no outcome could fail a case.
+/// The runs to measure. Refuses so few that they show no spread.
 fn ensure_able(args: &Args, baseline: &[RunSummary], cases: &[Case]) -> anyhow::Result<u32> {
     let runs_of = |case: &Case| {
-        baseline.iter().filter(|run| run.measured().any(|(of, _)| of == case)).count() as u32
+        baseline.iter().filter(|run| run.measured().any(|(of, _)| of == case)).count()
     };
     let of_baseline = cases.iter().map(runs_of).min().unwrap_or(0);
-    let Some(least) = check::least_new_runs(of_baseline, cases.len()) else {
-        return Err(usage(format!(
-            "the baseline has {} of a case, and a test over runs wants {RUNS_MIN} or more",
-            count(of_baseline as usize, "run")
-        )));
-    };
-    let n = args.runs.unwrap_or(least.max(RUNS_DEFAULT));
-    if n >= least {
+    let n = args.runs.unwrap_or(RUNS_DEFAULT);
+    let (a_side, in_all) = RUNS_MIN;
+    if of_baseline.min(n as usize) >= a_side && of_baseline + n as usize >= in_all {
         return Ok(n);
     }
     Err(usage(format!(
-        "{} against the baseline's {of_baseline} cannot fail one of {}: want --runs {least}, or \
-         fewer cases",
-        count(n as usize, "run"),
-        count(cases.len(), "case")
+        "{} against the baseline's {of_baseline} show no spread: want {a_side} a side, and \
+         {in_all} in all",
+        count(n as usize, "run")
     )))
 }
 
@@ -165,7 +153,7 @@ impl New<'_> {
         let mut found = found.map_err(|of| refusal(&of))?;
         for name in names {
             if !found.compared.iter().any(|of| of.case == name) {
-                found.compared.push(hopcost_read::unmeasured(&name));
+                found.compared.push(Compared::unmeasured(&name));
             }
         }
         Ok(found)

@@ -1,6 +1,6 @@
 //! What `hopcost compare` is asked, and when that fails.
 
-use hopcost_model::results::{Across, Compared, Statistic, Verdict};
+use hopcost_model::results::{Across, Compared, Statistic};
 use hopcost_model::text::count;
 
 use super::run::{AxisArgs, MeasuredArgs, percent};
@@ -9,15 +9,15 @@ use super::{exit, output};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("now").args(["live", "along"]).multiple(true)))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
        hopcost compare [OPTIONS] OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE...
        hopcost compare [OPTIONS] CASE CASE --along AXIS=FROM..TO
+       hopcost compare [OPTIONS] --worker OLD --worker NEW CASE
        hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
 pub struct Args {
     /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
-    /// cases, each of which selects one, the baseline first
+    /// cases, each of which selects one, the baseline first; with two workers the case of both
     #[arg(value_name = "RUN|CASE", required = true)]
     pub(super) what: Vec<String>,
     /// Runs, where a side has several: those before `--` are the baseline
@@ -34,7 +34,7 @@ pub struct Args {
     /// other (payload=64..1MiB, flows=1..16, gap=1us..1ms, rate=1k..1M); of stored ones, AXIS
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub(super) along: Option<String>,
-    /// Ratios off 1 by no more than this are those of equals
+    /// Treat cases within this ratio of each other as equal
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
     /// Fail (exit code 4) where a case is slower by more than this. What looks slower is measured
@@ -44,26 +44,20 @@ pub struct Args {
     /// Fail (exit code 5) where a case may be slower and is not decided
     #[arg(long, requires = "fail_if_slower")]
     pub(super) strict: bool,
-    /// Runs to measure against a baseline's (as many as can decide, 5 at least)
+    /// Runs to measure against a baseline's (5)
     #[arg(long, value_name = "N", requires = "fail_if_slower", conflicts_with = "live",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: Option<u32>,
     /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
     #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
     pub(super) statistic: Option<Statistic>,
-    /// Time at most, with --along for each value; a comparison stops when it is decided
-    #[arg(
-        long,
-        value_name = "TIME",
-        visible_alias = "budget",
-        default_value = "20s",
-        requires = "now"
-    )]
-    pub(super) duration: String,
+    /// Time at most, with --along for each value (20s); a comparison stops when it is decided
+    #[arg(long, value_name = "TIME", visible_alias = "budget")]
+    pub(super) duration: Option<String>,
     #[command(flatten)]
     pub(super) axes: AxisArgs,
     /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME", requires = "now")]
+    #[arg(long, value_name = "TIME")]
     pub(super) measure: Option<String>,
     #[command(flatten)]
     pub(super) measured: MeasuredArgs,
@@ -81,6 +75,13 @@ fn across_help() -> String {
 }
 
 impl Args {
+    /// Whether cases are measured side by side: those that are named, or the one of two workers.
+    pub(super) fn is_live(&self) -> bool {
+        let is_case = |word: &String| !std::path::Path::new(word).exists();
+        let two_workers = self.measured.worker.len() == 2 && self.new.is_empty();
+        self.live || two_workers && self.what.len() == 1 && self.what.iter().all(is_case)
+    }
+
     /// Ratios off 1 by no more than this share are those of equals.
     pub(super) fn margin(&self) -> f64 {
         self.fail_if_slower.unwrap_or(self.margin)
@@ -92,7 +93,7 @@ impl Args {
         first: &mut [Compared],
         again: impl FnOnce(&[String]) -> anyhow::Result<Vec<Compared>>,
     ) -> anyhow::Result<()> {
-        let slower = first.iter().filter(|of| of.verdict == Verdict::Slower);
+        let slower = first.iter().filter(|of| of.looks_slower());
         let slower: Vec<String> = slower.map(|of| of.case.clone()).collect();
         if self.fail_if_slower.is_none() || slower.is_empty() {
             return Ok(());
@@ -102,7 +103,7 @@ impl Args {
         let second = again(&slower)?;
         for of in first.iter_mut().filter(|of| slower.contains(&of.case)) {
             let found = second.iter().find(|again| again.case == of.case).cloned();
-            let found = found.unwrap_or_else(|| hopcost_read::unmeasured(&of.case));
+            let found = found.unwrap_or_else(|| Compared::unmeasured(&of.case));
             of.again = Some(Box::new(found));
         }
         Ok(())
@@ -114,8 +115,8 @@ impl Args {
             self.fail_if_slower.is_some() && compared.iter().any(is_it)
         };
         match () {
-            () if compared.is_empty() => exit::NOT_COMPARABLE,
             () if any(&|of| !of.is_measured()) => exit::ERROR,
+            () if compared.iter().all(|of| of.contrast.is_none()) => exit::NOT_COMPARABLE,
             () if is_invalid => exit::INVALID,
             () if any(&Compared::is_slower) => exit::REGRESSION,
             () if self.strict && any(&|of| of.is_open(self.margin())) => exit::INCONCLUSIVE,

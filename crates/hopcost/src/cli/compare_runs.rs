@@ -34,10 +34,7 @@ pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
 fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
     let all = sides.iter().flat_map(|side| &side.runs).flat_map(RunSummary::measured);
     let invalid: Vec<String> = all.filter(|(_, is_it)| *is_it).map(|(case, _)| case.id()).collect();
-    let is_it = |of: &Compared| {
-        let baseline = of.runs.as_ref().and_then(|runs| runs.baseline.as_ref());
-        invalid.contains(&of.case) || baseline.is_some_and(|id| invalid.contains(id))
-    };
+    let is_it = |of: &Compared| invalid.contains(&of.case) || invalid.contains(&of.baseline);
     !found.compared.is_empty() && found.compared.iter().all(is_it)
 }
 

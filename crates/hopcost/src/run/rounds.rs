@@ -11,7 +11,7 @@ use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::CpuAccounting;
 use hopcost_plan::{BUDGET_FOR_INTERVAL, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, RUN_FIXED_NS};
 use hopcost_probe::interrupt;
-use hopcost_stats::{compare, thinning};
+use hopcost_stats::{contrast, thinning};
 
 use super::budget::{Next, Spent};
 use super::clocks;
@@ -153,7 +153,7 @@ impl<'a> Rounds<'a> {
             let each = plan.question.as_ref().map(Question::rounds_a_look);
             return each.is_some_and(|each| round.is_multiple_of(each));
         }
-        let looks = compare::looks(plan.rounds / ROUNDS_A_BLOCK);
+        let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK);
         looks.iter().any(|(blocks, _)| blocks * ROUNDS_A_BLOCK == round)
     }
 

@@ -107,10 +107,14 @@ impl Runtimes {
         let said = || state.as_ref().ok()?.description.runtime.parse().ok();
         // A program that was named and does not even say what it is stays unnamed.
         let mut name = runtime.clone().or_else(said).unwrap_or_else(|| unnamed(at));
-        let earlier = self.slots()[..at].iter().filter_map(|slot| slot.found.get());
-        if runtime.is_none() && earlier.into_iter().any(|found| found.runtime == name) {
-            state = Err(format!("another worker was named that is `{name}` too"));
-            name = unnamed(at);
+        let mut earlier = self.slots()[..at].iter().filter_map(|slot| slot.found.get());
+        // Of two builds of one worker the second has a name of its own.
+        if at < self.named.len() && earlier.any(|found| found.runtime == name) {
+            let second = format!("{}+{}", name.word(), at + 1);
+            name = second.parse().unwrap_or_else(|_| unnamed(at));
+            if let Ok(ready) = &mut state {
+                ready.description.runtime = name.word().to_owned();
+            }
         }
         Found { runtime: name, state, place: place.clone() }
     }

@@ -130,8 +130,8 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     let disturbed = results.disturbed.as_ref().map(|why| format!("; disturbed: {why}"));
     let doubts = format!("{}{doubts}", disturbed.unwrap_or_default());
     if let Some(found) = &results.comparison {
-        let besides = format!("{}; {where_from}{doubts}", comparison::in_common(found));
-        return comparison::sentences(&found.compared, &besides);
+        let besides = format!("{}; {date}{doubts}", head::machine(&results.host));
+        return comparison::live_sentences(found, &besides);
     }
     let rankings = |group| order::sentences(group, results);
     let said = results.ladder.iter().flat_map(rankings);

@@ -147,7 +147,7 @@ impl<'a> Sides<'a> {
             self.has_deviation()
                 .then_some("±: standard deviation of all samples, whose quantiles these are."),
             (self.entries.iter().any(is_multiple))
-                .then_some("relative: median of the ratios in one round."),
+                .then_some("relative: trimmed mean of the ratios in one round."),
         ];
         let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
         (!said.is_empty()).then_some(said)
