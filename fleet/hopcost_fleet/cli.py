@@ -13,13 +13,14 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 
-from . import VERSION, agent
+from . import VERSION
 from .driver import Driver, Settings
 from .engine import STOP, Aborted, Engine
 from .hosts import Usage, printable, read_hosts, read_labels, seconds
 from .journal import SCHEMA, Journal, own
 from .slurm import submit
 
+INSTALL = "pip install 'hopcost[fleet]', or Debian's python3-pandas python3-scipy python3-matplotlib"
 PAIR_CASES = ["roundtrip/tcp?boundary=host", "roundtrip/udp?boundary=host"]
 
 
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"hopcost-fleet: {printable(error, 2000)}", file=sys.stderr)
         return 2
     except Aborted:
-        print("hopcost-fleet: aborted before anything was measured", file=sys.stderr)
+        print("hopcost-fleet: aborted", file=sys.stderr)
         return 130
 
 
@@ -65,8 +66,17 @@ def parser() -> argparse.ArgumentParser:
     add("--hopcost", metavar="FILE", type=Path, help="the binary to ship (the one beside this program)")
     add("--installed", metavar="PROGRAM", nargs="?", const="hopcost", help="ship nothing: use what the hosts have")
     add("--ssh-command", metavar="WORDS", help="in place of ssh: gets the address and a command")
-    add("--no-report", action="store_true", help="end without `hopcost fleet report`")
+    add("--no-report", action="store_true", help="end without the report")
     add("--cost-time", metavar="TIME", default="2s", help=argparse.SUPPRESS)
+    report = commands.add_parser("report", help="show what a fleet measured", description="Shows outliers among hosts, what they share, and slow pairs.")
+    report.set_defaults(do=show)
+    add = report.add_argument
+    add("directory", metavar="DIR", type=Path, help="the fleet's directory, also while the fleet is measured")
+    add("--format", choices=["text", "json", "html"], default="text", help="how to print it (text)")
+    add("--details", action="store_true", help="print every case, host and group, not one screen")
+    add("--output", "-o", metavar="FILE", type=Path, help="print to this file (stdout)")
+    add("--margin", metavar="PERCENT", default="3%", help="ratios within this are of no interest (3%%)")
+    add("--hopcost", metavar="FILE", type=Path, help="the binary that reads run files (the one beside this program)")
     agent = commands.add_parser("agent", help="be the quiet Dask worker of this host", description="Starts a Dask worker in the quiet profile.")
     agent.add_argument("scheduler", metavar="tcp://HOST:PORT")
     agent.add_argument("more", nargs=argparse.REMAINDER, metavar="OPTION", help="options of `dask worker` (--name, --host, --interface …)")
@@ -146,7 +156,7 @@ def start_job(options: argparse.Namespace) -> int:
 
 
 def finish(journal: Journal, binary: Path, options: argparse.Namespace) -> int:
-    """The report, and what the exit code is."""
+    """The report, and the exit code, which says what became of the tasks."""
     counts, hosts = journal.counts(), journal.host_rows()
     aborted = journal.get("status") == "aborted"
     out = [row for row in hosts if row["state"] != "ready"]
@@ -161,9 +171,55 @@ def finish(journal: Journal, binary: Path, options: argparse.Namespace) -> int:
     if options.no_report or aborted:
         return code
     sys.stdout.flush()
-    report = agent.begin([binary, "fleet", "report", directory], None, None, None)
-    why = agent.wait(report, float("inf"), STOP)
-    return 130 if why else code or report.returncode
+    try:
+        sys.stdout.buffer.write(report_of(directory, binary, 0.03, "text", False))
+        sys.stdout.buffer.flush()
+    except Usage as error:
+        # What was measured is there all the same.
+        print(f"hopcost-fleet: no report: {error}", file=sys.stderr)
+    return code
+
+
+def show(options: argparse.Namespace) -> int:
+    """Prints the report of a fleet."""
+    STOP.listen()
+    share = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", options.margin)
+    margin = float(share[1]) / 100 if share else 0.0
+    if not 0.001 <= margin <= 1:
+        raise Usage(f"--margin {printable(options.margin, 40)} is not a percentage from 0.1% to 100%")
+    text = report_of(options.directory, find_binary(options.hopcost), margin, options.format, options.details)
+    try:
+        if options.output:
+            options.output.write_bytes(text)
+        else:
+            sys.stdout.buffer.write(text)
+            sys.stdout.buffer.flush()
+    except OSError as error:
+        raise Usage(f"{options.output or 'stdout'}: {error.strerror}") from None
+    return 0
+
+
+def report_of(directory: Path, binary: Path, margin: float, form: str, details: bool) -> bytes:
+    """The report, after hopcost has read into the index what was measured since the last one."""
+    try:
+        from . import index, page, report
+
+        if form == "html":
+            import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise Usage(f"{error.name} is not here: {INSTALL}") from None
+    code, said, err = STOP.output_of([binary, "fleet", "index", "--", directory], float("inf"))
+    err = "".join(err.strip().splitlines()[-1:]).removeprefix("hopcost: ")
+    if code:
+        raise Usage(err or f"{binary} fleet index ended with {code}")
+    if err:
+        print(f"hopcost-fleet: {printable(err, 1000)}", file=sys.stderr)
+    try:
+        found = report.report(index.open_index(directory, is_indexed=bool(said)), margin)
+    except (sqlite3.Error, ValueError) as error:
+        raise Usage(f"{directory}: fleet.sqlite cannot be read: {error}") from None
+    write = {"text": lambda: page.to_text(found, details), "json": lambda: page.to_json(found), "html": lambda: page.to_html(found)}
+    return write[form]().encode()
 
 
 def find_binary(given: Path | None) -> Path:

@@ -1,5 +1,6 @@
 """What the tests share: a fleet of directories that pass for hosts, reached by a stand-in for ssh."""
 
+import importlib.util
 import json
 import os
 import shlex
@@ -18,6 +19,8 @@ FLEET = TESTS.parent
 FAKE = TESTS / "fake_hopcost.py"
 # What agents cost is not what most tests are about.
 QUICK = ["--cost-time", "100ms"]
+# The report needs it, the driver does not.
+HAS_PANDAS = all(importlib.util.find_spec(name) for name in ("pandas", "scipy", "matplotlib"))
 sys.path.insert(0, str(FLEET))
 
 
