@@ -1,4 +1,4 @@
-//! Known answers that `hopcost selftest` (selftest.rs) has not, through plan, run, file, read and view.
+//! Known answers through plan, run, file, read and view.
 
 use serde_json::Value;
 
@@ -47,4 +47,65 @@ fn replayed_latencies_come_back() {
     assert!((point(&document, 0, "p99_ns") - 1980.0).abs() <= 5.0);
     assert_eq!(point(&document, 0, "min_ns"), 1.0);
     assert_eq!(document["results"][0]["estimates"]["max_ns"], 2000.0);
+}
+
+#[test]
+fn every_known_answer_of_the_self_test_comes_out() {
+    let _alone = alone();
+    let home = Home::new();
+    let output = home.run(&["doctor", "--self-test"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    // What is simulated can be had everywhere; a probe that is not optimised decides no times.
+    let document = home.json(&["report", "last", "--format", "json"]);
+    for claim in document["judged"]["claims"].as_array().expect("claims") {
+        let is_simulated =
+            ["drift", "corrupt", "dup", "reorder"].iter().any(|id| claim["id"] == *id);
+        assert!(!is_simulated || claim["verdict"] == "holds", "{claim:#}");
+    }
+}
+
+/// p50 of a result with its ends, and the value of each trial.
+fn with_trials(document: &Value, result: usize) -> (Value, Vec<f64>) {
+    let result = &document["results"][result];
+    let trials = result["trials"].as_array().expect("trials");
+    let values = trials.iter().filter_map(|trial| trial["value_ns"].as_f64()).collect();
+    (result["estimates"]["p50_ns"].clone(), values)
+}
+
+/// How many times as wide an interval is as that of independent trials of their spread, whose half
+/// width is 1.96 standard errors of the difference of two medians.
+fn times_as_wide(document: &Value, result: usize) -> f64 {
+    let (p50, values) = with_trials(document, result);
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let sd = (logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() / (n - 1.0)).sqrt();
+    let (low, high) = (p50["low"].as_f64().unwrap(), p50["high"].as_f64().unwrap());
+    (high / low).ln() / (2.0 * 1.96 * 1.2533 * sd / (n / 2.0).sqrt())
+}
+
+#[test]
+fn a_slow_state_is_told_from_the_quiet_host_and_correlated_trials_widen_an_interval() {
+    let _alone = alone();
+    let home = Home::new();
+    let time = ["--rounds", "60", "--measure", "5ms"];
+    let of_host = ["roundtrip/known:level?host=two-states", "roundtrip/known:ar1?host=steady"];
+    let document = results(&home, &[&of_host[..], &time[..]].concat());
+    // It is slow for 60 % of the time, in which other work may put fewer than half of the trials.
+    let (p50, mut each) = with_trials(&document, 0);
+    each.sort_by(f64::total_cmp);
+    let point = p50["point"].as_f64().unwrap();
+    assert!((point / each[each.len() / 2] - 1.0).abs() < 0.001, "{p50:#}");
+    let slow = each.iter().filter(|ns| (**ns / 15e3 - 1.0).abs() < 0.01).count();
+    assert!(4 * slow >= each.len(), "{each:?}");
+    let quiet = |end: &str| p50["quiet"][end].as_f64().unwrap_or_else(|| panic!("{p50:#}"));
+    assert!(quiet("low") <= 10_050.0 && 9_950.0 <= quiet("high"), "{p50:#}");
+    assert!((quiet("point") / 10e3 - 1.0).abs() < 0.1, "{p50:#}");
+
+    let wider = times_as_wide(&document, 1);
+    assert!((1.8..3.2).contains(&wider), "{wider}");
+    let shuffled = [&["roundtrip/known:shuffled?host=steady"][..], &time[..]].concat();
+    let wider = times_as_wide(&results(&home, &shuffled), 0);
+    assert!((0.8..1.4).contains(&wider), "{wider}");
 }

@@ -22,9 +22,9 @@ mod compare;
 /// Each mechanism is what its row says: messages, system calls, context switches, sizes.
 #[path = "conformance.rs"]
 mod conformance;
-/// The dockets of published claims, and the page that says how to write one.
-#[path = "dockets.rs"]
-mod dockets;
+/// The published claims, and the page that says how to write some.
+#[path = "claims.rs"]
+mod claims;
 /// Where one case overtakes another along an axis.
 #[path = "along.rs"]
 mod along;
@@ -91,9 +91,6 @@ mod schema;
 /// Stream mechanisms are what their rows say, and end when an end dies.
 #[path = "streams.rs"]
 mod streams;
-/// What hopcost says of itself: its known answers.
-#[path = "selftest.rs"]
-mod selftest;
 /// The suites that hopcost brings.
 #[path = "suites.rs"]
 mod suites;

@@ -29,7 +29,7 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every target.
 pub const TARGETS: &[Target] = &[
     ("suite", suite),
-    ("docket", docket),
+    ("claims", claims),
     ("case", case),
     ("protocol", protocol),
     ("machine", machine),
@@ -45,8 +45,8 @@ pub fn suite(data: &[u8]) {
     plan(&Ask { suite: Some(source), ..Ask::default() });
 }
 
-/// A docket: parsed, planned, and the plan stored as JSON.
-pub fn docket(data: &[u8]) {
+/// A claims file: parsed, planned, and the plan stored as JSON.
+pub fn claims(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let files = [SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() }];
     let ask = Ask::default();

@@ -76,8 +76,6 @@ const REFUSALS: &[Refusal] = &[
         6,
         &["means something else"],
     ),
-    // Others.
-    ("selftest unimodal", 2, &["`unimodal`", "bimodal, stall"]),
 ];
 
 #[test]

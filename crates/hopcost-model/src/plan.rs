@@ -47,7 +47,7 @@ document! {
     #[serde(rename_all = "kebab-case")]
     pub enum Question {
         /// Which claims hold on this machine.
-        Dockets(Vec<DocketPlan>),
+        Claims(Vec<ClaimsPlan>),
         /// Which mechanism to use.
         Advice(AdviceRequest),
         /// Where the time of a round trip goes.
@@ -55,7 +55,7 @@ document! {
     }
 }
 
-/// Rounds from one look at the verdicts of dockets to the next.
+/// Rounds from one look at the verdicts on claims to the next.
 pub const ROUNDS_A_LOOK: u32 = 8;
 /// The same of advice: of many candidates most are out of the question soon.
 const ROUNDS_A_LOOK_OF_ADVICE: u32 = 3;
@@ -66,7 +66,7 @@ impl Question {
     /// Rounds from one look at the answer to the next; the first look is before the first round.
     pub const fn rounds_a_look(&self) -> u32 {
         match self {
-            Question::Dockets(_) => ROUNDS_A_LOOK,
+            Question::Claims(_) => ROUNDS_A_LOOK,
             Question::Advice(_) => ROUNDS_A_LOOK_OF_ADVICE,
             Question::Explanation(_) => ROUNDS_A_LOOK_OF_EXPLANATION,
         }
@@ -93,8 +93,8 @@ document! {
 }
 
 document! {
-    /// A docket as it was when the run was planned.
-    pub struct DocketPlan {
+    /// A claims file as it was when the run was planned.
+    pub struct ClaimsPlan {
         /// Its file, as named.
         pub file: String,
         /// Its text, a line each, since a run file has no line breaks in a text.
@@ -108,12 +108,12 @@ document! {
     }
 }
 
-impl DocketPlan {
-    /// Of a docket's text; a tab in it is a space.
+impl ClaimsPlan {
+    /// Of a file's text; a tab in it is a space.
     pub fn of(file: &str, text: &str, questions: &[String]) -> Self {
         let lines = text.lines().map(|line| line.replace('\t', " ")).collect();
         let (file, questions) = (file.to_owned(), questions.to_vec());
-        DocketPlan { file, lines, questions, cases: std::collections::BTreeMap::new() }
+        ClaimsPlan { file, lines, questions, cases: std::collections::BTreeMap::new() }
     }
     /// Its text.
     pub fn text(&self) -> String {

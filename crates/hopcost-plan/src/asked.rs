@@ -80,6 +80,13 @@ impl Asked {
         axes.chain(self.parameters.keys().map(String::as_str)).collect()
     }
 
+    /// The keys that were given several values.
+    pub(crate) fn swept(&self) -> Vec<&str> {
+        let axes = self.axes.iter().filter(|(_, all)| all.len() > 1).map(|(at, _)| AXES[*at].key);
+        let parameters = self.parameters.iter().filter(|(_, all)| all.len() > 1);
+        axes.chain(parameters.map(|(key, _)| key.as_str())).collect()
+    }
+
     /// Whether a case has one of the values given, on every axis that was; `is_cross` says
     /// whether a placement is what `cross` stands for.
     pub(crate) fn admit(&self, case: &Case, is_cross: &dyn Fn(Placement) -> bool) -> bool {

@@ -1,31 +1,32 @@
-//! One plan for the checks of several dockets, in which each case is measured once.
+//! One plan for the checks of several claims files, in which each case is measured once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::group::distinct;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::{DocketPlan, Plan, PlannedCase, Question};
+use hopcost_model::plan::{ClaimsPlan, Plan, PlannedCase, Question};
 
 use crate::ask::{Ask, SuiteSource};
-use crate::docket::{Docket, Quantity, Test, parse_docket};
+use crate::claims::{Check, Claims, Quantity, level, parsed};
 use crate::error::{Origin, PlanError, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
 use crate::time::{fitted, runtimes_of};
 
-/// Rounds at most where nobody says; the budget ends most runs before.
+/// Rounds at most by default; the budget ends most runs before.
 const ROUNDS_MOST: u32 = 400;
-/// Aimed length of a trial's measured phase where nobody says: more rounds decide more than longer
+/// Aimed length of a trial's measured phase by default: more rounds decide more than longer
 /// trials.
 const MEASURE_NS: u64 = 20_000_000;
 /// Operations over which the kernel counts system calls where a check is about them.
 const COUNTED_OPERATIONS: u64 = 50;
 
-/// Resolves what the dockets, as files and their texts, need; of some questions alone, what
-/// these need. The others as for [`plan`].
+/// Resolves what claims files need, or what some of their questions need. The other arguments are
+/// those of [`plan`].
 ///
 /// # Errors
-/// Everything wrong with the dockets. What this machine cannot do is a case with its reason.
+/// Everything wrong with the files. What this machine cannot do is a case with its reason.
 pub fn judging(
     ask: &Ask,
     files: &[SuiteSource],
@@ -39,37 +40,30 @@ pub fn judging(
         let ask = Ask { selectors, measure_ns, ..ask.clone() };
         plan(&ask, rust.to_vec(), runtimes, machine)
     };
-    let (mut dockets, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
-    let (mut seen, mut known) = (BTreeMap::<String, Vec<PlannedCase>>::new(), BTreeSet::new());
+    let (mut all, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
+    let (mut seen, mut known) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
     let (mut is_counted, mut asked) = (false, Vec::<String>::new());
     for source in files {
         let SuiteSource::Text { file, text } = source else { continue };
-        let docket = parse_docket(file, text)?;
-        asked.extend(docket.questions.iter().map(|question| question.id.clone()));
-        let docket = docket.asking(questions);
-        is_counted |= counts_calls(&docket);
+        let (source, claims) = parsed(file, text)?;
+        asked.extend(claims.questions.iter().map(|question| question.id.clone()));
+        let claims = claims.asking(questions);
+        is_counted |= counts_calls(&claims);
         let mut cases = BTreeMap::new();
-        for (selector, origin, wants_one) in docket.selectors() {
+        for (selector, origin) in claims.selectors(&source) {
             if !seen.contains_key(&selector) {
-                let found =
-                    of(vec![selector.clone()]).map_err(|error| origin.error(message(error)))?;
-                seen.insert(selector.clone(), found.cases);
-            }
-            let found = seen.get(&selector).map_or(&[][..], Vec::as_slice);
-            if wants_one && found.len() != 1 {
-                let named: Vec<String> = found.iter().take(3).map(PlannedCase::id).collect();
-                let message = format!(
-                    "it selects {} cases, of which a check takes one; say more of it: {}…",
-                    found.len(),
-                    named.join(", ")
+                let found = of(vec![selector.clone()]).map_err(|e| origin.error(message(e)))?.cases;
+                let ids: Vec<String> = found.iter().map(PlannedCase::id).collect();
+                check_distinct(&selector, &found).map_err(|message| origin.error(message))?;
+                whole.extend(
+                    ids.iter().cloned().zip(found).filter(|(id, _)| known.insert(id.clone())),
                 );
-                return Err(origin.error(message));
+                seen.insert(selector.clone(), ids);
             }
-            cases.insert(selector, found.iter().map(PlannedCase::id).collect());
-            let new = found.iter().filter(|case| known.insert(case.id()));
-            whole.extend(new.map(|case| (case.id(), case.clone())));
+            let ids = seen.get(&selector).cloned().unwrap_or_default();
+            cases.insert(selector, ids);
         }
-        dockets.push(DocketPlan { cases, ..DocketPlan::of(file, text, questions) });
+        all.push(ClaimsPlan { cases, ..ClaimsPlan::of(file, text, questions) });
     }
     if let Some(id) = questions.iter().find(|id| !asked.contains(id)) {
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
@@ -82,12 +76,12 @@ pub fn judging(
         planned.trial.counted_operations = COUNTED_OPERATIONS;
     }
     let mut plan = Plan {
-        suite: "dockets".to_owned(),
+        suite: "claims".to_owned(),
         rounds: ask.rounds.unwrap_or(ROUNDS_MOST),
         budget_ns: ask.budget_ns,
         baseline: None,
         cases: whole.into_iter().map(|(_, case)| case).collect(),
-        question: Some(Question::Dockets(dockets)),
+        question: Some(Question::Claims(all)),
         ..planned
     };
     if ask.measure_ns.is_none() {
@@ -96,7 +90,22 @@ pub fn judging(
     Ok(plan)
 }
 
-/// The message of an error about a selector, which stands in a docket.
+/// Refuses cases that differ in what their selector does not list.
+fn check_distinct(selector: &str, found: &[PlannedCase]) -> Result<(), String> {
+    let known: Vec<_> = found.iter().filter_map(PlannedCase::known).collect();
+    let levels = distinct(known.iter().map(|case| level(selector, case)));
+    if levels.len() == known.len() {
+        return Ok(());
+    }
+    let named: Vec<String> = found.iter().take(3).map(PlannedCase::id).collect();
+    Err(format!(
+        "it selects {} cases that differ in what it does not list: {}…",
+        found.len(),
+        named.join(", ")
+    ))
+}
+
+/// The message of an error about a selector, whose place is in a claims file.
 fn message(error: PlanError) -> String {
     match error {
         PlanError::Ask { message, .. } | PlanError::Suite { message, .. } => message,
@@ -104,11 +113,8 @@ fn message(error: PlanError) -> String {
     }
 }
 
-fn counts_calls(docket: &Docket) -> bool {
-    let mut tests = docket.claims.iter().flat_map(|claim| &claim.checks).map(|check| &check.test);
-    let counts = |test: &Test| {
-        let mut terms = test.terms().into_iter();
-        terms.any(|term| term.quantity == Quantity::Event("system-calls".to_owned()))
-    };
-    tests.any(counts)
+fn counts_calls(claims: &Claims) -> bool {
+    let calls = Quantity::Event("system-calls".to_owned());
+    let counts = |check: &Check| check.quantity == calls;
+    claims.claims.iter().any(|claim| claim.checks().any(counts))
 }

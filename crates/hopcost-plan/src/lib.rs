@@ -37,8 +37,8 @@ mod along;
 mod ask;
 mod asked;
 mod catalog;
+mod claims;
 mod compare;
-mod docket;
 mod error;
 mod expand;
 mod explain;
@@ -65,10 +65,8 @@ use hopcost_model::plan::Plan;
 pub use advise::advice;
 pub use along::{along, between, spelled};
 pub use ask::{Ask, SuiteSource};
+pub use claims::{Asking, Check, Claim, Claims, Number, Quantity, claims_of, level, parse_claims};
 pub use compare::{comparison, order_of};
-pub use docket::{
-    Asking, Check, Claim, Docket, Level, Number, Quantity, Term, Test, claims_of, parse_docket,
-};
 pub use error::{PlanError, nearest};
 pub use explain::explanation;
 pub use judging::judging;
@@ -78,7 +76,7 @@ pub use resolve::plan;
 pub use resume::check_resumed;
 pub use roles::{RoleAssignment, Roles, assign};
 pub use select::{CASES_MAX, Selector};
-pub use shipped::{DOCKETS, SHIPPED, docket, shown, shown_by};
+pub use shipped::{CLAIMS, SHIPPED, claims, shown, shown_by};
 pub use shown::{Export, ExportColumn, Label, Published, Shown, Variance};
 pub use suite::{Suite, parse_suite};
 pub use time::{

@@ -1,4 +1,4 @@
-//! The suites and dockets inside the binary.
+//! The suites and claims files inside the binary.
 
 use std::sync::LazyLock;
 
@@ -20,19 +20,20 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("pair", include_str!("../../../suites/pair.toml")),
 ];
 
-/// The dockets inside the binary: name, text.
-pub const DOCKETS: &[(&str, &str)] = &[
-    ("threads-udp-websocket", include_str!("../../../dockets/threads-udp-websocket.toml")),
-    ("runtimes", include_str!("../../../dockets/runtimes.toml")),
-    ("microkernel", include_str!("../../../dockets/microkernel.toml")),
-    ("wakeup", include_str!("../../../dockets/wakeup.toml")),
-    ("copies", include_str!("../../../dockets/copies.toml")),
+/// The claims files inside the binary: name, text.
+pub const CLAIMS: &[(&str, &str)] = &[
+    ("threads-udp-websocket", include_str!("../../../claims/threads-udp-websocket.toml")),
+    ("runtimes", include_str!("../../../claims/runtimes.toml")),
+    ("microkernel", include_str!("../../../claims/microkernel.toml")),
+    ("wakeup", include_str!("../../../claims/wakeup.toml")),
+    ("copies", include_str!("../../../claims/copies.toml")),
+    ("self-test", include_str!("../../../claims/self-test.toml")),
 ];
 
-/// A docket inside the binary, as if it were a file.
-pub fn docket(name: &str) -> Option<SuiteSource> {
-    let (name, text) = DOCKETS.iter().find(|(known, _)| *known == name)?;
-    Some(SuiteSource::Text { file: format!("dockets/{name}.toml"), text: (*text).to_owned() })
+/// A claims file inside the binary, as if it were a file.
+pub fn claims(name: &str) -> Option<SuiteSource> {
+    let (name, text) = CLAIMS.iter().find(|(known, _)| *known == name)?;
+    Some(SuiteSource::Text { file: format!("claims/{name}.toml"), text: (*text).to_owned() })
 }
 
 /// What the shipped suites say of reports, with their names.

@@ -2,7 +2,7 @@
 //! variances, an export, and what others call the cases. Each stands in the suite that it
 //! belongs to, as `[[published]]`, `[[variance]]`, `[export]` and `[[label]]`; those of
 //! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
-//! which are read as those of a docket, are for runs of the suite alone.
+//! which are read as those of a claims file, are for runs of the suite alone.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ pub struct Shown {
     /// What the answer gives times in.
     #[serde(default)]
     pub unit: TimeUnit,
-    /// The docket of what others said of such cases.
-    pub docket: Option<String>,
+    /// The claims file of what others said of such cases.
+    pub claims: Option<String>,
     /// Tables that others published.
     #[serde(default)]
     pub published: Vec<Published>,

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::asked::{Asked, axis_keys};
 use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::select::{Pattern, Selector, parse_workloads};
-use crate::shipped::{DOCKETS, SHIPPED, shown};
+use crate::shipped::{CLAIMS, SHIPPED, shown};
 use crate::shown::Shown;
 use crate::time::{
     COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
@@ -97,7 +97,7 @@ impl Source {
             "",
             &[
                 &measures[..],
-                &["unit", "docket", "published", "label", "variance", "export", "case", "claim"],
+                &["unit", "claims", "published", "label", "variance", "export", "case", "claim"],
             ]
             .concat(),
         )?;
@@ -160,9 +160,9 @@ impl Source {
             }
         });
         let mut found = found?;
-        for (selector, origin, _) in self.claims(table)?.selectors() {
+        for (selector, origin) in self.claims()?.selectors(self) {
             let selector = Selector::parse(&selector).map_err(|message| origin.error(message))?;
-            found.push((selector, origin.clone()));
+            found.push((selector, origin));
         }
         Ok(found)
     }
@@ -176,9 +176,9 @@ impl Source {
                 let message = || unknown("table", text, &distinct(known.iter().copied()));
                 if known.contains(&text) { Ok(None) } else { Err(message()) }
             }
-            "docket" => {
-                let known: Vec<&str> = DOCKETS.iter().map(|(name, _)| *name).collect();
-                let message = || unknown("docket", text, &known);
+            "claims" => {
+                let known: Vec<&str> = CLAIMS.iter().map(|(name, _)| *name).collect();
+                let message = || unknown("claims file", text, &known);
                 if known.contains(&text) { Ok(None) } else { Err(message()) }
             }
             "label.cases" | "variance.cases" => Selector::parse(text).map(Some),

@@ -523,17 +523,17 @@ mod tests {
     #[test]
     fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit_and_what_does_not_is_told()
      {
-        let dockets = || Question::Dockets(Vec::new());
-        let fits = asked(cases(60), 40, dockets());
+        let claims = || Question::Claims(Vec::new());
+        let fits = asked(cases(60), 40, claims());
         assert_eq!(fitted(&fits, &[]), TRIAL_DEFAULT);
         // Six rounds of 60 trials of 81 ms take 29 s, of 41 ms 15 s.
-        let short = asked(cases(60), 20, dockets());
+        let short = asked(cases(60), 20, claims());
         let trial = fitted(&short, &[]);
         assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
         let short = Plan { trial, ..short };
         assert_eq!(expected(&short, &[], None).beyond, None);
         assert!(estimate_ns(&short, &[]) <= 20_000 * MS);
-        let none = asked(cases(60), 10, dockets());
+        let none = asked(cases(60), 10, claims());
         let none = Plan { trial: fitted(&none, &[]), ..none };
         assert_eq!(none.trial.measure_ns, MEASURE_FLOOR_NS);
         let all_ns = 6 * 60 * 41 * MS + RUN_FIXED_NS;

@@ -52,7 +52,7 @@ fn took_s(run: &Run) -> f64 {
 fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
     let plan = &raw.plan;
     raw.about.ended.as_ref()?;
-    if plan.comparison.is_some() || matches!(plan.question, Some(Question::Dockets(_))) {
+    if plan.comparison.is_some() || matches!(plan.question, Some(Question::Claims(_))) {
         // It says itself what is not decided, and what would decide it.
         return None;
     }

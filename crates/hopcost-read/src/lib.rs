@@ -87,7 +87,7 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
     let mut decided = None;
     let wanted = match &raw.plan.question {
         _ if raw.plan.comparison.is_some() && comparison::is_settled(raw) => BTreeSet::new(),
-        Some(Question::Dockets(_)) => {
+        Some(Question::Claims(_)) => {
             let judged = read(raw, rust).judged;
             decided = judged.as_ref().map(judge::decided);
             judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))

@@ -45,7 +45,6 @@ pub mod outlier;
 pub mod pooled;
 pub mod precision;
 pub mod quiet;
-pub mod region;
 pub mod rng;
 pub mod sample;
 #[cfg(any(test, feature = "testing"))]

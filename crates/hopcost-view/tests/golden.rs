@@ -56,9 +56,9 @@ fn verdicts_on_claims() {
     insta::assert_snapshot!("judged_markdown", lines(&markdown, "## Which claims hold", 90));
     insta::assert_snapshot!("judged_sentences", text::sentences(&judged));
     let mut none = judged.clone();
-    none.judged = Some(Judged { dockets: Vec::new(), claims: Vec::new(), questions: Vec::new() });
+    none.judged = Some(Judged::default());
     let said = text::answer(&none, None, &STYLE);
-    assert!(said.contains("No claim: the run has no docket, or none that"), "{said}");
+    assert!(said.contains("No claim: the run has no claims file that"), "{said}");
 }
 
 #[test]

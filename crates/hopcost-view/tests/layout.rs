@@ -30,7 +30,7 @@ fn empty() -> Results {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
-    let judged = with_texts(&judged(), "sentence because test", &"文字 are wide; ".repeat(9));
+    let judged = with_texts(&judged(), "sentence because check", &"文字 are wide; ".repeat(9));
     for (name, results) in [("worn", &worn()), ("empty", &empty()), ("judged", &judged)] {
         for style in styles() {
             check(name, &text::report(results, None, &style), &style);

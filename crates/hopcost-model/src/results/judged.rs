@@ -1,17 +1,17 @@
 //! Which claims hold on a machine.
 
-use super::ratio::Ratio;
 use super::statistic::Estimate;
 use crate::document;
 
 document! {
-    /// The claims of one or several dockets, judged by what was measured.
+    /// The claims of one or several files, judged by what was measured.
+    #[derive(Default)]
     pub struct Judged {
-        /// The dockets.
-        pub dockets: Vec<JudgedDocket>,
-        /// Their claims, in the order of the dockets.
+        /// The files.
+        pub files: Vec<JudgedFile>,
+        /// Their claims, in the order of the files.
         pub claims: Vec<JudgedClaim>,
-        /// The questions that the dockets ask of their claims.
+        /// The questions that the files ask of their claims.
         #[serde(default)]
         pub questions: Vec<JudgedQuestion>,
     }
@@ -19,7 +19,7 @@ document! {
 
 document! {
     /// Where claims come from.
-    pub struct JudgedDocket {
+    pub struct JudgedFile {
         /// Name.
         pub name: String,
         /// What it is about, in a sentence.
@@ -36,8 +36,8 @@ document! {
     pub enum Ruling {
         /// It is true here.
         Holds,
-        /// There is not enough to tell.
-        CannotTell,
+        /// The numbers do not decide, or this machine cannot measure them.
+        Undecided,
         /// It is true under one condition and false under another.
         Depends,
         /// It is false here.
@@ -46,15 +46,32 @@ document! {
 }
 
 impl Ruling {
-    /// All of them, the worst last.
-    pub const ALL: [Ruling; 4] =
-        [Ruling::Holds, Ruling::CannotTell, Ruling::Depends, Ruling::Fails];
+    /// Verdicts on claims, the worst first; `None` is that of a claim which is not checkable.
+    pub const ALL: [Option<Ruling>; 5] = [
+        Some(Ruling::Fails),
+        Some(Ruling::Depends),
+        Some(Ruling::Undecided),
+        Some(Ruling::Holds),
+        None,
+    ];
+
+    /// What so many claims with a verdict do: `fails`, `fail`.
+    pub fn verb(verdict: Option<Ruling>, n: usize) -> &'static str {
+        let words = match verdict {
+            Some(Ruling::Holds) => ["holds", "hold"],
+            Some(Ruling::Fails) => ["fails", "fail"],
+            Some(Ruling::Depends) => ["depends", "depend"],
+            Some(Ruling::Undecided) => ["is undecided", "are undecided"],
+            None => ["is not checkable", "are not checkable"],
+        };
+        words[usize::from(n != 1)]
+    }
 
     /// As it is written.
     pub const fn word(self) -> &'static str {
         match self {
             Ruling::Holds => "holds",
-            Ruling::CannotTell => "cannot-tell",
+            Ruling::Undecided => "undecided",
             Ruling::Depends => "depends",
             Ruling::Fails => "fails",
         }
@@ -64,99 +81,55 @@ impl Ruling {
 document! {
     /// A claim.
     pub struct JudgedClaim {
-        /// Id, unique among the claims of its docket.
+        /// Id, unique among the claims of its file.
         pub id: String,
-        /// The docket's name.
-        pub docket: String,
+        /// The file's name.
+        pub file: String,
         /// The sentence as published.
         pub sentence: String,
-        /// Where it stands in the source.
+        /// Where the source has it.
         pub at: Option<String>,
-        /// The verdict; `null` where nothing of it can be checked.
+        /// What an ambiguous sentence means here; `null` if it has one meaning.
+        pub meaning: Option<String>,
+        /// The verdict; `null` if no measurement can decide it.
         pub verdict: Option<Ruling>,
-        /// Why, in a sentence.
+        /// The numbers that decide it, or why there are none.
         pub because: String,
-        /// What was checked: each check at each level of the factors that it is made at.
+        /// What explains these numbers; `null` if no finding does.
+        pub cause: Option<String>,
+        /// What was checked: each check at each level of what its cases vary.
         pub parts: Vec<JudgedPart>,
-        /// What of it no measurement can tell.
-        pub not_checkable: Vec<NotCheckable>,
+        /// What of it no measurement can decide, and why.
+        pub not_checkable: Option<String>,
     }
 }
 
 document! {
     /// A check at one level.
     pub struct JudgedPart {
-        /// What it says; the claim's sentence where it is `null`.
-        pub says: Option<String>,
-        /// The check as written.
-        pub test: String,
-        /// What an ambiguous sentence is taken to mean here; `null` where it has one meaning.
-        pub meaning: Option<String>,
-        /// At which level of the factors that are varied (`place=cross`); `null` where none is.
+        /// What is checked, in words.
+        pub check: String,
+        /// At which level of what its cases vary (`place=cross`); `null` if there is one.
         pub level: Option<String>,
-        /// The verdict; `null` where the check tells a number and claims nothing of it.
+        /// The verdict; `null` if the check reports a number and claims nothing of it.
         pub verdict: Option<Ruling>,
-        /// What was measured; `null` where the check is of no number or nothing was measured.
-        pub value: Option<JudgedValue>,
-        /// What the number would have to be; `null` where the check is of no number.
-        pub region: Option<Region>,
-        /// Of a crossover, both at each value of the axis; the first of the check is the second here.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub points: Vec<CrossoverPoint>,
+        /// What was measured, with the interval that decides; `null` if nothing was.
+        pub value: Option<Estimate>,
+        /// The unit of the value and the bounds.
+        pub unit: JudgedUnit,
+        /// What is claimed of the number.
+        pub region: Region,
         /// The cases that it is about.
         pub cases: Vec<String>,
-        /// Why, in a sentence.
+        /// The number in a sentence, or why there is none.
         pub because: String,
-        /// Rounds that would probably decide; `null` where it is decided or where no number would.
+        /// Rounds that would probably decide; `null` if it is decided or if no number would.
         pub rounds_to_decide: Option<u32>,
     }
 }
 
 document! {
-    /// Both cases of a crossover at one value of the axis.
-    pub struct CrossoverPoint {
-        /// The value: bytes, flows, nanoseconds or messages a second.
-        pub at: u64,
-        /// The case of the second way.
-        pub case: String,
-        /// What the first took: median over trials.
-        pub first_ns: Option<f64>,
-        /// What the second took.
-        pub second_ns: Option<f64>,
-        /// The second as a multiple of the first (the baseline), paired by round. Below 1 the second
-        /// is faster.
-        pub ratio: Option<Ratio>,
-        /// Which one is faster, as far as the ratio tells.
-        pub faster: Faster,
-    }
-}
-
-document! {
-    /// Which of two is faster.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Faster {
-        /// The first.
-        First,
-        /// The second.
-        Second,
-        /// The data does not decide.
-        Neither,
-    }
-}
-
-document! {
-    /// A number that a check is about.
-    pub struct JudgedValue {
-        /// With the interval that the verdict is read from.
-        pub estimate: Estimate,
-        /// What it is given in.
-        pub unit: JudgedUnit,
-    }
-}
-
-document! {
-    /// What a number is given in.
+    /// The unit of a number.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum JudgedUnit {
@@ -168,16 +141,14 @@ document! {
         Share,
         /// Nanoseconds.
         Ns,
-        /// Bytes.
-        Bytes,
-        /// Gigabits (10⁹ bits) a second.
+        /// Gigabits (10⁹ bits) per second.
         Gbps,
     }
 }
 
 document! {
     /// The numbers from `low` to `high`; `null` is an open end.
-    #[derive(Copy)]
+    #[derive(Copy, Default)]
     pub struct Region {
         /// Least.
         pub low: Option<f64>,
@@ -187,30 +158,19 @@ document! {
 }
 
 document! {
-    /// A part of a claim that no measurement can tell.
-    pub struct NotCheckable {
-        /// The part, as published.
-        pub part: String,
-        /// Why not.
-        pub reason: String,
-    }
-}
-
-document! {
     /// A question whose answer follows from claims.
     pub struct JudgedQuestion {
         /// Id.
         pub id: String,
-        /// The docket's name.
-        pub docket: String,
+        /// The file's name.
+        pub file: String,
         /// The question.
         pub asks: String,
         /// The claims that answer it.
         pub claims: Vec<String>,
-        /// Supported (holds), not supported (fails), or what else the claims say together; `null`
-        /// where nothing of them can be checked.
+        /// What its claims say together; `null` if no measurement can decide them.
         pub verdict: Option<Ruling>,
-        /// The answer in a short paragraph with its figures.
+        /// The answer in up to three sentences: the verdicts, the numbers, what explains them.
         pub answer: String,
     }
 }

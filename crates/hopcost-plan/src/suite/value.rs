@@ -10,7 +10,7 @@ use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
 
 pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
-/// The text of a suite or a docket, from which places are told.
+/// The text of a suite or a claims file, from which places are told.
 pub(crate) struct Source(pub Arc<SourceText>);
 
 /// Longest file, in bytes.

@@ -4,8 +4,8 @@
 mod common;
 
 /// Round trips that are taken apart by other cases.
-/// Dockets: checks, their mistakes and their plan.
-mod dockets;
+/// Claims files: checks, their mistakes and their plan.
+mod claims;
 
 /// Who plays what in a case of one runtime and of two.
 mod roles;

@@ -1,13 +1,13 @@
 //! The suite `runtimes`, planned with what the shipped workers say of themselves
 //! where nothing is missing (`tests/workers`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::common::runtimes::here;
 use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement, Runtime};
 use hopcost_model::plan::Plan;
-use hopcost_plan::{
-    Ask, Level, RuntimeFacts, Selector, SuiteSource, Term, claims_of, estimate_ns, plan,
-};
+use hopcost_plan::{Ask, RuntimeFacts, Selector, SuiteSource, claims_of, estimate_ns, level, plan};
 
 const SECOND: u64 = 1_000_000_000;
 const RUNTIMES: [&str; 6] = ["rust", "cpp", "go", "java", "node", "python"];
@@ -72,29 +72,26 @@ fn every_runtime_calls_every_other() {
 #[test]
 fn each_claim_of_a_suite_has_its_cases_at_every_level_that_it_is_told_for() {
     let all = cases(&planned(&workers));
-    let copies = Ask { suite: Some(SuiteSource::Shipped("copies".into())), ..ask(&[]) };
-    let copies = cases(&plan(&copies, mechanisms(), &Vec::new, &two()).unwrap());
-    for (suite, all, levels) in [("runtimes", all, 15), ("copies", copies, 20)] {
-        let docket = claims_of(suite).pop().unwrap();
-        let has = |term: &Term, level: &Level| {
-            let selector = docket.selector(&term.name, level).unwrap();
-            let selector: Selector = selector.try_into().unwrap();
-            let own: Vec<&Case> = all.iter().filter(|case| selector.fits(case)).collect();
-            assert!(suite == "copies" || own.len() < 2, "{own:?}");
-            own.len()
-        };
-        let checks =
-            docket.claims.iter().flat_map(|c| c.checks.iter().map(move |check| (c, check)));
-        let told = checks.map(|(claim, check)| {
-            let least = if suite == "copies" { 4 } else { 1 };
-            let is_told =
-                |level: &&Level| check.test.terms().iter().all(|term| has(term, level) >= least);
-            let told = docket.levels(claim, check).iter().filter(is_told).count();
-            assert!(told > 0, "{suite}, {}: {}", claim.id, check.text);
-            told
-        });
-        assert_eq!(told.sum::<usize>(), levels, "{suite}");
+    let claims = claims_of("runtimes").pop().unwrap();
+    let mut told = 0;
+    for claim in &claims.claims {
+        for check in claim.checks() {
+            let levels = |name: &str| -> Vec<BTreeMap<String, String>> {
+                let text = claims.selector(name, claim).unwrap();
+                let selector: Selector = text.clone().try_into().unwrap();
+                all.iter()
+                    .filter(|case| selector.fits(case))
+                    .map(|case| level(&text, case))
+                    .collect()
+            };
+            let others = levels(check.over().unwrap());
+            let both: BTreeSet<_> =
+                levels(&check.of).into_iter().filter(|level| others.contains(level)).collect();
+            assert!(!both.is_empty(), "{}", claim.id);
+            told += both.len();
+        }
     }
+    assert_eq!(told, 15);
 }
 
 #[test]

@@ -314,8 +314,8 @@ fn what_reports_show_is_checked_too() {
             "mine.toml:5:1: published.files: unknown field `files`",
         ),
         (
-            "[case]\na = \"call/sleep\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ test = \"ratio(a, b)\" }]",
-            "mine.toml:9:29: claim.check.test: unknown case `b`",
+            "[case]\na = \"call/sleep\"\n[[claim]]\nid = \"a\"\nsentence = \"a\"\ncheck = [{ of = \"a\", over = \"b\" }]",
+            "mine.toml:9:10: claim.check: unknown case `b`",
         ),
         (
             "[[published]]\nfile = \"copie.csv\"",

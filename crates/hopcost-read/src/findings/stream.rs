@@ -40,9 +40,9 @@ fn copied(trials: &[&RawTrial]) -> Option<Finding> {
     let sends = stream::zero_copy(trials).filter(|sends| sends.copied > 0)?;
     let share = sends.copied as f64 / sends.completed.max(sends.copied) as f64;
     let evidence = format!(
-        "Of {} sends that were to be without a copy, the kernel copied {} ({}).",
-        sends.completed,
+        "The kernel copied {} of {} zero-copy sends ({}).",
         sends.copied,
+        sends.completed,
         format::percent(share)
     );
     let values = [("copied", sends.copied as f64), ("copied_share", share)];

@@ -4,408 +4,287 @@ use std::collections::BTreeMap;
 
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::plan::ROUNDS_A_LOOK;
-use hopcost_model::results::{
-    CrossoverPoint, Estimate, Faster, JudgedPart, JudgedUnit, JudgedValue, Ratio, Region, Ruling,
-    Status, Verdict,
+use hopcost_model::results::{Estimate, JudgedPart, Region, Ruling, Status, Verdict};
+use hopcost_plan::{Check, Number, Quantity};
+use hopcost_stats::contrast::{
+    BETWEEN_RUNS, Contrast, ERROR, LogRatio, Region as Bounds, contrast, error_after,
 };
-use hopcost_plan::{Check, Level, Number, Quantity, Term, Test};
-use hopcost_stats::contrast::{BETWEEN_RUNS, ERROR, LogRatio, error_after};
-use hopcost_stats::region::{Errors, Placed, place, place_interval};
-use hopcost_stats::sample::median;
 use hopcost_stats::tail::normal_quantile;
 
-use super::bench::Bench;
-use super::number::{Values, along, logs};
-use super::{value, words};
+use super::{Bench, Pair, value, words};
 use crate::case::Reading;
-use crate::format;
+use crate::ratio::paired;
 
-/// What there is to tell of a check.
-struct Told {
-    verdict: Ruling,
-    because: String,
-    value: Option<JudgedValue>,
-    points: Vec<CrossoverPoint>,
+/// Trials before it counts that a case has no finding: some findings need more trials than a look.
+const FINDING_TRIALS: usize = 16;
+
+/// What a check finds: where its number lies, and what reports show of it.
+struct Found {
+    ruling: Ruling,
+    value: Option<Estimate>,
+    /// Why there is no number.
+    why: String,
     rounds_to_decide: Option<u32>,
 }
 
-impl Told {
-    /// Without a number.
-    fn of(verdict: Ruling, because: String) -> Self {
-        Told { verdict, because, value: None, points: Vec::new(), rounds_to_decide: None }
+impl Found {
+    fn of(ruling: Ruling, why: impl Into<String>) -> Self {
+        Found { ruling, value: None, why: why.into(), rounds_to_decide: None }
     }
 
-    /// Nothing is measured yet.
     fn not_yet() -> Self {
-        let why = "not measured in enough rounds".to_owned();
-        Told { rounds_to_decide: Some(ROUNDS_A_LOOK), ..Told::of(Ruling::CannotTell, why) }
+        let why = "not measured in enough rounds";
+        Found { rounds_to_decide: Some(ROUNDS_A_LOOK), ..Found::of(Ruling::Undecided, why) }
+    }
+
+    /// A number and where it lies; `back` gives it its unit.
+    fn placed(found: &Contrast, back: fn(f64) -> f64) -> Self {
+        let end = |end: f64| Some(back(end)).filter(|end| end.is_finite());
+        let estimand = "the number of the check, over rounds".to_owned();
+        let value = Estimate {
+            low: found.ends.and_then(|(low, _)| end(low)),
+            high: found.ends.and_then(|(_, high)| end(high)),
+            level: Some(1.0 - 2.0 * found.error),
+            ..Estimate::exact(back(found.point), found.n as u32, estimand)
+        };
+        let ruling = match found.verdict {
+            Verdict::Inside => Ruling::Holds,
+            Verdict::Outside => Ruling::Fails,
+            Verdict::Open => Ruling::Undecided,
+        };
+        Found { value: Some(value), rounds_to_decide: found.more, ..Found::of(ruling, "") }
     }
 }
 
-/// How many numbers share the error of a check.
-pub fn numbers(test: &Test) -> usize {
-    match test {
-        _ if test.is_told() => 0,
-        Test::Order(terms) => terms.len() - 1,
-        Test::Equivalent(terms, _) => terms.len() * (terms.len() - 1) / 2,
-        Test::Number(..) => 1,
-        Test::Exists(_) | Test::Consistent(..) => 0,
-    }
+/// One-sided errors of a verdict; all numbers of a claim share the second.
+struct Errors {
+    inside: f64,
+    outside: f64,
+}
+
+/// The values of a number by round, how far runs differ in it besides (SD), and whether they are
+/// logarithms.
+struct Values {
+    by_round: BTreeMap<u32, f64>,
+    between: f64,
+    is_log: bool,
 }
 
 impl<'a> Bench<'a> {
-    /// A check of a claim with so many numbers.
-    pub fn part(&self, check: &Check, level: &Level, sharing: usize) -> JudgedPart {
-        let mut cases: Vec<&Reading> = Vec::new();
-        for term in check.test.terms() {
-            for reading in self.of_term(term, level) {
-                if !cases.iter().any(|one| one.index == reading.index) {
-                    cases.push(reading);
-                }
-            }
-        }
-        let is_told = check.test.is_told();
-        let told = self.misled(&check.test, &cases).filter(|_| !is_told).map_or_else(
-            || self.told(&check.test, level, sharing),
-            |why| Told::of(Ruling::CannotTell, why),
-        );
-        let (region, unit) = match &check.test {
-            Test::Number(number, region) => (Some(*region), number.unit()),
-            _ => (None, JudgedUnit::Number),
+    /// A check of a claim with so many numbers, at one level.
+    pub(super) fn part(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> JudgedPart {
+        let cases = pair.first.iter().chain(&pair.second);
+        let ids: Vec<String> = cases.map(|reading| reading.result.id.clone()).collect();
+        let misled = self.misled(check, &ids).filter(|_| !check.claims_nothing());
+        let found = match misled {
+            Some(why) => Found::of(Ruling::Undecided, why),
+            None => self
+                .found(check, pair, sharing)
+                .unwrap_or_else(|why| Found::of(Ruling::Undecided, why)),
         };
-        let words = level.iter().map(|(key, value)| format!("{key}={value}"));
-        let words: Vec<String> = words.collect();
-        let why = words::reason(&cases, self.readings, self.findings);
-        let why =
-            why.filter(|_| told.value.is_some()).map_or(String::new(), |why| format!("; {why}"));
-        JudgedPart {
-            says: check.says.clone(),
-            test: check.text.clone(),
-            meaning: check.meaning.clone(),
-            level: (!words.is_empty()).then(|| words.join(", ")),
-            verdict: (!is_told).then_some(told.verdict),
-            value: told.value.map(|value| JudgedValue {
-                unit: if region.is_some() { unit } else { value.unit },
-                ..value
-            }),
-            region,
-            points: told.points,
-            cases: cases.iter().map(|reading| reading.result.id.clone()).collect(),
-            because: format!("{}{why}", told.because),
-            rounds_to_decide: told.rounds_to_decide.filter(|_| !is_told),
+        let claims_something = !check.claims_nothing();
+        let level: Vec<String> =
+            pair.level.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let mut part = JudgedPart {
+            check: check.says.clone().unwrap_or_else(|| words::subject(check)),
+            level: (!level.is_empty()).then(|| level.join(", ")),
+            verdict: claims_something.then_some(found.ruling),
+            value: found.value,
+            unit: check.unit(),
+            region: check.region,
+            cases: ids,
+            because: found.why,
+            rounds_to_decide: found.rounds_to_decide.filter(|_| claims_something),
+        };
+        if part.value.is_some() {
+            part.because = words::evidence(check, &[&part]);
         }
+        part
     }
 
-    /// Why times of these cases tell nothing, if one of them is not what its label says.
-    fn misled(&self, test: &Test, cases: &[&Reading]) -> Option<String> {
-        let is_time = |term: &&Term| {
-            matches!(term.quantity, Quantity::Headline | Quantity::Statistic(_) | Quantity::Ticks)
-        };
-        if matches!(test, Test::Exists(_)) || !test.terms().iter().any(is_time) {
+    /// Why the times of these cases decide nothing, if one of them is not what its label says.
+    fn misled(&self, check: &Check, ids: &[String]) -> Option<String> {
+        if !check.quantity.is_time() || matches!(check.number, Number::Fails(_)) {
             return None;
         }
         let of = |f: &&Finding| {
-            let case = |id: &str| cases.iter().any(|reading| reading.result.id == id);
-            f.severity == Severity::Invalid && f.case.as_deref().is_none_or(case)
+            f.severity == Severity::Invalid && f.case.as_ref().is_none_or(|id| ids.contains(id))
         };
-        let found = self.findings.iter().find(of)?;
+        let found = self.findings.iter().find(of).filter(|_| !ids.is_empty())?;
         let whose = found.case.as_deref().unwrap_or("the run");
         let evidence = found.evidence.trim_end_matches('.');
-        Some(format!("{whose} is not to be believed ({}): {evidence}", found.code))
+        Some(format!("{whose} is invalid ({}): {evidence}", found.code))
     }
 
-    fn told(&self, test: &Test, level: &Level, sharing: usize) -> Told {
-        match test {
-            Test::Exists(term) => self.exists(term, level),
-            Test::Consistent(left, right) => consistent(*left, *right),
-            Test::Number(number @ Number::Crossover(..), region) => self
-                .crossover(number, *region, level, sharing)
-                .unwrap_or_else(|why| Told::of(Ruling::CannotTell, why)),
-            Test::Number(number, region) => match self.values(number, level) {
-                Err(why) => Told::of(Ruling::CannotTell, why),
-                Ok(values) => self.number(number, &values, *region, level, sharing),
-            },
-            Test::Order(terms) => {
-                let pairs = terms.windows(2).map(|pair| (&pair[0], &pair[1]));
-                let region = Region { low: None, high: Some(1.0f64.next_down()) };
-                self.pairs(pairs.collect(), region, level, sharing)
+    fn found(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<Found, String> {
+        match (&check.number, &check.quantity) {
+            (Number::Printed(figure), _) => Ok(exact(&[*figure], check.region)),
+            (Number::Fails(why), _) => Ok(self.fails(one(pair.first, &check.of)?, why)),
+            (Number::Value, Quantity::Finding(code, name)) => {
+                self.finding(one(pair.first, &check.of)?, code, name.as_deref(), check.region)
             }
-            Test::Equivalent(terms, share) => {
-                let pairs = terms.iter().enumerate();
-                let pairs = pairs.flat_map(|(at, a)| terms[at + 1..].iter().map(move |b| (a, b)));
-                let region = Region { low: Some(1.0 / (1.0 + share)), high: Some(1.0 + share) };
-                self.pairs(pairs.collect(), region, level, sharing)
-            }
+            _ => self.number(check, pair, sharing),
         }
     }
 
-    fn exists(&self, term: &Term, level: &Level) -> Told {
-        let reading = match self.one(term, level) {
-            Ok(reading) => reading,
-            Err(why) => return Told::of(Ruling::CannotTell, why),
-        };
+    /// Whether every trial of a case failed for this reason.
+    fn fails(&self, reading: &Reading, why: &str) -> Found {
         let result = &reading.result;
-        let skip = self.run.raw.plan.cases.get(reading.index as usize);
-        let is_skipped = skip.is_some_and(|case| case.skip.is_some());
-        let reason = || result.reason.clone().unwrap_or_default();
+        let reason = result.reason.clone().unwrap_or_default();
+        let planned = self.run.raw.plan.cases.get(reading.index as usize);
+        let skip = planned.and_then(|case| case.skip.clone());
         match result.status {
-            Status::Measured => Told::of(Ruling::Holds, format!("{} was measured here", result.id)),
-            Status::Skipped if !is_skipped => Told::not_yet(),
-            Status::Skipped | Status::Failed => Told::of(Ruling::Fails, reason()),
+            Status::Failed if result.n_trials == 0 && reason.contains(why) => {
+                Found::of(Ruling::Holds, reason)
+            }
+            Status::Failed => Found::of(Ruling::Fails, reason),
+            Status::Measured => Found::of(Ruling::Fails, "it was measured"),
+            Status::Skipped => {
+                skip.map_or_else(Found::not_yet, |why| Found::of(Ruling::Undecided, why))
+            }
         }
     }
 
-    /// Every one of several ratios has to lie in a region.
-    fn pairs(
+    /// A value of a finding of a case, or how many there are.
+    fn finding(
         &self,
-        pairs: Vec<(&Term, &Term)>,
+        reading: &Reading,
+        code: &str,
+        name: Option<&str>,
         region: Region,
-        level: &Level,
-        sharing: usize,
-    ) -> Told {
-        let told = pairs.into_iter().map(|(a, b)| {
-            let number = Number::Ratio(a.clone(), b.clone());
-            match self.values(&number, level) {
-                Err(why) => Told::of(Ruling::CannotTell, why),
-                Ok(values) => self.number(&number, &values, region, level, sharing),
-            }
-        });
-        let all: Vec<Told> = told.collect();
-        let because: Vec<String> = all.iter().map(|told| told.because.clone()).collect();
-        let open = all.iter().filter_map(|told| told.rounds_to_decide).max();
-        let worst = all.into_iter().max_by_key(|told| told.verdict);
-        let Some(worst) = worst else { return Told::not_yet() };
-        match worst.verdict {
-            Ruling::Holds => Told { because: because.join("; "), ..worst },
-            _ => Told { rounds_to_decide: open, ..worst },
+    ) -> Result<Found, String> {
+        if value::by_round(self.run, reading, &Quantity::Headline)?.len() < FINDING_TRIALS {
+            return Ok(Found::not_yet());
         }
+        let id = Some(&reading.result.id);
+        let is_code = |f: &Finding| match code {
+            "INVALID" => f.severity == Severity::Invalid,
+            code => f.code.word() == code,
+        };
+        let is_it = |f: &&Finding| is_code(f) && f.case.as_ref() == id;
+        let found = self.findings.iter().find(is_it);
+        let value = match (name, found) {
+            (None, found) => f64::from(u8::from(found.is_some())),
+            (Some(_), None) => return Ok(Found::of(Ruling::Fails, format!("no finding {code}"))),
+            (Some(name), Some(found)) => {
+                *found.values.get(name).ok_or_else(|| format!("{code} has no {name}"))?
+            }
+        };
+        Ok(exact(&[value], region))
     }
 
     /// The errors that may be spent on what these rounds say.
     fn errors(&self, by_round: &BTreeMap<u32, f64>, sharing: usize) -> Errors {
         let rounds = by_round.last_key_value().map_or(0, |(round, _)| round.saturating_add(1));
-        // A run of no question was looked at once, when it was over.
+        // A run for no question was looked at once, when it was over.
         let is_own = !self.cases.is_empty();
         let error = if is_own { error_after(rounds, ROUNDS_A_LOOK) } else { ERROR };
         Errors { inside: error, outside: error / sharing.max(1) as f64 }
     }
 
-    /// Where a number lies, and the words for it.
-    fn number(
-        &self,
-        number: &Number,
-        values: &Values,
-        region: Region,
-        level: &Level,
-        sharing: usize,
-    ) -> Told {
-        let errors = self.errors(&values.by_round, sharing);
+    fn values(&self, check: &Check, a: &Reading, b: Option<&Reading>) -> Result<Values, String> {
+        let of = |reading: &Reading| value::by_round(self.run, reading, &check.quantity);
+        let is_rate = check.quantity == Quantity::Throughput;
+        let is_time = check.quantity.is_time() || check.quantity == Quantity::Cpu || is_rate;
+        let between = if is_time { BETWEEN_RUNS } else { 0.0 };
+        let Some(b) = b else {
+            return Ok(Values { by_round: of(a)?, between: 0.0, is_log: false });
+        };
+        if let Number::Minus(_) = check.number {
+            let pairs = paired(&of(a)?, &of(b)?);
+            let size = pairs.iter().map(|(_, a, b)| libm::hypot(*a, *b)).fold(0.0, f64::max);
+            let by_round = pairs.iter().map(|(round, a, b)| (*round, a - b)).collect();
+            let between = between / 2f64.sqrt() * size;
+            return Ok(Values { by_round, between, is_log: false });
+        }
+        Ok(Values { by_round: logs(&of(a)?, &of(b)?)?, between, is_log: true })
+    }
+
+    fn number(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<Found, String> {
+        let a = one(pair.first, &check.of)?;
+        let b = check.over().map(|over| one(pair.second, over)).transpose()?;
+        let values = self.values(check, a, b)?;
         let all: Vec<f64> = values.by_round.values().copied().collect();
-        let Some(of) = LogRatio::alone(&all) else { return Told::not_yet() };
-        let scaled = |end: Option<f64>, open: f64| match end {
-            Some(end) if values.is_log => {
-                if end > 0.0 {
-                    libm::log(end)
-                } else {
-                    f64::NEG_INFINITY
-                }
+        let is_counted = check.quantity == Quantity::Event("system-calls".to_owned());
+        if is_counted && b.is_none() && !all.is_empty() {
+            // They are counted in a phase of their own, in which nothing varies.
+            return Ok(exact(&all, check.region));
+        }
+        let errors = self.errors(&values.by_round, sharing);
+        let estimate = match &check.quantity {
+            _ if b.is_some() => None,
+            Quantity::Headline => a.headline(),
+            Quantity::Statistic(statistic) => a.get(*statistic),
+            _ => None,
+        };
+        let region = bounds(check.region, values.is_log);
+        let found = match estimate {
+            Some(estimate) if !all.is_empty() => {
+                of_estimate(estimate, all.len(), region, &errors)
             }
-            end => end.unwrap_or(open),
-        };
-        let ends = (scaled(region.low, f64::NEG_INFINITY), scaled(region.high, f64::INFINITY));
-        let estimate = match number {
-            Number::Value(term) => self.estimate(term, level),
-            _ => None,
-        };
-        let placed = match &estimate {
-            None if is_exact(number) => place_exact(&all, ends),
-            Some(estimate) => place_estimate(estimate, all.len(), ends, errors),
-            None => place(&of, ends, values.between, errors),
-        };
-        let back = |one: f64| if values.is_log { libm::exp(one) } else { one };
-        let value = JudgedValue {
-            estimate: estimated(
-                Some(back(placed.point)),
-                placed.interval.map(|(low, high)| (back(low), back(high))),
-                1.0 - 2.0
-                    * if placed.place == Verdict::Outside { errors.outside } else { errors.inside },
-                all.len() as u32,
-            ),
-            unit: number.unit(),
-        };
-        self::told(number, value, region, &placed)
-    }
-
-    /// What the report says of a time, whose interval is for the next run.
-    fn estimate(&self, term: &Term, level: &Level) -> Option<&'a Estimate> {
-        let reading = self.one(term, level).ok()?;
-        match &term.quantity {
-            Quantity::Headline => reading.headline(),
-            Quantity::Statistic(statistic) => reading.get(*statistic),
-            _ => None,
-        }
-    }
-
-    /// From which value of an axis on the first takes less than the second: the interval begins
-    /// above the greatest at which it does not and ends at the least from which on it does.
-    fn crossover(
-        &self,
-        number: &Number,
-        region: Region,
-        level: &Level,
-        sharing: usize,
-    ) -> Result<Told, String> {
-        let rounds = self.rounds_along(number, level, !is_open(region))?;
-        let mut points = Vec::new();
-        let mut placed_at = Vec::new();
-        for (x, [first, second], logs) in &rounds {
-            let mut errors = self.errors(logs, sharing * rounds.len());
-            errors.inside = errors.outside;
-            let values: Vec<f64> = logs.values().copied().collect();
-            let Some(of) = LogRatio::alone(&values) else { return Ok(Told::not_yet()) };
-            let placed = place(&of, (f64::NEG_INFINITY, 0f64.next_down()), BETWEEN_RUNS, errors);
-            let end = |of: fn((f64, f64)) -> f64| placed.interval.map(|ends| libm::exp(of(ends)));
-            points.push(CrossoverPoint {
-                at: *x as u64,
-                case: first.result.id.clone(),
-                first_ns: median(&second.values()),
-                second_ns: median(&first.values()),
-                ratio: Some(Ratio {
-                    baseline: second.result.id.clone(),
-                    point: libm::exp(placed.point),
-                    low: end(|ends| ends.0),
-                    high: end(|ends| ends.1),
-                    n_rounds: values.len() as u32,
-                }),
-                faster: match placed.place {
-                    Verdict::Inside => Faster::Second,
-                    Verdict::Outside => Faster::First,
-                    Verdict::Open => Faster::Neither,
-                },
-            });
-            placed_at.push((*x, placed));
-        }
-        let is = |place: Verdict| move |of: &&(f64, Placed)| of.1.place == place;
-        let beyond = placed_at.iter().rev().find(is(Verdict::Outside)).map(|(x, _)| x.next_up());
-        let from = placed_at.iter().rev().take_while(is(Verdict::Inside)).last().map(|(x, _)| *x);
-        let interval = (beyond.unwrap_or(0.0), from.unwrap_or(f64::INFINITY));
-        // "From no value on" is no value.
-        let ends = (region.low.unwrap_or(0.0), region.high.unwrap_or(f64::INFINITY).min(f64::MAX));
-        let placed = place_interval(interval.0, Some(interval), Some(interval), ends);
-        let open = placed_at.iter().filter_map(|(_, placed)| placed.n_to_decide).max();
-        let n_rounds = rounds.iter().map(|(.., logs)| logs.len() as u32).min().unwrap_or(0);
-        let value = JudgedValue {
-            estimate: Estimate {
-                low: beyond,
-                high: from,
-                ..estimated(None, None, 1.0 - 2.0 * ERROR, n_rounds)
+            _ => match LogRatio::alone(&all).map(|of| of.between_runs(values.between)) {
+                Some(of) => placed(&errors, |error| contrast(&of, region, error)),
+                None => return Ok(Found::not_yet()),
             },
-            unit: number.unit(),
         };
-        let n_to_decide = open.filter(|_| placed.place == Verdict::Open);
-        Ok(Told { points, ..told(number, value, region, &Placed { n_to_decide, ..placed }) })
-    }
-
-    /// Both cases of a crossover at each value of its axis, with the logarithms of the ratio by
-    /// round. A value at which it cannot be had is an error where something is claimed, and else
-    /// left out.
-    fn rounds_along(
-        &self,
-        number: &Number,
-        level: &Level,
-        is_claimed: bool,
-    ) -> Result<Vec<Along<'a>>, String> {
-        let Number::Crossover(a, b, axis) = number else { return Ok(Vec::new()) };
-        let sorted = |term: &Term| -> Result<Vec<(f64, &'a Reading<'a>)>, String> {
-            let at = |reading: &'a Reading| Some((along(reading.case?, axis)?, reading));
-            let mut all: Vec<_> = self.of_term(term, level).into_iter().filter_map(at).collect();
-            all.sort_by(|a, b| a.0.total_cmp(&b.0));
-            match all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                Some(pair) => {
-                    Err(format!("{} is several cases at {axis} {}", term.name, pair[0].0))
-                }
-                None => Ok(all),
-            }
-        };
-        let (firsts, seconds) = (sorted(a)?, sorted(b)?);
-        let mut all = Vec::new();
-        for (x, first) in firsts {
-            let Some((_, second)) = seconds.iter().find(|second| second.0 == x) else { continue };
-            let of =
-                |reading: &Reading, term: &Term| value::by_round(self.run, reading, &term.quantity);
-            let both = of(first, a).and_then(|a| logs(&a, &of(second, b)?));
-            match both {
-                Err(why) if is_claimed => return Err(why),
-                Ok(logs) if is_claimed || !logs.is_empty() => all.push((x, [first, *second], logs)),
-                _ => {}
-            }
-        }
-        match all.len() {
-            0 | 1 => Err(format!("want cases of both at two values or more of {axis}")),
-            _ => Ok(all),
-        }
+        Ok(Found::placed(&found, if values.is_log { libm::exp } else { |one| one }))
     }
 }
 
-/// A value of an axis, what is compared there, and the logarithms of its ratio by round.
-type Along<'a> = (f64, [&'a Reading<'a>; 2], BTreeMap<u32, f64>);
-
-/// Whether nothing is claimed of a number.
-fn is_open(region: Region) -> bool {
-    region.low.is_none() && region.high.is_none()
+/// The case of a name.
+fn one<'a>(found: Option<&'a Reading<'a>>, name: &str) -> Result<&'a Reading<'a>, String> {
+    found.ok_or_else(|| format!("{name} was not measured in this run"))
 }
 
-/// What there is to tell of a number that is placed.
-fn told(number: &Number, value: JudgedValue, region: Region, placed: &Placed) -> Told {
-    let is = match placed.place {
-        _ if is_open(region) => String::new(),
-        Verdict::Inside => format!(", which is {}", words::region(region, value.unit)),
-        Verdict::Outside => format!(", which is not {}", words::region(region, value.unit)),
-        Verdict::Open => {
-            format!(
-                ", which may or may not be {}{}",
-                words::region(region, value.unit),
-                still(placed)
-            )
-        }
+/// The logarithms of the ratio by round.
+fn logs(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>) -> Result<BTreeMap<u32, f64>, String> {
+    let pairs = paired(a, b);
+    match pairs.iter().any(|(_, a, b)| *a <= 0.0 || *b <= 0.0) {
+        true => Err("one of the numbers is 0, so there is no ratio".to_owned()),
+        false => Ok(pairs.iter().map(|(round, a, b)| (*round, libm::log(a / b))).collect()),
+    }
+}
+
+fn bounds(region: Region, is_log: bool) -> Bounds {
+    let end = |end: Option<f64>, open: f64| match end {
+        None => open,
+        Some(end) if !is_log => end,
+        Some(end) if end > 0.0 => libm::log(end),
+        Some(_) => f64::NEG_INFINITY,
     };
-    let because = format!("{} is {}{is}", words::subject(number), words::value(&value));
-    let told = Told::of(ruling(placed.place), because);
-    Told { value: Some(value), rounds_to_decide: placed.n_to_decide, ..told }
+    Bounds { low: end(region.low, f64::NEG_INFINITY), high: end(region.high, f64::INFINITY) }
 }
 
-fn ruling(place: Verdict) -> Ruling {
-    match place {
-        Verdict::Inside => Ruling::Holds,
-        Verdict::Outside => Ruling::Fails,
-        Verdict::Open => Ruling::CannotTell,
+/// Where a number lies, by what it is at both errors.
+fn placed(errors: &Errors, at: impl Fn(f64) -> Contrast) -> Contrast {
+    let (inside, outside) = (at(errors.inside), at(errors.outside));
+    match (inside.verdict, outside.verdict) {
+        (Verdict::Inside, _) => inside,
+        (_, Verdict::Outside) => outside,
+        _ => Contrast { verdict: Verdict::Open, more: inside.more.or(outside.more), ..inside },
     }
 }
 
-/// What would decide.
-fn still(placed: &Placed) -> String {
-    match placed.n_to_decide {
-        Some(rounds) => format!("; about {rounds} rounds would tell"),
-        None => "; it lies too close to the end of that to tell".to_owned(),
-    }
+/// Where a number with this interval lies.
+fn within(point: f64, ends: Option<(f64, f64)>, region: Bounds, error: f64, n: usize) -> Contrast {
+    let verdict = match ends {
+        Some((low, high)) if region.low <= low && high <= region.high => Verdict::Inside,
+        Some((low, high)) if high < region.low || region.high < low => Verdict::Outside,
+        _ => Verdict::Open,
+    };
+    Contrast { verdict, point, ends, error, n, more: None }
 }
 
-/// Whether a number is counted over a phase of its own, in which nothing varies.
-fn is_exact(number: &Number) -> bool {
-    let event = |term: &Term| term.quantity == Quantity::Event("system-calls".to_owned());
-    matches!(number, Number::Value(term) if event(term))
-}
-
-/// Counts, of which the least and the greatest count.
-fn place_exact(all: &[f64], ends: (f64, f64)) -> Placed {
+/// Numbers without an error, of which the least and the greatest count.
+fn exact(all: &[f64], region: Region) -> Found {
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let interval = Some((low, high));
-    place_interval(f64::midpoint(low, high), interval, interval, ends)
+    let (point, ends) = (f64::midpoint(low, high), Some((low, high)));
+    Found::placed(&within(point, ends, bounds(region, false), 0.0, all.len()), |one| one)
 }
 
-/// An estimate whose interval is of 95 % at other errors: wider as the normal quantile is.
-fn place_estimate(estimate: &Estimate, n: usize, ends: (f64, f64), errors: Errors) -> Placed {
+/// An estimate whose interval is of 95 %, at other errors: wider as the normal quantile is.
+fn of_estimate(estimate: &Estimate, n: usize, region: Bounds, errors: &Errors) -> Contrast {
     let point = estimate.point.unwrap_or(f64::NAN);
     let bounds = estimate.low.zip(estimate.high);
     let at = |error: f64| {
@@ -419,47 +298,14 @@ fn place_estimate(estimate: &Estimate, n: usize, ends: (f64, f64), errors: Error
             false => (point - (point - low) * wider, point + (high - point) * wider),
         })
     };
-    let placed = place_interval(point, at(errors.inside), at(errors.outside), ends);
-    let off = (point - ends.0).abs().min((point - ends.1).abs());
-    let half = placed.interval.map(|(low, high)| (high - low) / 2.0);
-    let more = match half {
+    let found = placed(errors, |error| within(point, at(error), region, error, n));
+    let off = (point - region.low).abs().min((point - region.high).abs());
+    let more = match found.ends.map(|(low, high)| (high - low) / 2.0) {
         None => Some(ROUNDS_A_LOOK.max(n as u32 + 1)),
         Some(half) if off > 0.0 && half / off < 3.0 => {
             Some(libm::ceil(n as f64 * (half / off) * (half / off)) as u32 + 1)
         }
         Some(_) => None,
     };
-    Placed { n_to_decide: more.filter(|_| placed.place == Verdict::Open), ..placed }
-}
-
-/// An estimate of a number of a check.
-fn estimated(
-    point: Option<f64>,
-    interval: Option<(f64, f64)>,
-    level: f64,
-    rounds: u32,
-) -> Estimate {
-    let estimand = "the number of the check, over rounds".to_owned();
-    Estimate {
-        point,
-        low: interval.map(|(low, _)| low).filter(|low| low.is_finite()),
-        high: interval.map(|(_, high)| high).filter(|high| high.is_finite()),
-        level: Some(level),
-        ..Estimate::exact(0.0, rounds, estimand)
-    }
-}
-
-/// Printed figures.
-fn consistent(left: Region, right: Region) -> Told {
-    let of = |region: Region| (region.low.unwrap_or(0.0), region.high.unwrap_or(0.0));
-    let (left, right) = (of(left), of(right));
-    let words = |(low, high): (f64, f64)| match low == high {
-        true => format!("{low}"),
-        false => format!("between {} and {}", format::three(low), format::three(high)),
-    };
-    let sides = format!("the left side is {}, the right side {}", words(left), words(right));
-    match left.0 <= right.1 && right.0 <= left.1 {
-        true => Told::of(Ruling::Holds, sides),
-        false => Told::of(Ruling::Fails, sides),
-    }
+    Contrast { more: more.filter(|_| found.verdict == Verdict::Open), ..found }
 }

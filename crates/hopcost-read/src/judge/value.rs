@@ -98,6 +98,7 @@ fn of_trial(
         Quantity::StalledShare => {
             stalled_share(run, trial).ok_or_else(|| because("messages are not timed one by one"))
         }
+        Quantity::Finding(code, _) => Err(format!("{code} is a finding of a case, not of a trial")),
         Quantity::LostShare => {
             let all = trial.operations.saturating_add(lost(trial)) as f64;
             per(lost(trial) as f64, all).ok_or_else(|| because("there is no operation"))

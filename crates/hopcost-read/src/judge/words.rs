@@ -2,8 +2,10 @@
 
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Finding};
-use hopcost_model::results::{JudgedUnit, JudgedValue, Region};
-use hopcost_plan::{Number, Quantity, Term};
+use hopcost_model::group::distinct;
+use hopcost_model::results::{Estimate, JudgedPart, JudgedUnit};
+use hopcost_model::text::listed;
+use hopcost_plan::{Check, Number, Quantity};
 
 use crate::case::{Reading, known};
 use crate::format;
@@ -15,96 +17,119 @@ const TELLING: [Code; 5] =
     [Code::NagleDelack, Code::ZeroCopyCopied, Code::Oversubscribed, Code::NeverSlept, Code::Lost];
 
 /// A number with its unit.
-pub fn number(value: f64, unit: JudgedUnit) -> String {
+fn number(value: f64, unit: JudgedUnit) -> String {
     match unit {
         JudgedUnit::Times | JudgedUnit::Number => format::three(value),
         JudgedUnit::Share => format::percent(value),
         JudgedUnit::Ns => format::ns(value),
-        JudgedUnit::Bytes => format!("{} bytes", libm::round(value)),
         JudgedUnit::Gbps => format!("{} Gbit/s", format::three(value)),
     }
 }
 
+fn point(estimate: &Estimate, unit: JudgedUnit) -> String {
+    estimate.point.map_or("unknown".to_owned(), |point| number(point, unit))
+}
+
 /// `2.31 [2.20, 2.42]`
-pub fn value(value: &JudgedValue) -> String {
-    let of = |one: Option<f64>| one.map(|one| number(one, value.unit));
-    let estimate = &value.estimate;
-    let interval = of(estimate.low).zip(of(estimate.high)).map(|(low, high)| match low == high {
-        true => String::new(),
-        false => format!(" [{low}, {high}]"),
-    });
-    match (of(estimate.point), interval) {
-        (Some(point), Some(interval)) => format!("{point}{interval}"),
-        (Some(point), None) => point,
-        (None, _) => match (of(estimate.low), of(estimate.high)) {
-            (Some(low), Some(high)) => format!("between {low} and {high}"),
-            (Some(low), None) => format!("above {low}"),
-            (None, Some(high)) => format!("at most {high}"),
-            (None, None) => "unknown".to_owned(),
-        },
+fn with_interval(estimate: &Estimate, unit: JudgedUnit) -> String {
+    let point = point(estimate, unit);
+    match estimate.low.zip(estimate.high).filter(|(low, high)| low < high) {
+        Some((low, high)) => format!("{point} [{}, {}]", number(low, unit), number(high, unit)),
+        None => point,
     }
 }
 
-/// What a number would have to be.
-pub fn region(region: Region, unit: JudgedUnit) -> String {
-    match (region.low, region.high) {
-        (Some(low), Some(high)) if low == high => format!("exactly {}", number(low, unit)),
-        (Some(low), Some(high)) => format!("{} to {}", number(low, unit), number(high, unit)),
-        (Some(low), None) => format!("{} or more", number(low, unit)),
-        (None, Some(high)) => format!("{} or less", number(high, unit)),
-        (None, None) => "any number".to_owned(),
+fn quantity(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Headline => "time".to_owned(),
+        Quantity::Statistic(statistic) => statistic.label().to_owned(),
+        Quantity::Ticks => "time in ticks".to_owned(),
+        Quantity::Cpu => "CPU time".to_owned(),
+        Quantity::Switches => "number of context switches".to_owned(),
+        Quantity::Event(event) => format!("number of {}", event.replace('-', " ")),
+        Quantity::Throughput => "throughput".to_owned(),
+        Quantity::CopiedShare => "copied share".to_owned(),
+        Quantity::StalledShare => "stalled share".to_owned(),
+        Quantity::LostShare => "lost share".to_owned(),
+        Quantity::BetweenRuns => "difference between runs".to_owned(),
+        Quantity::Finding(code, None) => format!("finding {code}"),
+        Quantity::Finding(code, Some(name)) => format!("{} ({code})", name.replace('_', " ")),
     }
 }
 
-fn quantity(term: &Term) -> String {
-    match &term.quantity {
-        Quantity::Headline => term.name.clone(),
-        Quantity::Statistic(statistic) => format!("the {} of {}", statistic.label(), term.name),
-        Quantity::Ticks => format!("{} in ticks", term.name),
-        Quantity::Cpu => format!("the CPU time of {}", term.name),
-        Quantity::Switches => format!("the context switches of {}", term.name),
-        Quantity::Event(event) => format!("the {} of {}", event.replace('-', " "), term.name),
-        Quantity::Throughput => format!("the throughput of {}", term.name),
-        Quantity::CopiedShare => format!("the copied share of {}", term.name),
-        Quantity::StalledShare => format!("the stalled share of {}", term.name),
-        Quantity::LostShare => format!("the lost share of {}", term.name),
-        Quantity::BetweenRuns => format!("the difference between runs of {}", term.name),
+/// What is checked: `the CPU time of a2 over that of a1`.
+pub fn subject(check: &Check) -> String {
+    let (of, what) = (&check.of, quantity(&check.quantity));
+    match &check.number {
+        Number::Value => format!("the {what} of {of}"),
+        Number::Over(over) => format!("the {what} of {of} over that of {over}"),
+        Number::Minus(other) => format!("the {what} of {of} minus that of {other}"),
+        Number::Printed(_) => "the printed figures".to_owned(),
+        Number::Fails(why) => format!("that {of} fails: {why}"),
     }
 }
 
-/// What a number is of.
-pub fn subject(number: &Number) -> String {
-    match number {
-        Number::Ratio(a, b) => format!("{} over {}", quantity(a), quantity(b)),
-        Number::Difference(a, b) => format!("{} less {}", quantity(a), quantity(b)),
-        Number::Value(a) => quantity(a),
-        Number::Slope(a, axis) => format!("what {axis} adds to {}, for each unit,", quantity(a)),
-        Number::Share(_) => "the mechanism's share of the variance".to_owned(),
-        Number::Crossover(a, b, axis) => {
-            format!("the {axis} from which on {} takes less than {}", quantity(a), quantity(b))
+/// What a check found, in one sentence over its levels: `tcp took 5.18 µs (place=same-cpu) and
+/// 56.2 µs (place=same-llc)`.
+pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
+    let values: Vec<(&JudgedPart, &Estimate)> =
+        parts.iter().filter_map(|part| Some((*part, part.value.as_ref()?))).collect();
+    let numbers: Vec<String> = match values.as_slice() {
+        [] => return distinct(parts.iter().map(|part| part.because.as_str())).join("; "),
+        [(part, estimate)] => vec![with_interval(estimate, part.unit)],
+        all => {
+            let one = |(part, estimate): &(&JudgedPart, &Estimate)| {
+                let level = part.level.as_deref().unwrap_or_default();
+                format!("{} ({level})", point(estimate, part.unit))
+            };
+            all.iter().map(one).collect()
         }
+    };
+    let (of, what, numbers) = (&check.of, quantity(&check.quantity), listed(&numbers));
+    let is_time = check.quantity == Quantity::Headline;
+    match &check.number {
+        Number::Value if is_time => format!("{of} took {numbers}"),
+        Number::Over(over) if is_time => format!("{of} took {numbers} × the time of {over}"),
+        Number::Minus(other) if is_time => format!("{of} took {numbers} more than {other}"),
+        Number::Value => format!("the {what} of {of} was {numbers}"),
+        Number::Over(over) => format!("the {what} of {of} was {numbers} × that of {over}"),
+        Number::Minus(other) => {
+            format!("the {what} of {of} was {numbers} more than that of {other}")
+        }
+        Number::Printed(_) => format!("the printed figures give {numbers}"),
+        Number::Fails(_) => format!("{of} did not fail"),
     }
 }
 
-/// Why the numbers of these cases are what they are, where their findings say so.
-pub fn reason(of: &[&Reading], all: &[Reading], findings: &[Finding]) -> Option<String> {
-    let (reading, finding) = TELLING.iter().find_map(|code| {
-        of.iter().find_map(|reading| {
-            let id = Some(reading.result.id.as_str());
-            let of_case = |f: &&Finding| f.code == *code && f.case.as_deref() == id;
-            Some((reading, findings.iter().find(of_case)?))
-        })
-    })?;
-    let timer = (finding.code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
-    Some(timer.unwrap_or_else(|| {
-        // Which case of the mechanism it is stands beside it, and its id is long.
-        let mechanism = reading.case.map_or("", Case::mechanism_name);
-        format!("{mechanism}: {}", finding.evidence.trim_end_matches('.'))
-    }))
+/// A sentence without the intervals behind its numbers, which the table of the claims has.
+pub fn without_intervals(text: &str) -> String {
+    let mut parts = text.split(" [");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once(']').map_or(part, |(_, rest)| rest))
+}
+
+/// A text as a sentence: with a capital letter and a full stop.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+/// What explains the numbers of these cases: for each telling code, its first finding.
+pub fn causes(of: &[&String], all: &[Reading], findings: &[Finding]) -> Vec<String> {
+    let first = |code: &Code| {
+        let is_it =
+            |f: &&Finding| f.code == *code && f.case.as_ref().is_some_and(|id| of.contains(&id));
+        let finding = findings.iter().find(is_it)?;
+        let reading = all.iter().find(|one| Some(&one.result.id) == finding.case.as_ref())?;
+        let timer = (*code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
+        Some(timer.unwrap_or_else(|| finding.evidence.trim_end_matches('.').to_owned()))
+    };
+    TELLING.iter().filter_map(first).collect()
 }
 
 /// How long a stalled message takes beside the timer that it waits for, and without Nagle's
-/// algorithm where that was measured.
+/// algorithm if that was measured.
 fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
     let ns = reading.headline()?.point.filter(|ns| *ns >= 0.9 * DELACK_NS)?;
     let timer = format!(

@@ -20,7 +20,7 @@ pub(super) fn unfolded(sections: &[Section]) -> Vec<usize> {
     let is_answer = |section: &Section| ANSWER.contains(&section.id.as_str());
     // Verdicts are the answer of a run that was made for them.
     let is_verdict =
-        |section: &Section| section.id == "judged" || section.id.starts_with("docket-");
+        |section: &Section| section.id == "judged" || section.id.starts_with("claims-");
     if sections.iter().any(is_verdict) {
         return (0..sections.len()).filter(|at| is_verdict(&sections[*at])).collect();
     }

@@ -485,7 +485,7 @@ impl From<Option<Ruling>> for Grade {
             Some(Ruling::Holds) => Grade::Valid,
             Some(Ruling::Depends) => Grade::Suspect,
             Some(Ruling::Fails) => Grade::Invalid,
-            Some(Ruling::CannotTell) | None => Grade::Note,
+            Some(Ruling::Undecided) | None => Grade::Note,
         }
     }
 }
@@ -612,14 +612,9 @@ impl Value {
     pub fn verdict(&self) -> Option<(Grade, &'static str)> {
         match self {
             Value::Grade(grade) => Some((*grade, grade.word())),
-            Value::Ruling(ruling) => Some((
-                Grade::from(*ruling),
-                match ruling {
-                    Some(Ruling::CannotTell) => "cannot tell",
-                    Some(ruling) => ruling.word(),
-                    None => "not checkable",
-                },
-            )),
+            Value::Ruling(ruling) => {
+                Some((Grade::from(*ruling), ruling.map_or("not checkable", Ruling::word)))
+            }
             _ => None,
         }
     }

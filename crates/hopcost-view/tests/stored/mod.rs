@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
-use hopcost_model::plan::{DocketPlan, Question};
+use hopcost_model::plan::{ClaimsPlan, Question};
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::Results;
 use serde_json::Value;
@@ -42,11 +42,11 @@ pub fn worn() -> Results {
     READ.get_or_init(read).clone()
 }
 
-/// The run `quick`, by which the claims of a docket are judged, of every verdict one at least.
+/// The run `quick`, by which the claims of a file are judged, of every verdict one at least.
 pub fn judged() -> Results {
-    let docket = DocketPlan::of("docket.toml", include_str!("docket.toml"), &[]);
+    let claims = ClaimsPlan::of("claims.toml", include_str!("claims.toml"), &[]);
     let mut raw = raw("quick");
-    raw.plan.question = Some(Question::Dockets(vec![docket]));
+    raw.plan.question = Some(Question::Claims(vec![claims]));
     hopcost_read::read(&raw, &hopcost_probe::worker::mechanisms())
 }
 

@@ -17,8 +17,8 @@ use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
 
 use super::exit::{self, usage};
-use super::host;
 use super::output::{self, Format};
+use super::{host, judge};
 use crate::about;
 use crate::run::doctor::{self, Measured};
 use crate::run::reference::{self, Machine, References, Spacing};
@@ -39,10 +39,16 @@ pub struct Args {
     /// Drop what runs have taught of this machine's quiet speed, and measure nothing
     #[arg(long, conflicts_with_all = ["format", "output"])]
     forget_speed: bool,
+    /// Check hopcost itself by cases whose answers are known (a minute)
+    #[arg(long, conflicts_with_all = ["format", "output", "forget_speed"])]
+    self_test: bool,
 }
 
 /// Measures, and prints what was found.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.self_test {
+        return judge::self_test();
+    }
     if args.format == Format::Csv {
         return Err(usage("doctor prints text, json, md or html"));
     }

@@ -28,7 +28,6 @@ mod recompute;
 mod reference;
 mod report;
 mod run;
-mod selftest;
 mod serve;
 mod session;
 mod show;
@@ -77,14 +76,15 @@ enum Command {
     Explain(Box<explain::Args>),
     /// Measure many hosts, and say which of them lie off
     Fleet(fleet::Args),
-    /// Say which published sentences about costs are true on this machine
+    /// Judge which published sentences about costs hold on this machine
     Judge(Box<judge::Args>),
-    /// Measure what has a known answer, and say whether it comes out (a minute)
-    Selftest(selftest::Args),
     /// Say what of this machine will disturb a measurement, and what to do about it first
     Doctor(doctor::Args),
     /// Be the far end of a run on another host (`hopcost run --peer`)
     Serve(Box<serve::Args>),
+    /// The same as `doctor --self-test`
+    #[command(hide = true)]
+    Selftest,
     /// Print what is known of this host, as JSON
     #[command(hide = true)]
     Facts,
@@ -163,7 +163,7 @@ pub fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),
-        Some(Command::Selftest(args)) => selftest::run(&args, &words),
+        Some(Command::Selftest) => judge::self_test(),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Facts) => facts::run(),

@@ -406,10 +406,10 @@ pub(super) fn suite(name: &str) -> anyhow::Result<SuiteSource> {
     text_of(Path::new(name))
 }
 
-/// The most a suite's or a docket's file may hold.
+/// The most a suite's or a claims file may hold.
 const SUITE_BYTES_MAX: u64 = 1 << 20;
 
-/// The text of a suite's or a docket's file.
+/// The text of a suite's or a claims file.
 pub(super) fn text_of(path: impl AsRef<Path>) -> anyhow::Result<SuiteSource> {
     let file = path.as_ref().display().to_string();
     let bytes = input::read(path.as_ref(), SUITE_BYTES_MAX);

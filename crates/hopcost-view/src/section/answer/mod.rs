@@ -21,9 +21,9 @@ use hopcost_model::text::count;
 pub(super) use self::doubt::Doubts;
 pub(super) use self::order::between;
 pub(super) use self::unit::ticks;
-use super::model::{Block, Medium, Section, notes, says};
+use super::model::{Block, Medium, Section, says};
 use super::runtimes::told;
-use super::{checks, comparison, head, load};
+use super::{comparison, head, load};
 use crate::names::all_of;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -83,7 +83,6 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         [only] if !several => group::table(only, &[], results, doubts),
         groups => swept(groups, results, doubts),
     }));
-    blocks.extend(notes(checks::sentences(results)));
     blocks.extend(stall::said(results));
     for group in of(Workload::Call) {
         blocks.extend(group::calls(group, results, doubts));

@@ -1,0 +1,151 @@
+//! Claims files: what is refused, where, and what is planned.
+
+use std::collections::BTreeSet;
+
+use hopcost_model::plan::{Plan, Question};
+use hopcost_plan::{Ask, Machine, PlanError, SuiteSource, judging, parse_claims};
+
+use crate::common::{mechanisms, two};
+
+const HEAD: &str = r#"name = "d"
+[case]
+a = "roundtrip/pipe?payload=4&wait=block"
+b = "roundtrip/tcp?payload=4&wait=block"
+"#;
+
+fn with(check: &str) -> String {
+    format!("{HEAD}[[claim]]\nid = \"1\"\nsentence = \"s\"\ncheck = [{{ {check} }}]\n")
+}
+
+fn refused(text: &str) -> String {
+    let error = parse_claims("d.toml", text).unwrap_err().to_string();
+    assert!(!error.contains('\n'), "{error}");
+    error
+}
+
+#[test]
+fn bounds_take_the_units_of_their_statistic() {
+    let region = |check: &str| {
+        let claims =
+            parse_claims("d.toml", &with(check)).unwrap_or_else(|e| panic!("{check}: {e}"));
+        let region = claims.claims[0].checks().next().unwrap().region;
+        (region.low, region.high)
+    };
+    let about = |x: f64| (Some(x / 1.2), Some(x * 1.2));
+    for (check, wanted) in [
+        ("of = 'a', over = 'b', about = 2.73", about(2.73)),
+        ("of = 'a', over = 'b', statistic = 'p99.9', to = 2", (None, Some(2.0))),
+        ("of = 'a', minus = 'b', about = -10", (Some(-12.0), Some(-10.0 / 1.2))),
+        ("of = 'a', from = '1us', to = '2ms'", (Some(1e3), Some(2e6))),
+        ("of = 'a', statistic = 'system-calls', from = 4, to = 4", (Some(4.0), Some(4.0))),
+        ("of = 'a', statistic = 'throughput', from = 1.5", (Some(1.5), None)),
+        ("of = 'a', statistic = 'copied-share', to = '1%'", (None, Some(0.01))),
+        ("of = 'a', statistic = 'DRIFT.relative_change', from = 0.1", (Some(0.1), None)),
+        ("of = 219_786, over = 80_411, from = 2.725, to = 2.735", (Some(2.725), Some(2.735))),
+        ("of = 'a', fails = 'why'", (None, None)),
+    ] {
+        assert_eq!(region(check), wanted, "{check}");
+    }
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    let claim = "[[claim]]\nid = \"1\"\nsentence = \"s\"\ncheck = [{ of = \"a\", to = \"1us\" }]\n";
+    for (text, message) in [
+        (with("of = 'c', to = '1us'"), "d.toml:8:10: claim.check: unknown case `c`; known: a, b"),
+        (with("of = 'a', statistic = 'p98', to = 1"), "unknown statistic `p98`"),
+        (with("of = 'a', to = '2kg'"), "must be a number with one of ns, us, ms, s"),
+        (with("of = 'a', over = 'b', to = '2us'"), "must be a number without quotes"),
+        (with("of = 'a', from = '3us', to = '2us'"), "`from` is greater than `to`"),
+        (with("of = 'a', about = '3us', to = '2us'"), "`about` stands alone"),
+        (
+            with("of = 'a', minus = 'b', over = 'b', to = 1"),
+            "use one of `over`, `minus` and `fails`",
+        ),
+        (with("of = 'a', over = 2, to = 1"), "a figure has no case beside it"),
+        (with("of = 'a', to = nan"), "is no bound"),
+        (with("of = 'a', verdict = 'holds'"), "d.toml:8:22: unknown field `verdict`"),
+        (with("to = 1"), "missing field `of`"),
+        (with("of = 'a', over = 'b'"), "claim `1`: no check has from, to or about"),
+        (String::new(), "d.toml:1:1: missing field `name`"),
+        ("name = \"d\"".to_owned(), "no claims; add a [[claim]]"),
+        ("name = \"d\"\nverdict = 1".to_owned(), "d.toml:2:1: unknown key `verdict`"),
+        ("name = \"d\"\n[case]\na = \"pipe\"".to_owned(), "d.toml:3:5: case.a: names no workload"),
+        (format!("{HEAD}{claim}{claim}"), "there are two with the id `1`"),
+        (
+            format!("{HEAD}[[claim]]\nid = \"1\"\nsentence = \"s\""),
+            "has neither [[claim.check]] nor not-checkable",
+        ),
+        (
+            format!("{HEAD}{claim}vary = {{ size = [\"4\"] }}"),
+            "vary.size is neither an axis nor a parameter",
+        ),
+        (
+            format!("{HEAD}{claim}[[question]]\nid = \"E\"\nasks = \"?\"\nclaims = [\"2\"]"),
+            "question.claims: unknown claim `2`",
+        ),
+        (
+            format!("{HEAD}{claim}at = \"\\u202e\""),
+            "claim.at: has a line break or a character that does not show",
+        ),
+    ] {
+        let error = refused(&text);
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+fn planned(texts: &[&str], questions: &[&str]) -> Result<Plan, PlanError> {
+    let files = texts
+        .iter()
+        .map(|text| SuiteSource::Text { file: "d.toml".to_owned(), text: (*text).to_owned() });
+    let ask = Ask { seed: 1, budget_ns: Some(60_000_000_000), ..Ask::default() };
+    let questions: Vec<String> = questions.iter().map(|id| (*id).to_owned()).collect();
+    let machine: Machine = two();
+    judging(&ask, &files.collect::<Vec<_>>(), &questions, &mechanisms(), &Vec::new, &machine)
+}
+
+#[test]
+fn several_files_share_their_cases() {
+    let one = with("of = 'a', over = 'b', to = 2")
+        .replace("sentence", "vary = { place = [\"same-cpu\", \"cross\"] }\nsentence");
+    let two = with("of = 'b', statistic = 'system-calls', to = 9")
+        .replace("wait=block", "wait=block&place=cross");
+    let plan = planned(&[&one, &two], &[]).unwrap();
+    let ids: Vec<String> = plan.cases.iter().map(|case| case.id()).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    assert!(plan.trial.counted_operations > 0, "a check is about system calls");
+    let Some(Question::Claims(files)) = &plan.question else { panic!("{plan:?}") };
+    let ids: Vec<usize> = files.iter().flat_map(|of| of.cases.values().map(Vec::len)).collect();
+    assert_eq!(ids, [2, 2, 1]);
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+}
+
+#[test]
+fn the_cases_of_a_name_differ_in_what_it_lists() {
+    let error = planned(&[&with("of = 'a', over = 'b', to = 2")], &[]).unwrap_err().to_string();
+    let message = "d.toml:3:5: case.a: it selects 2 cases that differ in what it does not list";
+    assert!(error.starts_with(message), "{error}");
+    let swept = with("of = 'a', over = 'b', to = 2")
+        .replace("payload=4&", "payload=4,4KiB&place=same-cpu&");
+    assert_eq!(planned(&[&swept], &[]).unwrap().cases.len(), 4);
+    let unknown = with("of = 'a', to = '1us'").replace("roundtrip/pipe", "roundtrip/piep");
+    let error = planned(&[&unknown], &[]).unwrap_err().to_string();
+    assert!(error.starts_with("d.toml:3:5: case.a: unknown mechanism `piep`"), "{error}");
+}
+
+#[test]
+fn a_question_needs_only_its_claims() {
+    let text = format!(
+        "{}[[claim]]\nid = \"2\"\nsentence = \"t\"\ncheck = [{{ of = 'b', to = '1us' }}]\n\
+         [[question]]\nid = \"E1\"\nasks = \"?\"\nclaims = [\"2\"]\n",
+        with("of = 'a', to = '1us'")
+    )
+    .replace("wait=block", "wait=block&place=same-cpu");
+    assert_eq!(planned(&[&text], &[]).unwrap().cases.len(), 2);
+    let plan = planned(&[&text], &["E1"]).unwrap();
+    assert_eq!(plan.cases.len(), 1, "{:?}", plan.cases);
+    let error = planned(&[&text], &["E9"]).unwrap_err().to_string();
+    assert!(error.contains("--question: unknown question `E9`"), "{error}");
+}
