@@ -219,9 +219,7 @@ impl<'a> Bench<'a> {
         };
         let region = bounds(check.region, values.is_log);
         let found = match estimate {
-            Some(estimate) if !all.is_empty() => {
-                of_estimate(estimate, all.len(), region, &errors)
-            }
+            Some(estimate) if !all.is_empty() => of_estimate(estimate, all.len(), region, &errors),
             _ => match LogRatio::alone(&all).map(|of| of.between_runs(values.between)) {
                 Some(of) => placed(&errors, |error| contrast(&of, region, error)),
                 None => return Ok(Found::not_yet()),

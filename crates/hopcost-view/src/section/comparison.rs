@@ -137,12 +137,11 @@ pub(crate) fn shifts(compared: &[Compared]) -> Vec<Chart> {
     several.flat_map(chart).collect()
 }
 
+/// A value of an axis, the ratio there, and the ends of its interval.
+pub(super) type Along = (f64, f64, Option<(f64, f64)>);
+
 /// Ratios along an axis, with the line on which both are equal.
-pub(super) fn ratios(
-    about: &About,
-    x: Axis,
-    points: &[(f64, f64, Option<(f64, f64)>)],
-) -> Vec<Chart> {
+pub(super) fn ratios(about: &About, x: Axis, points: &[Along]) -> Vec<Chart> {
     let ends = points.first().into_iter().chain(points.last());
     let equal = ends.map(|(at, ..)| ("equal", *at, 1.0, None));
     let own = points.iter().map(|(at, ratio, ends)| ("ratio", *at, *ratio, *ends));

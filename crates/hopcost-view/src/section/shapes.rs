@@ -163,6 +163,9 @@ fn row((cells, rows): Line<'_>, values: &[usize], of: &Named<'_>) -> Row {
     Row { cells, note, end: end.map_or(String::new(), amount) }
 }
 
+/// The rows of a table that a line goes through, and its name.
+type Named<'a> = (String, Vec<&'a Vec<Cell>>);
+
 /// A line for each name in a table, through its values; several charts where there are many.
 pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> {
     let (Some(name), Some(along)) = (column(table, of.series), column(table, &of.x.label)) else {
@@ -196,7 +199,7 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
         Axis { domain: of.y.domain.or(Some(clipped(of.y.scale, &points, &ends))), ..of.y.clone() };
     let parts = named.len().div_ceil(LINES_MAX);
     let size = named.len().div_ceil(parts.max(1)).max(1);
-    let part = |(at, named): (usize, &[(String, Vec<&Vec<Cell>>)])| {
+    let part = |(at, named): (usize, &[Named])| {
         let mut series = Vec::new();
         for (style, (name, rows)) in Style::DISTINCT.into_iter().zip(named) {
             for (nth, value) in values.iter().enumerate() {
