@@ -164,7 +164,7 @@ fn row((cells, rows): Line<'_>, values: &[usize], of: &Named<'_>) -> Row {
 }
 
 /// The rows of a table that a line goes through, and its name.
-type Named<'a> = (String, Vec<&'a Vec<Cell>>);
+type Group<'a> = (String, Vec<&'a Vec<Cell>>);
 
 /// A line for each name in a table, through its values; several charts where there are many.
 pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> {
@@ -199,7 +199,7 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
         Axis { domain: of.y.domain.or(Some(clipped(of.y.scale, &points, &ends))), ..of.y.clone() };
     let parts = named.len().div_ceil(LINES_MAX);
     let size = named.len().div_ceil(parts.max(1)).max(1);
-    let part = |(at, named): (usize, &[Named])| {
+    let part = |(at, named): (usize, &[Group<'_>])| {
         let mut series = Vec::new();
         for (style, (name, rows)) in Style::DISTINCT.into_iter().zip(named) {
             for (nth, value) in values.iter().enumerate() {
