@@ -1,7 +1,7 @@
 """The statistics of a fleet: outliers by a rule with a known false-alarm rate, and rank tests.
 
-All of it is of logarithms, so that twice as slow and twice as fast are as far. METHODOLOGY.md,
-"A fleet", has the reasons; fleet/tests/test_report.py proves the rates by simulation.
+All of it is of logarithms, so that twice as slow and twice as fast are as far. The reasons
+are in docs/method/fleets.md; fleet/tests/test_report.py proves the rates by simulation.
 """
 
 import numpy as np
