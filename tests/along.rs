@@ -22,7 +22,10 @@ fn two_cases_are_compared_along_an_axis_and_shown_again() {
     schema::valid("RunComparison", &text);
     let found: Value = serde_json::from_str(&text).expect("JSON");
     let compared = found["compared"].as_array().unwrap();
-    assert!(compared.len() >= 3 && compared.iter().all(|of| of["ratio"].is_number()), "{found}");
+    assert!(
+        compared.len() >= 3 && compared.iter().all(|of| of["contrast"]["ratio"].is_number()),
+        "{found}"
+    );
     assert!(with(&["--sentence"]).contains("payload"));
     with(&["--plots", "plots"]);
     assert!(home.path().join("plots/along-payload.svg").exists());

@@ -1,13 +1,14 @@
 //! Comparisons with known answers, through plan, blocks, run file and view.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 use hopcost_file::RunFile;
 use hopcost_model::raw::RawRun;
 use serde_json::Value;
 
 use crate::schema;
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured, together};
 
 /// 4 µs of a time that passes only as the engine says, …
@@ -178,7 +179,7 @@ fn too_few_runs_say_what_would_decide() {
     let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], measured());
     assert!(text.contains("no interval") && text.contains("+10.0 % [–]"), "{text}");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let want = "1 case undecided at a margin 3 %: 3 runs a side would probably decide.";
+    let want = "1 case undecided at 3.0 %: 3 runs a side would probably decide.";
     assert!(text.contains(want), "{text}");
 }
 
@@ -242,25 +243,27 @@ fn what_cannot_be_compared_is_refused_in_a_line() {
 fn two_builds_of_a_worker_are_compared_by_one_case() {
     let _alone = alone();
     let home = Home::new();
-    let skeleton = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
-    let text = std::fs::read_to_string(skeleton).unwrap();
-    let before = "    def send(self):\n";
-    assert!(text.contains(before));
-    // A system call of 200 µs more per message.
-    let slow = text.replace(before, &format!("{before}        time.sleep(200e-6)\n"));
-    for (name, text) in [("old.py", &text), ("same.py", &text), ("new.py", &slow)] {
-        let file = home.path().join(name);
-        std::fs::write(&file, text).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let skeleton = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.c");
+    let source = std::fs::read_to_string(skeleton).unwrap();
+    let writes = "(writes ? write(";
+    assert!(source.contains(writes));
+    // 100 µs of sleep more per message.
+    let slow = source.replace(writes, "(writes ? usleep(100), write(");
+    for (name, source) in [("old", &source), ("same", &source), ("new", &slow)] {
+        let file = home.path().join(format!("{name}.c"));
+        std::fs::write(&file, source).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.arg("-O2").arg(&file).arg("-o").arg(home.path().join(name)).arg("-pthread");
+        assert!(compiler.finish().status.success());
     }
     let compare = |new: &str, code: i32| {
-        let words = ["compare", "--worker", "./old.py", "--worker", new, "pipe?place=same-cpu"];
-        let all = [&words[..], &["--fail-if-slower", "20%", "--duration", "4s"]].concat();
+        let words = ["compare", "--worker", "./old", "--worker", new, "pipe?place=same-cpu"];
+        let all = [&words[..], &["--fail-if-slower", "20%", "--measure", "1ms"]].concat();
         home.expect(&all, if measured() == 0 { code } else { measured() })
     };
-    let text = compare("./new.py", 4);
-    assert!(text.contains("slower, ") && text.contains("runtime=python-skeleton+2"), "{text}");
-    assert!(!compare("./same.py", 0).contains("slower, "));
-    let one = ["compare", "--live", "--worker", "./old.py", "pipe"];
+    let text = compare("./new", 4);
+    assert!(text.contains("slower, at least ") && text.contains("runtime=c-skeleton+2"), "{text}");
+    assert!(!compare("./same", 0).contains("slower, at least "));
+    let one = ["compare", "--live", "--worker", "./old", "pipe"];
     home.refuses(&one, 2, "name a second");
 }

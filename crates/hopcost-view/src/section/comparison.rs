@@ -1,23 +1,17 @@
 //! What a comparison found, live or of stored runs: a line per case, its verdict first.
 
-use hopcost_model::results::{
-    Compared, ComparedRun, Comparison, Contrast, Ratio, Results, RunComparison, Verdict,
-};
+use hopcost_model::results::{Compared, Comparison, Contrast, Ratio, Results, Verdict};
 use hopcost_model::text::count;
 
-use super::along;
 use super::model::{
-    Block, Cell, Document, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value,
-    notes, numbers, words,
+    Block, Cell, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes,
+    numbers, words,
 };
 use super::shapes::{About, Swept, lines};
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::chart::unit::Unit;
-use crate::names::{capitalised, plain_id};
+use crate::names::plain_id;
 use crate::number;
-
-/// Names that a line lists.
-const NAMED_MAX: usize = 4;
 
 /// The live comparison, where other sections follow.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
@@ -44,38 +38,6 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     invalid.into_iter().chain([table]).chain(notes(said)).collect()
 }
 
-/// Stored runs beside others, as a document of its own.
-pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
-    let none = found
-        .compared
-        .is_empty()
-        .then(|| Block::Text(Tone::Alert, "No case was measured on both sides.".to_owned()));
-    let unit = if found.hosts.is_some() { "hosts" } else { "runs" };
-    let shared = format!("?{}", shared(&found.compared).join("&"));
-    let blocks = match &found.along {
-        Some(along) => along::blocks(found, along),
-        None => {
-            let table = table(&found.compared, &shared, unit);
-            [table].into_iter().chain(notes(said(found))).collect()
-        }
-    };
-    let charts = framed(charts(found), medium).and_then(|of| Section::of("shifts", [of]));
-    let what = match &found.hosts {
-        _ if found.along.is_some() => along::title(found),
-        Some(hosts) => format!("{} before and after", count(hosts.n_hosts as usize, "host")),
-        None => {
-            let (other, baseline) = (found.other.len(), found.baseline.len());
-            format!("{} against {baseline}", count(other, "run"))
-        }
-    };
-    Document {
-        title: format!("hopcost · comparison · {what} · {}", margin(found.margin)),
-        head: none.into_iter().chain(blocks).collect(),
-        sections: charts.into_iter().collect(),
-        ..Document::default()
-    }
-}
-
 /// Each case of a live comparison in a sentence to paste.
 pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
     let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
@@ -87,38 +49,13 @@ pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
     found.compared.iter().map(one).collect()
 }
 
-/// The same of stored runs.
-pub(crate) fn stored_sentences(found: &RunComparison) -> Vec<String> {
-    if let Some(along) = &found.along {
-        return vec![along::sentence(found, along)];
-    }
-    let besides = format!("{}; {}", against(found), margin(found.margin));
-    let shared = format!("?{}", shared(&found.compared).join("&"));
-    let one = |of: &Compared| match of.case == of.baseline {
-        true => sentence(of, &name(&of.case, &shared), "in the baseline", &besides),
-        false => {
-            let name = name(&of.case, &of.baseline);
-            sentence(of, &name, &name_beside(&of.baseline, &of.case, &name), &besides)
-        }
-    };
-    found.compared.iter().map(one).collect()
-}
-
 /// The charts of a page.
-fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
+pub(super) fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
     (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
 }
 
-/// The ratio along an axis, or the shift of each decile.
-pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
-    match &found.along {
-        Some(along) => along::charts(found, along),
-        None => shifts(&found.compared),
-    }
-}
-
 /// Each decile over the baseline's, a chart for each case whose operations were timed singly.
-pub(crate) fn shifts(compared: &[Compared]) -> Vec<Chart> {
+pub(super) fn shifts(compared: &[Compared]) -> Vec<Chart> {
     let several = compared.iter().enumerate().filter(|(_, of)| of.deciles.len() > 1);
     let chart = |(at, of): (usize, &Compared)| {
         let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
@@ -160,7 +97,7 @@ pub(super) fn ratios(about: &About, x: Axis, points: &[Along]) -> Vec<Chart> {
 }
 
 /// A line per case without the keys in which it is like another; what has changed goes first.
-fn table(compared: &[Compared], like: &str, unit: &str) -> Block {
+pub(super) fn table(compared: &[Compared], like: &str, unit: &str) -> Block {
     let mut compared: Vec<&Compared> = compared.iter().collect();
     compared.sort_by_key(|of| match of.contrast.map(|of| of.verdict) {
         Some(Verdict::Outside) => u8::from(!of.looks_slower()),
@@ -239,7 +176,7 @@ fn in_words(of: &Compared) -> String {
 }
 
 /// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).`
-fn sentence(of: &Compared, name: &str, base: &str, besides: &str) -> String {
+pub(super) fn sentence(of: &Compared, name: &str, base: &str, besides: &str) -> String {
     let bound = of.contrast.as_ref().and_then(Bound::of);
     let said = match (lacking(of), bound) {
         (Some("not confirmed"), _) => {
@@ -254,7 +191,7 @@ fn sentence(of: &Compared, name: &str, base: &str, besides: &str) -> String {
 }
 
 /// What a sentence calls a case: its mechanism, and in what else it differs from another.
-fn name(case: &str, other: &str) -> String {
+pub(super) fn name(case: &str, other: &str) -> String {
     let own = beside(case, other);
     let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
     let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
@@ -265,7 +202,7 @@ fn name(case: &str, other: &str) -> String {
 }
 
 /// What it calls the case beside one of this name.
-fn name_beside(baseline: &str, case: &str, name_of_case: &str) -> String {
+pub(super) fn name_beside(baseline: &str, case: &str, name_of_case: &str) -> String {
     let name = name(baseline, case);
     if name == name_of_case { "the baseline".to_owned() } else { name }
 }
@@ -312,17 +249,6 @@ fn digits((low, high): (f64, f64)) -> usize {
     if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
 }
 
-/// The keys that all cases have in common, where there are several.
-fn shared(compared: &[Compared]) -> Vec<String> {
-    let keys = |of: &Compared| -> Vec<String> {
-        let keys = of.case.split_once('?').map_or("", |(_, keys)| keys);
-        keys.split('&').map(str::to_owned).collect()
-    };
-    let [first, rest @ ..] = compared else { return Vec::new() };
-    let in_all = |key: &String| rest.iter().all(|of| keys(of).contains(key));
-    keys(first).into_iter().filter(|key| !rest.is_empty() && in_all(key)).collect()
-}
-
 /// What the cases of a live comparison have in common.
 fn in_common(found: &Comparison) -> String {
     format!(
@@ -333,64 +259,24 @@ fn in_common(found: &Comparison) -> String {
     )
 }
 
-fn margin(margin: f64) -> String {
-    format!("margin {} %", number::plain(margin * 100.0, 2))
+pub(super) fn margin(margin: f64) -> String {
+    format!("margin {}", percent(margin))
 }
 
-fn said(found: &RunComparison) -> Vec<String> {
-    let mut said = vec![format!("{}.", capitalised(&against(found)))];
-    let shared = shared(&found.compared);
-    if !shared.is_empty() {
-        said.push(format!("All cases: {}.", shared.join(", ")));
-    }
-    said.extend(found.differences.iter().map(|one| {
-        let (a, b) = (one.baseline.join(", "), one.other.join(", "));
-        format!("Across {}: {} was {a} and is {b}.", one.across.word(), one.what)
-    }));
-    let unit = if found.hosts.is_some() { "hosts" } else { "runs a side" };
-    said.extend(undecided(&found.compared, found.margin, |more| format!("{more} {unit}")));
-    let hosts = found.hosts.as_ref();
-    for (side, cases, hosts) in [
-        ("the baseline", &found.only_baseline, hosts.map(|of| &of.only_baseline)),
-        ("the other side", &found.only_other, hosts.map(|of| &of.only_other)),
-    ] {
-        if !cases.is_empty() {
-            said.push(format!("Only in {side}: {}.", listed(cases)));
-        }
-        if let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) {
-            let n = count(hosts.len(), "host");
-            said.push(format!("{n} measured only in {side}: {}.", listed(hosts)));
-        }
-    }
-    said.extend(found.remarks.iter().cloned());
-    said
-}
-
-/// A few names, and how many more.
-fn listed(names: &[String]) -> String {
-    let named = names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMED_MAX) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
-}
-
-fn against(found: &RunComparison) -> String {
-    let what = if found.hosts.is_some() { "fleet" } else { "run" };
-    let side = |runs: &[ComparedRun]| match runs {
-        [one] => format!("{what} {}", one.id),
-        [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
-        [] => "nothing".to_owned(),
-    };
-    format!("baseline: {}; against it: {}", side(&found.baseline), side(&found.other))
+fn percent(share: f64) -> String {
+    format!("{} %", number::plain(share * 100.0, 2))
 }
 
 /// What would decide the cases that the margin leaves open.
-fn undecided(compared: &[Compared], within: f64, enough: impl Fn(u32) -> String) -> Option<String> {
+pub(super) fn undecided(
+    compared: &[Compared],
+    within: f64,
+    enough: impl Fn(u32) -> String,
+) -> Option<String> {
     let open = compared.iter().filter_map(|of| of.contrast);
     let open: Vec<Option<u32>> =
         open.filter(|of| of.verdict == Verdict::Open).map(|of| of.more).collect();
-    let what = format!("{} undecided at a {}", count(open.len(), "case"), margin(within));
+    let what = format!("{} undecided at {}", count(open.len(), "case"), percent(within));
     let most = open.iter().flatten().max();
     match most {
         Some(most) => Some(format!("{what}: {} would probably decide.", enough(*most))),

@@ -7,6 +7,7 @@ pub(crate) mod along;
 mod answer;
 mod cases;
 mod checks;
+pub(crate) mod compared_runs;
 pub(crate) mod comparison;
 mod counted;
 mod explanation;
