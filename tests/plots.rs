@@ -120,8 +120,4 @@ fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     ] {
         home.refuses(arguments, 2, words);
     }
-    for more in [&["--format", "json"][..], &["--samples"], &["--output", "x"]] {
-        let arguments = [&["report", "--plots", "plots"][..], more].concat();
-        assert_eq!(home.run(&arguments).status.code(), Some(2), "{arguments:?}");
-    }
 }

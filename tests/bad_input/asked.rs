@@ -65,8 +65,8 @@ const REFUSALS: &[Refusal] = &[
     // compare --along
     ("compare pipe tcp --along payload", 2, &["wants a range"]),
     ("compare pipe tcp --placement same-cpu --along flows=1..4", 2, &["only a stream has"]),
-    ("compare pipe tcp?payload=64 --along payload=64..4KiB", 2, &["--along gives the payload"]),
-    ("compare pipe tcp --along payload=64..4KiB --payload 64", 2, &["--along gives the payload"]),
+    ("compare pipe tcp?payload=64 --along payload=64..4KiB", 2, &["the payload is given twice"]),
+    ("compare pipe tcp --along payload=64..4KiB --payload 64", 2, &["the payload is given twice"]),
     ("compare pipe tcp --along nodelay=on,off", 2, &["unknown axis of numbers"]),
     ("compare pipe tcp --along payload=4KiB..64", 2, &["does not rise"]),
     ("compare pipe nobody --placement same-cpu --along payload=64..4KiB", 2, &["nobody"]),

@@ -189,16 +189,10 @@ pub struct Stored<'a> {
     pub show_command: &'a str,
 }
 
-/// What stands below the last section: where the run is, and its plots.
-pub(super) fn rest(results: &Results, stored: Stored<'_>) -> Vec<Block> {
-    let plots = super::plots::files(results).into_iter().map(|(name, _)| name);
-    let plots = plots.collect::<Vec<_>>().join(", ");
-    let plots = (!plots.is_empty()).then(|| {
-        says(format!(
-            "Plots: {plots}: in the HTML report, and as SVG files with `hopcost report --plots DIR`."
-        ))
-    });
+/// What stands below the last section: where the run is, and how it is drawn.
+pub(super) fn rest(stored: Stored<'_>) -> Vec<Block> {
     let page = format!("{} --html", stored.show_command);
-    let commands = [("Stored in", stored.path), ("As a page", &page)];
-    plots.into_iter().chain(commands.map(|(name, line)| paste(name, line))).collect()
+    let plots = format!("{} --plots DIR", stored.show_command);
+    let lines = [("Stored in", stored.path), ("As a page", &page), ("As SVG files", &plots)];
+    lines.map(|(name, line)| paste(name, line)).into()
 }

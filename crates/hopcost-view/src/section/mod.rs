@@ -147,7 +147,7 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
             .into_iter()
             .chain(shown.filter_map(|(_, section)| section(results, medium)))
             .collect(),
-        rest: stored.map_or(Vec::new(), |stored| head::rest(results, stored)),
+        rest: stored.map_or(Vec::new(), head::rest),
     };
     document.with_quiet()
 }

@@ -15,10 +15,7 @@ use super::words::{estimated, mechanism, trials as counted};
 use super::{comparison, explanation, ladder, runtimes};
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::chart::unit::Unit;
-use crate::names::{
-    Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_label, row_name,
-};
-use crate::number;
+use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_name};
 
 /// Quantiles that get a mark.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -114,7 +111,8 @@ fn along_axes(results: &Results) -> Vec<Chart> {
             let called = [Some(workload.word()), Some(key), place];
             let id = plain_id(&called.into_iter().flatten().collect::<Vec<_>>().join("-"));
             let place = place.map_or(String::new(), |place| format!(" ({place})"));
-            let title = format!("{} by {name}{place}", capitalised(workload.word()));
+            let what = workload.word().replace("roundtrip", "round trip");
+            let title = format!("{} by {name}{place}", capitalised(&what));
             charts.extend(of_workload((id, title), &points, &x));
         }
     }
@@ -225,8 +223,11 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
         let named = named(group, results);
         let holds = |q: f64| q > 0.0 && q < 1.0;
         let points = named.iter().flat_map(|(name, case)| {
-            let drawn = case.curve.iter().filter(|of| holds(of.q) && of.ns > 0.0);
-            drawn.map(move |of| (name, *of))
+            // Every third, and those that have a mark: a curve is as smooth with them.
+            let is_kept = |at: usize, q: f64| at.is_multiple_of(3) || MARKED.contains(&q);
+            let drawn = case.curve.iter().filter(|of| holds(of.q) && of.ns > 0.0).enumerate();
+            let drawn = drawn.filter(move |(at, of)| is_kept(*at, of.q));
+            drawn.map(move |(_, of)| (name, *of))
         });
         let points: Vec<_> = points.collect();
         let table = Rows::of(&points)
@@ -273,26 +274,20 @@ fn named<'a>(group: &LadderGroup, results: &'a Results) -> Vec<(String, &'a Case
     all.iter().map(name).collect()
 }
 
-/// How fast the machine was, then the trials of each group of the ladder.
+/// The trials of each group of the ladder.
 pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
-    let mut charts = speed(results);
+    let mut charts = Vec::new();
     for (at, group) in results.ladder.iter().enumerate() {
-        let trials = all_of(group, results).flat_map(|(row, place, _, case)| {
+        let named = named(group, results);
+        let trials = named.iter().flat_map(|(name, case)| {
             let reported = headline(case).and_then(|(_, of)| of.point).filter(|ns| *ns > 0.0);
             let multiple = move |trial: &TrialPoint| Some(trial.value_ns? / reported?);
-            case.trials.iter().map(move |trial| ((row, place, case), trial, multiple(trial)))
+            case.trials.iter().map(move |trial| ((name, *case), trial, multiple(trial)))
         });
         let trials: Vec<_> = trials.collect();
         let table = Rows::of(&trials)
-            .column(words("mechanism"), |((row, ..), ..)| Cell::text(row_label(row, results)))
-            .column(words("boundary"), |((row, ..), ..)| {
-                Cell::text(row.wait.as_ref().map_or("", |_| row.boundary.word()))
-            })
-            .column(words("wait"), |((row, ..), ..)| {
-                Cell::text(row.wait.clone().unwrap_or_default())
-            })
-            .column(words("place"), |((_, place, _), ..)| Cell::text(place.name()))
-            .column(numbers("trials"), |((.., case), ..)| counted(case))
+            .column(words("case"), |((name, _), ..)| Cell::text((*name).clone()))
+            .column(numbers("trials"), |((_, case), ..)| counted(case))
             .column(numbers("round"), |(_, of, _)| Cell::whole(u64::from(of.round) + 1))
             .column(numbers("at"), |(_, of, _)| Cell::number(of.at_s * 1e9, Digits::Time(3)))
             .column(numbers("× reported"), |(.., multiple)| {
@@ -320,37 +315,11 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
             domain: Some((1.0 / far, far)),
             ..Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::COUNT)
         };
-        let names = ["mechanism", "boundary", "wait", "place", "trials"];
-        let values = ["× reported"];
-        let of = Named { names: &names, values: &values, axis, lane: Some("round"), from: None };
+        let (names, values) = (&["case", "trials"], &["× reported"]);
+        let of = Named { names, values, axis, lane: Some("round"), from: None };
         charts.extend(rows(about, &table, of));
     }
     charts
-}
-
-/// How much slower than on the quiet machine the speed probe beside each trial was.
-fn speed(results: &Results) -> Vec<Chart> {
-    let trials = results.results.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
-    let trials = trials.filter(|(_, trial)| trial.error.is_none());
-    let trials: Vec<_> = trials.filter_map(|(case, t)| Some((case, t, t.factor?))).collect();
-    let table = Rows::of(&trials)
-        .column(words("of"), |_| Cell::text("the machine"))
-        .column(numbers("time"), |(_, of, _)| {
-            Value::Sorted(number::time(of.at_s * 1e9, 3), of.at_s).into()
-        })
-        .column(numbers("times slower"), |(.., factor)| Cell::number(*factor, Digits::Plain(4)))
-        .column(words("beside"), |(case, ..)| Cell::code(case.id.clone()));
-    let Block::Table(table) = table.table() else { return Vec::new() };
-    let about = About {
-        id: "speed".to_owned(),
-        title: "The machine during the run: how much slower than when it is quiet".to_owned(),
-        says: "Level of the speed probe of each trial's class, read before and after it, over its \
-               reference. The trial's times were divided by it."
-            .to_owned(),
-    };
-    let x = Axis::new("time", Scale::Linear, Unit::Seconds);
-    let y = Axis::new("times slower", Scale::Log, Unit::COUNT);
-    lines(&about, &table, &Swept { series: "of", x, y, values: &["times slower"] })
 }
 
 /// A case's number for a key.
@@ -377,21 +346,25 @@ fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
         };
         keys.split('&').filter(is_own).map(str::to_owned).collect()
     };
-    let all: Vec<Vec<String>> = cases.iter().map(|case| settings(case)).collect();
-    let is_common = |one: &String| all.iter().all(|settings| settings.contains(one));
-    let word = |one: &String| match one.split_once('=') {
-        Some(("boundary" | "place" | "wait" | "runtime", word)) => word.to_owned(),
-        _ => one.clone(),
+    let name = |case: &CaseResult| match &case.stream {
+        Some(stream) => stream.label.clone(),
+        None => mechanism(case),
     };
-    let label = |(case, settings): (&&CaseResult, &Vec<String>)| {
-        let name = match &case.stream {
-            Some(stream) => stream.label.clone(),
-            None => mechanism(case),
-        };
-        let own = settings.iter().filter(|one| !is_common(one)).map(word);
-        std::iter::once(name).chain(own).collect::<Vec<_>>().join(", ")
+    let all: Vec<(String, Vec<String>)> =
+        cases.iter().map(|case| (name(case), settings(case))).collect();
+    // What a mechanism has always, such as its payload to wake, is told by its name.
+    let word = |name: &str, one: &String| {
+        let (key, word) = one.split_once('=')?;
+        let is_word = matches!(key, "boundary" | "place" | "wait" | "runtime");
+        let alike = all.iter().filter(|(of, _)| is_word || of == name);
+        let is_common = alike.clone().all(|(_, settings)| settings.contains(one));
+        (!is_common).then(|| if is_word { word.to_owned() } else { one.clone() })
     };
-    cases.iter().zip(&all).map(label).collect()
+    let label = |(name, settings): &(String, Vec<String>)| {
+        let own = settings.iter().filter_map(|one| word(name, one));
+        std::iter::once(name.clone()).chain(own).collect::<Vec<_>>().join(", ")
+    };
+    all.iter().map(label).collect()
 }
 
 #[cfg(test)]

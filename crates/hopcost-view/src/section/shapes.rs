@@ -27,6 +27,8 @@ const BARS_MAX: f64 = 50.0;
 const LINES_MAX: usize = Style::DISTINCT.len();
 /// Values on an axis that each get a tick.
 const TICKS_MAX: usize = 12;
+/// Points of a line up to which each has a mark; of more those at a tick have one.
+const MARKS_MAX: usize = 16;
 /// Columns of a grid up to which a cell has room for its interval.
 const ROOMY_MAX: usize = 8;
 
@@ -210,12 +212,16 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
                     _ => Style { dash: Dash::DOTS, ..style.open() },
                 };
                 let mut one = Series::new(format!("{name}{suffix}"), style);
+                let is_marked = |at: f64| rows.len() <= MARKS_MAX || x.at.contains(&at);
                 for row in rows {
-                    let Some((x, found)) = point(row, *value) else { continue };
-                    one.line.push((x, found.point));
-                    one.band.extend(found.interval.map(|(low, high)| (x, low, high)));
+                    let Some((at, found)) = point(row, *value) else { continue };
+                    one.line.push((at, found.point));
+                    one.band.extend(found.interval.map(|(low, high)| (at, low, high)));
+                    if !is_marked(at) {
+                        continue;
+                    }
                     let says = [&row[along], &row[*value]].map(written).join(": ");
-                    one.marks.push(Mark::at(x, found.point, format!("{name}{suffix}\n{says}")));
+                    one.marks.push(Mark::at(at, found.point, format!("{name}{suffix}\n{says}")));
                 }
                 one.line.sort_by(|a, b| a.0.total_cmp(&b.0));
                 one.band.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -225,6 +231,7 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
         series.retain(|one| !one.line.is_empty());
         let is_several = parts > 1;
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
+        let is_few = named.iter().all(|(_, rows)| rows.len() <= MARKS_MAX);
         Chart {
             id: if is_several { format!("{}-{}", about.id, at + 1) } else { about.id.clone() },
             title: match is_several {
@@ -242,7 +249,9 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
             series,
             notes: quiet(table, &values),
             table: numbers(table, &|row| {
-                row.get(name).is_some_and(|cell| names.contains(&written(cell).as_str()))
+                let is_own = row.get(name).is_some_and(|of| names.contains(&written(of).as_str()));
+                let at = row.get(along).and_then(|cell| cell.value.key());
+                is_own && (is_few || at.is_some_and(|at| x.at.contains(&at)))
             }),
         }
     };
@@ -346,12 +355,9 @@ fn texts(table: &Table, heads: &[&str], row: &[Cell]) -> Vec<String> {
     cells.map(|cell| cell.map_or(String::new(), written)).collect()
 }
 
-/// What a mark says: each value with its interval; of one of several in a row all that is known.
+/// What a mark says: each value with its interval.
 fn tip(table: &Table, of: &Named<'_>, row: &[Cell]) -> String {
-    let is_shown = |head: &str| match of.lane {
-        Some(_) => !of.names.contains(&head),
-        None => of.values.contains(&head),
-    };
+    let is_shown = |head: &str| of.values.contains(&head) || of.lane == Some(head);
     let cells = table.columns.iter().zip(row).filter(|(column, _)| is_shown(&column.head));
     let cells = cells.filter(|(_, cell)| !cell.is_empty());
     let shown = cells.map(|(column, cell)| format!("{} {}", column.head, written(cell)));

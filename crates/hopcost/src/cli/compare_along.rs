@@ -35,12 +35,10 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     if values.len() < 2 {
         return Err(usage(format!("--along {key} wants a range of values, as in {key}=1..16")));
     }
-    let is_given = |word: &&String| word.contains(&format!("{key}="));
-    if let Some(word) = args.what.iter().find(is_given) {
-        return Err(usage(format!("{word}: --along gives the {key}")));
-    }
-    if args.axes.0.get(key).is_some_and(|given| !given.is_empty()) {
-        return Err(usage(format!("--{}: --along gives the {key}", axis.option)));
+    let is_given = args.axes.0.get(key).is_some_and(|given| !given.is_empty())
+        || args.what.iter().any(|word| word.contains(&format!("{key}=")));
+    if is_given {
+        return Err(usage(format!("the {key} is given twice: --along gives it")));
     }
     let cases = [first, second];
     let runtimes = Runtimes::new(args.measured.worker.clone());

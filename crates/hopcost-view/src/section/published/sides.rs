@@ -51,6 +51,8 @@ pub(super) struct Sides<'a> {
     results: &'a Results,
     doubts: Doubts<'a>,
     whole: bool,
+    /// Whether there is room for ratios.
+    has_ratios: bool,
 }
 
 /// Which number of an entry a column shows.
@@ -97,13 +99,16 @@ impl<'a> Sides<'a> {
             results,
             doubts: Doubts::of(results),
             whole: true,
+            has_ratios: true,
         }
     }
 
     /// Where there is little room.
     pub fn brief(files: &[Vec<&'a PublishedTable>], results: &'a Results) -> Self {
         let whole = Self::whole(files, results);
-        let Some(brief) = &whole.layout.brief else { return whole };
+        let Some(brief) = &whole.layout.brief else {
+            return Self { has_ratios: false, ..whole };
+        };
         let entries = whole.entries.into_iter();
         Self {
             entries: entries.filter(|entry| entry.row.statistic == brief.statistic).collect(),
@@ -111,6 +116,7 @@ impl<'a> Sides<'a> {
             rows: brief.rows.clone(),
             columns: brief.columns,
             whole: false,
+            has_ratios: false,
             ..whole
         }
     }
@@ -206,7 +212,7 @@ impl<'a> Sides<'a> {
             });
         }
         names.extend(self.measured_where());
-        pivot(
+        let table = pivot(
             &items,
             Pivot {
                 row: &|(entry, _)| (self.heading_of(entry, several), self.key(entry)),
@@ -215,7 +221,8 @@ impl<'a> Sides<'a> {
                 column: &|(entry, side)| (self.column_key(entry), *side),
                 cell: Box::new(|items| self.cell(items)),
             },
-        )
+        );
+        if self.columns == PublishedField::Label { without_repeats(table) } else { table }
     }
 
     /// The entry in each column that shows a number of it.
@@ -223,12 +230,17 @@ impl<'a> Sides<'a> {
         [Side::Here, Side::Published(entry.file), Side::Ratio].map(|side| (entry, side))
     }
 
-    /// The notes with their marks.
+    /// The notes with their marks. Where labels are columns, a note says of which it is.
     fn marks(&self, remarks: &mut Numbered) -> Vec<(String, String)> {
-        let notes = distinct(self.entries.iter().filter_map(|entry| entry.row.note.clone()));
-        let marked = notes.into_iter().map(|note| {
-            let mark = format!("{MARK}{})", remarks.number(&note));
-            (note, mark)
+        let of_label = self.columns == PublishedField::Label;
+        let notes = self.entries.iter().filter_map(|entry| {
+            let note = entry.row.note.clone()?;
+            let label = if of_label { format!("{}: ", entry.row.label) } else { String::new() };
+            Some((format!("{label}{note}"), note))
+        });
+        let marked = distinct(notes).into_iter().map(|(says, note)| {
+            let number = remarks.number(&says);
+            (note, if of_label { String::new() } else { format!("{MARK}{number})") })
         });
         marked.collect()
     }
@@ -280,7 +292,8 @@ impl<'a> Sides<'a> {
             return of(Side::Here).chain(sources).collect();
         }
         let sides = [Side::Here, Side::Published(0), Side::Ratio];
-        let sides = if keys.len() > RATIOS_MAX { &sides[..2] } else { &sides[..] };
+        let has_ratios = self.has_ratios && keys.len() <= RATIOS_MAX;
+        let sides = if has_ratios { &sides[..] } else { &sides[..2] };
         keys.iter().flat_map(|key| sides.iter().map(|side| (key.clone(), *side))).collect()
     }
 
@@ -419,6 +432,22 @@ impl<'a> Sides<'a> {
 fn published(row: &PublishedRow, spread: Option<&PublishedRow>) -> Cell {
     let spread = spread.map_or(String::new(), |spread| format!("±{}", spread.written));
     Cell::sorted(row.published, |_| format!("{}{spread}", row.written))
+}
+
+/// What is published for two labels is shown once, with the first.
+fn without_repeats(mut table: Table) -> Table {
+    let shown = |table: &Table, at: usize| -> Vec<Option<f64>> {
+        table.rows.iter().map(|row| row.get(at)?.value.key()).collect()
+    };
+    let published: Vec<usize> =
+        (0..table.columns.len()).filter(|at| table.columns[*at].head == "published").collect();
+    let repeats = |pair: &&[usize]| shown(&table, pair[0]) == shown(&table, pair[1]);
+    let repeated: Vec<usize> = published.windows(2).filter(repeats).map(|pair| pair[1]).collect();
+    for at in repeated.into_iter().rev() {
+        table.columns.remove(at);
+        table.rows.iter_mut().filter(|row| row.len() > at).for_each(|row| drop(row.remove(at)));
+    }
+    table
 }
 
 /// What was measured here as a multiple of what is published. A range has none, and neither has a

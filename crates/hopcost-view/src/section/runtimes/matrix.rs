@@ -72,7 +72,11 @@ fn chart(at: usize, map: &RuntimeHeatMap, table: &Table) -> Option<Chart> {
                The caller takes the stamps."
                 .to_owned(),
     };
-    shapes::grid(about, table, "callee", false)
+    let mut table = table.clone();
+    for column in &mut table.columns {
+        column.head = column.head.trim_start_matches("to ").to_owned();
+    }
+    shapes::grid(about, &table, "callee", false)
 }
 
 fn grid<'a>(
