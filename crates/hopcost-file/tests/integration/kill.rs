@@ -258,7 +258,7 @@ fn what_lies_beside_a_run_is_not_followed() {
 fn a_wal_is_read_and_nothing_is_left_beside_it() {
     let (dir, path, run) = made(1);
     let conn = Connection::open(&path).unwrap();
-    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET resumed = 7").unwrap();
+    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET document = json_set(document, '$.about.resumed', 7)").unwrap();
     // As a kill leaves it: the change is in the second file alone.
     let killed = dir.path().join("killed");
     fs::copy(&path, &killed).unwrap();

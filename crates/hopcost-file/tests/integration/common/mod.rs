@@ -430,10 +430,8 @@ pub fn torn(dir: &Path) -> (PathBuf, RawRun) {
     let run = make(&whole, 100);
     let conn = Connection::open(&whole).unwrap();
     // A cache of one page makes SQLite write before the commit.
-    conn.execute_batch(
-        "PRAGMA cache_size = 1; BEGIN; UPDATE trial SET wall_ns = 1, samples = zeroblob(9000);",
-    )
-    .unwrap();
+    conn.execute_batch("PRAGMA cache_size = 1; BEGIN; UPDATE trial SET samples = zeroblob(9000);")
+        .unwrap();
     let path = dir.join("torn");
     fs::copy(&whole, &path).unwrap();
     fs::copy(dir.join("whole-journal"), dir.join("torn-journal")).unwrap();
