@@ -91,13 +91,22 @@ fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
         ("replace(document, 'touch=none', 'touch=lots')", "touch"),
         ("replace(document, 'places=auto', 'places=3')", "shm-ring has no places=3; it has "),
         ("replace(document, 'shm-ring', 'shm-rung')", "rust has no mechanism shm-rung"),
-        ("json_set(document, '$.plan.trial.operations', 1000000000000)", "operations 1000000000000, which"),
-        ("json_set(document, '$.plan.trial.measure_ns', 0)", "measure_ns 0, which is not from 1 to"),
+        (
+            "json_set(document, '$.plan.trial.operations', 1000000000000)",
+            "operations 1000000000000, which",
+        ),
+        (
+            "json_set(document, '$.plan.trial.measure_ns', 0)",
+            "measure_ns 0, which is not from 1 to",
+        ),
         (
             "json_set(document, '$.plan.pairs', json('{\"cross-node\":[0,5000]}'))",
             "uses CPU 5000, which this",
         ),
-        ("json_set(document, '$.plan.cases[1]', json_extract(document, '$.plan.cases[0]'))", "twice"),
+        (
+            "json_set(document, '$.plan.cases[1]', json_extract(document, '$.plan.cases[0]'))",
+            "twice",
+        ),
     ] {
         fs::copy(&whole, &path).expect("to copy");
         edit(&path, &format!("UPDATE run SET document = {change}; {UNENDED}"));

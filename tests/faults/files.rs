@@ -201,7 +201,9 @@ pub const FAULTS: &[Fault] = &[
         codes: &[0],
         says: &["the file says what cannot be"],
         within_s: 10,
-        play: |home| edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)"),
+        play: |home| {
+            edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)")
+        },
     },
     Fault {
         name: "a run file edited by hand: a clock of infinite speed",

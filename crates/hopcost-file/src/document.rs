@@ -60,7 +60,10 @@ fn check(value: &mut Value, key: &str, show: fn(&str) -> String) -> Result<usize
             let is_in_range = match key {
                 "seed" => number.is_u64(),
                 "offset_ticks" => number.is_i64(),
-                _ => number.as_f64().is_some_and(|value| (0.0..i64::MAX as f64).contains(&value)),
+                _ => match number.as_u64() {
+                    Some(whole) => whole <= i64::MAX as u64,
+                    None => number.as_f64().is_some_and(|x| (0.0..i64::MAX as f64).contains(&x)),
+                },
             };
             if !is_in_range {
                 return Err(format!(" is {number}, which is out of range"));

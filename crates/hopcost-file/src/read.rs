@@ -43,18 +43,20 @@ pub fn finished(run: &RawRun) -> BTreeSet<(u32, u32)> {
 pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
     let Error::Damaged { path: told, why, .. } = error else { return error };
     let count = || -> rusqlite::Result<u64> {
-        let conn = connect::immutable(path)?;
+        let mut conn = connect::immutable(path)?;
+        let limits = Limits::of(fs::metadata(path).map_or(0, |found| found.len()));
+        connect::bound(&mut conn, limits.steps())?;
         conn.pragma_update(None, "trusted_schema", false)?;
         // Without this SQLite refuses a file that is shorter than its header says.
         conn.pragma_update(None, "writable_schema", true)?;
         let mut query = conn.prepare("SELECT samples FROM trial NOT INDEXED ORDER BY trial")?;
         let mut rows = query.query([])?;
-        let mut count = 0;
-        while let Ok(Some(row)) = rows.next() {
-            let blob = row.get_ref(0)?.as_blob();
-            if !blob.is_ok_and(|blob| samples::unpack(blob, samples::MAX_PER_TRIAL).is_ok()) {
-                break;
-            }
+        let (mut count, mut left) = (0, limits.samples());
+        while let Ok(Some(row)) = rows.next()
+            && let Ok(blob) = row.get_ref(0)?.as_blob()
+            && let Ok(found) = samples::unpack(blob, left.min(samples::MAX_PER_TRIAL))
+        {
+            left -= found.len();
             count += 1;
         }
         Ok(count)

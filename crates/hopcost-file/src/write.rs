@@ -67,13 +67,16 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     let sqlite = |error| Error::sqlite(&path, DOING, error);
     let opened = (|| {
         let conn = connect::resuming(&path)?;
-        let run = crate::read::run(&conn, &path)?;
+        let mut run = crate::read::run(&conn, &path)?;
+        let trials = std::mem::take(&mut run.trials);
+        let stored = run.clone();
+        run.trials = trials;
         let last: i64 = conn
             .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
             .map_err(sqlite)?;
-        Ok((conn, run, last))
+        Ok((conn, stored, run, last))
     })();
-    let (conn, run, last) = opened.map_err(|error| {
+    let (conn, stored, run, last) = opened.map_err(|error| {
         connect::leave(&path);
         crate::read::count_readable(error, &path)
     })?;
@@ -83,8 +86,6 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
         why: "no number is left for a further trial".to_owned(),
     })?;
     let finished = crate::read::finished(&run);
-    let mut stored = run.clone();
-    stored.trials.clear();
     Ok((RunFile { conn, lock: file, path, run: stored, finished, next_trial }, run))
 }
 

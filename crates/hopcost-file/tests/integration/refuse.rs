@@ -76,7 +76,7 @@ fn hostile_content_is_named_and_refused() {
     for (sql, part) in [
         (trial("wall_ns", "-5") + " WHERE trial = 2", "trial 2: wall_ns is -5, which is out of"),
         (trial("wall_ns", "-0.5"), "wall_ns is -0.5, which is out of range"),
-        (trial("ends[0].lost", "1e19"), "trial 1: ends[0].lost is 1e19, which is out of range"),
+        (trial("ends[0].lost", "1e19"), "trial 1: ends[0].lost is 1e+19, which is out of range"),
         (trial("round", "4294967296"), "expected u32"),
         (trial("cpu_ns", "'many'"), "trial 1: not the JSON it should be (invalid type: string"),
         (trial("case", "5"), "trial 1: case is 5, of 5 cases"),
