@@ -412,61 +412,19 @@ fn fill(conn: &mut Connection, run: &RawRun) -> Cell<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopcost_model::plan::{PlannedCase, TrialShape};
-    use hopcost_model::raw::Build;
 
     fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
         RawTrial { round, samples, ..RawTrial::empty() }
     }
 
     fn create(path: &Path) -> RunFile {
-        let text = String::new;
-        let build = Build {
-            profile: text(),
-            compiler: text(),
-            target: text(),
-            slow: vec![],
-            checksum: None,
-        };
-        let about = RunAbout {
-            id: text(),
-            version: text(),
-            commit: text(),
-            build,
-            argv: vec![],
-            started: text(),
-            ended: None,
-            resumed: 0,
-            group: None,
-        };
-        let trial = TrialShape {
-            measure_ns: 1,
-            measure_max_ns: 1,
-            operations_min: 1,
-            warm_up_ns: 1,
-            deadline_ms: 1,
-            samples_max: 1,
-            operations: None,
-            warm_up_operations: None,
-            counted_operations: 0,
-            traced_operations: None,
-        };
-        let plan = Plan {
-            suite: text(),
-            seed: 0,
-            rounds: 1,
-            budget_ns: None,
-            comparison: None,
-            question: None,
-            until: None,
-            trial,
-            baseline: None,
-            cpus: vec![],
-            relation: None,
-            pairs: Default::default(),
-            cases: vec![PlannedCase::spelled("call/syscall", None)],
-        };
-        RunFile::create(path, &about, &plan, &Host::default()).unwrap()
+        let about = r#"{"id":"","version":"","commit":"","argv":[],"started":"","resumed":0,
+            "build":{"profile":"","compiler":"","target":"","slow":[]}}"#;
+        let plan = r#"{"suite":"","seed":0,"rounds":1,"cpus":[],"cases":[{"id":"call/syscall"}],
+            "trial":{"measure_ns":1,"measure_max_ns":1,"operations_min":1,"warm_up_ns":1,
+                     "deadline_ms":1,"samples_max":1}}"#;
+        let (about, plan) = (serde_json::from_str(about), serde_json::from_str(plan));
+        RunFile::create(path, &about.unwrap(), &plan.unwrap(), &Host::default()).unwrap()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{about, host, made, make, open, plan, torn, trial};
+use crate::common::{about, begin, host, made, make, open, plan, torn, trial};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
@@ -33,10 +33,10 @@ fn append_until_killed() {
     let path = Path::new(&path);
     let mut file = match open_for_resume(path) {
         Ok((file, _)) => file,
-        Err(Error::NotFound(_)) => RunFile::create(path, &about(), &plan(), &host("x")).unwrap(),
+        Err(Error::NotFound(_)) => begin(path),
         Err(Error::Empty(_)) => {
             fs::remove_file(path).unwrap();
-            RunFile::create(path, &about(), &plan(), &host("x")).unwrap()
+            begin(path)
         }
         Err(error) => panic!("{error}"),
     };
