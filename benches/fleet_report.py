@@ -26,11 +26,16 @@ def make(directory, hosts, *words):
     subprocess.run([sys.executable, MAKE, directory, str(hosts), *words], check=True)
 
 
-def measure(hopcost, *words):
+def report(hopcost, directory, *words):
+    """The command of a report, from this checkout."""
+    return [sys.executable, "-m", "hopcost_fleet", "report", directory, "--hopcost", hopcost, *words]
+
+
+def measure(*words):
     """Seconds and MiB of a command."""
     began = time.monotonic()
     with open(os.devnull, "w") as nowhere:
-        process = subprocess.Popen([hopcost, "fleet", *words], stdout=nowhere, stderr=nowhere)
+        process = subprocess.Popen(words, stdout=nowhere, stderr=nowhere)
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -38,12 +43,13 @@ def measure(hopcost, *words):
     return time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def median_of_three(hopcost, *words):
-    runs = [measure(hopcost, *words) for _ in range(3)]
+def median_of_three(*words):
+    runs = [measure(*words) for _ in range(3)]
     return [statistics.median(column) for column in zip(*runs)]
 
 
 def main():
+    os.environ["PYTHONPATH"] = str(HERE / "fleet")
     hopcost = sys.argv[1] if len(sys.argv) > 1 else HERE / "target/release/hopcost"
     sizes = [int(word) for word in sys.argv[2:]] or [10, 100, 1_000, 10_000]
     print(f"{'hosts':>7} {'what':<12} {'time s':>8} {'CPU s':>8} {'peak MiB':>9}")
@@ -53,15 +59,15 @@ def main():
             make(directory, hosts, "--slow", f"{max(hosts // 25, 1)}:1.4", "--failed", "4", "--pairs", "12")
             rows = [("text", []), ("page", ["--format", "html"])]
             for what, words in rows:
-                seconds, cpu, memory = median_of_three(hopcost, "report", directory, *words)
+                seconds, cpu, memory = median_of_three(*report(hopcost, directory, *words))
                 print(f"{hosts:>7} {what:<12} {seconds:>8.2f} {cpu:>8.2f} {memory:>9.0f}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "quick.hopcost"
         run.write_bytes(gzip.decompress((HERE / "tests/runs/quick.hopcost.gz").read_bytes()))
         directory = Path(folder) / "fleet"
         make(directory, RUNS_READ, "--run", run)
-        seconds, cpu, memory = measure(hopcost, "index", directory)
-        again, *_ = measure(hopcost, "index", directory)
+        seconds, cpu, memory = measure(hopcost, "fleet", "index", directory)
+        again, *_ = measure(hopcost, "fleet", "index", directory)
         print(f"index: {RUNS_READ} run files of {run.stat().st_size >> 10} KiB in {seconds:.2f} s, {RUNS_READ / seconds:.0f} a second "
               f"({1000 * cpu / RUNS_READ:.0f} ms CPU each), {memory:.0f} MiB; again, none having changed: {again:.2f} s")
 

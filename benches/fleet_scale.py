@@ -66,7 +66,11 @@ def report(hopcost: Path, directory: Path) -> tuple[str, str]:
     took = []
     for _ in range(2):
         began = time.perf_counter()
-        child = subprocess.Popen([hopcost, "fleet", "report", directory], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words = [sys.executable, "-m", "hopcost_fleet", "report", directory, "--hopcost", hopcost]
+        child = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "fleet")},
+        )  # fmt: skip
         _, status, use = os.wait4(child.pid, 0)
         if status:
             return "-", "-"
@@ -77,7 +81,7 @@ def report(hopcost: Path, directory: Path) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hopcost", type=Path, default=ROOT / "target" / "release" / "hopcost")
-    parser.add_argument("--report-with", type=Path, help="the binary whose report is timed, if it is another")
+    parser.add_argument("--report-with", type=Path, help="the binary that reads run files for the report, if it is another")
     parser.add_argument("--hosts", default="10,100,1000,10000")
     parser.add_argument("--keep", type=Path, help="keep the fleets in this directory")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)

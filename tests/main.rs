@@ -37,9 +37,9 @@ mod explain;
 /// What goes wrong while hopcost measures, a row a fault, and what is so after it.
 #[path = "faults/mod.rs"]
 mod faults;
-/// Fleets: which hosts lie off, indices that lie, fleets before and after.
-#[path = "fleet_report.rs"]
-mod fleet_report;
+/// Fleets: the index, fleets before and after, and the driver beside the binary.
+#[path = "fleet.rs"]
+mod fleet;
 /// What fuzzing has found stays found.
 #[path = "fuzzed.rs"]
 mod fuzzed;

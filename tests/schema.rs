@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use hopcost_model::SCHEMA;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{Advice, Checkup, FleetReport, Results, RunComparison};
+use hopcost_model::results::{Advice, Checkup, Results, RunComparison};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
@@ -97,7 +97,6 @@ pub fn document() -> Value {
         schemars::SchemaGenerator::subschema_for::<Checkup>,
         schemars::SchemaGenerator::subschema_for::<RunComparison>,
         schemars::SchemaGenerator::subschema_for::<Advice>,
-        schemars::SchemaGenerator::subschema_for::<FleetReport>,
         schemars::SchemaGenerator::subschema_for::<DryRun>,
         schemars::SchemaGenerator::subschema_for::<MechanismList>,
         schemars::SchemaGenerator::subschema_for::<MechanismShown>,
@@ -119,17 +118,9 @@ pub fn document() -> Value {
     })
 }
 
-/// The documents: of a run, of a machine, of a comparison of runs, of a recommendation, of a fleet, of a plan, of all mechanisms, of one.
-const KINDS: [&str; 8] = [
-    "Results",
-    "Checkup",
-    "RunComparison",
-    "Advice",
-    "FleetReport",
-    "DryRun",
-    "MechanismList",
-    "MechanismShown",
-];
+/// The documents: of a run, of a machine, of a comparison of runs, of a recommendation, of a plan, of all mechanisms, of one.
+const KINDS: [&str; 7] =
+    ["Results", "Checkup", "RunComparison", "Advice", "DryRun", "MechanismList", "MechanismShown"];
 
 /// A copy of a schema that admits no field which it does not name, so that the
 /// tests notice fields that are printed but not published.

@@ -11,8 +11,6 @@ from .index import HEADLINE, Index, has_own_values
 
 # The error of every test but that of outliers, which has FALSE_ALARMS.
 ERROR = 0.05
-# Half of a 95 % interval, in standard errors.
-HALF = 1.959964
 # Readings by which hosts are grouped, besides their labels, and what the table of hosts calls them.
 GROUPED = {"cpu.model": "cpu", "kernel.release": "kernel", "virt.hypervisor": "hypervisor"}
 # The share that two sets of hosts have in common from which nobody can tell which one matters.
@@ -159,7 +157,7 @@ def values_of(estimates: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     # Of a rate the inverse is a time.
     found["log"] = np.log(found.point) * np.where(found.is_rate, -1, 1)
     ends = found.high.div(found.low).where(found.low > 0, 1.0)
-    found["error"] = np.log(ends) / (2 * HALF)
+    found["error"] = np.log(ends) / (2 * rule.HALF)
     return found.rename(columns={"point": "value"}).sort_values(["case", *runs.columns[1:]])
 
 

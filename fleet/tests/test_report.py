@@ -256,6 +256,10 @@ class Oracles(unittest.TestCase):
         # Fisher's tea: 3 of 4 right by chance in 17 of 70, all in 1.
         tea = rule.fisher(np.array([3, 4, 0]), 4, np.array([4, 4, 4]), 8)
         np.testing.assert_allclose(tea, [17 / 70, 1 / 70, 1])
+        for with_it, of, all_with, hosts in [(3, 7, 40, 60), (30, 40, 55, 100), (0, 5, 9, 12)]:
+            found = rule.fisher(np.array([with_it]), of, np.array([all_with]), hosts)
+            wanted = stats.hypergeom.sf(with_it - 1, hosts, all_with, of)
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
         # R: p.adjust(c(0.01, 0.04, 0.03), "holm") is 0.03 0.06 0.06.
         np.testing.assert_allclose(rule.holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
         self.assertEqual(len(rule.holm(np.array([]))), 0)

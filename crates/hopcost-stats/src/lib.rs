@@ -41,7 +41,6 @@ pub mod interval;
 pub mod line;
 pub mod modes;
 pub mod next_run;
-pub mod outlier;
 pub mod pooled;
 pub mod precision;
 pub mod quiet;

@@ -1,6 +1,6 @@
 //! Documents for programs.
 
-use hopcost_model::results::{Advice, FleetReport, Results, RunComparison};
+use hopcost_model::results::{Advice, Results, RunComparison};
 
 /// The results as one JSON document (schema `hopcost/1`), with a line feed at
 /// its end. Durations are nanoseconds; a value that is not known is `null`, and
@@ -25,13 +25,5 @@ pub fn comparison(found: &RunComparison) -> Result<String, serde_json::Error> {
 /// # Errors
 /// Likewise.
 pub fn advice(found: &Advice) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(found)? + "\n")
-}
-
-/// The report of a fleet, likewise.
-///
-/// # Errors
-/// Likewise.
-pub fn fleet(found: &FleetReport) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(found)? + "\n")
 }

@@ -10,7 +10,6 @@ pub mod comparison;
 pub mod csv;
 pub mod explanation;
 pub mod export;
-pub mod fleet;
 pub mod html;
 pub mod json;
 pub mod markdown;

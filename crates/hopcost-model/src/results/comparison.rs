@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use super::contrast::{Contrast, Verdict};
-use super::fleet::ComparedFleets;
 use crate::document;
 
 document! {
@@ -134,6 +133,18 @@ document! {
         /// The axis, where two cases are compared at each of its values.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub along: Option<Along>,
+    }
+}
+
+document! {
+    /// Two fleets whose hosts are compared one by one.
+    pub struct ComparedFleets {
+        /// Hosts that both have measured.
+        pub n_hosts: u32,
+        /// Hosts of the baseline alone.
+        pub only_baseline: Vec<String>,
+        /// Hosts of the other side alone.
+        pub only_other: Vec<String>,
     }
 }
 

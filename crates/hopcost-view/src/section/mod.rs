@@ -12,7 +12,6 @@ pub(crate) mod comparison;
 mod counted;
 mod explanation;
 mod findings;
-pub(crate) mod fleet;
 mod head;
 mod host;
 mod idling;

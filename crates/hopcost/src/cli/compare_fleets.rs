@@ -27,8 +27,7 @@ pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
     shown.ensure_writable()?;
     let read = |spec: &String| fleet_index::read(Path::new(spec));
     let (baseline, other) = (read(&sides[0][0])?, read(&sides[1][0])?);
-    let id = |fleet: &hopcost_model::fleet::RawFleet| fleet.about.get("id").cloned();
-    if id(&baseline).is_some() && id(&baseline) == id(&other) {
+    if !baseline.id.is_empty() && baseline.id == other.id {
         return Err(usage("both directories hold the same fleet"));
     }
     let found = hopcost_read::fleet::of_fleets(&baseline, &other, args.margin(), &args.across)

@@ -1,4 +1,5 @@
-//! `hopcost fleet`: drives a fleet by the program beside this one, and reports what a fleet measured.
+//! `hopcost fleet`: becomes the program beside this one, which drives fleets and reports what they
+//! measured, and keeps their index for it.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -7,7 +8,6 @@ use std::process::Command;
 
 use super::exit::{self, usage};
 use super::fleet_index;
-use super::fleet_report;
 use super::output;
 use crate::run::trust;
 
@@ -30,8 +30,13 @@ enum What {
         #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
-    /// Say which hosts lie off, what these have in common, and which pairs are slow
-    Report(fleet_report::Args),
+    /// Report which hosts are outliers, what these share, and which pairs are slow (hopcost-fleet)
+    #[command(disable_help_flag = true)]
+    Report {
+        /// What hopcost-fleet takes: `hopcost fleet report --help`
+        #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
     /// Read the run files of a fleet into its index, each once and again if it changed
     #[command(hide = true)]
     Index {
@@ -44,30 +49,31 @@ enum What {
 /// Does what is asked.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.command {
-        What::Run { words } => drive(words),
-        What::Report(args) => fleet_report::run(args),
+        What::Run { words } => drive("run", words),
+        What::Report { words } => drive("report", words),
         What::Index { directory } => index(directory),
     }
 }
 
 /// Becomes the driver.
-fn drive(words: &[OsString]) -> anyhow::Result<u8> {
+fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(usage)?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let driver = folder.join(DRIVER);
     if driver.symlink_metadata().is_err() {
         return Err(usage(format!(
-            "hopcost fleet run needs {DRIVER} in {}: pip install 'hopcost[fleet]' installs both there",
+            "hopcost fleet {command} needs {DRIVER} in {}: pip install 'hopcost[fleet]' installs both there",
             folder.display()
         )));
     }
     trust::folder(folder).and_then(|()| trust::file(&driver)).map_err(usage)?;
-    let error = Command::new(&driver).arg("run").args(words).exec();
+    let error = Command::new(&driver).arg(command).args(words).exec();
     Err(usage(format!("cannot start {}: {error}", driver.display())))
 }
 
 fn index(directory: &Path) -> anyhow::Result<u8> {
-    let done = fleet_index::index(directory)?;
+    // Nothing on stdout: nobody has checked what lies beside the index.
+    let Some(done) = fleet_index::refresh(directory)? else { return Ok(exit::OK) };
     let line = format!(
         "{} run files read into the index, {} of them cannot be read\n",
         done.read, done.broken

@@ -29,20 +29,27 @@ pub struct Done {
 
 /// Reads a fleet, after its index is brought up to date where it can be written.
 pub fn read(directory: &Path) -> anyhow::Result<RawFleet> {
-    if let Err(error) = index(directory) {
-        match error.downcast_ref::<Error>() {
-            Some(Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)) => {
-                output::say(&format!("hopcost: not indexed: {error}"));
-            }
-            _ => return Err(usage(error)),
-        }
-    }
+    refresh(directory)?;
     let fleet = Fleet::open_to_read(directory, &Scratch::for_copy).map_err(usage)?;
     fleet.read().map_err(usage)
 }
 
-/// Reads the run files that the index does not have as they are now.
-pub fn index(directory: &Path) -> anyhow::Result<Done> {
+/// Reads the run files that the index does not have as they are now; `None` where it cannot be
+/// written.
+pub fn refresh(directory: &Path) -> anyhow::Result<Option<Done>> {
+    match index(directory) {
+        Ok(done) => Ok(Some(done)),
+        Err(
+            error @ (Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)),
+        ) => {
+            output::say(&format!("hopcost: not indexed: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(usage(error)),
+    }
+}
+
+fn index(directory: &Path) -> hopcost_file::Result<Done> {
     let mut fleet = Fleet::open(directory)?;
     let unread = fleet.unread()?;
     let mut done = Done { read: unread.len(), broken: 0 };

@@ -15,7 +15,6 @@ mod explain;
 mod facts;
 mod fleet;
 mod fleet_index;
-mod fleet_report;
 mod host;
 mod input;
 mod judge;
@@ -74,7 +73,7 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Say where the time of a round trip goes, by the kernel's events
     Explain(Box<explain::Args>),
-    /// Measure many hosts, and say which of them lie off
+    /// Measure many hosts, and report which are outliers
     Fleet(fleet::Args),
     /// Judge which published sentences about costs hold on this machine
     Judge(Box<judge::Args>),

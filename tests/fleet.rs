@@ -1,4 +1,5 @@
-//! `hopcost fleet report`, its index, and `compare` of fleets: on directories whose truth is known, and on hostile ones.
+//! The index of a fleet and `compare` of fleets: on directories whose truth is known, and on
+//! hostile ones. What is reported of a fleet is tested in `fleet/tests/test_report.py`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -34,54 +35,8 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// The words of a document, wherever its lines end.
-fn flat(said: &str) -> String {
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn index_of(fleet: &Path) -> PathBuf {
     fleet.join("fleet.sqlite")
-}
-
-#[test]
-fn slow_hosts_are_told_on_one_screen_with_what_they_have_in_common() {
-    let home = Home::new();
-    let slow = fleet(&home, "slow", &["100", "--slow", "4:1.4", "--failed", "4", "--pairs", "8"]);
-    let said = home.expect(&["fleet", "report", text(&slow)], 0);
-    for part in [
-        "4 hosts slower, 0 faster",
-        "All 4 slow hosts have kernel.release 6.1.9; of the 92 others none has",
-        "are of the same hosts: which of them makes the difference",
-        "its agent died",
-        "no route to host",
-        "Clocks off the driver's by more than a minute: h00050 by 2",
-        "Agents took at work 2.1 % CPU",
-        "Slower in most of their pairs: h00003 (×1.",
-        "hosts with are and by [interval] in error",
-    ] {
-        assert!(flat(&said).contains(part), "{part}\n{said}");
-    }
-    assert!(said.lines().count() <= 55, "{said}");
-    let json = home.expect(&["fleet", "report", text(&slow), "--format", "json"], 0);
-    schema::valid("FleetReport", &json);
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    let hosts: Vec<&str> = json["outliers"]
-        .as_array()
-        .expect("outliers")
-        .iter()
-        .map(|of| of["host"].as_str().expect("a name"))
-        .collect();
-    assert_eq!(hosts.len(), 4, "{hosts:?}");
-    assert!(hosts.iter().all(|host| ["h00000", "h00001", "h00002", "h00003"].contains(host)));
-    assert_eq!(json["groups"][0]["off"], "slower");
-}
-
-#[test]
-fn a_page_names_the_hosts_and_draws_the_pairs() {
-    let home = Home::new();
-    let slow = fleet(&home, "page", &["12", "--slow", "1:2", "--failed", "1", "--pairs", "4"]);
-    let page = home.expect(&["fleet", "report", text(&slow), "--format", "html"], 0);
-    assert!(page.contains("h00000") && page.contains("<svg"), "{page}");
 }
 
 #[test]
@@ -100,8 +55,6 @@ fn run_files_are_read_once_and_again_if_they_changed() {
     fs::remove_file(read.join("hosts/h00002.hopcost")).expect("removed");
     index("2 run files read into the index, 2 of them cannot be read");
     index("0 run files");
-    let said = home.expect(&["fleet", "report", text(&read)], 0);
-    assert!(said.contains("its run file cannot be read"), "{said}");
     let db = Connection::open(index_of(&read)).expect("the index");
     let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
     assert!(count("SELECT count(*) FROM fact WHERE key = 'kernel.release'") == 1);
@@ -123,96 +76,71 @@ fn run_files_are_read_once_and_again_if_they_changed() {
 }
 
 #[test]
-fn fleets_are_reported_at_any_moment_and_without_being_written() {
-    let home = Home::new();
-    let running = fleet(&home, "running", &["20"]);
-    edit(
-        &index_of(&running),
-        "UPDATE fleet SET value = 'running' WHERE key = 'status';
-         UPDATE task SET state = 'running', file = NULL WHERE id > 12;
-         DROP TABLE run_file;",
-    );
-    let said = home.expect(&["fleet", "report", text(&running)], 0);
-    assert!(said.contains("running") && said.contains("12 done, 8 running"), "{said}");
-    let empty = fleet(&home, "empty", &["0"]);
-    let said = home.expect(&["fleet", "report", text(&empty)], 0);
-    assert!(said.contains("The fleet has no host yet."), "{said}");
-    for format in ["json", "md", "html"] {
-        home.expect(&["fleet", "report", text(&empty), "--format", format], 0);
-    }
-    let plain = home.path().join("plain");
-    fs::create_dir(&plain).expect("a directory");
-    home.refuses(&["fleet", "report", text(&plain)], 2, "has no fleet.sqlite");
-    home.refuses(&["fleet", "report", "/nonexistent"], 2, "/nonexistent");
-}
-
-#[test]
 fn hostile_indices_are_one_line_or_a_row_that_says_so() {
     let home = Home::new();
-    let good = fleet(&home, "good", &["10"]);
-    let evil = home.path().join("secret.hopcost");
-    fs::write(&evil, "x").expect("a file");
-    for (sql, says) in [
-        (
-            "UPDATE task SET file = '../secret.hopcost' WHERE id = 1",
-            "leads out of the fleet's directory",
-        ),
-        ("UPDATE task SET file = '/etc/passwd' WHERE id = 1", "leads out of the fleet's directory"),
-        (
-            "UPDATE host SET name = '../../x' WHERE name = 'h00001'",
-            "a host of an impossible name in host.name",
-        ),
-        ("UPDATE host SET clock_off_s = 'soon'", "no plausible number in host.clock_off_s"),
-        ("UPDATE host SET labels = '[1]'", "labels that are no JSON object"),
-        ("UPDATE host SET labels = x'00ff', state = x'01'", "a blob where a text belongs"),
-        ("UPDATE estimate SET point = -1", "a value that is not above 0"),
-        ("UPDATE estimate SET point = 9e999", "no plausible number in estimate.point"),
-        ("UPDATE estimate SET point = 'fast', low = 3, high = 1", "no plausible number"),
-        ("UPDATE task SET a = 'nobody'", "of hosts that the table of hosts does not have"),
-        ("UPDATE task SET kind = 'moon'", "a task of no host"),
-        ("UPDATE host SET state = 'lost', reason = char(27) || '[2Jgone' || char(8238)", "[2Jgone"),
-        ("UPDATE fact SET value = char(27) || ']0;x' || char(7)", "100"),
-        ("UPDATE estimate SET case_id = case_id || char(10) || '<script>', low = NULL", "script"),
-        ("DELETE FROM fleet; DELETE FROM task", "h0000"),
-    ] {
+    let (good, other) =
+        (fleet(&home, "good", &["10"]), fleet(&home, "other", &["10", "--id", "fleet-2"]));
+    fs::write(home.path().join("secret.hopcost"), "x").expect("a file");
+    let place = |sql: &str| {
         let place = home.path().join("hostile");
         let _ = fs::remove_dir_all(&place);
-        let copied = Command::new("cp").arg("-a").arg(&good).arg(&place).finish();
-        assert!(copied.status.success());
+        assert!(Command::new("cp").arg("-a").arg(&good).arg(&place).finish().status.success());
         edit(&index_of(&place), sql);
-        for words in [&["--details"][..], &["--format", "json"], &["--format", "html"]] {
-            let mut all = vec!["fleet", "report", text(&place)];
-            all.extend(words);
-            let said = home.expect(&all, 0);
-            assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{sql}: {said}");
-            let flat = flat(&said);
-            if words == ["--details"] && says != "100" {
-                assert!(flat.contains(says), "{sql}: {says}\n{said}");
-            }
-        }
+        place
+    };
+    for path in ["../secret.hopcost", "/etc/passwd"] {
+        let place = place(&format!("UPDATE task SET file = '{path}' WHERE id = 1"));
+        let said = home.expect(&["fleet", "index", text(&place)], 0);
+        assert!(said.contains("1 of them cannot be read"), "{said}");
+        let db = Connection::open(index_of(&place)).expect("the index");
+        let why: String = db
+            .query_row("SELECT error FROM run_file WHERE file = ?1", [path], |row| row.get(0))
+            .expect("a row");
+        assert!(why.contains("leads out of the fleet's directory"), "{why}");
+    }
+    for (sql, says) in [
+        ("UPDATE estimate SET point = 9e999", "impossible rows"),
+        ("UPDATE estimate SET point = 'fast'", "impossible rows"),
+        ("UPDATE task SET a = '../x' WHERE id = 1", "impossible rows"),
+        ("UPDATE fact SET value = char(27) || ']0;x' || char(7) WHERE key = 'host.id'", "hosts"),
+        ("UPDATE estimate SET case_id = case_id || char(10) || '<script>'", "hosts"),
+        ("DELETE FROM fleet; DELETE FROM task", "0 hosts"),
+    ] {
+        let place = place(sql);
+        let said = home.expect(&["compare", text(&place), text(&other)], 0);
+        assert!(said.contains(says) && !said.contains(['\u{1b}', '\u{7}']), "{sql}: {said}");
     }
     for (sql, why) in [
         ("DROP TABLE task", "is not the index of a fleet: no such table: task"),
-        ("ALTER TABLE host DROP COLUMN labels", "no such column: labels"),
-        ("UPDATE host SET reason = zeroblob(500000000) WHERE name = 'h00001'", "too big"),
         ("PRAGMA journal_mode = WAL; UPDATE fleet SET value = 1", "write-ahead log"),
     ] {
-        let place = home.path().join("refused");
-        let _ = fs::remove_dir_all(&place);
-        assert!(Command::new("cp").arg("-a").arg(&good).arg(&place).finish().status.success());
+        let place = place("");
         let db = Connection::open(index_of(&place)).expect("the index");
         db.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         drop(db);
-        home.refuses(&["fleet", "report", text(&place)], 2, why);
+        home.refuses(&["fleet", "index", text(&place)], 2, why);
     }
     let junk = home.path().join("junk");
     fs::create_dir(&junk).expect("a directory");
+    home.refuses(&["fleet", "index", text(&junk)], 2, "has no fleet.sqlite");
     fs::write(index_of(&junk), "no database").expect("a file");
-    home.refuses(&["fleet", "report", text(&junk)], 2, "it is not an SQLite database");
+    home.refuses(&["fleet", "index", text(&junk)], 2, "it is not an SQLite database");
     let mut bytes = fs::read(index_of(&good)).expect("the index");
     bytes[5000..9000].fill(0xa5);
     fs::write(index_of(&junk), bytes).expect("a file");
-    home.refuses(&["fleet", "report", text(&junk)], 2, "fleet.sqlite");
+    home.refuses(&["fleet", "index", text(&junk)], 2, "fleet.sqlite");
+}
+
+#[test]
+fn what_cannot_be_written_is_compared_as_it_is() {
+    let home = Home::new();
+    let (one, two) = (fleet(&home, "one", &["9"]), fleet(&home, "two", &["9", "--id", "fleet-2"]));
+    // A stranger's file where SQLite would look for a journal.
+    fs::create_dir(one.join("fleet.sqlite-wal")).expect("a directory");
+    home.refuses(&["fleet", "index", text(&one)], 2, "fleet.sqlite-wal");
+    fs::remove_dir(one.join("fleet.sqlite-wal")).expect("removed");
+    let said = home.expect(&["compare", text(&one), text(&two)], 0);
+    assert!(said.contains("9 hosts before and after"), "{said}");
 }
 
 #[test]
@@ -254,9 +182,11 @@ fn the_driver_is_started_only_from_beside_the_binary_and_only_if_nobody_else_may
             String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
         )
     };
-    let (code, said) = run(&["fleet", "run", "quick"]);
-    assert!(code == Some(2) && said.contains("pip install 'hopcost[fleet]'"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    for command in ["run", "report"] {
+        let (code, said) = run(&["fleet", command, "quick"]);
+        assert!(code == Some(2) && said.contains("pip install 'hopcost[fleet]'"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
     let driver = bin.join("hopcost-fleet");
     fs::write(&driver, "#!/bin/sh\necho \"driver: $*\"\nexit 7\n").expect("a driver");
     let mode = |mode| fs::set_permissions(&driver, fs::Permissions::from_mode(mode)).expect("mode");
@@ -266,4 +196,6 @@ fn the_driver_is_started_only_from_beside_the_binary_and_only_if_nobody_else_may
     mode(0o755);
     let (code, said) = run(&["fleet", "run", "quick", "--ssh", "hosts.txt", "--help"]);
     assert_eq!((code, said.as_str()), (Some(7), "driver: run quick --ssh hosts.txt --help\n"));
+    let (code, said) = run(&["fleet", "report", "DIR", "--format", "html", "-o", "FILE"]);
+    assert_eq!((code, said.as_str()), (Some(7), "driver: report DIR --format html -o FILE\n"));
 }

@@ -1,0 +1,167 @@
+//! Two fleets host by host: a host is a block, its run before and its run after are what is
+//! compared. What a fleet measured by itself is reported in Python (`fleet/hopcost_fleet`).
+
+use std::collections::BTreeMap;
+
+use hopcost_model::fleet::{HEADLINE, HostRun, RawFleet};
+use hopcost_model::results::{
+    Across, Compared, ComparedFleets, ComparedRun, Difference, RunComparison,
+};
+use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
+use hopcost_stats::next_run::Autocorrelation;
+use hopcost_stats::sample::median;
+
+use crate::comparison;
+use crate::stored::{self, Fact, unasked};
+
+#[cfg(test)]
+mod tests;
+
+/// A case over the hosts of a fleet.
+#[derive(Default)]
+struct Case<'a> {
+    /// Index in [`HEADLINE`].
+    statistic: usize,
+    values: BTreeMap<&'a str, f64>,
+}
+
+/// A case on both sides: the logarithms of the ratio, and the values.
+struct Pair {
+    case: String,
+    logs: Vec<f64>,
+    values: [Vec<f64>; 2],
+}
+
+/// Compares a fleet with a baseline.
+///
+/// # Errors
+/// What hosts differ in from themselves, besides what was asked for.
+pub fn of_fleets(
+    baseline: &RawFleet,
+    other: &RawFleet,
+    margin: f64,
+    across: &[Across],
+) -> Result<RunComparison, Vec<Difference>> {
+    let differences = differences(baseline, other);
+    let unasked = unasked(&differences, across);
+    if !unasked.is_empty() {
+        return Err(unasked);
+    }
+    let sides = [baseline, other];
+    let (pairs, [only_baseline, only_other]) = paired(sides.map(cases));
+    // Hosts come in no order, so that none depends on the one before.
+    let with_ratio = |pair: Pair| {
+        let ratio = LogRatio::of_units(&pair.logs, Autocorrelation::NONE)?;
+        Some((pair, ratio))
+    };
+    let (pairs, ratios): (Vec<Pair>, Vec<LogRatio>) =
+        pairs.into_iter().filter_map(with_ratio).unzip();
+    let region = Region::around(libm::log1p(margin));
+    let found = contrasts(&ratios.iter().collect::<Vec<_>>(), region, ERROR);
+    let compared = pairs.iter().zip(&found).map(|(pair, found)| Compared {
+        baseline: pair.case.clone(),
+        contrast: Some(comparison::shown(found)),
+        value_ns: median(&pair.values[1]),
+        baseline_ns: median(&pair.values[0]),
+        ..Compared::unmeasured(&pair.case)
+    });
+    let compared = compared.collect();
+    let fleet =
+        |side: &RawFleet| vec![ComparedRun { id: side.id.clone(), started: side.created.clone() }];
+    let hosts = ComparedFleets {
+        n_hosts: both(baseline, other).count() as u32,
+        only_baseline: alone(baseline, other),
+        only_other: alone(other, baseline),
+    };
+    Ok(RunComparison {
+        schema: hopcost_model::SCHEMA.to_owned(),
+        margin,
+        baseline: fleet(baseline),
+        other: fleet(other),
+        across: across.to_vec(),
+        differences,
+        remarks: sides.iter().flat_map(|side| &side.left_out).cloned().collect(),
+        compared,
+        only_baseline,
+        only_other,
+        hosts: Some(hosts),
+        along: None,
+    })
+}
+
+/// The runs of hosts that both fleets have measured.
+fn both<'a>(a: &'a RawFleet, b: &'a RawFleet) -> impl Iterator<Item = (&'a HostRun, &'a HostRun)> {
+    a.hosts.iter().filter_map(|(name, run)| Some((run, b.hosts.get(name)?)))
+}
+
+/// The hosts that only one fleet has measured.
+fn alone(of: &RawFleet, other: &RawFleet) -> Vec<String> {
+    of.hosts.keys().filter(|name| !other.hosts.contains_key(*name)).cloned().collect()
+}
+
+/// What hosts differ in from themselves: they may differ from each other.
+fn differences(baseline: &RawFleet, other: &RawFleet) -> Vec<Difference> {
+    let mut changed: [Vec<Fact>; 2] = Default::default();
+    for (before, after) in both(baseline, other) {
+        let facts = [before, after].map(facts);
+        for side in [0, 1] {
+            let is_other = |(what, fact): &(&_, &Fact)| {
+                facts[1 - side].get(*what).is_some_and(|other| other.value != fact.value)
+            };
+            let own = facts[side].iter().filter(is_other);
+            changed[side].extend(own.map(|(_, fact)| fact.clone()));
+        }
+    }
+    stored::differences(changed.each_ref().map(|facts| facts.iter().collect()))
+}
+
+/// What has to be the same of a host before and after.
+fn facts(run: &HostRun) -> BTreeMap<(Across, String), Fact> {
+    let facts = run.facts.iter().filter_map(|(key, value)| Fact::of_fingerprint(key, value));
+    facts.map(|fact| ((fact.across, fact.what.clone()), fact)).collect()
+}
+
+/// The cases of a fleet, each by the first statistic that it has on any host.
+fn cases(fleet: &RawFleet) -> BTreeMap<&str, Case<'_>> {
+    let mut cases: BTreeMap<&str, Case> = BTreeMap::new();
+    for (name, run) in &fleet.hosts {
+        for value in &run.values {
+            let new = || Case { statistic: value.statistic, ..Case::default() };
+            let case = cases.entry(&*value.case).or_insert_with(new);
+            if value.statistic < case.statistic {
+                *case = new();
+            }
+            if value.statistic == case.statistic {
+                case.values.insert(name, value.value);
+            }
+        }
+    }
+    cases
+}
+
+/// The cases of both sides with the hosts that measured them on both, and the cases of one side
+/// alone.
+fn paired(cases: [BTreeMap<&str, Case>; 2]) -> (Vec<Pair>, [Vec<String>; 2]) {
+    let [baseline, other] = &cases;
+    let mut pairs: BTreeMap<&str, Pair> = BTreeMap::new();
+    for (id, before) in baseline {
+        let Some(after) = other.get(id).filter(|after| after.statistic == before.statistic) else {
+            continue;
+        };
+        let sign = if HEADLINE[before.statistic].1 { -1.0 } else { 1.0 };
+        for (host, value) in &before.values {
+            let Some(now) = after.values.get(host) else { continue };
+            let new =
+                || Pair { case: (*id).to_owned(), logs: Vec::new(), values: [vec![], vec![]] };
+            let pair = pairs.entry(id).or_insert_with(new);
+            pair.logs.push(sign * (libm::log(*now) - libm::log(*value)));
+            pair.values[0].push(*value);
+            pair.values[1].push(*now);
+        }
+    }
+    let only = [baseline, other].map(|side| {
+        let alone = side.keys().filter(|id| !pairs.contains_key(*id));
+        alone.map(|id| (*id).to_owned()).collect()
+    });
+    (pairs.into_values().collect(), only)
+}
