@@ -248,7 +248,8 @@ fn two_builds_of_a_worker_are_compared_by_one_case() {
     let writes = "(writes ? write(";
     assert!(source.contains(writes));
     // 100 µs of sleep more per message.
-    let slow = source.replace(writes, "(writes ? usleep(100), write(");
+    let sleep = "(writes ? nanosleep(&(struct timespec){0, 100000}, 0), write(";
+    let slow = source.replace(writes, sleep);
     for (name, source) in [("old", &source), ("same", &source), ("new", &slow)] {
         let file = home.path().join(format!("{name}.c"));
         std::fs::write(&file, source).unwrap();
