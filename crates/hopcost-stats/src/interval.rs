@@ -127,14 +127,16 @@ mod tests {
 
     #[test]
     fn no_interval_from_too_few() {
-        for k in 0..6 {
-            assert_eq!(ranks(k, 0.5, LEVEL), None, "k = {k}");
-        }
-        // The least counts for a two-sided 95 % interval: p90 36, p99 368, p99.9 3688.
-        for (q, least) in [(0.9, 36), (0.99, 368), (0.999, 3688)] {
+        // The least counts of a two-sided 95 % interval, of p50, p90, p99 and p99.9.
+        for (q, least) in [(0.5, 6), (0.9, 36), (0.99, 368), (0.999, 3688)] {
             assert_eq!(ranks(least - 1, q, LEVEL), None, "{q}");
             assert!(ranks(least, q, LEVEL).is_some(), "{q}");
         }
+        for (k, q) in [(0, 0.5), (1, 0.5), (10, 0.0), (10, 1.0), (10, f64::NAN)] {
+            assert_eq!(ranks(k, q, LEVEL), None, "{k} {q}");
+        }
+        // A tail of exactly 1/64 on either side.
+        assert!(ranks(6, 0.5, 1.0 - 2.0 / 64.0).is_some());
     }
 
     #[test]
@@ -161,15 +163,6 @@ mod tests {
         assert_eq!(binomial_cdf(5, 0.5), [1.0, 6.0, 16.0, 26.0, 31.0, 32.0].map(|n| n / 32.0));
         // 2^−1100 is 0.
         assert!((binomial_cdf(1100, 0.5)[550] - 0.512).abs() < 1e-3);
-    }
-
-    #[test]
-    fn ranks_at_the_limits() {
-        for (k, q) in [(0, 0.5), (10, 0.0), (10, 1.0), (10, f64::NAN)] {
-            assert_eq!(ranks(k, q, LEVEL), None, "{k} {q}");
-        }
-        // A tail of exactly 1/64 on either side.
-        assert!(ranks(6, 0.5, 1.0 - 2.0 / 64.0).is_some());
     }
 
     #[test]

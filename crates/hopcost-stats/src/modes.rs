@@ -298,67 +298,52 @@ mod tests {
         }
     }
 
+    /// The modes of samples of every size and seed.
+    fn modes_of(ratio: f64, one: impl Fn(&mut Rng) -> f64) -> Vec<Vec<Mode>> {
+        let sizes = SIZES.into_iter().flat_map(|n| (0..seeds(n)).map(move |seed| (n, seed)));
+        sizes.map(|(n, seed)| find_modes(&draw(n, seed, &one), ratio)).collect()
+    }
+
     #[test]
     fn simulated_samples_of_one_mode_have_one() {
-        for n in SIZES {
-            for seed in 0..seeds(n) {
-                for sigma in [0.03, 0.2, 0.6, 1.5] {
-                    let values = draw(n, seed, |r| 2_000.0 * libm::exp(sigma * r.normal()));
-                    assert_eq!(find_modes(&values, 1.05).len(), 1, "lognormal {sigma} {n} {seed}");
-                }
-                let values = draw(n, seed, |r| -2_000.0 * libm::log(r.uniform()));
-                assert_eq!(find_modes(&values, 1.05).len(), 1, "exponential {n} {seed}");
-                let values = draw(n, seed, |r| 100.0 * libm::pow(r.uniform(), -1.0 / 1.5));
-                assert_eq!(find_modes(&values, 1.05).len(), 1, "Pareto {n} {seed}");
-            }
+        let has_one = |what: &str, one: &dyn Fn(&mut Rng) -> f64| {
+            assert!(modes_of(1.05, one).iter().all(|modes| modes.len() == 1), "{what}");
+        };
+        for sigma in [0.03, 0.2, 0.6, 1.5] {
+            has_one("lognormal", &|r| 2_000.0 * libm::exp(sigma * r.normal()));
         }
+        has_one("exponential", &|r| -2_000.0 * libm::log(r.uniform()));
+        has_one("Pareto", &|r| 100.0 * libm::pow(r.uniform(), -1.0 / 1.5));
     }
 
     #[test]
     fn simulated_coarse_clocks_make_no_modes() {
-        for n in SIZES {
-            for seed in 0..seeds(n) {
-                for (quantum, centre) in [(41.666_67, 100.0), (41.666_67, 300.0), (8.0, 60.0)] {
-                    for sigma in [0.1, 0.3, 0.8] {
-                        let values = draw(n, seed, |r| {
-                            quantum * (centre * libm::exp(sigma * r.normal()) / quantum).round()
-                        });
-                        let modes = find_modes(&values, 1.3);
-                        assert!(
-                            modes.len() <= 1,
-                            "{quantum} {centre} {sigma} {n} {seed} {modes:?}"
-                        );
-                    }
-                    let values = draw(n, seed, |r| {
-                        quantum * (-centre * libm::log(r.uniform()) / quantum).ceil()
-                    });
-                    assert_eq!(
-                        find_modes(&values, 1.3).len(),
-                        1,
-                        "exponential {quantum} {n} {seed}"
-                    );
-                }
+        for (quantum, centre) in [(41.666_67, 100.0), (41.666_67, 300.0), (8.0, 60.0)] {
+            for sigma in [0.1, 0.3, 0.8] {
+                let lognormal = |r: &mut Rng| centre * libm::exp(sigma * r.normal());
+                let found = modes_of(1.3, |r| quantum * (lognormal(r) / quantum).round());
+                assert!(found.iter().all(|of| of.len() <= 1), "{quantum} {centre} {sigma}");
             }
+            let exponential = |r: &mut Rng| -centre * libm::log(r.uniform());
+            let found = modes_of(1.3, |r| quantum * (exponential(r) / quantum).ceil());
+            assert!(found.iter().all(|of| of.len() == 1), "exponential {quantum} {centre}");
         }
     }
 
     #[test]
     fn simulated_samples_of_two_modes_have_two() {
-        for n in SIZES {
-            for seed in 0..seeds(n) {
-                for share in [0.15, 0.5, 0.85] {
-                    for sigma in [0.02, 0.05, 0.07] {
-                        let values = draw(n, seed, |r| {
-                            let at = if r.uniform() < share { 3_000.0 } else { 2_000.0 };
-                            at * libm::exp(sigma * r.normal())
-                        });
-                        let modes = find_modes(&values, RATIO_MIN);
-                        assert_eq!(modes.len(), 2, "{n} {seed} {share} {sigma}: {modes:?}");
-                        assert!((modes[0].at / 2_000.0 - 1.0).abs() < 0.1, "{modes:?}");
-                        assert!((modes[1].at / 3_000.0 - 1.0).abs() < 0.1, "{modes:?}");
-                        assert!((modes[1].share - share).abs() < 0.05, "{modes:?}");
-                    }
-                }
+        for (share, sigma) in
+            [0.15, 0.5, 0.85].map(|of| [0.02, 0.05, 0.07].map(|sd| (of, sd))).concat()
+        {
+            let all = modes_of(RATIO_MIN, |r| {
+                let at = if r.uniform() < share { 3_000.0 } else { 2_000.0 };
+                at * libm::exp(sigma * r.normal())
+            });
+            for modes in all {
+                let [low, high] = &modes[..] else { panic!("{share} {sigma}: {modes:?}") };
+                assert!((low.at / 2_000.0 - 1.0).abs() < 0.1, "{modes:?}");
+                assert!((high.at / 3_000.0 - 1.0).abs() < 0.1, "{modes:?}");
+                assert!((high.share - share).abs() < 0.05, "{modes:?}");
             }
         }
     }
