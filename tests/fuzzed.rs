@@ -10,7 +10,8 @@ use hopcost_stats::rng::SplitMix64;
 use targets::TARGETS;
 
 /// Files outside of `fuzz/corpus` that a target takes too.
-const FURTHER: [(&str, &str); 2] = [("suite", "suites"), ("published", "published")];
+const FURTHER: [(&str, &str); 3] =
+    [("suite", "suites"), ("claims", "claims"), ("published", "published")];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
