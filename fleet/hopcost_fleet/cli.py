@@ -13,7 +13,7 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 
-from . import VERSION
+from . import VERSION, agent
 from .driver import Driver, Settings
 from .engine import STOP, Aborted, Engine
 from .hosts import Usage, printable, read_hosts, read_labels, seconds
@@ -208,18 +208,31 @@ def report_of(directory: Path, binary: Path, margin: float, form: str, details: 
             import matplotlib  # noqa: F401
     except ImportError as error:
         raise Usage(f"{error.name} is not here: {INSTALL}") from None
-    code, said, err = STOP.output_of([binary, "fleet", "index", "--", directory], float("inf"))
-    err = "".join(err.strip().splitlines()[-1:]).removeprefix("hopcost: ")
-    if code:
-        raise Usage(err or f"{binary} fleet index ended with {code}")
-    if err:
-        print(f"hopcost-fleet: {printable(err, 1000)}", file=sys.stderr)
+    is_indexed = bring_up_to_date(directory, binary)
     try:
-        found = report.report(index.open_index(directory, is_indexed=bool(said)), margin)
+        found = report.report(index.open_index(directory, is_indexed), margin)
     except (sqlite3.Error, ValueError) as error:
         raise Usage(f"{directory}: fleet.sqlite cannot be read: {error}") from None
     write = {"text": lambda: page.to_text(found, details), "json": lambda: page.to_json(found), "html": lambda: page.to_html(found)}
     return write[form]().encode()
+
+
+def bring_up_to_date(directory: Path, binary: Path) -> bool:
+    """Has hopcost read new run files into the index; whether it could write there."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        # The index may become as large as it has to, and take as long.
+        child = agent.begin([binary, "fleet", "index", "--", directory], out, err, None)
+        agent.wait(child, float("inf"), STOP)
+        STOP.check()
+        out.seek(0)
+        err.seek(0)
+        said, why = out.read(agent.CHUNK_BYTES), err.read(agent.CHUNK_BYTES).decode(errors="replace")
+    line = "".join(why.strip().splitlines()[-1:]).removeprefix("hopcost: ")
+    if child.returncode:
+        raise Usage(line or f"{binary} fleet index ended with {child.returncode}")
+    if line:
+        print(f"hopcost-fleet: {printable(line, 1000)}", file=sys.stderr)
+    return bool(said)
 
 
 def find_binary(given: Path | None) -> Path:

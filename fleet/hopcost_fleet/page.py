@@ -73,7 +73,7 @@ def to_text(found: dict, details: bool) -> str:
             section.title,
             *(line for said in section.sentences for line in wrapped(said, "  ")),
         ]
-        lines += columns(section)
+        lines += columns(section, not details)
         lines += [f"  And {section.more} more: --details has them."] if section.more else []
     return "\n".join(lines) + "\n"
 
@@ -86,12 +86,19 @@ def wrapped(said: str, indent: str = "") -> list[str]:
     )
 
 
-def columns(section: Section) -> list[str]:
+def columns(section: Section, is_screen: bool) -> list[str]:
     """A table as aligned lines, the first column and words to the left."""
-    rows = [section.columns, *([printable(cell) for cell in row] for row in section.rows)]
+    rows = [list(section.columns), *([printable(cell) for cell in row] for row in section.rows)]
     if not section.rows:
         return []
     widths = [max(map(len, column)) for column in zip(*rows)]
+    over = sum(widths) + 2 * len(widths) - WIDTH
+    if is_screen and over > 0:
+        # The name of a case, mostly, whose end says least.
+        widest = widths.index(max(widths))
+        widths[widest] = max(widths[widest] - over, 12)
+        for row in rows:
+            row[widest] = printable(row[widest], widths[widest])
     is_number = [
         at > 0 and all(re.match(r"[-+×<\d]|$", row[at]) for row in rows[1:])
         for at in range(len(widths))

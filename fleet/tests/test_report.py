@@ -445,6 +445,7 @@ class Reports(FleetTest):
             "no hopcost", self.drive("report", self.out, "--hopcost", "/nowhere", code=2)[1]
         )
         self.out = self.root / "nothing"
+        self.out.mkdir()
         self.assertIn("fleet.sqlite cannot be read", self.run_report(code=2))
 
 
