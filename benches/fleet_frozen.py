@@ -56,7 +56,7 @@ def measure(hopcost: Path, case: str, folder: Path, agent: int | None) -> float:
     if done.returncode:
         sys.exit(done.stderr)
     with sqlite3.connect(out) as db:
-        return db.execute("SELECT point FROM estimate WHERE statistic = 'p50_ns'").fetchone()[0]
+        return db.execute("SELECT point FROM estimates WHERE statistic = 'p50_ns'").fetchone()[0]
 
 
 def main() -> None:

@@ -86,9 +86,14 @@ fn stored_estimates_are_computed_again_to_the_last_bit() {
     home.expect(&["report", "--recompute", "--format", "csv"], 2);
 
     let change = |sql: &str| edit(&run, sql);
-    change("UPDATE estimate SET point = point * (1 + 1e-15) WHERE statistic = 'p50_ns'");
-    change("DELETE FROM estimate WHERE statistic = 'cost_ns' AND case_id LIKE 'call/syscall%'");
-    change("UPDATE estimate SET statistic = 'p1_\u{1b}ns' WHERE statistic = 'p99_ns'");
+    change(
+        "UPDATE estimate SET document = json_set(document, '$.point',
+           json_extract(document, '$.point') * (1 + 1e-15)) WHERE document ->> 'statistic' = 'p50_ns';
+         DELETE FROM estimate WHERE document ->> 'statistic' = 'cost_ns'
+           AND document ->> 'case_id' LIKE 'call/syscall%';
+         UPDATE estimate SET document = json_set(document, '$.statistic', 'p1_' || char(27) || 'ns')
+          WHERE document ->> 'statistic' = 'p99_ns'",
+    );
     let differs = home.expect(&["report", "--recompute"], 1);
     let lines: Vec<&str> = differs.lines().collect();
     assert!(lines[0].starts_with("differs: 4 of "), "{differs}");

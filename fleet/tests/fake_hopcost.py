@@ -60,8 +60,9 @@ def trial(agent, length_s):
 
 def store(path, cases, ended=True):
     db = sqlite3.connect(path)
-    db.execute("CREATE TABLE run(run_id TEXT, started TEXT, ended TEXT)")
-    db.execute("INSERT INTO run VALUES (?, 'now', ?)", (os.urandom(8).hex(), "now" if ended else None))
+    about = {"id": os.urandom(8).hex(), "started": "now", "ended": "now" if ended else None}
+    db.execute("CREATE TABLE run(position INTEGER PRIMARY KEY, document TEXT)")
+    db.execute("INSERT INTO run VALUES (0, ?)", (json.dumps({"about": about}),))
     db.execute("CREATE TABLE padding(bytes BLOB)")
     if any("big" in case for case in cases):
         db.execute("INSERT INTO padding VALUES (?)", (os.urandom(3_000_000),))

@@ -5,6 +5,7 @@
 
 import base64
 import hashlib
+import json
 import random
 import shutil
 import sqlite3
@@ -103,21 +104,32 @@ class Simulated(Engine):
         db.deserialize(self._recorded)
         db.execute("PRAGMA journal_mode=MEMORY")
         db.execute("BEGIN")
-        db.execute("UPDATE run SET run_id = ?", (f"20261125-{number % 1000000:06d}-{number // 1000000 & 0xFFFF:04x}",))
-        rows = db.execute("SELECT trial, samples, samples_kept, samples_max_ticks FROM trial").fetchall()
+        text, = db.execute("SELECT document FROM run").fetchone()
+        run = json.loads(text)
+        run["about"]["id"] = f"20261125-{number % 1000000:06d}-{number // 1000000 & 0xFFFF:04x}"
+        for reading in run["host_before"]["readings"] + (run.get("host_after") or {"readings": []})["readings"]:
+            if reading["key"] == "host.name":
+                reading["value"] = host
+            if reading["key"] == "kernel.release" and host in self.slow:
+                reading["value"] = "6.1.0-slow"
+        db.execute("UPDATE run SET document = ?", (json.dumps(run),))
+        rows = db.execute("SELECT trial, document, samples, samples_kept FROM trial").fetchall()
         draw = random.Random(number)
-        for trial, samples, kept, most in rows:
+        for trial, text, samples, kept in rows:
             scale = factor * (1 + SPREAD / 4 * draw.uniform(-1, 1))
             ticks = struct.unpack(f"<{kept}I", zlib.decompress(samples)) if kept else ()
             scaled = struct.pack(f"<{kept}I", *(int(tick * scale) for tick in ticks))
-            values = (zlib.compress(scaled, 1), int(most * scale), trial)
-            db.execute("UPDATE trial SET samples = ?, samples_max_ticks = ? WHERE trial = ?", values)
-            ends = "UPDATE trial_end SET max_ticks = CAST(max_ticks * ?1 AS INTEGER), elapsed_ticks = CAST(elapsed_ticks * ?1 AS INTEGER)"
-            db.execute(f"{ends} WHERE trial = ?2", (scale, trial))
-        db.execute("UPDATE estimate SET point = point * ?1, low = low * ?1, high = high * ?1 WHERE statistic LIKE '%\\_ns' ESCAPE '\\'", (factor,))
-        if host in self.slow:
-            db.execute("UPDATE host_reading SET value = '6.1.0-slow' WHERE key = 'kernel.release'")
-        db.execute("UPDATE host_reading SET value = ? WHERE key = 'host.name'", (host,))
+            row = json.loads(text)
+            row["samples_max_ticks"] = int(row["samples_max_ticks"] * scale)
+            for end in row["ends"]:
+                end.update({key: int(end[key] * scale) for key in ("max_ticks", "elapsed_ticks")})
+            values = (zlib.compress(scaled, 1), json.dumps(row), trial)
+            db.execute("UPDATE trial SET samples = ?, document = ? WHERE trial = ?", values)
+        for at, text in db.execute("SELECT position, document FROM estimate").fetchall():
+            row = json.loads(text)
+            if row["statistic"].endswith("_ns"):
+                row.update({key: row[key] and row[key] * factor for key in ("point", "low", "high")})
+                db.execute("UPDATE estimate SET document = ? WHERE position = ?", (json.dumps(row), at))
         db.execute("COMMIT")
         return db.serialize()
 

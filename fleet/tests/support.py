@@ -145,6 +145,6 @@ class FleetTest(unittest.TestCase):
         ids = []
         for row in self.rows("SELECT file FROM task WHERE file IS NOT NULL"):
             db = sqlite3.connect(self.out / row["file"])
-            ids.append(db.execute("SELECT run_id FROM run").fetchone()[0])
+            ids.append(db.execute("SELECT json_extract(document, '$.about.id') FROM run").fetchone()[0])
             db.close()
         return ids

@@ -1,5 +1,6 @@
 """A thousand hosts in played time, through the real driver, plan and journal."""
 
+import json
 import sqlite3
 import struct
 import subprocess
@@ -18,17 +19,19 @@ def recorded(path: Path) -> None:
     """What of a run file the simulation changes; a real one is used by benches/fleet_scale.py."""
     db = sqlite3.connect(path)
     db.executescript("""
-        CREATE TABLE run(run_id TEXT, started TEXT, ended TEXT);
-        CREATE TABLE trial(trial INTEGER PRIMARY KEY, samples BLOB, samples_kept INTEGER, samples_max_ticks INTEGER);
-        CREATE TABLE trial_end(trial INTEGER, max_ticks INTEGER, elapsed_ticks INTEGER);
-        CREATE TABLE estimate(case_id TEXT, statistic TEXT, point REAL, low REAL, high REAL);
-        CREATE TABLE host_reading(moment TEXT, section TEXT, key TEXT, value TEXT);
+        CREATE TABLE run(position INTEGER PRIMARY KEY, document TEXT);
+        CREATE TABLE trial(trial INTEGER PRIMARY KEY, document TEXT, samples_kept INTEGER, samples BLOB);
+        CREATE TABLE estimate(position INTEGER PRIMARY KEY, document TEXT);
     """)
-    db.execute("INSERT INTO run VALUES ('x', 'now', 'now')")
-    db.execute("INSERT INTO trial VALUES (1, ?, 4, 9000)", (zlib.compress(struct.pack("<4I", 9000, 9000, 9000, 9000)),))
-    db.execute("INSERT INTO trial_end VALUES (1, 9000, 36000)")
-    db.execute("INSERT INTO estimate VALUES ('c', 'p50_ns', 9000, 8900, 9100), ('c', 'count', 4, 4, 4)")
-    db.execute("INSERT INTO host_reading VALUES ('before', 'kernel', 'kernel.release', '6.1.0-1')")
+    release = {"section": "kernel", "key": "kernel.release", "value": "6.1.0-1"}
+    run = {"about": {"id": "x"}, "host_before": {"readings": [release]}}
+    db.execute("INSERT INTO run VALUES (0, ?)", (json.dumps(run),))
+    trial = {"samples_max_ticks": 9000, "ends": [{"max_ticks": 9000, "elapsed_ticks": 36000}]}
+    samples = zlib.compress(struct.pack("<4I", 9000, 9000, 9000, 9000))
+    db.execute("INSERT INTO trial VALUES (1, ?, 4, ?)", (json.dumps(trial), samples))
+    for at, (statistic, *numbers) in enumerate([("p50_ns", 9000, 8900, 9100), ("count", 4, 4, 4)]):
+        row = {"case_id": "c", "statistic": statistic, **dict(zip(("point", "low", "high"), numbers, strict=True))}
+        db.execute("INSERT INTO estimate VALUES (?, ?)", (at, json.dumps(row)))
     db.commit()
     db.close()
 
@@ -57,10 +60,12 @@ class Simulation(FleetTest):
         points, slow, ids = [], 0, set()
         for task in self.rows("SELECT * FROM task WHERE kind = 'host' AND state = 'done'"):
             db = sqlite3.connect(self.out / task["file"])
-            ids.add(db.execute("SELECT run_id FROM run").fetchone()[0])
-            points.append(db.execute("SELECT point FROM estimate WHERE statistic = 'p50_ns'").fetchone()[0])
-            slow += db.execute("SELECT COUNT(*) FROM host_reading WHERE value LIKE '%slow'").fetchone()[0]
-            self.assertEqual(db.execute("SELECT point FROM estimate WHERE statistic = 'count'").fetchone()[0], 4)
+            run = json.loads(db.execute("SELECT document FROM run").fetchone()[0])
+            ids.add(run["about"]["id"])
+            rows = [json.loads(text) for text, in db.execute("SELECT document FROM estimate ORDER BY position")]
+            points.append(rows[0]["point"])
+            slow += run["host_before"]["readings"][0]["value"].endswith("slow")
+            self.assertEqual(rows[1]["point"], 4)
             db.close()
         self.assertEqual((len(ids), slow, sum(point > 10_500 for point in points)), (COUNT - 2, 10, 10))
         labels = {row["labels"] for row in self.rows("SELECT labels FROM host")}

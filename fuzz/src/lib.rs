@@ -151,13 +151,13 @@ pub fn published(data: &[u8]) {
     }
 }
 
-/// Stored samples: how many there should be, as two bytes, and the packed ones.
+/// Stored samples: how many there may be, as two bytes, and the packed ones.
 pub fn samples(data: &[u8]) {
     let Some((count, blob)) = data.split_first_chunk::<2>() else { return };
     let count = usize::from(u16::from_le_bytes(*count));
     match hopcost_file::samples::unpack(blob, count) {
         Ok(ticks) => {
-            assert_eq!(ticks.len(), count);
+            assert!(ticks.len() <= count);
             let packed = hopcost_file::samples::pack(&ticks);
             assert_eq!(hopcost_file::samples::unpack(&packed, count), Ok(ticks));
         }

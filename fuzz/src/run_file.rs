@@ -1,11 +1,11 @@
 //! A run file that somebody has edited: a small stored run, changed as each line says.
 //!
 //! ```text
-//! trial wall_ns 2 -5                  the rows whose first column is 2, or all of them: *
-//! run plan$.cases[0].id * call/x      a part of a JSON value
-//! trial samples * x'00ff'             null, a number, a blob, or a text
-//! at 4096 00ff                        bytes of the file
-//! cut 8192                            its length
+//! trial samples_kept 2 -5                   the rows whose first column is 2, or all of them: *
+//! run document$.plan.cases[0].id * call/x   a part of a document
+//! trial samples * x'00ff'                   null, a number, a blob, or a text
+//! at 4096 00ff                              bytes of the file
+//! cut 8192                                  its length
 //! ```
 
 use std::fs;

@@ -9,6 +9,9 @@ use super::one_line;
 use crate::support::wait::InTime;
 use crate::support::{Home, edit, together};
 
+/// Takes the end of a run away.
+const UNENDED: &str = "UPDATE run SET document = json_remove(document, '$.about.ended')";
+
 const CASE: &str = "roundtrip/sleep:9us?clock=virtual&place=same-cpu";
 
 #[test]
@@ -85,19 +88,28 @@ fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
     home.run(&["run", shm, "--rounds", "1", "--measure", "1ms", "--out", "a.hopcost"]);
     let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
     for (change, part) in [
-        ("replace(plan, 'touch=none', 'touch=lots')", "touch"),
-        ("replace(plan, 'places=auto', 'places=3')", "shm-ring has no places=3; it has "),
-        ("replace(plan, 'shm-ring', 'shm-rung')", "rust has no mechanism shm-rung"),
-        ("json_set(plan, '$.trial.operations', 1000000000000)", "operations 1000000000000, which"),
-        ("json_set(plan, '$.trial.measure_ns', 0)", "measure_ns 0, which is not from 1 to"),
+        ("replace(document, 'touch=none', 'touch=lots')", "touch"),
+        ("replace(document, 'places=auto', 'places=3')", "shm-ring has no places=3; it has "),
+        ("replace(document, 'shm-ring', 'shm-rung')", "rust has no mechanism shm-rung"),
         (
-            "json_set(plan, '$.pairs', json('{\"cross-node\":[0,5000]}'))",
+            "json_set(document, '$.plan.trial.operations', 1000000000000)",
+            "operations 1000000000000, which",
+        ),
+        (
+            "json_set(document, '$.plan.trial.measure_ns', 0)",
+            "measure_ns 0, which is not from 1 to",
+        ),
+        (
+            "json_set(document, '$.plan.pairs', json('{\"cross-node\":[0,5000]}'))",
             "uses CPU 5000, which this",
         ),
-        ("json_set(plan, '$.cases[1]', json_extract(plan, '$.cases[0]'))", "twice"),
+        (
+            "json_set(document, '$.plan.cases[1]', json_extract(document, '$.plan.cases[0]'))",
+            "twice",
+        ),
     ] {
         fs::copy(&whole, &path).expect("to copy");
-        edit(&path, &format!("UPDATE run SET ended = NULL, plan = {change}"));
+        edit(&path, &format!("UPDATE run SET document = {change}; {UNENDED}"));
         let before = fs::read(&path).expect("the run");
         let output = home.run(&["run", "--resume", "b.hopcost"]);
         let line = one_line(&output, change, 2);
@@ -111,22 +123,22 @@ fn a_run_of_another_build_is_not_gone_on_with() {
     let _together = together();
     let home = with_run();
     let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
-    let revision = "UPDATE worker SET description = \
-                    json_set(description, '$.mechanisms[0].revision', 77)";
     for (change, part) in [
-        ("UPDATE run SET version = '0.0.9'", "hopcost of version 0.0.9, this is "),
-        (revision, "hopcost of sleep in revision 77, this is "),
-        ("UPDATE run SET revision = 'abc'", "hopcost of commit abc, this is "),
-        ("UPDATE run SET build = json_set(build, '$.checksum', 'f')", "of checksum f, this is "),
+        ("'$.about.version', '0.0.9'", "hopcost of version 0.0.9, this is "),
+        ("'$.workers[0].mechanisms[0].revision', 77", "hopcost of sleep in revision 77, this is "),
+        ("'$.about.commit', 'abc'", "hopcost of commit abc, this is "),
+        ("'$.about.build.checksum', 'f'", "of checksum f, this is "),
     ] {
         fs::copy(&whole, &path).expect("to copy");
-        edit(&path, &format!("UPDATE run SET ended = NULL; {change}"));
+        let set = format!("UPDATE run SET document = json_set(document, {change})");
+        edit(&path, &format!("{set}; {UNENDED}"));
         let line = one_line(&home.run(&["run", "--resume", "b.hopcost"]), change, 6);
         assert!(line.contains(part) && line.trim_end().lines().count() == 1, "{change}: {line}");
     }
     // What an older hopcost has not stored is not held against it.
     fs::copy(&whole, &path).expect("to copy");
-    edit(&path, "UPDATE run SET ended = NULL, build = json_remove(build, '$.checksum')");
+    let remove = "UPDATE run SET document = json_remove(document, '$.about.build.checksum')";
+    edit(&path, &format!("{remove}; {UNENDED}"));
     let resumed = home.run(&["run", "--resume", "b.hopcost"]);
     assert!(matches!(resumed.status.code(), Some(0 | 3)), "{resumed:?}");
 }

@@ -194,21 +194,30 @@ pub const FAULTS: &[Fault] = &[
         codes: MEASURED,
         says: &["hopcost · "],
         within_s: 10,
-        play: |home| edited(home, "UPDATE run SET ended = '1999-12-31T23:59:59Z'"),
+        play: |home| {
+            let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";
+            edited(home, &format!("UPDATE run SET document = {ended}"))
+        },
     },
     Fault {
         name: "a run file edited by hand: its trial begins before the one before is over",
         codes: &[0],
         says: &["the file says what cannot be"],
         within_s: 10,
-        play: |home| edited(home, "UPDATE trial SET started_ns = 0"),
+        play: |home| {
+            edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)")
+        },
     },
     Fault {
         name: "a run file edited by hand: a clock of infinite speed",
         codes: &[2],
-        says: &["ticks_per_second is infinite"],
+        says: &["number out of range"],
         within_s: 10,
-        play: |home| edited(home, "UPDATE clock SET ticks_per_second = 9e999"),
+        play: |home| {
+            let fast = r#"UPDATE run SET document =
+                replace(document, '"rate_spread_ppm":', '"rate_spread_ppm":9e999,"rate":')"#;
+            edited(home, fast)
+        },
     },
     Fault {
         name: "a run file with a trigger that empties it",

@@ -18,32 +18,46 @@ def middle(values):
     return low + (high - low) / 2.0
 
 
-def trial_value(stamp, n, ticks, ns_per_tick):
+def trial_value(stamp, ticks, ns_per_tick):
     """One trial's own statistic: its p50, or its cost of one operation."""
     times = [tick * ns_per_tick for tick in ticks]
-    if stamp == "each":
+    if stamp["kind"] == "each":
         return "p50_ns", sorted(times)[(len(times) - 1) // 2]
-    if stamp == "batch":
-        return "cost_ns", sorted(time / n for time in times)[(len(times) - 1) // 2]
+    if stamp["kind"] == "batch":
+        return "cost_ns", sorted(time / stamp["n"] for time in times)[(len(times) - 1) // 2]
     pairs = zip(times[0::2], times[1::2], strict=True)
-    return "cost_ns", middle([(longer - shorter) / n for shorter, longer in pairs])
+    return "cost_ns", middle([(longer - shorter) / stamp["n"] for shorter, longer in pairs])
+
+
+def ns_per_tick(case, trial, clocks):
+    """Of the caller's clock on the CPU where it ended, or else of the first of its runtime."""
+    if "clock=virtual" in case["case_id"]:
+        return 1.0
+    cpus = [end["cpu_after"] for end in trial["ends"] if end["role"] == "caller"]
+    own = [clock for clock in clocks if clock["runtime"] == case["runtime_caller"]]
+    there = [clock for clock in own if clock["cpu"] in cpus[:1]]
+    return 1e9 / (there or own)[0]["ticks_per_second"]
 
 
 def recompute(path):
     """The median over trials of every measured case: {case: (statistic, value, trials)}."""
-    run = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    assert run.execute("PRAGMA application_id").fetchone() == (0x686F7063,), "not a run file"
-    assert run.execute("PRAGMA user_version").fetchone() == (9,), "another format"
+    file = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    assert file.execute("PRAGMA application_id").fetchone() == (0x686F7063,), "not a run file"
+    assert file.execute("PRAGMA user_version").fetchone() == (10,), "another format"
+    (run,) = [json.loads(text) for text, in file.execute("SELECT document FROM run")]
+    cases = {at: json.loads(text) for at, text in file.execute("SELECT case_index, document FROM planned_case")}
     values = {}
-    for case, stamp, n, kept, ns_per_tick, blob in run.execute("""
-            SELECT v.case_id, t.stamp, t.stamp_n, t.samples_kept, v.ns_per_tick, t.samples
-            FROM trials v JOIN trial t USING (trial) WHERE t.error IS NULL ORDER BY trial"""):
+    for text, kept, blob in file.execute("SELECT document, samples_kept, samples FROM trial ORDER BY trial"):
+        trial = json.loads(text)
+        if trial.get("error"):
+            continue
+        case = cases[trial["case"]]
         ticks = array.array("I", zlib.decompress(blob))
         if sys.byteorder == "big":
             ticks.byteswap()
-        assert len(ticks) == kept, f"{case}: {len(ticks)} samples, not {kept}"
-        statistic, value = trial_value(stamp, n, ticks, ns_per_tick)
-        values.setdefault((case, statistic), []).append(value)
+        assert len(ticks) == kept, f"{case['case_id']}: {len(ticks)} samples, not {kept}"
+        statistic, value = trial_value(trial["stamp"], ticks, ns_per_tick(case, trial, run["clocks"]))
+        values.setdefault((case["case_id"], statistic), []).append(value)
     return {case: (statistic, middle(found), found) for (case, statistic), found in values.items()}
 
 

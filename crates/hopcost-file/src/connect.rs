@@ -179,7 +179,7 @@ fn proved(mut conn: Connection) -> rusqlite::Result<Connection> {
 }
 
 /// Ends what takes more steps of SQLite's virtual machine.
-fn bound(conn: &mut Connection, steps: u64) -> rusqlite::Result<()> {
+pub(crate) fn bound(conn: &mut Connection, steps: u64) -> rusqlite::Result<()> {
     const AT_ONCE: i32 = 1000;
     let mut left = steps / AT_ONCE as u64;
     let step = move || {

@@ -1,15 +1,32 @@
-//! The stored estimates beside those that are computed of the same file now.
+//! What was computed from a run, stored beside it for people who never read our code.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::types::{Value, ValueRef};
+use hopcost_model::finding::Validity;
+use hopcost_model::results::Estimate;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::cell::{Get, Reading};
 use crate::connect::{self, MakeFolder};
-use crate::error::{Cell, Problem, Result};
+use crate::document;
+use crate::error::{Problem, Result};
+use crate::limits::ESTIMATES_MAX;
 use crate::read;
-use crate::tables::{self as t, EstimateRow};
+
+/// A stored estimate: a statistic of a case. Times are nanoseconds, as the statistic's name says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EstimateRow {
+    /// Canonical spelling of the case.
+    pub case_id: String,
+    /// Name with its unit: `p50_ns`, `cost_ns`, `max_ns`, …
+    pub statistic: String,
+    /// The value and its interval.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// Validity of the case's result.
+    pub validity: Validity,
+}
 
 /// What came of comparing stored estimates with computed ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,35 +37,22 @@ pub struct Recomputed {
     pub differing: Vec<String>,
 }
 
-/// The cells of a row as they are, whatever they hold.
-struct Cells(Vec<Value>);
+type Fields = Map<String, Value>;
 
-impl Get for Cells {
-    fn get(row: &mut Reading<'_>) -> Cell<Self> {
-        let mut cells = Vec::with_capacity(row.columns.len());
-        while row.at < row.columns.len() {
-            cells.push(match row.next()? {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(value) => value.into(),
-                ValueRef::Real(value) => value.into(),
-                ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
-                ValueRef::Blob(_) => return row.wrong("a blob, which no estimate has"),
-            });
-        }
-        Ok(Self(cells))
-    }
+fn fields(text: &str) -> std::result::Result<Fields, Problem> {
+    serde_json::from_str(text).map_err(|error| Problem::Value(error.to_string()))
 }
 
-/// Case and statistic, by which the table is keyed.
-fn key(cells: &[Value]) -> (String, String) {
-    let text = |at: usize| match cells.get(at) {
-        Some(Value::Text(text)) => text.clone(),
+/// Case and statistic.
+fn key(fields: &Fields) -> (String, String) {
+    let text = |name| match fields.get(name) {
+        Some(Value::String(text)) => text.clone(),
         other => format!("{other:?}"),
     };
-    (text(0), text(1))
+    (text("case_id"), text("statistic"))
 }
 
-/// Compares the estimates that a file holds with `computed`, cell by cell, to the last bit.
+/// Compares the estimates that a file holds with `computed`, field by field, to the last bit.
 ///
 /// # Errors
 /// Those of [`crate::open`]; [`crate::Error::Unstorable`] for a computed number that is not finite.
@@ -59,28 +63,29 @@ pub fn recomputed(
 ) -> Result<Recomputed> {
     let path = connect::check_file(path)?;
     let conn = connect::reading(&path, folder)?;
-    let stored: Vec<Cells> =
-        read::of_file(&conn, &path, |source| source.read(&t::ESTIMATE, |_| ()))?;
-    let mut left: BTreeMap<_, _> = stored.into_iter().map(|row| (key(&row.0), row.0)).collect();
-    let n = left.len();
+    let table = ("estimate", "position, document");
+    let stored = read::of_file(&conn, &path, |source| {
+        source.rows(table, ESTIMATES_MAX, |row| fields(source.text(row, 1)?))
+    })?;
+    let n = stored.len();
+    let mut left: BTreeMap<_, _> = stored.into_iter().map(|row| (key(&row), row)).collect();
     let mut differing = Vec::new();
     for row in computed {
-        let now = t::ESTIMATE.cells(row);
-        let now =
-            now.map_err(|problem: Problem| problem.storing(&path, "compare", "an estimate"))?;
+        let now = document::of(row).map_err(Problem::Value).and_then(|text| fields(&text));
+        let now = now.map_err(|problem| problem.storing(&path, "compare", "an estimate"))?;
         let (case, statistic) = key(&now);
         let Some(then) = left.remove(&(case.clone(), statistic.clone())) else {
             differing.push(format!("{case} {statistic}: not stored"));
             continue;
         };
-        let columns = t::ESTIMATE.columns.iter().copied().flatten().map(|column| column.name);
-        let cells = columns.zip(then.iter().zip(&now)).filter(|(_, (then, now))| then != now);
-        let cells = cells.map(|(name, (then, now))| {
+        let changed = now.iter().filter(|(name, now)| then.get(*name) != Some(*now));
+        let changed = changed.map(|(name, now)| {
+            let then = then.get(name).unwrap_or(&Value::Null);
             format!("{name} is stored as {}, computed as {}", shown(then), shown(now))
         });
-        let cells: Vec<String> = cells.collect();
-        if !cells.is_empty() {
-            differing.push(format!("{case} {statistic}: {}", cells.join("; ")));
+        let changed: Vec<String> = changed.collect();
+        if !changed.is_empty() {
+            differing.push(format!("{case} {statistic}: {}", changed.join("; ")));
         }
     }
     let gone = left.into_keys();
@@ -88,13 +93,10 @@ pub fn recomputed(
     Ok(Recomputed { stored: n, differing })
 }
 
-fn shown(cell: &Value) -> String {
-    match cell {
+fn shown(value: &Value) -> String {
+    match value {
         Value::Null => "nothing".to_owned(),
-        Value::Integer(value) => value.to_string(),
-        // Every digit that it takes to tell it from its neighbours.
-        Value::Real(value) => format!("{value:?}"),
-        Value::Text(text) => format!("`{text}`"),
-        Value::Blob(_) => "a blob".to_owned(),
+        Value::String(text) => format!("`{text}`"),
+        other => other.to_string(),
     }
 }

@@ -11,25 +11,23 @@
 //!
 //! This crate knows no statistic and reads no clock.
 
-mod cell;
 mod connect;
 mod derived;
+mod document;
 mod error;
 mod fleet;
 mod id;
 mod limits;
 mod read;
-mod rows;
 mod runs;
 pub mod samples;
 mod schema;
-mod tables;
 mod trace;
 mod write;
 
-pub use cell::as_read;
 pub use connect::MakeFolder;
-pub use derived::{Recomputed, recomputed};
+pub use derived::{EstimateRow, Recomputed, recomputed};
+pub use document::as_read;
 pub use error::{Error, Result};
 pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
 pub use id::{new_id, utc};
@@ -37,5 +35,4 @@ pub use read::{finished, open};
 
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
-pub use tables::EstimateRow;
 pub use write::{RunFile, open_for_resume};

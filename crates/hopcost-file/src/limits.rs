@@ -17,6 +17,21 @@ pub(crate) const CASES_MAX: usize = 10_000;
 /// Trials of a case, as many as a plan may have rounds.
 pub(crate) const TRIALS_OF_CASE_MAX: u32 = 10_000;
 
+/// Trials of a file of 100 MB.
+pub(crate) const TRIALS_MAX: usize = 200_000;
+
+/// Estimates of a file of 100 MB.
+pub(crate) const ESTIMATES_MAX: usize = 2_000_000;
+
+/// Elements of all lists in the documents of a file of 100 MB.
+pub(crate) const ELEMENTS_MAX: usize = 5_000_000;
+
+/// Clocks, yardsticks, or readings of the host.
+pub(crate) const LIST_MAX: usize = 10_000;
+
+/// Workers that took part.
+pub(crate) const WORKERS_MAX: usize = 100;
+
 /// Operations of a trial: a thousand times as many as the pilot orders at most.
 pub(crate) const OPERATIONS_MAX: u64 = 1 << 42;
 
@@ -43,7 +58,7 @@ impl Limits {
     pub(crate) fn of(bytes: u64) -> Self {
         Self { hundreds: bytes.div_ceil(100_000_000).clamp(1, 100) }
     }
-    /// Rows of a table that may have `rows` in 100 MB.
+    /// As many as there may be where there may be `rows` in 100 MB.
     pub(crate) fn rows(self, rows: usize) -> usize {
         rows.saturating_mul(self.hundreds as usize)
     }

@@ -1,26 +1,23 @@
 //! Reading a run, trusting nothing that the file says.
 
+use std::cell::Cell as Counter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use hopcost_model::describe::Description;
-use hopcost_model::host::{Host, Reading as HostReading};
-use hopcost_model::plan::{Plan, PlannedCase};
-use hopcost_model::protocol::{EndCounters, EventReading, GateReading};
-use hopcost_model::raw::{CpuAccounting, RawLoad, RawRun, RawTrial, RunAbout};
-use hopcost_model::raw::{CpuUse, StampCheck, ThreadUse, Yardstick, YardstickReading};
-use hopcost_model::trace::Trace;
-use rusqlite::Connection;
+use hopcost_model::plan::PlannedCase;
+use hopcost_model::protocol::EndCounters;
+use hopcost_model::raw::{RawRun, RawTrial, YardstickReading};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+use serde::de::DeserializeOwned;
 
-use crate::cell::{Get, Reading};
 use crate::connect::{self, MakeFolder};
-use crate::error::{Cell, DOING_READ, Error, Result};
-use crate::limits::{CASES_MAX, Limits, OPERATIONS_MAX, TICKS_MAX, TRIALS_OF_CASE_MAX};
-use crate::rows::Source;
-use crate::samples;
-use crate::schema;
-use crate::tables::{self as t, Table};
+use crate::document;
+use crate::error::{Cell, DOING_READ, Error, Problem, Result};
+use crate::limits::{CASES_MAX, ELEMENTS_MAX, LIST_MAX, Limits, OPERATIONS_MAX, TICKS_MAX};
+use crate::limits::{TRIALS_MAX, TRIALS_OF_CASE_MAX, WORKERS_MAX};
+use crate::{samples, schema, trace};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
 /// may still be being written, or may have been left by a killed process: then it is
@@ -46,25 +43,38 @@ pub fn finished(run: &RawRun) -> BTreeSet<(u32, u32)> {
 pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
     let Error::Damaged { path: told, why, .. } = error else { return error };
     let count = || -> rusqlite::Result<u64> {
-        let conn = connect::immutable(path)?;
+        let mut conn = connect::immutable(path)?;
+        let limits = Limits::of(fs::metadata(path).map_or(0, |found| found.len()));
+        connect::bound(&mut conn, limits.steps())?;
         conn.pragma_update(None, "trusted_schema", false)?;
         // Without this SQLite refuses a file that is shorter than its header says.
         conn.pragma_update(None, "writable_schema", true)?;
-        let mut query =
-            conn.prepare("SELECT samples_kept, samples FROM trial NOT INDEXED ORDER BY trial")?;
+        let mut query = conn.prepare("SELECT samples FROM trial NOT INDEXED ORDER BY trial")?;
         let mut rows = query.query([])?;
-        let mut count = 0;
-        while let Ok(Some(row)) = rows.next() {
-            let (kept, blob) = (row.get::<_, i64>(0), row.get_ref(1)?.as_blob());
-            let (Ok(kept), Ok(blob)) = (kept, blob) else { break };
-            if samples::unpack(blob, usize::try_from(kept).unwrap_or(usize::MAX)).is_err() {
-                break;
-            }
+        let (mut count, mut left) = (0, limits.samples());
+        while let Ok(Some(row)) = rows.next()
+            && let Ok(blob) = row.get_ref(0)?.as_blob()
+            && let Ok(found) = samples::unpack(blob, left.min(samples::MAX_PER_TRIAL))
+        {
+            left -= found.len();
             count += 1;
         }
         Ok(count)
     };
     Error::Damaged { path: told, why, readable_trials: count().unwrap_or(0) }
+}
+
+/// A file that is read.
+pub(crate) struct Source<'a> {
+    conn: &'a Connection,
+    path: &'a Path,
+    limits: Limits,
+    /// Bytes that its cells may still have: no more than the file.
+    bytes_left: Counter<u64>,
+    /// Elements that the lists of its documents may still have.
+    elements_left: Counter<usize>,
+    /// Numbers that its blobs may still hold.
+    samples_left: Counter<usize>,
 }
 
 /// Reads a run, as of one moment.
@@ -96,212 +106,218 @@ pub(crate) fn of_file<T>(
     let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
     let on_disk = fs::metadata(path).map_or(0, |found| found.len());
     let limits = Limits::of(bytes.min(on_disk));
-    let source = Source { conn, path, limits, bytes_left: bytes.into() };
+    let source = Source {
+        conn,
+        path,
+        limits,
+        bytes_left: bytes.into(),
+        elements_left: limits.rows(ELEMENTS_MAX).into(),
+        samples_left: limits.samples().into(),
+    };
     let found = read(&source)?;
     drop(snapshot);
     Ok(found)
 }
 
+impl Source<'_> {
+    /// A line for what hopcost would never have written.
+    fn wrong<T>(&self, place: impl Into<String>, why: impl Into<String>) -> Result<T> {
+        Err(Error::Content { path: self.path.to_owned(), place: place.into(), why: why.into() })
+    }
+
+    /// Every row of a table, by the number in its first column.
+    pub(crate) fn rows<T>(
+        &self,
+        (table, columns): (&str, &str),
+        rows_max: usize,
+        get: impl Fn(&Row<'_>) -> Cell<T>,
+    ) -> Result<Vec<T>> {
+        let sqlite = |error| Error::sqlite(self.path, DOING_READ, error);
+        // No index and no sorting by SQLite, which a made-up file can make long.
+        let query = format!("SELECT {columns} FROM {table} NOT INDEXED");
+        let mut query = self.conn.prepare(&query).map_err(sqlite)?;
+        let mut cursor = query.query([]).map_err(sqlite)?;
+        let most = self.limits.rows(rows_max);
+        let mut out: Vec<(i64, T)> = Vec::new();
+        while let Some(row) = cursor.next().map_err(sqlite)? {
+            if out.len() == most {
+                return self.wrong(table, format!("it has more than {most} rows"));
+            }
+            let of_row = || Ok((row.get::<_, i64>(0)?, get(row)?));
+            let place = || match table {
+                "run" => table.to_owned(),
+                _ => format!("{table} {}", out.len() + 1),
+            };
+            let read: Cell<(i64, T)> = of_row();
+            let read = read.map_err(|problem| problem.reading(self.path, DOING_READ, place()));
+            out.push(read?);
+        }
+        out.sort_by_key(|row| row.0);
+        Ok(out.into_iter().map(|row| row.1).collect())
+    }
+
+    /// Takes so many from what is left.
+    fn take<T>(left: &Counter<T>, rest: Option<T>, why: impl FnOnce() -> String) -> Cell<()> {
+        left.set(rest.ok_or_else(|| Problem::Value(why()))?);
+        Ok(())
+    }
+
+    /// A cell whose bytes are counted, because those of a made-up file can share their pages.
+    fn cell<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<ValueRef<'r>> {
+        let value = row.get_ref(at)?;
+        if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
+            let rest = self.bytes_left.get().checked_sub(bytes.len() as u64);
+            let why = || format!("{} is too long: the file is smaller", name(row, at));
+            Self::take(&self.bytes_left, rest, why)?;
+        }
+        Ok(value)
+    }
+
+    /// The text of a document.
+    pub(crate) fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
+        let wrong = |what: &str| Problem::Value(format!("{} is {what}", name(row, at)));
+        match self.cell(row, at)? {
+            ValueRef::Text(bytes) => {
+                std::str::from_utf8(bytes).map_err(|_| wrong("text that is not UTF-8"))
+            }
+            other => Err(wrong(&format!("{}, not text", other.data_type()))),
+        }
+    }
+
+    fn document<T: DeserializeOwned>(&self, row: &Row<'_>, at: usize) -> Cell<T> {
+        let (value, elements) = document::parse(self.text(row, at)?).map_err(Problem::Value)?;
+        let rest = self.elements_left.get().checked_sub(elements);
+        let why = || {
+            format!("the lists so far have more than {} elements", self.limits.rows(ELEMENTS_MAX))
+        };
+        Self::take(&self.elements_left, rest, why)?;
+        Ok(value)
+    }
+
+    /// What a blob holds; `None` where there is none.
+    fn unpacked<T>(
+        &self,
+        row: &Row<'_>,
+        at: usize,
+        unpack: impl Fn(&[u8]) -> std::result::Result<T, String>,
+    ) -> Cell<Option<T>> {
+        let wrong = |why: String| Problem::Value(format!("{} {why}", name(row, at)));
+        match self.cell(row, at)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Blob(blob) => unpack(blob).map(Some).map_err(wrong),
+            other => Err(wrong(format!("is {}, not a blob", other.data_type()))),
+        }
+    }
+
+    fn trial(&self, row: &Row<'_>) -> Cell<RawTrial> {
+        let mut trial: RawTrial = self.document(row, 1)?;
+        let ticks = |blob: &[u8]| samples::unpack(blob, samples::MAX_PER_TRIAL);
+        trial.samples = self.unpacked(row, 3, ticks)?.unwrap_or_default();
+        let kept: i64 = row.get(2)?;
+        if usize::try_from(kept) != Ok(trial.samples.len()) {
+            let found = trial.samples.len();
+            return Err(Problem::Value(format!(
+                "samples_kept is {kept}, and samples holds {found}"
+            )));
+        }
+        if let Some(load) = &mut trial.load {
+            load.lags = self.unpacked(row, 4, ticks)?.unwrap_or_default();
+            load.gaps = self.unpacked(row, 5, ticks)?.unwrap_or_default();
+            load.own_lags = self.unpacked(row, 6, ticks)?;
+        }
+        if let Some(traced) = &mut trial.trace {
+            traced.untraced_ns = self.unpacked(row, 7, ticks)?.unwrap_or_default();
+            traced.events = self.unpacked(row, 8, trace::unpack)?.unwrap_or_default();
+        }
+        let rest = self.samples_left.get().checked_sub(numbers(&trial));
+        let most = self.limits.samples();
+        let why = || format!("the number of samples so far is more than {most}");
+        Self::take(&self.samples_left, rest, why)?;
+        Ok(trial)
+    }
+}
+
+/// Numbers that the blobs of a trial hold; an event is seven.
+fn numbers(trial: &RawTrial) -> usize {
+    let of_load = trial.load.as_ref().map_or(0, |load| {
+        load.lags.len() + load.gaps.len() + load.own_lags.as_ref().map_or(0, Vec::len)
+    });
+    let traced = trial.trace.as_ref();
+    let of_trace = traced.map_or(0, |trace| trace.untraced_ns.len() + 7 * trace.events.len());
+    trial.samples.len() + of_load + of_trace
+}
+
+fn name(row: &Row<'_>, at: usize) -> String {
+    row.as_ref().column_name(at).unwrap_or("a value").to_owned()
+}
+
+/// What stands in a row of the table `trial`.
+pub(crate) const TRIAL: &str =
+    "trial, document, samples_kept, samples, lags, gaps, own_lags, untraced_ns, events";
+
 fn of_source(source: &Source<'_>) -> Result<RawRun> {
-    let runs = source.read::<(i64, RunAbout, Plan), _>(&t::RUN, |row| row.0)?;
-    let Ok([(_, about, plan)]) = <[_; 1]>::try_from(runs) else {
+    let runs = source.rows(("run", "position, document"), 1, |row| source.document(row, 1))?;
+    let Ok([mut run]) = <[RawRun; 1]>::try_from(runs) else {
         return source.wrong("run", "it should have one row");
     };
-    if plan.cases.len() > CASES_MAX {
-        return source.wrong("run", format!("plan has more than {CASES_MAX} cases"));
+    let after = run.host_after.as_ref().map_or(0, |host| host.readings.len());
+    for (what, found, most) in [
+        ("cases", run.plan.cases.len(), CASES_MAX),
+        ("clocks", run.clocks.len().max(run.clocks_after.len()), LIST_MAX),
+        ("readings of the host", run.host_before.readings.len().max(after), LIST_MAX),
+        ("yardsticks", run.yardsticks.len(), LIST_MAX),
+        ("workers", run.workers.len(), WORKERS_MAX),
+    ] {
+        if found > most {
+            return source.wrong("run", format!("it has {found} {what}, more than {most}"));
+        }
     }
     let mut ids = BTreeSet::new();
-    let twice = plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone()));
+    let twice = run.plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone()));
     // The baseline of a comparison is compared with itself.
-    if let Some(twice) = twice.filter(|_| plan.comparison.is_none()) {
+    if let Some(twice) = twice.filter(|_| run.plan.comparison.is_none()) {
         return source.wrong("run", format!("plan has the case {twice} twice"));
     }
-    let (before, after) = hosts(source)?;
-    // A host that could not be read at all is still a host that was looked at.
-    let host_after =
-        (about.ended.is_some() || !after.is_empty()).then_some(Host { readings: after });
-    let yardsticks = by_position::<Yardstick>(source, &t::YARDSTICK)?;
-    let trials = trials(source, plan.cases.len())?;
-    let known = |read: &YardstickReading| (read.yardstick as usize) < yardsticks.len();
-    let unknown = trials.iter().flat_map(|trial| &trial.yardsticks).find(|read| !known(read));
-    if let Some(YardstickReading { yardstick, .. }) = unknown {
-        let why = format!("a reading is of yardstick {yardstick}, which does not exist");
-        return source.wrong(t::YARDSTICK_READING.name, why);
+    let mut known = run.yardsticks.iter().filter_map(|one| one.reference.as_ref());
+    if known.any(|known| known.operation_ns <= 0.0) {
+        return source.wrong("run", "the reference of a yardstick is no time");
     }
-    Ok(RawRun {
-        about,
-        plan,
-        host_before: Host { readings: before },
-        host_after,
-        clocks: by_position(source, &t::CLOCK)?,
-        clocks_after: by_position(source, &t::CLOCK_AFTER)?,
-        yardsticks,
-        workers: workers(source)?,
-        accounting: by_position::<CpuAccounting>(source, &t::ACCOUNTING)?,
-        trials,
-    })
-}
-
-fn by_position<T: Get>(source: &Source<'_>, table: &Table) -> Result<Vec<T>> {
-    let rows = source.read::<(i64, T), _>(table, |row| row.0)?;
-    Ok(rows.into_iter().map(|row| row.1).collect())
-}
-
-/// What was read of the host before the run and after it.
-fn hosts(source: &Source<'_>) -> Result<(Vec<HostReading>, Vec<HostReading>)> {
-    type Row = (String, i64, HostReading);
-    let rows = source.read::<Row, _>(&t::HOST, |row| (row.0.clone(), row.1))?;
-    let of = |moment: &'static str| {
-        let rows = rows.iter().filter(move |row| row.0 == moment);
-        rows.map(|row| row.2.clone()).collect()
-    };
-    Ok((of("before"), of("after")))
-}
-
-/// A description with two of its fields beside it, for SQL.
-struct Worker(Description);
-
-impl Get for Worker {
-    fn get(row: &mut Reading<'_>) -> Cell<Self> {
-        let (runtime, version, description) = <(String, String, Description)>::get(row)?;
-        for (back, told, said) in
-            [(2, runtime, &description.runtime), (1, version, &description.version)]
-        {
-            if told != *said {
-                row.at -= back;
-                return row.wrong("not that of its description");
-            }
-        }
-        Ok(Self(description))
-    }
-}
-
-fn workers(source: &Source<'_>) -> Result<Vec<Description>> {
-    let workers = by_position::<Worker>(source, &t::WORKER)?;
-    Ok(workers.into_iter().map(|worker| worker.0).collect())
-}
-
-/// The rows of a table that belong to trials, taken trial by trial.
-struct Belonging<K, T> {
-    table: &'static str,
-    rows: std::iter::Peekable<std::vec::IntoIter<(K, T)>>,
-}
-
-impl<K: Ord, T> Belonging<K, T> {
-    fn take(&mut self, key: &K) -> Vec<T> {
-        std::iter::from_fn(|| self.rows.next_if(|row| row.0 == *key)).map(|row| row.1).collect()
-    }
-}
-
-fn belonging<R: Get, S: Ord, K: Ord, T>(
-    source: &Source<'_>,
-    table: &'static Table,
-    sorted_by: impl Fn(&R) -> S,
-    split: impl Fn(R) -> (K, T),
-) -> Result<Belonging<K, T>> {
-    let rows: Vec<(K, T)> = source.read(table, sorted_by)?.into_iter().map(split).collect();
-    Ok(Belonging { table: table.name, rows: rows.into_iter().peekable() })
-}
-
-fn by_trial<T: Get>(source: &Source<'_>, table: &'static Table) -> Result<Belonging<i64, T>> {
-    belonging(source, table, |row: &(i64, u32, T)| (row.0, row.1), |row| (row.0, row.2))
-}
-
-/// `end_position` of what was counted for both ends together.
-pub(crate) const BOTH_ENDS: i64 = -1;
-
-/// Every trial in time order, of a plan with so many cases.
-fn trials(source: &Source<'_>, cases: usize) -> Result<Vec<RawTrial>> {
-    let mut ends = belonging(
-        source,
-        &t::END,
-        |row: &(i64, u32, EndCounters)| (row.0, row.1),
-        |(trial, position, end)| (trial, (position, end)),
-    )?;
-    let mut events = belonging(
-        source,
-        &t::EVENT,
-        |row: &(i64, i64, u32, EventReading)| (row.0, row.1, row.2),
-        |row| ((row.0, row.1), row.3),
-    )?;
-    let mut gates = by_trial::<GateReading>(source, &t::GATE)?;
-    let mut threads = by_trial::<ThreadUse>(source, &t::THREAD_USE)?;
-    let mut warm_ups = by_trial::<f64>(source, &t::WARM_UP)?;
-    let mut checks =
-        belonging(source, &t::STAMP_CHECK, |row: &(i64, StampCheck)| row.0, |row| row)?;
-    let mut loads = belonging(source, &t::LOAD, |row: &(i64, RawLoad)| row.0, |row| row)?;
-    let mut traces = belonging(source, &t::TRACE, |row: &(i64, Trace)| row.0, |row| row)?;
-    let mut cpu_uses = by_trial::<CpuUse>(source, &t::CPU_USE)?;
-    let mut yardsticks = by_trial::<YardstickReading>(source, &t::YARDSTICK_READING)?;
-    let trials = source.read::<(i64, RawTrial), _>(&t::TRIAL, |row| row.0)?;
+    let trials = source.rows(("trial", TRIAL), TRIALS_MAX, |row| source.trial(row))?;
     let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
-    let mut samples = 0;
-    let mut out = Vec::with_capacity(trials.len());
-    for (at, (number, mut trial)) in trials.into_iter().enumerate() {
-        let counted = events.take(&(number, BOTH_ENDS));
-        let with_events = |(position, end)| EndCounters {
-            events: events.take(&(number, i64::from(position))),
-            ..end
-        };
-        trial.ends = ends.take(&number).into_iter().map(with_events).collect();
-        trial.counted = counted;
-        trial.gates = gates.take(&number);
-        trial.threads = threads.take(&number);
-        trial.warm_up_ns = warm_ups.take(&number);
-        trial.stamp_check = checks.take(&number).pop();
-        trial.yardsticks = yardsticks.take(&number);
-        trial.load = loads.take(&number).pop();
-        trial.trace = traces.take(&number).pop();
-        trial.cpu_uses = cpu_uses.take(&number);
-        samples += trial.samples.len();
-        samples += trial.load.as_ref().map_or(0, |load| {
-            load.lags.len() + load.gaps.len() + load.own_lags.as_ref().map_or(0, Vec::len)
-        });
-        // An event is seven numbers.
-        let numbers = |trace: &Trace| trace.untraced_ns.len() + 7 * trace.events.len();
-        samples += trial.trace.as_ref().map_or(0, numbers);
+    for (at, trial) in trials.iter().enumerate() {
         let of_case = trials_of.entry(trial.case).or_default();
-        let of_end = |end: &EndCounters| end.first_tick.max(end.elapsed_ticks).max(end.max_ticks);
-        let ticks = trial.ends.iter().map(of_end).fold(trial.samples_max_ticks, u64::max);
-        let traced = trial.trace.as_ref().map_or(0, |trace| trace.operations);
-        let done = trial.ends.iter().map(|end| end.count).fold(trial.operations, u64::max);
-        let done = done.max(traced);
-        let why = if ticks >= TICKS_MAX {
-            format!("a clock shows {ticks} ticks, which cannot be")
-        } else if done > OPERATIONS_MAX {
-            format!("it has {done} operations, more than {OPERATIONS_MAX}")
-        } else if trial.case as usize >= cases {
-            format!("case_index is {}, of {cases} cases", trial.case)
-        } else if !of_case.insert(trial.round) {
-            format!("case {} is measured twice in round {}", trial.case, trial.round)
+        let wrong = if !of_case.insert(trial.round) {
+            Some(format!("case {} is measured twice in round {}", trial.case, trial.round))
         } else if of_case.len() > TRIALS_OF_CASE_MAX as usize {
-            format!("case {} has more than {TRIALS_OF_CASE_MAX} trials", trial.case)
-        } else if samples > source.limits.samples() {
-            format!("the number of samples so far is more than {}", source.limits.samples())
+            Some(format!("case {} has more than {TRIALS_OF_CASE_MAX} trials", trial.case))
         } else {
-            out.push(trial);
-            continue;
+            implausible(trial, &run)
         };
-        return source.wrong(format!("trial {}", at + 1), why);
-    }
-    let orphan = |table: &str, number: Option<&i64>| match number {
-        Some(number) => {
-            source.wrong(table, format!("a row belongs to trial {number}, which does not exist"))
+        if let Some(why) = wrong {
+            return source.wrong(format!("trial {}", at + 1), why);
         }
-        None => Ok(()),
-    };
-    orphan(ends.table, ends.rows.peek().map(|row| &row.0))?;
-    orphan(gates.table, gates.rows.peek().map(|row| &row.0))?;
-    orphan(threads.table, threads.rows.peek().map(|row| &row.0))?;
-    orphan(warm_ups.table, warm_ups.rows.peek().map(|row| &row.0))?;
-    orphan(checks.table, checks.rows.peek().map(|row| &row.0))?;
-    orphan(loads.table, loads.rows.peek().map(|row| &row.0))?;
-    orphan(traces.table, traces.rows.peek().map(|row| &row.0))?;
-    orphan(cpu_uses.table, cpu_uses.rows.peek().map(|row| &row.0))?;
-    orphan(yardsticks.table, yardsticks.rows.peek().map(|row| &row.0))?;
-    if let Some(((number, end), _)) = events.rows.peek() {
-        let why = format!("a row belongs to end {end} of trial {number}, which does not exist");
-        return source.wrong(events.table, why);
     }
-    Ok(out)
+    run.trials = trials;
+    Ok(run)
+}
+
+/// What of a trial cannot be, in a run of which everything else is known.
+fn implausible(trial: &RawTrial, run: &RawRun) -> Option<String> {
+    let cases = run.plan.cases.len();
+    let of_end = |end: &EndCounters| end.first_tick.max(end.elapsed_ticks).max(end.max_ticks);
+    let ticks = trial.ends.iter().map(of_end).fold(trial.samples_max_ticks, u64::max);
+    let traced = trial.trace.as_ref().map_or(0, |trace| trace.operations);
+    let counts = trial.ends.iter().map(|end| end.count).chain([traced]);
+    let done = counts.fold(trial.operations, u64::max);
+    let unknown = |read: &&YardstickReading| read.yardstick as usize >= run.yardsticks.len();
+    if ticks >= TICKS_MAX {
+        Some(format!("a clock shows {ticks} ticks, which cannot be"))
+    } else if done > OPERATIONS_MAX {
+        Some(format!("it has {done} operations, more than {OPERATIONS_MAX}"))
+    } else if trial.case as usize >= cases {
+        Some(format!("case is {}, of {cases} cases", trial.case))
+    } else {
+        let unknown = trial.yardsticks.iter().find(unknown)?;
+        Some(format!("a reading is of yardstick {}, which does not exist", unknown.yardstick))
+    }
 }

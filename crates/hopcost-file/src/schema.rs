@@ -1,28 +1,56 @@
-//! The format: creating a file, telling whether a file is of it.
+//! The format: the tables and views of a file, and whether a file has them.
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use hopcost_model::columns::{Column, Table};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Error, Result};
-use crate::tables::TABLES;
 
 /// `PRAGMA application_id` of a run file: "hopc".
 pub const APPLICATION_ID: i32 = 0x686f_7063;
 
 /// `PRAGMA user_version` of a run file: its format. No other is read.
-pub const VERSION: i64 = 9;
+pub const VERSION: i64 = 10;
+
+/// Every table, with the statement that makes it. FORMAT.md explains them.
+const TABLES: [(&str, &str); 5] = [
+    ("run", "CREATE TABLE run (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
+    (
+        "planned_case",
+        "CREATE TABLE planned_case (case_index INTEGER PRIMARY KEY, document TEXT NOT NULL)",
+    ),
+    (
+        "trial",
+        "CREATE TABLE trial (
+    trial INTEGER PRIMARY KEY,
+    document TEXT NOT NULL,
+    samples_kept INTEGER NOT NULL,
+    samples BLOB NOT NULL,
+    lags BLOB,
+    gaps BLOB,
+    own_lags BLOB,
+    untraced_ns BLOB,
+    events BLOB
+)",
+    ),
+    ("estimate", "CREATE TABLE estimate (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
+    ("finding", "CREATE TABLE finding (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
+];
 
 /// Makes the tables and views of an empty file. The caller holds the transaction.
 pub(crate) fn create(conn: &Connection) -> rusqlite::Result<()> {
-    for table in TABLES {
-        let columns = table.all_columns();
-        let columns: Vec<String> =
-            columns.iter().map(|column| format!("    {} {}", column.name, column.sql)).collect();
-        let (name, columns, end) = (table.name, columns.join(",\n"), table.end);
-        conn.execute_batch(&format!("CREATE TABLE {name} (\n{columns}{end}"))?;
+    for (_, statement) in TABLES {
+        conn.execute_batch(statement)?;
     }
-    conn.execute_batch(include_str!("views.sql"))?;
+    let each = |spell: fn(&str) -> String| {
+        let parts = Column::of(Table::RunFile).map(|column| spell(column.name));
+        parts.collect::<Vec<_>>().join(",\n       ")
+    };
+    let of_document = each(|name| format!("json_extract(document, '$.{name}') AS {name}"));
+    let of_case = each(|name| format!("t.{name}"));
+    let views = include_str!("views.sql").replace("{parts}", &of_document);
+    conn.execute_batch(&views.replace("{t.parts}", &of_case))?;
     conn.pragma_update(None, "user_version", VERSION)
 }
 
@@ -39,42 +67,30 @@ pub(crate) fn check_version(path: &Path, found: i64) -> Result<()> {
     }
 }
 
-/// The columns of a plain table, in order; none where there is no such table.
-fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    // Virtual tables and views may run code when they are read; generated columns
-    // (hidden > 0) too.
-    let mut query = conn.prepare_cached(
-        "SELECT c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c
-          WHERE s.type = 'table' AND s.sql LIKE 'CREATE TABLE %' AND s.name = ?1 AND c.hidden = 0
-          ORDER BY c.cid",
-    )?;
-    query.query_map([table], |row| row.get(0))?.collect()
-}
-
-/// Checks that every table of the format is there as a plain table with its columns. Further tables and views are nobody's
-/// business here: they are never read. Triggers would run when a run is resumed, so there
-/// must be none.
+/// Checks that every table is there as hopcost makes it: a view, a virtual table or a generated
+/// column may run code when it is read. Further tables and views are never read. Triggers would
+/// run when a run is resumed.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let sqlite = |error| Error::sqlite(path, "read its tables", error);
     let content = |place: String, why: &str| {
         Err(Error::Content { path: path.to_owned(), place, why: why.to_owned() })
     };
-    for table in TABLES {
-        let found = columns(conn, table.name).map_err(sqlite)?;
-        let wanted = table.all_columns();
-        let wanted = wanted.iter().map(|column| column.name.trim_matches('"'));
-        if found.is_empty() {
-            return content(format!("table {}", table.name), "it is missing");
-        } else if !wanted.eq(found) {
-            let place = format!("table {}", table.name);
-            return content(place, "its columns are not those of the format");
+    for (table, statement) in TABLES {
+        let query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        let found = conn.query_row(query, [table], |row| row.get::<_, String>(0)).optional();
+        match found.map_err(sqlite)? {
+            None => return content(format!("table {table}"), "it is missing"),
+            Some(found) if found != statement => {
+                return content(
+                    format!("table {table}"),
+                    "its columns are not those of the format",
+                );
+            }
+            Some(_) => {}
         }
     }
-    let triggers: i64 = conn
-        .query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", [], |row| {
-            row.get(0)
-        })
-        .map_err(sqlite)?;
+    let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'";
+    let triggers: i64 = conn.query_row(query, [], |row| row.get(0)).map_err(sqlite)?;
     if triggers > 0 {
         return content("schema".to_owned(), "it has a trigger");
     }

@@ -112,15 +112,16 @@ pub(crate) fn pack(events: &[TraceEvent]) -> Result<Vec<u8>, String> {
     Ok(samples::pack(&columns))
 }
 
-/// Unpacks exactly `count` events.
+/// Unpacks events.
 ///
 /// # Errors
 /// In words, as of [`samples::unpack`], and for what is no event.
-pub(crate) fn unpack(blob: &[u8], count: usize) -> Result<Vec<TraceEvent>, String> {
-    if count > EVENTS_MAX {
-        return Err(format!("{count} events are more than the {EVENTS_MAX} a trial may keep"));
+pub(crate) fn unpack(blob: &[u8]) -> Result<Vec<TraceEvent>, String> {
+    let columns = samples::unpack(blob, EVENTS_MAX * COLUMNS)?;
+    let count = columns.len() / COLUMNS;
+    if count * COLUMNS != columns.len() {
+        return Err(format!("holds {} numbers, and an event is {COLUMNS}", columns.len()));
     }
-    let columns = samples::unpack_numbers(blob, count * COLUMNS)?;
     let mut at_ns = 0u64;
     let event = |at: usize| {
         let [low, high, cpu, who, what, with, and] =
@@ -131,7 +132,7 @@ pub(crate) fn unpack(blob: &[u8], count: usize) -> Result<Vec<TraceEvent>, Strin
         Ok(TraceEvent { at_ns, cpu, thread: thread(who), kind })
     };
     let events = (0..count).map(event).collect::<Result<Vec<_>, &str>>();
-    events.map_err(|why| format!("one of its events is broken: {why}"))
+    events.map_err(|why| format!("has a broken event: {why}"))
 }
 
 #[cfg(test)]
@@ -157,14 +158,13 @@ mod tests {
             TraceEvent { at_ns, cpu, thread, kind: TraceKind::IdleExit }
         };
         let events = [late(7), late(7), late(u64::MAX >> 1)];
-        assert_eq!(unpack(&pack(&events).unwrap(), 3).unwrap(), events);
+        assert_eq!(unpack(&pack(&events).unwrap()).unwrap(), events);
         let over = pack(&[late(u64::MAX)]).unwrap();
-        assert!(unpack(&over, 1).unwrap_err().contains("time"));
+        assert!(unpack(&over).unwrap_err().contains("time"));
         assert!(pack(&[late(7), late(6)]).unwrap_err().contains("order"));
         let nobody = TraceEvent { thread: TraceThread::Other(u32::MAX), ..late(0) };
         assert!(pack(&[nobody]).unwrap_err().contains("4294967295"));
-        assert!(unpack(&samples::pack(&[9; COLUMNS * 2]), 2).is_err());
-        assert!(unpack(&pack(&events).unwrap(), 2).is_err());
-        assert!(unpack(&[], EVENTS_MAX + 1).unwrap_err().contains("more than"));
+        assert!(unpack(&samples::pack(&[9; COLUMNS * 2])).is_err());
+        assert!(unpack(&samples::pack(&[0; COLUMNS + 1])).unwrap_err().contains("8 numbers"));
     }
 }

@@ -6,19 +6,23 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use hopcost_model::columns::{self, CaseParts};
 use hopcost_model::describe::Description;
 use hopcost_model::finding::Finding;
-use hopcost_model::host::{Host, Reading};
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{ClockReading, EventReading};
+use hopcost_model::host::Host;
+use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::connect;
+use crate::derived::EstimateRow;
 use crate::error::{Cell, Error, Problem, Result, beside};
-use crate::read::BOTH_ENDS;
+use crate::read::TRIAL;
 use crate::schema::{self, APPLICATION_ID};
-use crate::tables::{self as t, EstimateRow};
+use crate::{connect, document, samples, trace};
 
 /// A run being written. Its lock keeps every other hopcost from appending to
 /// the file, and goes with the process however that ends.
@@ -29,7 +33,8 @@ pub struct RunFile {
     conn: Connection,
     lock: File,
     path: PathBuf,
-    cases: usize,
+    /// What is stored but for the trials.
+    run: RawRun,
     finished: BTreeSet<(u32, u32)>,
     next_trial: i64,
 }
@@ -62,13 +67,16 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     let sqlite = |error| Error::sqlite(&path, DOING, error);
     let opened = (|| {
         let conn = connect::resuming(&path)?;
-        let run = crate::read::run(&conn, &path)?;
+        let mut run = crate::read::run(&conn, &path)?;
+        let trials = std::mem::take(&mut run.trials);
+        let stored = run.clone();
+        run.trials = trials;
         let last: i64 = conn
             .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
             .map_err(sqlite)?;
-        Ok((conn, run, last))
+        Ok((conn, stored, run, last))
     })();
-    let (conn, run, last) = opened.map_err(|error| {
+    let (conn, stored, run, last) = opened.map_err(|error| {
         connect::leave(&path);
         crate::read::count_readable(error, &path)
     })?;
@@ -78,8 +86,7 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
         why: "no number is left for a further trial".to_owned(),
     })?;
     let finished = crate::read::finished(&run);
-    let cases = run.plan.cases.len();
-    Ok((RunFile { conn, lock: file, path, cases, finished, next_trial }, run))
+    Ok((RunFile { conn, lock: file, path, run: stored, finished, next_trial }, run))
 }
 
 fn begin(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
@@ -106,17 +113,27 @@ impl RunFile {
             }
             _ => Error::io(&path, DOING, error),
         })?;
+        let run = RawRun {
+            about: about.clone(),
+            plan: plan.clone(),
+            host_before: before.clone(),
+            host_after: None,
+            clocks: Vec::new(),
+            clocks_after: Vec::new(),
+            yardsticks: Vec::new(),
+            workers: Vec::new(),
+            trials: Vec::new(),
+            accounting: Vec::new(),
+        };
         let stored = lock(&path, &file).and_then(|()| connect::own_journal(&path)).and_then(|()| {
             let mut conn = connect::append(&path).map_err(|e| Error::sqlite(&path, DOING, e))?;
-            fill(&mut conn, about, plan, before)
-                .map_err(|problem| problem.storing(&path, DOING, "the run"))?;
+            fill(&mut conn, &run).map_err(|problem| problem.storing(&path, DOING, "the run"))?;
             Ok(conn)
         });
         match stored {
             Ok(conn) => {
-                let cases = plan.cases.len();
                 let finished = BTreeSet::new();
-                Ok(Self { conn, lock: file, path, cases, finished, next_trial: 1 })
+                Ok(Self { conn, lock: file, path, run, finished, next_trial: 1 })
             }
             Err(error) => {
                 let _ = fs::remove_file(&path);
@@ -170,6 +187,24 @@ impl RunFile {
         done.map_err(|problem| problem.storing(path, doing, place))
     }
 
+    /// Stores the run with a change, and does what belongs to it.
+    fn change(
+        &mut self,
+        doing: &'static str,
+        place: &str,
+        change: impl FnOnce(&mut RawRun),
+        besides: impl FnOnce(&Transaction<'_>) -> Cell<()>,
+    ) -> Result<()> {
+        let mut run = self.run.clone();
+        change(&mut run);
+        self.transaction(doing, place, |tx| {
+            besides(tx)?;
+            replace(tx, "run", [measured(&run)])
+        })?;
+        self.run = run;
+        Ok(())
+    }
+
     /// Stores a finished trial. When this returns `Ok`, the trial is on the disk;
     /// when it returns an error, nothing of it is, and it may be tried again.
     ///
@@ -179,34 +214,23 @@ impl RunFile {
     /// more than [`crate::samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
     /// others from below.
     pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
+        const DOING: &str = "store a trial";
         let place = format!("the trial of case {} in round {}", trial.case, trial.round);
         let key = (trial.case, trial.round);
-        let refuse = |why: String| Problem::Value(why).storing(&self.path, "store it", &place);
-        if trial.case as usize >= self.cases {
-            return Err(refuse(format!("the plan has {} cases", self.cases)));
+        let refuse = |why: String| Problem::Value(why).storing(&self.path, DOING, &place);
+        if trial.case as usize >= self.run.plan.cases.len() {
+            return Err(refuse(format!("the plan has {} cases", self.run.plan.cases.len())));
         }
         if self.finished.contains(&key) {
             return Err(refuse("it is stored already".to_owned()));
         }
         // Outside the transaction, which then is as short as can be.
-        let number = self.next_trial;
-        let cells = t::TRIAL.cells(&(number, trial));
-        let cells = cells.map_err(|problem| problem.storing(&self.path, "store it", &place))?;
-        self.transaction("store a trial", &place, |tx| {
-            t::TRIAL.insert_cells(tx, cells)?;
-            t::END.insert(tx, numbered(number, &trial.ends))?;
-            for (position, end) in (0..).zip(&trial.ends) {
-                t::EVENT.insert(tx, counted(number, position, &end.events))?;
-            }
-            t::EVENT.insert(tx, counted(number, BOTH_ENDS, &trial.counted))?;
-            t::GATE.insert(tx, numbered(number, &trial.gates))?;
-            t::THREAD_USE.insert(tx, numbered(number, &trial.threads))?;
-            t::WARM_UP.insert(tx, numbered(number, &trial.warm_up_ns))?;
-            t::STAMP_CHECK.insert(tx, trial.stamp_check.iter().map(|check| (number, check)))?;
-            t::YARDSTICK_READING.insert(tx, numbered(number, &trial.yardsticks))?;
-            t::LOAD.insert(tx, trial.load.iter().map(|load| (number, load)))?;
-            t::TRACE.insert(tx, trial.trace.iter().map(|trace| (number, trace)))?;
-            t::CPU_USE.insert(tx, numbered(number, &trial.cpu_uses))
+        let cells = cells(self.next_trial, trial);
+        let cells = cells.map_err(|problem| problem.storing(&self.path, DOING, &place))?;
+        self.transaction(DOING, &place, |tx| {
+            let insert = format!("INSERT INTO trial ({TRIAL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+            tx.prepare_cached(&insert)?.execute(params_from_iter(cells))?;
+            Ok(())
         })?;
         self.next_trial += 1;
         self.finished.insert(key);
@@ -218,9 +242,8 @@ impl RunFile {
     /// # Errors
     /// [`Error::Unstorable`] for a reading that is not finite; others from below.
     pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
-        self.transaction("store the clocks", "the clocks", |tx| {
-            t::CLOCK.replace(tx, (0i64..).zip(clocks))
-        })
+        let put = |run: &mut RawRun| run.clocks = clocks.to_vec();
+        self.change("store the clocks", "the clocks", put, |_| Ok(()))
     }
 
     /// Stores the clocks as calibrated after the last trial, in place of those stored before.
@@ -228,9 +251,8 @@ impl RunFile {
     /// # Errors
     /// As [`RunFile::put_clocks`].
     pub fn put_clocks_after(&mut self, clocks: &[ClockReading]) -> Result<()> {
-        self.transaction("store the clocks", "the clocks", |tx| {
-            t::CLOCK_AFTER.replace(tx, (0i64..).zip(clocks))
-        })
+        let put = |run: &mut RawRun| run.clocks_after = clocks.to_vec();
+        self.change("store the clocks", "the clocks", put, |_| Ok(()))
     }
 
     /// Stores the yardsticks, in place of those stored before.
@@ -238,21 +260,17 @@ impl RunFile {
     /// # Errors
     /// [`Error::Unstorable`] for a reference that is not finite; others from below.
     pub fn put_yardsticks(&mut self, yardsticks: &[Yardstick]) -> Result<()> {
-        self.transaction("store the yardsticks", "the yardsticks", |tx| {
-            t::YARDSTICK.replace(tx, (0i64..).zip(yardsticks))
-        })
+        let put = |run: &mut RawRun| run.yardsticks = yardsticks.to_vec();
+        self.change("store the yardsticks", "the yardsticks", put, |_| Ok(()))
     }
 
-    /// Stores what the workers of other runtimes said of themselves, in place of what
-    /// was stored before.
+    /// Stores how the workers described themselves, in place of what was stored before.
     ///
     /// # Errors
     /// [`Error::Unstorable`] for a number that is not finite; others from below.
     pub fn put_workers(&mut self, workers: &[Description]) -> Result<()> {
-        self.transaction("store the workers", "the workers", |tx| {
-            let rows = (0i64..).zip(workers).map(|(at, w)| (at, &w.runtime, &w.version, w));
-            t::WORKER.replace(tx, rows)
-        })
+        let put = |run: &mut RawRun| run.workers = workers.to_vec();
+        self.change("store the workers", "the workers", put, |_| Ok(()))
     }
 
     /// Adds the CPU accounting of a round to that stored before.
@@ -260,11 +278,8 @@ impl RunFile {
     /// # Errors
     /// [`Error::Unstorable`] for a time beyond 2^63 - 1; others from below.
     pub fn put_accounting(&mut self, accounting: &[CpuAccounting]) -> Result<()> {
-        self.transaction("store CPU accounting", "CPU accounting", |tx| {
-            let next = "SELECT coalesce(max(position) + 1, 0) FROM cpu_accounting";
-            let next: i64 = tx.query_row(next, [], |row| row.get(0))?;
-            t::ACCOUNTING.insert(tx, (next..).zip(accounting))
-        })
+        let put = |run: &mut RawRun| run.accounting.extend_from_slice(accounting);
+        self.change("store CPU accounting", "CPU accounting", put, |_| Ok(()))
     }
 
     /// Marks the run as ended at `ended` (RFC 3339, UTC) on the host as it is now.
@@ -272,12 +287,11 @@ impl RunFile {
     /// # Errors
     /// Only from below.
     pub fn finish(&mut self, after: &Host, ended: &str) -> Result<()> {
-        self.transaction("finish it", "the end of the run", |tx| {
-            tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
-            t::HOST.insert(tx, host("after", after))?;
-            tx.execute("UPDATE run SET ended = ?1", [ended])?;
-            Ok(())
-        })
+        let put = |run: &mut RawRun| {
+            run.about.ended = Some(ended.to_owned());
+            run.host_after = Some(after.clone());
+        };
+        self.change("finish it", "the end of the run", put, |_| Ok(()))
     }
 
     /// Marks the run as resumed `times` in all. It has no end again, and what was
@@ -286,13 +300,16 @@ impl RunFile {
     /// # Errors
     /// Only from below.
     pub fn set_resumed(&mut self, times: u32) -> Result<()> {
-        self.transaction("resume it", "the run", |tx| {
-            tx.execute("UPDATE run SET resumed = ?1, ended = NULL", [times])?;
-            tx.execute("DELETE FROM host_reading WHERE moment = 'after'", [])?;
-            tx.execute("DELETE FROM estimate", [])?;
-            tx.execute("DELETE FROM finding", [])?;
+        let put = |run: &mut RawRun| {
+            run.about.resumed = times;
+            run.about.ended = None;
+            run.host_after = None;
+        };
+        let besides = |tx: &Transaction<'_>| {
+            tx.execute_batch("DELETE FROM estimate; DELETE FROM finding")?;
             Ok(())
-        })
+        };
+        self.change("resume it", "the run", put, besides)
     }
 
     /// Stores what was computed from the run, in place of what was stored before,
@@ -302,9 +319,58 @@ impl RunFile {
     /// [`Error::Unstorable`] for a number that is not finite; others from below.
     pub fn put_derived(&mut self, estimates: &[EstimateRow], findings: &[Finding]) -> Result<()> {
         self.transaction("store results", "the results", |tx| {
-            t::ESTIMATE.replace(tx, estimates)?;
-            t::FINDING.replace(tx, (0i64..).zip(findings))
+            replace(tx, "estimate", estimates.iter().map(computed))?;
+            replace(tx, "finding", findings.iter().map(computed))
         })
+    }
+}
+
+fn measured<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
+    document::of_measured(value).map_err(Problem::Value)
+}
+
+fn computed<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
+    document::of(value).map_err(Problem::Value)
+}
+
+/// Writes documents in place of those of a table.
+fn replace(
+    tx: &Transaction<'_>,
+    table: &str,
+    documents: impl IntoIterator<Item = Cell<String>>,
+) -> Cell<()> {
+    tx.execute(&format!("DELETE FROM {table}"), [])?;
+    let insert = format!("INSERT INTO {table} VALUES (?1, ?2)");
+    for (at, document) in (0i64..).zip(documents) {
+        tx.prepare_cached(&insert)?.execute((at, document?))?;
+    }
+    Ok(())
+}
+
+/// A row of the table `trial`: what is long in it stands beside its document.
+fn cells(number: i64, trial: &RawTrial) -> Cell<Vec<Value>> {
+    let mut trial = trial.clone();
+    let samples = std::mem::take(&mut trial.samples);
+    let mut cells = vec![Value::from(samples.len() as i64), packed(&samples)?];
+    let mut load = trial.load.as_mut();
+    let lags = load.as_mut().map(|load| std::mem::take(&mut load.lags));
+    let gaps = load.as_mut().map(|load| std::mem::take(&mut load.gaps));
+    let own_lags = load.and_then(|load| load.own_lags.take());
+    let mut traced = trial.trace.as_mut();
+    let untraced = traced.as_mut().map(|trace| std::mem::take(&mut trace.untraced_ns));
+    for ticks in [lags, gaps, own_lags, untraced] {
+        cells.push(ticks.map_or(Ok(Value::Null), |ticks| packed(&ticks))?);
+    }
+    let events = traced.map(|traced| trace::pack(&std::mem::take(&mut traced.events)));
+    cells.push(events.transpose().map_err(Problem::Value)?.into());
+    let document = measured(&trial)?;
+    Ok([number.into(), document.into()].into_iter().chain(cells).collect())
+}
+
+fn packed(ticks: &[u32]) -> Cell<Value> {
+    match ticks.len() {
+        0..=samples::MAX_PER_TRIAL => Ok(samples::pack(ticks).into()),
+        n => Err(Problem::Value(format!("{n} samples, more than {}", samples::MAX_PER_TRIAL))),
     }
 }
 
@@ -315,31 +381,30 @@ impl Drop for RunFile {
     }
 }
 
-/// Rows of a trial in their order.
-fn numbered<T>(trial: i64, rows: &[T]) -> impl Iterator<Item = (i64, i64, &T)> {
-    (0..).zip(rows).map(move |(position, row)| (trial, position, row))
+/// A case taken apart, for SQL alone: hopcost reads the plan.
+fn case_document(planned: &PlannedCase) -> Cell<String> {
+    // A spelling this version cannot take apart keeps its columns empty.
+    let parts = planned.known().map(CaseParts::of);
+    let cell = |column: &columns::Column| {
+        Some(match (column.cell)(parts.as_ref()?)? {
+            columns::Cell::Number(number) => number.into(),
+            columns::Cell::Text(text) => text.into(),
+            columns::Cell::Parameters(all) => serde_json::json!(all),
+        })
+    };
+    let mut document = serde_json::json!({ "case_id": planned.id(), "skip": planned.skip });
+    for column in columns::Column::of(columns::Table::RunFile) {
+        document[column.name] = cell(column).unwrap_or_default();
+    }
+    computed(&document)
 }
 
-/// What was counted for an end of a trial.
-fn counted(
-    trial: i64,
-    end: i64,
-    rows: &[EventReading],
-) -> impl Iterator<Item = (i64, i64, i64, &EventReading)> {
-    (0..).zip(rows).map(move |(position, row)| (trial, end, position, row))
-}
-
-fn host<'a>(moment: &'a str, host: &'a Host) -> impl Iterator<Item = (&'a str, i64, &'a Reading)> {
-    (0..).zip(&host.readings).map(move |(position, row)| (moment, position, row))
-}
-
-fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> Cell<()> {
+fn fill(conn: &mut Connection, run: &RawRun) -> Cell<()> {
     let tx = begin(conn)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     schema::create(&tx)?;
-    t::RUN.insert(&tx, [(1i64, about, plan)])?;
-    t::PLANNED_CASE.insert(&tx, (0i64..).zip(&plan.cases))?;
-    t::HOST.insert(&tx, host("before", before))?;
+    replace(&tx, "run", [measured(run)])?;
+    replace(&tx, "planned_case", run.plan.cases.iter().map(case_document))?;
     tx.commit()?;
     Ok(())
 }
@@ -347,61 +412,19 @@ fn fill(conn: &mut Connection, about: &RunAbout, plan: &Plan, before: &Host) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopcost_model::plan::{PlannedCase, TrialShape};
-    use hopcost_model::raw::Build;
 
     fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
         RawTrial { round, samples, ..RawTrial::empty() }
     }
 
     fn create(path: &Path) -> RunFile {
-        let text = String::new;
-        let build = Build {
-            profile: text(),
-            compiler: text(),
-            target: text(),
-            slow: vec![],
-            checksum: None,
-        };
-        let about = RunAbout {
-            id: text(),
-            version: text(),
-            commit: text(),
-            build,
-            argv: vec![],
-            started: text(),
-            ended: None,
-            resumed: 0,
-            group: None,
-        };
-        let trial = TrialShape {
-            measure_ns: 1,
-            measure_max_ns: 1,
-            operations_min: 1,
-            warm_up_ns: 1,
-            deadline_ms: 1,
-            samples_max: 1,
-            operations: None,
-            warm_up_operations: None,
-            counted_operations: 0,
-            traced_operations: None,
-        };
-        let plan = Plan {
-            suite: text(),
-            seed: 0,
-            rounds: 1,
-            budget_ns: None,
-            comparison: None,
-            question: None,
-            until: None,
-            trial,
-            baseline: None,
-            cpus: vec![],
-            relation: None,
-            pairs: Default::default(),
-            cases: vec![PlannedCase::spelled("call/syscall", None)],
-        };
-        RunFile::create(path, &about, &plan, &Host::default()).unwrap()
+        let about = r#"{"id":"","version":"","commit":"","argv":[],"started":"","resumed":0,
+            "build":{"profile":"","compiler":"","target":"","slow":[]}}"#;
+        let plan = r#"{"suite":"","seed":0,"rounds":1,"cpus":[],"cases":[{"id":"call/syscall"}],
+            "trial":{"measure_ns":1,"measure_max_ns":1,"operations_min":1,"warm_up_ns":1,
+                     "deadline_ms":1,"samples_max":1}}"#;
+        let (about, plan) = (serde_json::from_str(about), serde_json::from_str(plan));
+        RunFile::create(path, &about.unwrap(), &plan.unwrap(), &Host::default()).unwrap()
     }
 
     #[test]

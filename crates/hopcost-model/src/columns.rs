@@ -14,8 +14,6 @@ pub struct Column {
     pub name: &'static str,
     /// The tables that have it; JSON has every one.
     pub tables: &'static [Table],
-    /// What stands in it.
-    pub holds: Holds,
     /// What it holds of a case; nothing where a case has no such thing.
     pub cell: fn(&CaseParts) -> Option<Cell>,
 }
@@ -25,7 +23,7 @@ pub struct Column {
 pub enum Table {
     /// The CSV report.
     Csv,
-    /// `planned_case` of a run file.
+    /// The cases of a run file.
     RunFile,
 }
 
@@ -40,40 +38,17 @@ pub enum Cell {
     Parameters(BTreeMap<String, String>),
 }
 
-/// What stands in a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// Whole numbers.
-    Numbers,
-    /// Words, texts, or JSON.
-    Text,
-}
-
 impl Column {
     /// The columns of a table.
     pub fn of(table: Table) -> impl Iterator<Item = &'static Column> {
         COLUMNS.iter().filter(move |column| column.tables.contains(&table))
     }
-
-    /// Whether the tables of a run file have it.
-    pub const fn is_in_run_files(&self) -> bool {
-        let mut at = 0;
-        while at < self.tables.len() {
-            if matches!(self.tables[at], Table::RunFile) {
-                return true;
-            }
-            at += 1;
-        }
-        false
-    }
 }
 
 trait IntoCell {
-    const HOLDS: Holds = Holds::Text;
     fn cell(self) -> Option<Cell>;
 }
 impl<T: IntoCell> IntoCell for Option<T> {
-    const HOLDS: Holds = T::HOLDS;
     fn cell(self) -> Option<Cell> {
         self.and_then(IntoCell::cell)
     }
@@ -90,7 +65,6 @@ impl IntoCell for BTreeMap<String, String> {
 }
 macro_rules! numbers {
     ($($number:ty),+) => { $(impl IntoCell for $number {
-        const HOLDS: Holds = Holds::Numbers;
         fn cell(self) -> Option<Cell> { Some(Cell::Number(self.into())) }
     })+ };
 }
@@ -122,7 +96,6 @@ macro_rules! columns {
         pub const COLUMNS: &[Column] = &[$(Column {
             name: stringify!($name),
             tables: $tables,
-            holds: <$type as IntoCell>::HOLDS,
             cell: |case| {
                 $(let has: fn(&CaseParts) -> bool = $has;
                 if !has(case) { return None; })?

@@ -33,7 +33,8 @@ document! {
         /// binary, only the mechanisms of the plan.
         #[serde(default)]
         pub workers: Vec<Description>,
-        /// Every finished trial, in time order.
+        /// Every finished trial, in time order. A run file has them in rows of their own.
+        #[serde(skip)]
         pub trials: Vec<RawTrial>,
         /// Ticks of CPU accounting at the start and end of each round.
         pub accounting: Vec<CpuAccounting>,
@@ -127,8 +128,10 @@ document! {
         /// Of which: pilot, warm-up and measuring.
         pub phases_ns: u64,
         /// Why it failed; absent if it was measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// How its operations were stamped; absent if it failed before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stamp: Option<Stamp>,
         /// Wall time of the measured phase (the caller's worker); of a `stream`, from the first byte
         /// of any flow to the last byte of any (the receivers).
@@ -140,6 +143,7 @@ document! {
         /// CPU each end was to be pinned to, caller first; absent where free.
         pub cpus_asked: Vec<Option<u32>>,
         /// Why an end could not be pinned.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub pin_errors: Vec<String>,
         /// Operations measured, exactly (samples × batch).
         pub operations: u64,
@@ -150,9 +154,10 @@ document! {
         /// The samples kept, in time order (of a stream, flow after flow), in clock
         /// ticks. Of a `wake`: receiver's stamp minus sender's minus the offset of
         /// `gates[0]`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub samples: Vec<u32>,
         /// The ends' clocks compared before and after the measurement (`wake` only).
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub gates: Vec<GateReading>,
         /// One-way samples that came out negative, by no more than the bound, and are
         /// stored as 0.
@@ -160,38 +165,38 @@ document! {
         pub negative_samples: u64,
         /// What the kernel counted in the phase that follows the measurement, both
         /// ends together, over `counted_operations`.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub counted: Vec<EventReading>,
         /// Operations of that phase.
         #[serde(default)]
         pub counted_operations: u64,
         /// What each thread of the workers' processes did over the measured phase, as
         /// seen from outside; empty where every end is in Rust and but one thread.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub threads: Vec<ThreadUse>,
         /// The parts of a warm-up that goes on until nothing changes, in time order:
         /// mean time of one operation in nanoseconds.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub warm_up_ns: Vec<f64>,
         /// Phases without stamps around the measured one; only where the caller is of
         /// another runtime and the callee in Rust.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stamp_check: Option<StampCheck>,
         /// What its yardsticks took right before and right after the measurement.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub yardsticks: Vec<YardstickReading>,
         /// Wall time between the two looks at what the kernel counts: before the first reading
         /// of the yardstick and after the last; 0 where nobody looked.
         #[serde(default)]
         pub watched_ns: u64,
         /// What it counted of the CPUs in that time.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub cpu_uses: Vec<CpuUse>,
         /// What it counted of the control groups; absent where they count nothing.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub throttling: Option<Throttling>,
         /// What is particular to a `load`, whose samples are responses.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub load: Option<RawLoad>,
         /// The kernel's events in the last phase of all, where they were asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,12 +225,14 @@ document! {
         /// How late it was with its last message.
         pub generator_lag_last_ticks: u64,
         /// Of each sample kept: the begin of its send minus its intended time.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub lags: Vec<u32>,
         /// Of each sample kept: its intended time minus that of the sample before it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub gaps: Vec<u32>,
         /// Of each sample kept: how much of its lag is the sender's own and not the mechanism's;
         /// absent where the sender did not tell.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub own_lags: Option<Vec<u32>>,
     }
 }

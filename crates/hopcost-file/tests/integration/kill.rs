@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{about, host, made, make, open, plan, torn, trial};
+use crate::common::{about, begin, host, made, make, open, plan, torn, trial};
 use hopcost_file::{Error, RunFile, open_for_resume};
 use hopcost_model::raw::RawTrial;
 use rusqlite::Connection;
@@ -33,10 +33,10 @@ fn append_until_killed() {
     let path = Path::new(&path);
     let mut file = match open_for_resume(path) {
         Ok((file, _)) => file,
-        Err(Error::NotFound(_)) => RunFile::create(path, &about(), &plan(), &host("x")).unwrap(),
+        Err(Error::NotFound(_)) => begin(path),
         Err(Error::Empty(_)) => {
             fs::remove_file(path).unwrap();
-            RunFile::create(path, &about(), &plan(), &host("x")).unwrap()
+            begin(path)
         }
         Err(error) => panic!("{error}"),
     };
@@ -258,7 +258,7 @@ fn what_lies_beside_a_run_is_not_followed() {
 fn a_wal_is_read_and_nothing_is_left_beside_it() {
     let (dir, path, run) = made(1);
     let conn = Connection::open(&path).unwrap();
-    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET resumed = 7").unwrap();
+    conn.execute_batch("PRAGMA journal_mode = WAL; UPDATE run SET document = json_set(document, '$.about.resumed', 7)").unwrap();
     // As a kill leaves it: the change is in the second file alone.
     let killed = dir.path().join("killed");
     fs::copy(&path, &killed).unwrap();

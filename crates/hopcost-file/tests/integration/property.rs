@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use crate::common::{batched, begun, failed, fresh, made, open, rich, yardsticks};
+use crate::common::{batched, begun, failed, fresh, made, open, rich, stored};
 use hopcost_file::open_for_resume;
-use hopcost_model::raw::{RawLoad, RawTrial};
+use hopcost_model::raw::RawTrial;
 use hopcost_model::text::escaped;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -93,20 +93,10 @@ fn scrambled(value: &Value, key: &str, draw: &mut Draw) -> Value {
 fn trial(draw: &mut Draw, round: u32) -> RawTrial {
     let kinds = [rich, failed, batched, rich];
     let mut trial = kinds[draw.below(4)](draw.below(4) as u32, round);
-    trial.load = (draw.below(2) == 0).then(|| RawLoad {
-        offered: 9,
-        delivered: 8,
-        intended_ticks: 7,
-        sent_ticks: 6,
-        received_ticks: 5,
-        generator_messages: 4,
-        generator_lag_p99_ticks: 3,
-        generator_lag_last_ticks: 2,
-        lags: vec![1; 300],
-        gaps: vec![1; 300],
-        own_lags: (draw.below(2) == 0).then(|| vec![1; 300]),
-    });
-    trial.yardsticks = crate::common::readings();
+    if draw.below(2) == 0 {
+        trial.load.iter_mut().for_each(|load| load.own_lags = None);
+        trial.trace = None;
+    }
     let scrambled = scrambled(&serde_json::to_value(&trial).unwrap(), "", draw);
     serde_json::from_value(scrambled).unwrap()
 }
@@ -120,7 +110,7 @@ proptest! {
         let mut trials: Vec<RawTrial> = (0..12).map(|round| trial(&mut draw, round)).collect();
         let mut seen = std::collections::BTreeSet::new();
         trials.retain(|t| seen.insert((t.case, t.round)));
-        let yardsticks = yardsticks();
+        let yardsticks = stored().yardsticks;
         let (_dir, path, mut file) = begun();
         file.put_yardsticks(&[]).unwrap();
         file.put_yardsticks(&yardsticks).unwrap();

@@ -1,0 +1,94 @@
+//! JSON documents: what is stored reads back the same, and what is read may hold anything.
+
+use hopcost_model::text::escaped;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::limits::{JSON_MAX_BYTES, TEXT_MAX_BYTES};
+
+/// The document of something that was computed.
+pub(crate) fn of<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Result<String, String> {
+    let text = serde_json::to_string(value).map_err(|error| error.to_string())?;
+    if text.len() > JSON_MAX_BYTES {
+        return Err(format!("{} bytes of JSON, more than {JSON_MAX_BYTES}", text.len()));
+    }
+    // JSON has no word for such a number: `null` stands in its place.
+    let back = serde_json::from_str::<T>(&text).ok().filter(|back| back == value);
+    back.map(|_| text).ok_or_else(|| "one of its numbers is not finite".to_owned())
+}
+
+/// The document of something that was measured, within the limits of what [`parse`] takes.
+pub(crate) fn of_measured<T: Serialize + DeserializeOwned + PartialEq>(
+    value: &T,
+) -> Result<String, String> {
+    let text = of(value)?;
+    checked(&text, |text| text.to_owned())?;
+    Ok(text)
+}
+
+/// Reads the document of something that was measured. Characters that do not show as themselves
+/// are written out. Returns also the number of elements of all its arrays.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<(T, usize), String> {
+    let (value, elements) = checked(text, escaped)?;
+    Ok((serde_json::from_value(value).map_err(not_the_json)?, elements))
+}
+
+/// What a stored value is when it is read back; `None` where it would be refused.
+pub fn as_read<T: Serialize + DeserializeOwned>(value: &T) -> Option<T> {
+    Some(parse(&serde_json::to_string(value).ok()?).ok()?.0)
+}
+
+fn not_the_json(error: serde_json::Error) -> String {
+    format!("not the JSON it should be ({error})")
+}
+
+fn checked(text: &str, show: fn(&str) -> String) -> Result<(Value, usize), String> {
+    let mut value = serde_json::from_str(text).map_err(not_the_json)?;
+    let elements =
+        check(&mut value, "", show).map_err(|why| why.trim_start_matches('.').to_owned())?;
+    Ok((value, elements))
+}
+
+/// Checks every number and text below a value. An error begins with the way there.
+fn check(value: &mut Value, key: &str, show: fn(&str) -> String) -> Result<usize, String> {
+    let mut elements = 0;
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => {
+            // Random bits fill a seed, and the callee's clock may be behind the caller's.
+            let is_in_range = match key {
+                "seed" => number.is_u64(),
+                "offset_ticks" => number.is_i64(),
+                _ => match number.as_u64() {
+                    Some(whole) => whole <= i64::MAX as u64,
+                    None => number.as_f64().is_some_and(|x| (0.0..i64::MAX as f64).contains(&x)),
+                },
+            };
+            if !is_in_range {
+                return Err(format!(" is {number}, which is out of range"));
+            }
+        }
+        Value::String(text) => *text = shown(text, show)?,
+        Value::Array(values) => {
+            elements += values.len();
+            for (at, value) in values.iter_mut().enumerate() {
+                elements += check(value, "", show).map_err(|why| format!("[{at}]{why}"))?;
+            }
+        }
+        Value::Object(fields) => {
+            for (key, mut value) in std::mem::take(fields) {
+                elements += check(&mut value, &key, show).map_err(|why| format!(".{key}{why}"))?;
+                fields.insert(shown(&key, show)?, value);
+            }
+        }
+    }
+    Ok(elements)
+}
+
+fn shown(text: &str, show: fn(&str) -> String) -> Result<String, String> {
+    match text.len() {
+        0..=TEXT_MAX_BYTES => Ok(show(text)),
+        length => Err(format!(" is {length} bytes long, more than {TEXT_MAX_BYTES}")),
+    }
+}
