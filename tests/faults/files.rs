@@ -194,7 +194,10 @@ pub const FAULTS: &[Fault] = &[
         codes: MEASURED,
         says: &["hopcost · "],
         within_s: 10,
-        play: |home| edited(home, "UPDATE run SET ended = '1999-12-31T23:59:59Z'"),
+        play: |home| {
+            let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";
+            edited(home, &format!("UPDATE run SET document = {ended}"))
+        },
     },
     Fault {
         name: "a run file edited by hand: its trial begins before the one before is over",
