@@ -269,7 +269,9 @@ impl RunFile {
     /// # Errors
     /// [`Error::Unstorable`] for a number that is not finite; others from below.
     pub fn put_workers(&mut self, workers: &[Description]) -> Result<()> {
-        let put = |run: &mut RawRun| run.workers = workers.to_vec();
+        // A description keeps the reasons of its counts to itself.
+        let described = |one: &Description| document::as_read(one).unwrap_or_else(|| one.clone());
+        let put = |run: &mut RawRun| run.workers = workers.iter().map(described).collect();
         self.change("store the workers", "the workers", put, |_| Ok(()))
     }
 
