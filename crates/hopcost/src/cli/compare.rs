@@ -15,7 +15,7 @@ use super::compare_args::Args;
 use super::exit::{self, not_comparable, usage};
 use super::run::{MeasuredArgs, REPORT, duration, interrupted, measure, prepare, show_finished};
 use super::session::{RunSession, begun};
-use super::{compare_along, compare_anew, compare_fleets, compare_runs, host, report};
+use super::{compare_anew, compare_fleets, compare_runs, host, report};
 use crate::run::Ending;
 use crate::run::runtimes::{Found, Runtimes};
 
@@ -24,9 +24,6 @@ const DURATION: &str = "20s";
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    if let Some(along) = &args.along {
-        return compare_along::run(args, along, words);
-    }
     if args.is_live() {
         return live(args, words);
     }
