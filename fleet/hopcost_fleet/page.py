@@ -70,7 +70,7 @@ def to_text(found: dict, details: bool) -> str:
     for section in sections(found, room, details):
         lines += [
             "",
-            section.title,
+            *wrapped(section.title),
             *(line for said in section.sentences for line in wrapped(said, "  ")),
         ]
         lines += columns(section, not details)
