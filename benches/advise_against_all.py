@@ -32,7 +32,7 @@ def hopcost(binary, *arguments):
 def exhaustive(binary, file):
     """The objectives of every case by its id, where they are valid."""
     axes = ["--payload", ",".join(PAYLOADS), "--boundary", "process,thread"]
-    how = ["--placement", "cross", "--wait", WAITS, "--rounds", "9", "--measure", "30ms"]
+    how = ["--place", "cross", "--wait", WAITS, "--rounds", "9", "--measure", "30ms"]
     found = hopcost(binary, "run", "roundtrip/*", *axes, *how, "--out", file, "--format", "json")
     cases = {}
     for case in found["results"]:
@@ -51,7 +51,7 @@ def meets(case, request):
     return (
         mechanism not in MAY_LOSE
         and int(keys["payload"]) == PAYLOADS[request["payload"]]
-        and keys["boundary"] == request["isolation"]
+        and keys["boundary"] == request["boundary"]
         and not (request["no-spin"] and spins)
     )
 
@@ -67,9 +67,9 @@ def main():
         for number in range(requests):
             request = {
                 "payload": draw.choice(list(PAYLOADS)),
-                "isolation": draw.choice(["process", "thread"]),
+                "boundary": draw.choice(["process", "thread"]),
                 "no-spin": draw.random() < 0.5,
-                "optimise": draw.choice(["p50", "p99"]),
+                "sort": draw.choice(["p50", "p99"]),
             }
             words = [f"--{key}={value}" for key, value in request.items() if key != "no-spin"]
             words += ["--no-spin"] if request["no-spin"] else []
@@ -79,10 +79,10 @@ def main():
         second = exhaustive(binary, str(Path(folder) / "second.hopcost"))
     within, known_of = 0, 0
     for number, (request, words, advice) in enumerate(advised):
-        of = request["optimise"]
+        of = request["sort"]
         known = [case for case in first if meets(case, request) and first[case][of] and second.get(case, {}).get(of)]
         best = min(known, key=lambda case: first[case][of])
-        chosen = advice["ranked"][0]["case"] if advice["ranked"] else None
+        chosen = advice["candidates"][0]["case"] if advice["answer"] == "recommended" else None
         value = second.get(chosen, {}).get(of)
         worse = value / second[best][of] - 1 if value else None
         known_of += worse is not None

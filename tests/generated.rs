@@ -60,7 +60,7 @@ fn subcommands(home: &Home) -> Vec<String> {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .collect();
-    for known in ["run", "list", "show", "report", "completions"] {
+    for known in ["run", "list", "show", "report", "compare"] {
         assert!(names.iter().any(|name| name == known), "no {known} in the help:\n{help}");
     }
     names

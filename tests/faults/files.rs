@@ -192,7 +192,7 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "the clock of the day is set back while it runs",
         codes: MEASURED,
-        says: &["hopcost · "],
+        says: &["hopcost "],
         within_s: 10,
         play: |home| {
             let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";

@@ -12,10 +12,8 @@ use crate::case::{
 
 /// An axis of a case, or another way to give one.
 pub struct Axis {
-    /// Key of the spelling, of selectors and of suites.
+    /// Key of the spelling, of selectors and of suites, and option of the command line.
     pub key: &'static str,
-    /// Option of the command line, without its dashes.
-    pub option: &'static str,
     /// Its help.
     pub help: &'static str,
     /// Which values it has and how they are written.
@@ -152,7 +150,6 @@ pub enum Value {
 pub static AXES: [Axis; 20] = [
     Axis {
         key: "payload",
-        option: "payload",
         help: "Payloads (64,4KiB, or 64..64KiB by powers of four)",
         kind: Kind::Bytes { least: 0 },
         of: Of::Payload,
@@ -163,7 +160,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "field",
-        option: "field",
         help: "Bytes of one field, in place of --payload (256,4KiB, or a range)",
         kind: Kind::Bytes { least: 1 },
         of: Of::StreamPayload,
@@ -174,7 +170,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "fields",
-        option: "fields",
         help: "Fields of a stream's message (8)",
         // What one sendmsg takes (IOV_MAX, limits.h).
         kind: Kind::Count { most: 1024 },
@@ -186,7 +181,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "flows",
-        option: "flows",
         help: "Flows of a stream (1,4, or 1..8 by powers of two)",
         // Each has a thread at either end.
         kind: Kind::Count { most: 64 },
@@ -198,7 +192,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "ack",
-        option: "ack",
         help: "When a stream is acknowledged (none, per-message, window:N)",
         kind: Kind::Ack,
         of: Of::Stream,
@@ -209,7 +202,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "gap",
-        option: "gap",
         help: "Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)",
         kind: Kind::Time { most_ns: 10_000_000_000 },
         of: Of::Wake,
@@ -220,8 +212,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "rate",
-        option: "rate",
-        help: "Messages a second of a load (10k,1.5M, or 10k..800k, doubled each time)",
+        help: "Messages per second of a load (10k,1.5M, or 10k..800k, doubled each time)",
         kind: Kind::Rate { least: RATE_MIN, most: RATE_MAX },
         of: Of::Load,
         spelled: Spelled::Always,
@@ -231,7 +222,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "boundary",
-        option: "boundary",
         help: "Boundaries (inline, thread, process, namespace, host)",
         kind: Kind::Boundary,
         of: Of::TwoEnds,
@@ -249,8 +239,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "place",
-        option: "placement",
-        help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free, pinned)",
+        help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)",
         kind: Kind::Place,
         of: Of::TwoEnds,
         spelled: Spelled::Always,
@@ -260,8 +249,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "wait",
-        option: "wait",
-        help: "Waits (block, spin, yield, spin-then-block, epoll), per end as caller:callee",
+        help: "Waits (block, spin, yield, spin-then-block, epoll; caller:callee)",
         kind: Kind::Waits,
         of: Of::TwoEnds,
         spelled: Spelled::Always,
@@ -271,7 +259,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "spin",
-        option: "spin",
         help: "Budgets of spin-then-block (20us)",
         kind: Kind::Time { most_ns: u64::MAX },
         of: Of::SpinThenBlock,
@@ -282,7 +269,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "idle-knob",
-        option: "idle-knob",
         help: "Idle knobs of a wake-up (none, dma-latency, spinner)",
         kind: Kind::IdleKnob,
         of: Of::Wake,
@@ -300,8 +286,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "arrivals",
-        option: "arrivals",
-        help: "When the messages of a load are to be sent (constant, exponential, on-off)",
+        help: "Arrivals of a load (constant, exponential, on-off)",
         kind: Kind::Arrivals,
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
@@ -318,8 +303,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "queue",
-        option: "queue",
-        help: "What becomes of a load's messages when many are in flight (block, drop-newest:N, drop-oldest:N)",
+        help: "What to do with messages when the queue is full (block, drop-newest:N, drop-oldest:N)",
         kind: Kind::Queue,
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
@@ -336,8 +320,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "senders",
-        option: "senders",
-        help: "Senders of a load, which share its rate and its receiver (1,4, or 1..8 by powers of two)",
+        help: "Senders that share the rate and the receiver of a load (1,4, or 1..8 by powers of two)",
         kind: Kind::Count { most: SENDERS_MAX },
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
@@ -350,8 +333,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "background",
-        option: "background",
-        help: "What else the machine does during a load (none, cpu:N, cache, same-mechanism:N)",
+        help: "Other work during a load (none, cpu:N, cache, same-mechanism:N)",
         kind: Kind::Background,
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
@@ -368,8 +350,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "ack-size",
-        option: "ack-size",
-        help: "How long the acknowledgement of a stream's message is, in bytes (8, field)",
+        help: "Bytes of an acknowledgement of a stream (8, field)",
         kind: Kind::AckSize,
         of: Of::Stream,
         spelled: Spelled::UnlessDefault,
@@ -386,8 +367,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "touch",
-        option: "touch",
-        help: "How much of a message is written and compared (verify, write, none)",
+        help: "Payload access (verify, write, none)",
         kind: Kind::Touch,
         of: Of::TwoEnds,
         spelled: Spelled::UnlessDefault,
@@ -404,7 +384,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "sched",
-        option: "sched",
         help: "Scheduling policies of both ends (other, fifo:N)",
         kind: Kind::Sched,
         of: Of::Every,
@@ -419,7 +398,6 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "runtime",
-        option: "runtime",
         help: "Runtimes of the ends (rust, python), per end as caller:callee",
         kind: Kind::Runtimes,
         of: Of::Every,

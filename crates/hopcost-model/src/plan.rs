@@ -1,6 +1,5 @@
 //! What will be measured, in which order, with every default filled in.
 
-use crate::advise::AdviceRequest;
 use crate::case::{Case, CaseError, Placement};
 use crate::document;
 
@@ -48,8 +47,6 @@ document! {
     pub enum Question {
         /// Which claims hold on this machine.
         Claims(Vec<ClaimsPlan>),
-        /// Which mechanism to use.
-        Advice(AdviceRequest),
         /// Where the time of a round trip goes.
         Explanation(ExplanationPlan),
     }
@@ -57,8 +54,6 @@ document! {
 
 /// Rounds from one look at the verdicts on claims to the next.
 pub const ROUNDS_A_LOOK: u32 = 8;
-/// The same of advice: of many candidates most are out of the question soon.
-const ROUNDS_A_LOOK_OF_ADVICE: u32 = 3;
 /// The same of an explanation.
 const ROUNDS_A_LOOK_OF_EXPLANATION: u32 = 4;
 
@@ -67,7 +62,6 @@ impl Question {
     pub const fn rounds_a_look(&self) -> u32 {
         match self {
             Question::Claims(_) => ROUNDS_A_LOOK,
-            Question::Advice(_) => ROUNDS_A_LOOK_OF_ADVICE,
             Question::Explanation(_) => ROUNDS_A_LOOK_OF_EXPLANATION,
         }
     }

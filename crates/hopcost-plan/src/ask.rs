@@ -15,7 +15,7 @@ pub struct Ask {
     pub mechanism: Vec<String>,
     /// `--workload`.
     pub workload: Vec<String>,
-    /// The options that give values on an axis, by its key (`place` for `--placement`).
+    /// The options that give values on an axis, by its key.
     pub axes: BTreeMap<&'static str, Vec<String>>,
     /// `--parameter KEY=V1,V2`: a mechanism's own parameters.
     pub parameters: Vec<String>,

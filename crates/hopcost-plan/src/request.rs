@@ -66,7 +66,7 @@ impl Request {
 
 /// The name of the option that gives a key.
 pub(crate) fn option_of(key: &str) -> String {
-    format!("--{}", Axis::of_key(key).map_or("parameter", |axis| axis.option))
+    format!("--{}", Axis::of_key(key).map_or("parameter", |axis| axis.key))
 }
 
 fn options(ask: &Ask) -> Result<Asked, PlanError> {

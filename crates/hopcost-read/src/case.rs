@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::UnknownCase;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{CaseParts, CaseResult, Estimate, Estimates, Statistic, Status};
+use hopcost_model::results::{
+    CaseParts, CaseResult, Estimate, Estimates, Statistic, Status, TrialPoint,
+};
 use hopcost_stats::sample::median;
 
 use crate::estimate::{self, Measured, estimates};
+use crate::levels::levels;
 use crate::pooled::Pooled;
 use crate::run::Run;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
@@ -165,6 +168,7 @@ fn of_case<'a>(
         Some(bound_ns) => estimate::widened(found, bound_ns),
         None => found,
     };
+    let points: Vec<TrialPoint> = table.rows.iter().map(|row| row.point()).collect();
     let pooled_quantiles = from_measured(run, index, case, &table, estimate::pooled_quantiles);
     let result = CaseResult {
         reason,
@@ -193,7 +197,8 @@ fn of_case<'a>(
         }),
         curve: pooled.curve,
         modes: pooled.modes,
-        trials: table.rows.iter().map(|row| row.point()).collect(),
+        levels: levels(points.iter().filter_map(|point| point.value_ns).collect()),
+        trials: points,
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
         wake,
         load,

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 
 use hopcost_model::SCHEMA;
 use hopcost_model::case::{Placement, Workload};
+use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{
-    Checkup, ClocksAcross, CpuGaps, CpuLine, Handover, QuietSpeed, Right,
-};
+use hopcost_model::results::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Right};
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::run::Run;
@@ -45,7 +44,6 @@ pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
         cpus: raw.plan.cpus.clone(),
         host: raw.host_before.clone(),
         clocks: raw.clocks.clone(),
-        across: across(raw, of(Workload::Wake, "flag")),
         gaps: of(Workload::Roundtrip, "gaps").filter_map(|trial| gaps(raw, trial)).collect(),
         handovers: handovers(raw, &lines, pipes.chain(wakes)),
         lines,
@@ -85,15 +83,11 @@ fn cpus_of(trial: &RawTrial) -> Option<(u32, u32)> {
 
 /// What an operation of each sample took, ascending.
 fn operations_ns(raw: &RawRun, trial: &RawTrial) -> Option<Vec<f64>> {
-    use hopcost_model::protocol::Stamp;
-    let (Stamp::Batch { n } | Stamp::TwoLengths { n }) = trial.stamp? else {
-        return scaled(raw, trial, 1);
+    let operations = match trial.stamp? {
+        Stamp::Batch { n } | Stamp::TwoLengths { n } => n.max(1),
+        _ => 1,
     };
-    scaled(raw, trial, n)
-}
-
-fn scaled(raw: &RawRun, trial: &RawTrial, operations: u64) -> Option<Vec<f64>> {
-    let ticks_per_ns = raw.ticks_per_second(trial)? / 1e9 * operations.max(1) as f64;
+    let ticks_per_ns = raw.ticks_per_second(trial)? / 1e9 * operations as f64;
     let mut all: Vec<f64> = trial.samples.iter().map(|t| f64::from(*t) / ticks_per_ns).collect();
     all.sort_by(f64::total_cmp);
     (!all.is_empty()).then_some(all)
@@ -164,23 +158,6 @@ fn handovers<'a>(
         }
     }
     found.into_values().collect()
-}
-
-fn across<'a>(raw: &RawRun, trials: impl Iterator<Item = &'a RawTrial>) -> Option<ClocksAcross> {
-    let mut found: Option<ClocksAcross> = None;
-    for trial in trials {
-        let Some(rate) = raw.ticks_per_second(trial) else { continue };
-        let ns = |ticks: u64| ticks as f64 / rate * 1e9;
-        let none = ClocksAcross { pairs: 0, steps: 0, offset_max_ns: 0.0, bound_max_ns: 0.0 };
-        let all = found.get_or_insert(none);
-        all.pairs += 1;
-        for gate in &trial.gates {
-            all.steps = all.steps.saturating_add(gate.steps);
-            all.offset_max_ns = all.offset_max_ns.max(ns(gate.offset_ticks.unsigned_abs()));
-            all.bound_max_ns = all.bound_max_ns.max(ns(gate.bound_ticks));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

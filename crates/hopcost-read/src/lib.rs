@@ -35,6 +35,7 @@ mod format;
 mod judge;
 mod knobs;
 mod labels;
+mod levels;
 mod load;
 mod ladder;
 mod placed;
@@ -65,11 +66,10 @@ pub use published::Source as PublishedSource;
 
 use std::collections::BTreeSet;
 
-use hopcost_model::advise::AdviceRequest;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Advice, CaseResult, Results};
+use hopcost_model::results::{Advice, AdviceRequest, CaseResult, Results};
 
 /// What a look at a run under way finds.
 #[derive(Debug, Clone)]
@@ -91,9 +91,6 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
             let judged = read(raw, rust).judged;
             decided = judged.as_ref().map(judge::decided);
             judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))
-        }
-        Some(Question::Advice(request)) => {
-            advice::wanted(&raw.plan, &read(raw, rust), rust, request)
         }
         Some(Question::Explanation(_)) | None => all(),
     };
@@ -128,13 +125,12 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let checks = judge::of_suite(&run, &readings, &findings);
     let loads = capacity::curves(&readings, &findings);
     let plan = brief::plan(&run, &readings);
-    let mut results = Results {
+    Results {
         schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
         explanation,
         judged: judge::of_run(&run, &readings, &findings),
-        advice: None,
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
@@ -163,11 +159,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
             })
             .collect(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
-    };
-    if let Some(Question::Advice(request)) = &raw.plan.question {
-        results.advice = Some(advice::of(&raw.plan, &results, rust, request));
     }
-    results
 }
 
 /// What a run says to a request for advice; `rust` as for [`read`].

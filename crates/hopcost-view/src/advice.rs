@@ -1,136 +1,138 @@
-//! A recommendation in every format but JSON.
+//! Which mechanism to use, in every format but JSON.
 
-use hopcost_model::results::Advice;
+use hopcost_model::results::{Advice, Candidate, Fit};
 
-use crate::section::advice::{screen, whole};
+use crate::section::between;
+use crate::section::model::{Cell, Document, Rows, Scale, Unit, note, numbers, paste, words};
 use crate::style::TextStyle;
-use crate::{html, markdown, text as terminal};
+use crate::{html, markdown, number, text as terminal};
 
-/// How much of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    /// What fits one screen.
-    Screen,
-    Whole,
-}
+/// Rows that a screen has room for: of what may be used, and of what may not.
+const LEFT_MAX: usize = 10;
+const OUT_MAX: usize = 8;
 
-pub fn text(advice: &Advice, extent: Extent, style: &TextStyle) -> String {
-    let document = match extent {
-        Extent::Screen => screen(advice),
-        Extent::Whole => whole(advice),
-    };
-    terminal::document(&document, style)
+/// For a terminal; of many candidates some, unless `whole`.
+pub fn text(advice: &Advice, whole: bool, style: &TextStyle) -> String {
+    terminal::document(&document(advice, whole), style)
 }
 
 pub fn markdown(advice: &Advice) -> String {
-    markdown::document(&whole(advice))
+    markdown::document(&document(advice, true))
 }
 
 /// As one HTML file.
 pub fn html(advice: &Advice) -> String {
-    let document = whole(advice);
+    let document = document(advice, true);
     html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
+}
+
+fn document(advice: &Advice, whole: bool) -> Document {
+    let (left, out): (Vec<&Candidate>, Vec<&Candidate>) =
+        advice.candidates.iter().partition(|of| of.fit != Fit::Outside);
+    let most = |most: usize| if whole { usize::MAX } else { most };
+    let shown = left.iter().take(most(LEFT_MAX)).chain(out.iter().take(most(OUT_MAX)));
+    let shown: Vec<&Candidate> = shown.copied().collect();
+    let table = Rows::of(&shown)
+        .column(words("mechanism"), |of| Cell::text(of.name.as_str()))
+        .column(words(""), |of| Cell::text(if of.overlaps { "=" } else { "" }))
+        .column(numbers("p50"), |of| Cell::brief(of.p50.as_ref(), Scale::Time, ""))
+        .column(numbers("p99").fold(1), |of| Cell::brief(of.p99.as_ref(), Scale::Time, ""))
+        .column(numbers("CPU/msg").fold(2), |of| Cell::maybe(of.cpu_ns_per_message, Unit::Time(2)))
+        .column(words("ruled out"), |of| Cell::text(of.reason.clone().unwrap_or_default()));
+    let table = if whole { table.table() } else { table.lines() };
+    let more = advice.candidates.len() - shown.len();
+    let is_level = shown.iter().any(|of| of.overlaps);
+    let notes = [
+        is_level.then(|| "= its interval overlaps that of the first (95 %).".to_owned()),
+        (more > 0).then(|| format!("{more} more with --details.")),
+    ];
+    let mut head = vec![note(setting(advice)), table];
+    head.extend(notes.into_iter().flatten().chain(advice.notes.iter().cloned()).map(note));
+    head.push(paste("Measure again", advice.command.as_str()));
+    let title = format!("{}.", advice.says.trim_end_matches('.'));
+    Document { title, head, ..Document::default() }
+}
+
+/// What was asked, and the run that answers.
+fn setting(advice: &Advice) -> String {
+    let request = &advice.request;
+    let runtimes = match request.runtimes.as_str() {
+        "rust" => String::new(),
+        runtimes => format!(" in {runtimes}"),
+    };
+    let place = request.placement.map_or(String::new(), |place| format!(", {place}"));
+    format!(
+        "Messages of {} between {}{runtimes}{place}: {}. Run {}.",
+        number::bytes(request.payload_bytes),
+        between(request.boundary),
+        request.what(),
+        advice.run,
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::advise::{AdviceRequest, Objective, Permission};
-    use hopcost_model::case::{Boundary, Placement};
-    use hopcost_model::results::{
-        Advice, Answer, Basis, Estimate, Excluded, RankedCandidate, Regret, Standing,
-    };
+    use hopcost_model::case::Boundary;
+    use hopcost_model::results::{AdviceRequest, Answer, Estimate, SortedBy};
 
     use super::*;
 
-    fn ranked(name: &str, ns: f64, standing: Standing) -> RankedCandidate {
-        let exact = Estimate::exact(ns, 9, String::new());
-        let objective = Estimate { low: Some(0.98 * ns), high: Some(1.02 * ns), ..exact };
-        let worse = ns - 12_000.0;
-        let regret = Regret { point: worse, low: Some(worse - 300.0), high: Some(worse + 300.0) };
-        RankedCandidate {
-            case: format!("load/{name}?payload=4096"),
-            name: name.to_owned(),
-            objective,
+    fn candidate(name: String, fit: Fit) -> Candidate {
+        let exact = Estimate::exact(12_000.0, 9, String::new());
+        let out = fit == Fit::Outside;
+        Candidate {
+            case: format!("roundtrip/{name}?payload=4096"),
+            fit,
+            p50: (!out).then_some(Estimate { low: Some(11_800.0), high: Some(12_200.0), ..exact }),
             p99: None,
             cpu_ns_per_message: Some(5_000.0),
-            cpus: Some(0.1),
-            standing,
-            ratio: None,
-            regret: (standing != Standing::First).then_some(regret),
-            says: format!("what {name} costs"),
-            needs: Vec::new(),
-            doubts: Vec::new(),
+            overlaps: name == "left-1",
+            reason: out.then(|| format!("may lose messages ({name})")),
+            name,
         }
     }
 
-    fn advice(candidates: u32, excluded: u32) -> Advice {
-        let request = AdviceRequest {
-            payload_bytes: 4096,
-            rate: Some(20_000),
-            senders: 1,
-            p99_ns: Some(50_000),
-            boundary: Boundary::Process,
-            placement: Some(Placement::SameLlc),
-            runtimes: "rust".to_owned(),
-            spinning: Permission::Allowed,
-            loss: Permission::RuledOut,
-            cpu_budget: None,
-            objective: Objective::P99,
-        };
-        let others = (1..candidates).map(|at| {
-            ranked(&format!("other-{at}"), 12_000.0 + 1_000.0 * f64::from(at), Standing::Worse)
-        });
-        let out = |at| Excluded {
-            name: format!("out-{at}"),
-            cases: Vec::new(),
-            kind: "messages may be lost".to_owned(),
-            reason: format!("messages may be lost (out-{at})"),
-        };
-        Advice {
+    #[test]
+    fn the_first_line_is_the_recommendation_and_a_screen_has_the_rest() {
+        let left = (0..20).map(|at| candidate(format!("left-{at}"), Fit::Inside));
+        let out = (0..30).map(|at| candidate(format!("out-{at}"), Fit::Outside));
+        let advice = Advice {
             schema: "hopcost/1".to_owned(),
-            request,
+            request: AdviceRequest {
+                payload_bytes: 4096,
+                rate: Some(20_000),
+                p99_ns: Some(50_000),
+                boundary: Boundary::Process,
+                placement: None,
+                runtimes: "rust".to_owned(),
+                spinning: true,
+                loss: false,
+                sort: SortedBy::P99,
+            },
             run: "test".to_owned(),
             answer: Answer::Recommended,
-            says: "Use pipe: p99 of a response 12.0 µs [11.8, 12.2]".to_owned(),
-            basis: Basis::OpenLoop,
-            remarks: vec!["A remark.".to_owned()],
-            ranked: [ranked("pipe", 12_000.0, Standing::First)].into_iter().chain(others).collect(),
-            ruled_out: (0..excluded).map(out).collect(),
-            undecided: Vec::new(),
-            commands: vec!["hopcost advise".to_owned(), "hopcost run pipe".to_owned()],
-        }
-    }
-
-    #[test]
-    fn the_first_line_is_the_recommendation_and_all_of_it_fits_a_screen() {
-        let screen = text(&advice(20, 30), Extent::Screen, &TextStyle::plain(80));
-        assert!(screen.starts_with("Use pipe: p99 of a response 12.0"), "{screen}");
-        assert!(screen.lines().count() <= 24, "{screen}");
+            says: "Use pipe: p99 of a response 12.0 µs".to_owned(),
+            candidates: left.chain(out).collect(),
+            notes: vec!["Disturbed: PREEMPTED.".to_owned()],
+            command: "hopcost run pipe".to_owned(),
+        };
+        let screen = text(&advice, false, &TextStyle::plain(80));
+        assert!(screen.starts_with("Use pipe: p99 of a response 12.0 µs.\n"), "{screen}");
+        assert!(screen.lines().count() <= 25, "{screen}");
         for said in [
-            "Messages of 4 KiB between processes, on two CPUs (same-llc)",
-            "20k messages a second. By p99",
-            "other-1",
-            "15 more rank below",
-            "what other-1 costs",
-            "Ruled out (each with its numbers: --details):",
-            "messages may be lost: out-0; out-1; out-2; out-3 and 26 more",
-            "Measure again: hopcost advise",
+            "Messages of 4 KiB between processes: 20k messages per second.",
+            "left-1 ",
+            "= its interval",
+            "may lose messages (out-7)",
+            "32 more with --details",
+            "Disturbed: PREEMPTED",
+            "Measure again: hopcost run pipe",
         ] {
-            assert!(
-                screen.split_whitespace().collect::<Vec<_>>().join(" ").contains(said),
-                "{said}: {screen}"
-            );
+            assert!(screen.contains(said), "{said}: {screen}");
         }
-        assert!(!screen.contains("other-9"), "{screen}");
-    }
-
-    #[test]
-    fn a_document_has_every_candidate() {
-        let all = advice(20, 30);
-        let details = text(&all, Extent::Whole, &TextStyle::plain(80));
-        for document in [markdown(&all), html(&all), details] {
-            assert!(document.contains("other-19") && document.contains("(out-29)"), "{document}");
-            assert!(!document.contains("more rank below"));
+        for whole in [markdown(&advice), html(&advice), text(&advice, true, &TextStyle::plain(80))]
+        {
+            assert!(whole.contains("left-19") && whole.contains("(out-29)"), "{whole}");
         }
     }
 }

@@ -17,6 +17,7 @@ use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, Quiet, Ratio, Results, RuntimeCell, ThreadResult,
 };
 
+use crate::section::doubts;
 use crate::section::runtimes::threads::Plays;
 
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
@@ -29,6 +30,8 @@ pub(crate) struct Row<'a> {
     pub run: &'a str,
     /// What disturbed the run.
     pub disturbed: &'a str,
+    /// What casts doubt on the run as a whole.
+    pub notes: &'a str,
     pub result: &'a CaseResult,
     pub found: Found,
 }
@@ -131,12 +134,15 @@ const BEHIND: &[(&str, Field)] = &[
     ("estimand", |row| row.found.estimand.clone()),
     ("insufficient", |row| text(row.found.insufficient.as_ref())),
     ("disturbed", |row| row.disturbed.to_owned()),
+    ("notes", |row| row.notes.to_owned()),
 ];
 
 /// All results, tidy: one row a case and statistic.
 pub fn report(results: &Results) -> String {
     let mut out = String::new();
     push_row(&mut out, columns().map(|column| column.name().to_owned()));
+    let notes: Vec<&str> = doubts(results).map(|found| found.evidence.as_str()).collect();
+    let notes = notes.join(" ");
     for (index, result) in results.results.iter().enumerate() {
         let mut all = statistics(result);
         all.extend(of_rust(results, index));
@@ -145,7 +151,7 @@ pub fn report(results: &Results) -> String {
         }
         for found in all {
             let disturbed = results.disturbed.as_deref().unwrap_or_default();
-            let row = Row { run: &results.about.id, disturbed, result, found };
+            let row = Row { run: &results.about.id, disturbed, notes: &notes, result, found };
             push_row(&mut out, columns().map(|column| column.text(&row)));
         }
     }

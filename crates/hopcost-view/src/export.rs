@@ -57,7 +57,7 @@ fn line<'a>(export: &Export, result: &'a CaseResult) -> Option<Line<'a>> {
         Some((name.clone(), cases.iter().position(|cases| cases.fits(&case))?))
     };
     let (name, choice) = export.rows.iter().find_map(fits)?;
-    let row = Row { run: "", disturbed: "", result, found: Found::default() };
+    let row = Row { run: "", disturbed: "", notes: "", result, found: Found::default() };
     let found = statistics(result);
     let field = |column: &ExportColumn| {
         let own = columns().find(|own| own.name() == column.of).map(|own| own.text(&row));

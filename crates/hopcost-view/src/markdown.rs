@@ -58,6 +58,10 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                 out.push_str(&format!("- {}: {}\n", escape(name), lines.join(", ")));
             }
             Block::Table(table) => self::table(out, table),
+            Block::Beside(left, right) => {
+                self::blocks(out, left);
+                self::blocks(out, right);
+            }
             Block::Charts(..) => {}
             Block::Fold(fold) => folded(out, fold),
         }

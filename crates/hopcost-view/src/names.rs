@@ -15,15 +15,6 @@ pub(crate) fn at<'a>(
     case_at(results, row.at(place)?)
 }
 
-/// The same without its index.
-pub(crate) fn case_of<'a>(
-    row: &LadderRow,
-    place: Place,
-    results: &'a Results,
-) -> Option<&'a CaseResult> {
-    at(row, place, results).map(|(_, case)| case)
-}
-
 /// The cases of a row, each with its place and its index.
 pub(crate) fn cases_of<'a>(
     row: &LadderRow,
@@ -63,15 +54,6 @@ pub(crate) fn absent<'a>(
     let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
     let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
     (word, reason.or(insufficient))
-}
-
-/// A ladder group's cases at one place, in the ladder's order, each with its row.
-pub(crate) fn cases_at<'a>(
-    group: &'a LadderGroup,
-    place: Place,
-    results: &'a Results,
-) -> Vec<(&'a LadderRow, &'a CaseResult)> {
-    group.rows.iter().filter_map(|row| Some((row, case_of(row, place, results)?))).collect()
 }
 
 /// What a row of the ladder is called: its label, and the runtime of its cases where

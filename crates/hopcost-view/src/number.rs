@@ -128,6 +128,13 @@ pub fn time(ns: f64, digits: u8) -> String {
     quantity(ns, digits).to_string()
 }
 
+/// Two durations in the unit of the longer (`0.50 or 11 µs`).
+pub fn either(low: f64, high: f64) -> String {
+    let place = Place::of(high, DIGITS_MIN);
+    let low = Place::in_unit(low, DIGITS_MIN, place.power).write(low, f64::round);
+    format!("{low} or {} {}", place.write(high, f64::round), place.unit())
+}
+
 /// Whether an estimate's interval spans more than a factor of 2: nobody should
 /// read such a value as precise.
 pub fn is_wide(estimate: &Estimate) -> bool {

@@ -1,13 +1,89 @@
 //! Which mechanism to use for what was asked.
 
-use super::ratio::Ratio;
 use super::statistic::Estimate;
-use crate::advise::AdviceRequest;
+use crate::axis::Axis;
+use crate::case::{Boundary, Case, Placement, Role, Workload};
 use crate::document;
-use crate::finding::Code;
+use crate::mechanism::{Loss, Mechanism};
+use crate::units::format_number;
 
 document! {
-    /// What to use, what else there is, and why the rest is no answer.
+    /// What is asked of a mechanism.
+    pub struct AdviceRequest {
+        /// Bytes of a message.
+        pub payload_bytes: u32,
+        /// Messages per second; `null`: round trips, one after the other.
+        pub rate: Option<u32>,
+        /// Limit of the 99th percentile.
+        pub p99_ns: Option<u64>,
+        /// What separates the ends.
+        pub boundary: Boundary,
+        /// Where the ends run; `null`: where most cases of a stored run have them.
+        pub placement: Option<Placement>,
+        /// What the ends are written in, spelled as in a case.
+        pub runtimes: String,
+        /// Whether an end may spin while it waits.
+        pub spinning: bool,
+        /// Whether messages may be lost.
+        pub loss: bool,
+        /// What the cases are sorted by.
+        pub sort: SortedBy,
+    }
+}
+
+document! {
+    /// What cases are sorted by, the least first.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SortedBy {
+        /// The median, or the cost in batches.
+        P50,
+        /// The 99th percentile.
+        P99,
+        /// CPU time of both ends per message.
+        Cpu,
+    }
+}
+
+impl AdviceRequest {
+    /// Whether a case is what is asked for, wherever its ends run.
+    pub fn is_about(&self, case: &Case) -> bool {
+        let workload = match self.rate {
+            Some(_) => Workload::Load,
+            None => Workload::Roundtrip,
+        };
+        case.workload == workload
+            && case.payload_bytes == Some(self.payload_bytes)
+            && case.rate == self.rate
+            && case.boundary == self.boundary
+            && case.runtimes.to_string() == self.runtimes
+            && Axis::unusual(case).next().is_none()
+    }
+
+    /// Why a case does not meet the requirements, whatever is measured of it.
+    pub fn rules_out(&self, case: &Case, mechanism: Option<&Mechanism>) -> Option<&'static str> {
+        let own = mechanism.and_then(|mechanism| mechanism.own.as_ref());
+        let spins = own.is_some_and(|own| own.spins_first)
+            || [Role::Caller, Role::Callee].into_iter().any(|role| case.wait(role).spins());
+        let loses = mechanism.is_some_and(|mechanism| mechanism.here.loss == Loss::Possible);
+        match () {
+            () if spins && !self.spinning => Some("spins while it waits"),
+            () if loses && !self.loss => Some("may lose messages (--allow-loss)"),
+            () => None,
+        }
+    }
+
+    /// `20k messages per second`, or `round trips`
+    pub fn what(&self) -> String {
+        match self.rate {
+            Some(rate) => format!("{} messages per second", format_number(rate.into())),
+            None => "round trips, one after the other".to_owned(),
+        }
+    }
+}
+
+document! {
+    /// Which mechanism to use.
     pub struct Advice {
         /// Always `hopcost/1`.
         pub schema: String,
@@ -15,125 +91,68 @@ document! {
         pub request: AdviceRequest,
         /// The run that it rests on.
         pub run: String,
-        /// What became of the question.
+        /// Whether there is an answer.
         pub answer: Answer,
         /// The same in a sentence.
         pub says: String,
-        /// What the ranking rests on.
-        pub basis: Basis,
-        /// What else is to be known of it.
-        pub remarks: Vec<String>,
-        /// What was measured and meets the request, or does so nearly where nothing meets it:
-        /// what is recommended first, then by the objective.
-        pub ranked: Vec<RankedCandidate>,
-        /// What does not meet it.
-        pub ruled_out: Vec<Excluded>,
-        /// Of what it is not known.
-        pub undecided: Vec<Excluded>,
-        /// Commands that measure it again.
-        pub commands: Vec<String>,
+        /// The cases that are asked for: what meets the requirements, sorted, then what may, then
+        /// what does not.
+        pub candidates: Vec<Candidate>,
+        /// What casts doubt on the run as a whole.
+        pub notes: Vec<String>,
+        /// The command that measures them again.
+        pub command: String,
     }
 }
 
 document! {
-    /// What became of the question.
+    /// Whether there is an answer.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum Answer {
-        /// The first of those ranked is recommended.
+        /// The first candidate.
         Recommended,
-        /// Nothing meets the request; the first of those ranked is nearest.
+        /// No candidate meets the requirements; the first comes nearest.
         NothingMeets,
-        /// It is not known whether anything does, because intervals are too wide or trials failed.
+        /// It is not known whether one does.
         Open,
-        /// It is not known, because the numbers are invalid.
+        /// The numbers are invalid.
         Invalid,
     }
 }
 
 document! {
-    /// What a ranking rests on.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Basis {
-        /// Round trips, of which one begins when the one before has ended.
-        ClosedLoop,
-        /// Messages at the rate that was asked for, timed from when each was to be sent.
-        OpenLoop,
-        /// Messages offered faster than any mechanism carries them.
-        Saturation,
-    }
-}
-
-document! {
     /// A mechanism with its wait, and what it takes.
-    pub struct RankedCandidate {
-        /// The case by which it is ranked.
+    pub struct Candidate {
+        /// The case.
         pub case: String,
-        /// Mechanism, wait and parameters, as far as they tell it from others.
+        /// Mechanism, wait, and parameters in which others differ.
         pub name: String,
-        /// The objective: nanoseconds, CPUs or messages a second.
-        pub objective: Estimate,
-        /// The 99th percentile, where it is known.
+        /// Where it lies against the requirements.
+        pub fit: Fit,
+        /// The median, or the cost in batches.
+        pub p50: Option<Estimate>,
+        /// The 99th percentile.
         pub p99: Option<Estimate>,
-        /// CPU time of both ends over messages, of round trips.
+        /// CPU time of both ends per message.
         pub cpu_ns_per_message: Option<f64>,
-        /// CPUs at the rate; `null` without a rate.
-        pub cpus: Option<f64>,
-        /// How it stands to what is recommended.
-        pub standing: Standing,
-        /// The objective over that of the first, paired by round; where too few rounds have
-        /// both, from the two intervals.
-        pub ratio: Option<Ratio>,
-        /// How much worse its objective is than that of the first, in the objective's unit;
-        /// below 0 where it is better.
-        pub regret: Option<Regret>,
-        /// The same in words; what it takes, of the first.
-        pub says: String,
-        /// What it needs that not every mechanism needs.
-        pub needs: Vec<String>,
-        /// Findings that make its numbers suspect.
-        pub doubts: Vec<Code>,
+        /// Whether the interval that it is sorted by overlaps that of the first.
+        pub overlaps: bool,
+        /// Why it does not meet the requirements, or may not.
+        pub reason: Option<String>,
     }
 }
 
 document! {
-    /// A difference with its interval.
-    #[derive(Copy)]
-    pub struct Regret {
-        /// The difference.
-        pub point: f64,
-        /// Lower end; `null` where there is no interval.
-        pub low: Option<f64>,
-        /// Upper end.
-        pub high: Option<f64>,
-    }
-}
-
-document! {
-    /// How a candidate stands to what is recommended.
-    #[derive(Copy, Eq)]
+    /// Where a case lies against the requirements.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
     #[serde(rename_all = "kebab-case")]
-    pub enum Standing {
-        /// It is what is recommended, or what is nearest.
-        First,
-        /// As good, as far as it matters: the first takes less CPU time or needs less.
-        AsGood,
-        /// Worse.
-        Worse,
-    }
-}
-
-document! {
-    /// What is no answer.
-    pub struct Excluded {
-        /// Mechanism, or mechanism with its wait where others of its waits are ranked.
-        pub name: String,
-        /// The cases.
-        pub cases: Vec<String>,
-        /// Why, in a few words that others have in common with it.
-        pub kind: String,
-        /// Why, with the evidence.
-        pub reason: String,
+    pub enum Fit {
+        /// It meets them.
+        Inside,
+        /// Its interval holds the limit, or there is none yet.
+        Open,
+        /// It does not meet them.
+        Outside,
     }
 }

@@ -74,6 +74,9 @@ document! {
         pub curve: Vec<CurvePoint>,
         /// Typical durations, if there are several.
         pub modes: Vec<Mode>,
+        /// The two levels at which its trials lie, the lower first; `null` where they lie at one.
+        #[serde(default)]
+        pub levels: Option<(f64, f64)>,
         /// How the scheduler placed the ends; empty where they are pinned, or where nobody
         /// knows.
         #[serde(default)]
@@ -193,6 +196,7 @@ impl CaseResult {
             switches_per_operation: None,
             curve: Vec::new(),
             modes: Vec::new(),
+            levels: None,
             placed: Vec::new(),
             trials: Vec::new(),
             validity: None,

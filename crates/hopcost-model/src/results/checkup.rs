@@ -24,8 +24,6 @@ document! {
         pub host: Host,
         /// The clock of each CPU.
         pub clocks: Vec<ClockReading>,
-        /// Clocks compared across CPUs; absent where none could be.
-        pub across: Option<ClocksAcross>,
         /// What interrupts a loop on each CPU.
         pub gaps: Vec<CpuGaps>,
         /// The round trip of a cache line between two CPUs, both ends spinning.
@@ -57,21 +55,6 @@ document! {
         pub is_known: bool,
         /// The speed, and where it comes from.
         pub reference: Reference,
-    }
-}
-
-document! {
-    /// The clocks of CPUs, each compared with that of the first.
-    #[derive(Copy)]
-    pub struct ClocksAcross {
-        /// Pairs of CPUs.
-        pub pairs: u32,
-        /// Steps from one clock to the other and back, all pairs together.
-        pub steps: u64,
-        /// The largest offset between two clocks, either way.
-        pub offset_max_ns: f64,
-        /// Offsets are known to within this.
-        pub bound_max_ns: f64,
     }
 }
 

@@ -109,9 +109,6 @@ document! {
         /// Which claims hold on this machine; absent of a run that judges none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub judged: Option<Judged>,
-        /// Which mechanism to use; absent of a run that was not asked for it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub advice: Option<Advice>,
     }
 }
 

@@ -185,7 +185,7 @@ fn the_command_line_chooses_and_replaces() {
         (Ask { selectors: strings(&["sleep:1ms"]), ..base.clone() }, "`ladder` has no such case"),
         (Ask { selectors: strings(&["pip"]), ..base.clone() }, "did you mean `pipe`"),
         (Ask { mechanism: strings(&["sleep:1ms"]), ..base.clone() }, "has no case of"),
-        (on([("place", "cross")], Ask { workload: strings(&["call"]), ..base }), "--placement"),
+        (on([("place", "cross")], Ask { workload: strings(&["call"]), ..base }), "--place"),
         (shipped("laddr"), "unknown suite `laddr`; did you mean `ladder`?"),
     ] {
         let text = error(&ask);

@@ -20,8 +20,6 @@ const NEARER_MAX: f64 = 1.3;
 /// What idling must add to a wake-up to be worth an action, in time and as a multiple.
 const IDLING_MIN_NS: f64 = 5_000.0;
 const IDLING_MIN: f64 = 2.0;
-/// How many times as long a blocking round trip across CPUs takes to be worth an action.
-const ACROSS_MIN: f64 = 5.0;
 
 /// All of them, the worst first.
 pub fn findings(run: &Run, found: &Checkup) -> Vec<Finding> {
@@ -30,7 +28,9 @@ pub fn findings(run: &Run, found: &Checkup) -> Vec<Finding> {
     all.extend(busy(&found.gaps));
     all.extend(backwards(found));
     all.extend(contradictions(&found.lines));
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    // Stable: what spoils every number comes before what disturbs some.
+    let spoils = [Code::BuildSlow, Code::Traced, Code::Throttled, Code::ClockOffset];
+    all.sort_by_key(|found| (std::cmp::Reverse(found.severity), !spoils.contains(&found.code)));
     all
 }
 
@@ -61,11 +61,19 @@ fn foreign(gaps: &CpuGaps) -> f64 {
     (gaps.lost_share - gaps.steal_share.unwrap_or(0.0)).max(0.0)
 }
 
+/// A CPU on which others run, and those that are quieter.
 fn busy(all: &[CpuGaps]) -> Option<Finding> {
     let worst = all.iter().max_by(|a, b| foreign(a).total_cmp(&foreign(b)))?;
+    let mut quiet: Vec<&CpuGaps> = all.iter().filter(|of| foreign(of) <= LOST_MAX).collect();
+    quiet.sort_by(|a, b| a.lost_share.total_cmp(&b.lost_share));
+    let named: Vec<String> = quiet.iter().take(2).map(|of| of.cpu.to_string()).collect();
+    let quieter = match named.is_empty() {
+        true => "no CPU is quieter".to_owned(),
+        false => format!("`--cpus {}` are quieter", named.join(",")),
+    };
     (foreign(worst) > LOST_MAX).then(|| {
         let evidence = format!(
-            "On CPU {} a loop lost {} of its time in gaps, the longest {}.",
+            "On CPU {} a loop lost {} of its time in gaps, the longest {}; {quieter}.",
             worst.cpu,
             format::percent(worst.lost_share),
             format::ns(worst.longest_ns as f64)
@@ -126,45 +134,15 @@ fn claim(near: &Placement, one: &str, far: &Placement, other: &str) -> Finding {
     finding(Code::PlacementClaim, Severity::Note, evidence, &[])
 }
 
-/// What helps most against what was found, with what it would change.
+/// What helps most: against the gravest finding, or else to keep a quiet machine from varying.
 pub fn first(found: &Checkup) -> String {
-    let worst = |code: Code| {
-        let suspect = |of: &&Finding| of.code == code && of.severity > Severity::Note;
-        found.findings.iter().find(suspect).map(|of| format!("{} {}", of.evidence, of.remedy))
-    };
-    let before = [
-        Code::BuildSlow,
-        Code::Traced,
-        Code::Throttled,
-        Code::ClockOffset,
-        Code::Clocksource,
-        Code::Steal,
-    ];
-    let of_codes = before.into_iter().find_map(worst);
-    of_codes
-        .or_else(|| quieter(found))
+    let is_grave = |of: &&Finding| of.severity > Severity::Note;
+    let gravest = found.findings.iter().find(is_grave);
+    gravest
+        .map(|of| format!("{} {}", of.evidence, of.remedy))
         .or_else(|| governor(found))
         .or_else(|| idling(found))
-        .or_else(|| across(&found.handovers))
         .unwrap_or_else(|| nothing(found))
-}
-
-/// Other CPUs, where they are quieter.
-fn quieter(found: &Checkup) -> Option<String> {
-    let busy = found.findings.iter().find(|finding| finding.code == Code::Preempted)?;
-    let quiet = |of: &&CpuGaps| foreign(of) <= LOST_MAX;
-    let mut quiet: Vec<&CpuGaps> = found.gaps.iter().filter(quiet).collect();
-    quiet.sort_by(|a, b| a.lost_share.total_cmp(&b.lost_share));
-    let named: Vec<String> = quiet.iter().take(2).map(|of| of.cpu.to_string()).collect();
-    Some(match quiet.last() {
-        None => format!("{} No CPU is quieter: stop the other work, then measure.", busy.evidence),
-        Some(_) => format!(
-            "{} Stop the other work there, or measure elsewhere: `--cpus {}` lost {} at most.",
-            busy.evidence,
-            named.join(","),
-            format::percent(quiet.get(1).or(quiet.first())?.lost_share)
-        ),
-    })
 }
 
 fn governor(found: &Checkup) -> Option<String> {
@@ -189,27 +167,10 @@ fn idling(found: &Checkup) -> Option<String> {
     };
     let (idle_ns, busy_ns) = found.handovers.iter().find_map(added)?;
     Some(format!(
-        "A wake-up after 10 ms of idling takes {}, not {}: to measure the mechanism and not the \
-         idle state, keep CPUs awake (`--idle-knob spinner`, or dma-latency where there is a \
-         cpuidle driver).",
+        "A wake-up after 10 ms of idling takes {}, not {}: `--idle-knob spinner` (or dma-latency) \
+         keeps CPUs awake.",
         format::ns(idle_ns),
         format::ns(busy_ns)
-    ))
-}
-
-fn across(handovers: &[Handover]) -> Option<String> {
-    let blocking = |of: &Handover| of.blocking_ns;
-    let one = handovers.iter().find(|of| of.relation == Placement::SameCpu).and_then(blocking)?;
-    let two = handovers.iter().find(|of| of.relation.is_two_cpu())?;
-    let two_ns = two.blocking_ns.filter(|ns| *ns > ACROSS_MIN * one)?;
-    let spin = two
-        .spinning_ns
-        .map_or(String::new(), |ns| format!(", or let them spin ({})", format::ns(ns)));
-    Some(format!(
-        "A blocking round trip takes {} across CPUs and {} on one: keep ends that block on one CPU \
-         (`--placement same-cpu`){spin}.",
-        format::ns(two_ns),
-        format::ns(one)
     ))
 }
 

@@ -69,7 +69,7 @@ fn a_busy_cpu_is_named_with_one_that_is_not() {
     let found = checkup(&raw);
     assert_eq!(found.findings[0].code, Code::Preempted);
     assert!(found.first.contains("On CPU 0 a loop lost 40 %"), "{}", found.first);
-    assert!(found.first.contains("`--cpus 1`"), "{}", found.first);
+    assert!(found.first.contains("`--cpus 1` are quieter"), "{}", found.first);
     // What the hypervisor took nobody here can stop.
     let wall_ns = 1_000_000_000;
     raw.accounting = vec![CpuAccounting { round: 0, cpu: 0, wall_ns, steal_ns: 390_000_000 }];
@@ -126,7 +126,7 @@ fn a_quota_that_was_used_up_comes_first() {
 }
 
 #[test]
-fn governors_idling_and_distance_follow_each_other() {
+fn the_governor_comes_before_idling() {
     let machine = |governor: &str, idle_ns: u32, across_ns: u32| {
         let governor = [("cpu0.governor", governor), ("cpu0.frequency_limits", "800 to 3500 MHz")];
         let wake = "wake/pipe?payload=1&gap=10000000&boundary=process&place=same-llc&wait=block";
@@ -144,27 +144,16 @@ fn governors_idling_and_distance_follow_each_other() {
     assert_eq!((row.after_idling_ns, row.after_idling_p90_ns), (Some(90_000.0), Some(90_000.0)));
     let (first, _) = machine("performance", 90_000, 60_000);
     assert!(first.contains("takes 90.0 µs, not 30.0 µs"), "{first}");
-    let (first, _) = machine("performance", 31_000, 60_000);
-    assert!(first.contains("60.0 µs across CPUs and 2.00 µs on one"), "{first}");
-    assert!(first.contains("(80.0 ns)"), "{first}");
     let (first, _) = machine("performance", 5_000, 9_000);
     assert!(first.starts_with("Nothing to do"), "{first}");
 }
 
 #[test]
-fn clocks_are_told_with_their_worst_pair_and_a_step_back_comes_first() {
-    let clocks = |at: u32, t: &mut TrialBuilder| {
-        t.wake(&[100; 10], 1_000);
-        t.gates(-50 - i64::from(at), 0, 30);
-    };
-    let raw = quiet(Builder::new()).case(CLOCKS, 2, clocks).build();
-    let across = checkup(&raw).across.expect("two pairs were compared");
-    assert_eq!((across.pairs, across.steps), (2, 400_000));
-    assert_eq!((across.offset_max_ns, across.bound_max_ns.round()), (51.0, 30.0));
+fn a_clock_that_ran_backwards_comes_first() {
     let refused = "one-way times refused: 3 of 400 steps ran backwards";
     let raw = quiet(Builder::new()).case(CLOCKS, 1, |_, t| t.fails(refused)).build();
     let found = checkup(&raw);
-    assert_eq!((found.across, found.findings[0].code), (None, Code::ClockOffset));
+    assert_eq!(found.findings[0].code, Code::ClockOffset);
     assert!(found.first.contains(refused), "{}", found.first);
 }
 
@@ -183,5 +172,5 @@ fn nothing_measured_and_nonsense_are_said_and_not_shown_as_numbers() {
     let found = checkup(&raw);
     assert!(found.gaps.is_empty() && found.lines.is_empty());
     raw.clocks.clear();
-    assert_eq!(checkup(&raw).across, None);
+    checkup(&raw);
 }

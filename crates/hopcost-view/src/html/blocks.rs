@@ -68,6 +68,7 @@ fn one(out: &mut String, block: &Block, rank: &str) {
         ),
         Block::Table(of) if of.rows.is_empty() => {}
         Block::Table(of) => table(out, of),
+        Block::Beside(left, right) => left.iter().chain(right).for_each(|of| one(out, of, rank)),
         Block::Charts(charts, frame) => figures(out, charts, *frame),
         Block::Fold(fold) => folded(out, fold),
     }

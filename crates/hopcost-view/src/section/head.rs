@@ -23,7 +23,7 @@ pub(crate) fn machine(host: &Host) -> String {
     machine.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `hopcost · ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
+/// `hopcost ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
 pub(super) fn line(results: &Results) -> String {
     let plan = &results.plan;
     let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
@@ -33,7 +33,7 @@ pub(super) fn line(results: &Results) -> String {
         n => format!(" ({n} skipped or not reached)"),
     };
     format!(
-        "hopcost · {}{} · {} · {}{without} × {}, {}",
+        "hopcost {}{} · {} · {}{without} × {}, {}",
         plan.suite,
         disturbed(results),
         machine(&results.host),
@@ -86,6 +86,13 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 
 /// What must not be overlooked.
 pub(super) fn alerts(results: &Results) -> Vec<Block> {
+    let ended = results.plan.ended_early.clone();
+    let ended = ended.map(|why| Block::Text(Tone::Alert, why));
+    warnings(results).into_iter().chain(ended).collect()
+}
+
+/// The same, but for why the run ended early.
+pub(super) fn warnings(results: &Results) -> Vec<Block> {
     let plan = &results.plan;
     let mut blocks: Vec<Block> = slowed(results).into_iter().collect();
     if !plan.complete {
@@ -95,7 +102,6 @@ pub(super) fn alerts(results: &Results) -> Vec<Block> {
              what was stored until then."
         )));
     }
-    blocks.extend(plan.ended_early.clone().map(|why| Block::Text(Tone::Alert, why)));
     let slow = &results.about.build.slow;
     if !slow.is_empty() {
         let slow = slow.join("; ");
@@ -112,7 +118,7 @@ pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
 }
 
 /// What casts doubt on the run as a whole.
-pub(super) fn doubts(results: &Results) -> impl Iterator<Item = &Finding> {
+pub(crate) fn doubts(results: &Results) -> impl Iterator<Item = &Finding> {
     let of_run = results.findings.iter().filter(|finding| finding.case.is_none());
     of_run.filter(|finding| finding.severity > Severity::Note)
 }

@@ -2,7 +2,6 @@
 //! write it; which sections there are, in which order, and what stands in them is
 //! decided here alone.
 
-pub(crate) mod advice;
 pub(crate) mod along;
 mod answer;
 mod cases;
@@ -35,10 +34,11 @@ mod yardsticks;
 
 use hopcost_model::results::{Results, Statistic};
 
+pub(crate) use answer::between;
 pub(crate) use findings::finding_id;
 pub use head::Stored;
-pub(crate) use head::machine;
-use model::{Block, Document, Medium, Section, Tone};
+pub(crate) use head::{doubts, machine};
+use model::{Block, Document, Medium, Section};
 
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
@@ -50,7 +50,6 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
-    (ALL, advice::section),
     (ALL, explanation::section),
     (ALL, published::document),
     (ALL, answer::section),
@@ -88,13 +87,6 @@ pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document 
 }
 
 fn screen(results: &Results, stored: Option<Stored<'_>>) -> Document {
-    if let Some(found) = &results.advice {
-        let mut document = advice::screen(found);
-        document.title.push_str(head::disturbed(results));
-        document.head.splice(0..0, head::slowed(results));
-        document.head.extend(stored.map(head::more));
-        return document;
-    }
     let mut head = head::alerts(results);
     if let Some(judged) = &results.judged {
         head.extend(judged::blocks(judged));
@@ -106,11 +98,13 @@ fn screen(results: &Results, stored: Option<Stored<'_>>) -> Document {
         head.extend(stored.map(head::more));
         return Document { title: head::line(results), head, ..Document::default() };
     }
-    let (published, answer) = (published::brief(results), answer::blocks(results));
-    let apart = !published.is_empty() && matches!(answer.first(), Some(Block::Text(Tone::Note, _)));
+    head = head::warnings(results);
+    let (published, (conclusion, rest)) = (published::brief(results), answer::blocks(results));
+    let apart = !published.is_empty() && matches!(rest.first(), Some(Block::Text(..)));
+    head.extend(conclusion);
     head.extend(published);
     head.extend(apart.then(|| Block::Heading("All that was measured".to_owned())));
-    head.extend(answer);
+    head.extend(rest);
     head.extend(stored.map(head::more));
     Document { title: head::line(results), head, ..Document::default() }
 }

@@ -83,6 +83,8 @@ pub(crate) enum Block {
     /// Lines to paste, which are never broken, and what they are.
     Paste(String, Vec<String>),
     Table(Table),
+    /// Two parts, side by side where there is room.
+    Beside(Vec<Block>, Vec<Block>),
     /// Charts, for whoever can draw.
     Charts(Vec<Chart>, Frame),
     /// What is folded where folding is possible.
@@ -93,6 +95,9 @@ impl Block {
     fn add_quiet(&mut self) {
         match self {
             Block::Table(table) => table.add_quiet(),
+            Block::Beside(left, right) => {
+                left.iter_mut().chain(right).for_each(Self::add_quiet);
+            }
             Block::Fold(fold) => fold.blocks.iter_mut().for_each(Self::add_quiet),
             _ => {}
         }
@@ -455,6 +460,8 @@ pub(crate) enum Interval {
     Told,
     /// By the farther end's distance, in per cent of the value.
     Relative,
+    /// The same without its sign, which the heading has.
+    Percent,
     Untold,
 }
 
@@ -528,10 +535,12 @@ impl Measured {
         }
         match self.interval {
             Interval::Untold => shown.interval = None,
-            Interval::Relative if estimate.at_most => {}
-            Interval::Relative => {
+            Interval::Relative | Interval::Percent if estimate.at_most => {}
+            Interval::Relative | Interval::Percent => {
                 let ends = estimate.low.zip(estimate.high).zip(estimate.point);
-                shown.interval = ends.and_then(|((low, high), point)| relative(low, point, high));
+                let told = ends.and_then(|((low, high), point)| relative(low, point, high));
+                let is_bare = self.interval == Interval::Percent;
+                shown.interval = told.map(|t| if is_bare { t.replace('±', "") } else { t });
             }
             Interval::Told if shown.interval.is_none() && estimate.point.is_some() => {
                 shown.interval = (!estimate.at_most).then(|| "[–]".to_owned());
@@ -586,7 +595,7 @@ impl Value {
                 let interval = match told {
                     Interval::Told => shown.interval.or_else(|| Some("[–]".to_owned())),
                     Interval::Untold => None,
-                    Interval::Relative => {
+                    Interval::Relative | Interval::Percent => {
                         let ends = ratio.low.zip(ratio.high);
                         ends.and_then(|(low, high)| relative(low, ratio.point, high))
                     }
@@ -601,7 +610,7 @@ impl Value {
     /// interval is wide. Where its interval is in per cent, that of its case.
     pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
         let Value::Estimate(measured) = self else { return ["", ""] };
-        if measured.interval == Interval::Relative {
+        if matches!(measured.interval, Interval::Relative | Interval::Percent) {
             return [measured.mark, ""];
         }
         let mark = |has, mark| if has { mark } else { "" };
@@ -714,11 +723,15 @@ impl Cell {
     /// An estimate with its interval in per cent, and a mark where its case is worse than the
     /// run as a whole.
     pub fn brief(estimate: Option<&Estimate>, scale: Scale, mark: &'static str) -> Self {
-        let mut cell = Self::measured(estimate, scale, Interval::Relative);
-        if let Value::Estimate(measured) = &mut cell.value {
+        Self::measured(estimate, scale, Interval::Relative).marked(mark)
+    }
+
+    /// An estimate with the mark of its case.
+    pub fn marked(mut self, mark: &'static str) -> Self {
+        if let Value::Estimate(measured) = &mut self.value {
             measured.mark = mark;
         }
-        cell
+        self
     }
 
     /// Its value on the quiet machine, written as it is.

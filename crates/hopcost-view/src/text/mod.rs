@@ -83,15 +83,15 @@ impl Text<'_> {
         let mut blocks = blocks.iter().peekable();
         while let Some(block) = blocks.next() {
             match block {
-                Block::Heading(text) if blocks.peek().is_some_and(|next| has_corner(next)) => {
-                    self.out.push('\n');
-                    if let Some(Block::Table(table)) = blocks.next() {
-                        table::write(&mut self.out, &cornered(table, text), style);
-                    }
-                }
                 Block::Heading(text) => {
                     self.out.push('\n');
-                    self.paragraph(indent, indent, text, Paint::Bold);
+                    match cornered(text, blocks.peek()) {
+                        Some(table) => {
+                            blocks.next();
+                            table::write(&mut self.out, &table, style);
+                        }
+                        None => self.paragraph(indent, indent, text, Paint::Bold),
+                    }
                 }
                 Block::Text(tone, text) => {
                     let rest = if *tone == Tone::Note { &hanging } else { indent };
@@ -113,9 +113,40 @@ impl Text<'_> {
                     lines.iter().for_each(line);
                 }
                 Block::Table(table) => table::write(&mut self.out, table, style),
+                Block::Beside(left, right) => self.beside(left, right, indent),
                 Block::Charts(..) => {}
                 Block::Fold(fold) => self.fold(fold, indent),
             }
+        }
+    }
+
+    /// Two parts side by side, or below each other where there is no room.
+    fn beside(&mut self, left: &[Block], right: &[Block], indent: &str) {
+        const BETWEEN: usize = 3;
+        let written = |blocks: &[Block], color| {
+            let style = TextStyle { color, ..*self.style };
+            let mut text = Text { out: String::new(), style: &style };
+            text.blocks(blocks, indent);
+            text.out.trim_matches('\n').lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let widths = |blocks| {
+            let lines = written(blocks, Color::Plain);
+            lines.iter().map(|line| width_of(line)).collect::<Vec<_>>()
+        };
+        let (own, other) = (widths(left), widths(right));
+        let widest = own.iter().copied().max().unwrap_or(0);
+        if widest + BETWEEN + other.iter().max().unwrap_or(&0) > self.style.columns() {
+            self.blocks(left, indent);
+            self.out.push('\n');
+            self.blocks(right, indent);
+            return;
+        }
+        let (left, right) = (written(left, self.style.color), written(right, self.style.color));
+        self.out.push('\n');
+        for at in 0..left.len().max(right.len()) {
+            let line = |of: &[String]| of.get(at).cloned().unwrap_or_default();
+            let blanks = widest + BETWEEN - own.get(at).unwrap_or(&0);
+            self.push(&format!("{}{}{}", line(&left), " ".repeat(blanks), line(&right)));
         }
     }
 
@@ -148,21 +179,26 @@ impl Text<'_> {
     }
 }
 
-/// Whether a table has room for its heading above its first column.
-fn has_corner(block: &Block) -> bool {
-    let Block::Table(table) = block else { return false };
-    let empty = table.columns.first().is_some_and(|column| column.head.is_empty());
-    empty && table.columns.iter().any(|column| !column.over.is_empty())
-}
-
-/// A table with its heading there, which takes the lines of the columns' own headings.
-fn cornered(table: &Table, heading: &str) -> Table {
-    let mut table = table.clone();
-    if let Some(first) = table.columns.first_mut() {
-        let (over, head) = heading.split_once(", ").unwrap_or(("", heading));
-        (first.over, first.head) = (over.to_owned(), head.to_owned());
+/// A table with its heading above its first column, where that takes the lines of the columns' own
+/// headings and makes it hardly wider.
+fn cornered(heading: &str, block: Option<&&Block>) -> Option<Table> {
+    const WIDER_MAX: usize = 6;
+    let Some(Block::Table(table)) = block else { return None };
+    let is_free = table.columns.first().is_some_and(|column| column.head.is_empty());
+    let is_high = table.columns.iter().any(|column| !column.over.is_empty());
+    let names = table.rows.iter().filter_map(|row| row.first());
+    let names = names.map(|cell| width_of(&plain(cell))).max().unwrap_or(0);
+    let blanks = heading.match_indices(' ').map(|(at, _)| heading.split_at(at));
+    let (over, head) = blanks.min_by_key(|(over, head)| width_of(over).max(width_of(head)))?;
+    let width = width_of(over).max(width_of(head.trim()));
+    if !is_free || !is_high || width > names + WIDER_MAX {
+        return None;
     }
-    table
+    let mut table = table.clone();
+    let first = table.columns.first_mut()?;
+    first.over = over.trim_end_matches(',').to_owned();
+    first.head = head.trim().to_owned();
+    Some(table)
 }
 
 /// A cell in one line.

@@ -122,9 +122,11 @@ impl<'a> Grid<'a> {
             let own = at..at + group.len();
             let wanted = width_of(&self.style.clean(&group[0].over)) + GAP;
             let missing = wanted.saturating_sub(self.width(own.clone()));
-            if let Some(width) = &mut self.widths[at] {
-                // The heading of the table may stand over the first.
-                *width += if at == 0 { 0 } else { missing };
+            let first = own.clone().find(|at| self.widths[*at].is_some());
+            // The heading of the table may stand over the first column.
+            if let Some(width) = first.filter(|at| *at > 0).and_then(|at| self.widths[at].as_mut())
+            {
+                *width += missing;
             }
             at = own.end;
         }
@@ -161,10 +163,14 @@ impl<'a> Grid<'a> {
         while self.is_too_wide() {
             let shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
             let fold = shown.max_by_key(|at| self.columns[*at].fold);
-            match fold.filter(|at| self.columns[*at].fold > 0) {
-                Some(at) => self.widths[at] = None,
-                None => break,
+            let Some(last) = fold.filter(|at| self.columns[*at].fold > 0) else { break };
+            // What is left out is left out at every place.
+            let is_brief = self.form == Form::Brief;
+            let goes = |at: usize| is_brief && self.columns[at].fold == self.columns[last].fold;
+            for at in (0..self.widths.len()).filter(|at| *at == last || goes(*at)) {
+                self.widths[at] = None;
             }
+            self.reach();
         }
         // Nothing left to put below: the words give way.
         self.give_way(WORDS_MIN);
@@ -243,7 +249,9 @@ impl<'a> Grid<'a> {
                 out.push('\n');
             }
             self.over(out, &block);
-            self.lines(out, &heads, &block);
+            if block.iter().any(|at| !self.columns[*at].heading().is_empty()) {
+                self.lines(out, &heads, &block);
+            }
             for (row, heading) in self.rows.iter().zip(&self.headings) {
                 if let Some(heading) = heading {
                     let room = self.style.columns().saturating_sub(GAP);

@@ -1,22 +1,18 @@
-//! `hopcost advise`: which mechanism to use, measured now or read from a stored run.
+//! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use hopcost_model::advise::{AdviceRequest, Objective, Permission};
-use hopcost_model::axis::{RATE_MAX, RATE_MIN, SENDERS_MAX};
+use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
-use hopcost_model::results::{Advice, Answer};
-use hopcost_model::text::shell_word;
+use hopcost_model::results::{AdviceRequest, Answer, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
-use hopcost_view::advice::Extent;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
-use super::run::{MeasuredArgs, duration, measure, prepare_machine};
+use super::run::{MeasuredArgs, RESUME, duration, interrupted, measure, prepare_machine};
 use super::session::{RunSession, begun};
 use super::shown::ensure_spared;
 use super::{host, report};
@@ -27,86 +23,72 @@ use crate::run::scratch::Scratch;
 /// Arguments of `advise`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to choose among: `pipe`, `'unix-*'`, 'tcp?nodelay=off'; every mechanism where nothing is named
+    /// What to choose among: pipe, 'unix-*', 'tcp?nodelay=off' [default: every mechanism]
     #[arg(value_name = "CASE", conflicts_with = "run")]
     selectors: Vec<String>,
     /// Bytes of a message (64, 4KiB)
     #[arg(long, value_name = "SIZE")]
     payload: String,
-    /// Messages a second (20k); measures at that rate. Without it, round trips one at a time
+    /// Messages per second (20k) [default: round trips, one after the other]
     #[arg(long, value_name = "N")]
     rate: Option<String>,
-    /// The most that the 99th percentile may be (50us): of a message at the rate, or else of a
-    /// round trip
+    /// Limit of the 99th percentile (50us)
     #[arg(long, value_name = "TIME")]
     p99: Option<String>,
-    /// What separates the ends (thread, process, namespace)
-    #[arg(long, value_name = "BOUNDARY", default_value = "process", value_parser = boundary)]
-    isolation: Boundary,
     /// Rule out what spins while it waits
     #[arg(long)]
     no_spin: bool,
-    /// CPUs that handing over and waiting may take at the rate (0.2)
-    #[arg(long, value_name = "N", requires = "rate", value_parser = cpus)]
-    cpu_budget: Option<f64>,
-    /// What the ends are written in, as caller:callee where they differ
+    /// Accept mechanisms that may lose messages
+    #[arg(long)]
+    allow_loss: bool,
+    /// The same as --allow-loss
+    #[arg(long, value_name = "yes|no", hide = true, value_parser = ["yes", "no"])]
+    loss: Option<String>,
+    /// What separates the ends
+    #[arg(long, value_name = "BOUNDARY", alias = "isolation", default_value = "process",
+          value_parser = boundary, help = "What separates the ends (thread, process, namespace)")]
+    boundary: Boundary,
+    /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
+    #[arg(long, value_name = "PLACE", alias = "placement")]
+    place: Option<String>,
+    /// What the ends are written in (rust, python; caller:callee)
     #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
     runtime: String,
-    /// Whether messages may be lost
-    #[arg(long, value_enum, default_value = "no")]
-    loss: Loss,
-    /// Senders that share the rate and the receiver (4)
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "rate",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(SENDERS_MAX)))]
-    senders: u32,
-    /// What to rank by; p99 where --p99 or --rate is given, else p50
-    #[arg(long, value_enum, value_name = "WHAT")]
-    optimise: Option<Optimise>,
-    /// Measure nothing: read it from a stored run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "measured", "wait"])]
-    run: Option<String>,
-    /// Time at most; it ends as soon as the answer is known
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    budget: String,
     /// How ends wait (block,spin,spin-then-block)
     #[arg(long, value_name = "LIST")]
     wait: Option<String>,
-    /// Where the ends run (cross, or same-cpu where there is but one CPU)
-    #[arg(long, value_name = "PLACE")]
-    placement: Option<String>,
+    /// Sort by p50, p99 or cpu [default: p99 with --p99 or --rate, else p50]
+    #[arg(long, value_enum, value_name = "WHAT", alias = "optimise", hide_possible_values = true)]
+    sort: Option<Sort>,
+    /// Measure nothing: answer from a stored run
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "measured", "wait"])]
+    run: Option<String>,
+    /// Time at most
+    #[arg(long, value_name = "TIME", default_value = "60s", alias = "duration")]
+    budget: String,
     #[command(flatten)]
     measured: MeasuredArgs,
-    /// Print every candidate and reason as text, not what fits one screen
+    /// Print every candidate as text
     #[arg(long, conflicts_with = "format")]
     details: bool,
-    /// How to print it (text, json, md, html)
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format
+    #[arg(long, default_value = "text",
+          value_parser = output::only(&["text", "json", "md", "html"]))]
     format: Format,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Whether messages may be lost.
+/// What to sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Loss {
-    /// What may lose them is ruled out
-    No,
-    /// They may
-    Yes,
-}
-
-/// What to rank by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Optimise {
+enum Sort {
     /// The median
     P50,
     /// The 99th percentile
     P99,
-    /// CPU time
+    /// CPU time per message
     Cpu,
-    /// Messages a second at most
-    Throughput,
 }
 
 fn boundary(text: &str) -> Result<Boundary, String> {
@@ -120,39 +102,48 @@ fn runtimes(text: &str) -> Result<String, String> {
     text.parse::<Ends>().map(|ends| ends.to_string()).map_err(|error| error.to_string())
 }
 
-fn cpus(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|cpus| (0.001..=2.0).contains(cpus));
-    number.ok_or_else(|| "want a number of CPUs from 0.001 to 2, such as 0.2".to_owned())
-}
-
 /// Measures or reads, and shows what to use.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    if args.format == Format::Csv {
-        return Err(usage("advise prints text, json, md or html"));
-    }
     let request = request(args)?;
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
     }
     let spare = |run: &Path| ensure_spared(&[("--output", args.output.as_deref())], run);
-    let found = match &args.run {
-        Some(run) => {
-            let path = report::find(run)?;
-            spare(&path)?;
-            Some(of_stored(&path, &request, words)?)
-        }
+    let path = match &args.run {
+        Some(run) => report::find(run)?,
         None => {
             args.measured.out.as_deref().map_or(Ok(()), spare)?;
-            measured(args, request, words, &spare)?
+            let _orphans = Orphans::adopt()?;
+            prepare_machine()?;
+            let mut session = session(args, &request, words)?;
+            if measure(&mut session)? == Ending::Interrupted {
+                return interrupted(&session, RESUME, &args.measured.worker);
+            }
+            session.results()?;
+            session.path().to_owned()
         }
     };
-    let Some(advice) = found else { return Ok(exit::INTERRUPTED) };
-    let extent = if args.details { Extent::Whole } else { Extent::Screen };
+    spare(&path)?;
+    let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+    let advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), &request);
+    if advice.candidates.is_empty() {
+        return Err(usage(format!(
+            "{} has no such cases: {} of {} bytes between the ends of {} in {}; measure them by \
+             leaving --run out",
+            path.display(),
+            request.what(),
+            request.payload_bytes,
+            request.boundary,
+            request.runtimes
+        )));
+    }
     let document = match args.format {
         Format::Json => hopcost_view::json::advice(&advice)?,
         Format::Md => hopcost_view::advice::markdown(&advice),
         Format::Html => hopcost_view::advice::html(&advice),
-        Format::Text | Format::Csv => hopcost_view::advice::text(&advice, extent, &output::style()),
+        Format::Text | Format::Csv => {
+            hopcost_view::advice::text(&advice, args.details, &output::style())
+        }
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     Ok(match advice.answer {
@@ -168,91 +159,50 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         .map_err(|_| usage(format!("--payload: {} is too large", args.payload)))?;
     let rate = args.rate.as_deref().map(|text| {
         let rate = parse_number(text).map_err(|error| usage(format!("--rate: {error}")))?;
-        let range = RATE_MIN..=RATE_MAX;
-        let rate = u32::try_from(rate).ok().filter(|rate| range.contains(rate));
-        rate.ok_or_else(|| usage(format!("--rate: want 100 to 20M a second, not {text}")))
+        let rate = u32::try_from(rate).ok().filter(|rate| (RATE_MIN..=RATE_MAX).contains(rate));
+        rate.ok_or_else(|| usage(format!("--rate: want 100 to 20M per second, not {text}")))
     });
     let (rate, p99_ns) = (rate.transpose()?, duration("--p99", &args.p99)?);
     if p99_ns == Some(0) {
-        return Err(usage("--p99: want more than 0, which no mechanism takes"));
+        return Err(usage("--p99 must be greater than 0"));
     }
-    let objective = match args.optimise {
-        Some(Optimise::P50) => Objective::P50,
-        Some(Optimise::P99) => Objective::P99,
-        Some(Optimise::Cpu) => Objective::Cpu,
-        Some(Optimise::Throughput) if rate.is_some() || p99_ns.is_some() => {
-            let why = "it offers more than any mechanism carries, so leave --rate and --p99 out";
-            return Err(usage(format!("--optimise throughput: {why}")));
-        }
-        Some(Optimise::Throughput) => Objective::Throughput,
-        None if rate.is_some() || p99_ns.is_some() => Objective::P99,
-        None => Objective::P50,
-    };
-    let allowed = |is: bool| if is { Permission::Allowed } else { Permission::RuledOut };
     Ok(AdviceRequest {
         payload_bytes,
         rate,
-        senders: args.senders,
         p99_ns,
-        boundary: args.isolation,
+        boundary: args.boundary,
         placement: placement(args)?,
         runtimes: args.runtime.clone(),
-        spinning: allowed(!args.no_spin),
-        loss: allowed(args.loss == Loss::Yes),
-        cpu_budget: args.cpu_budget,
-        objective,
+        spinning: !args.no_spin,
+        loss: args.allow_loss || args.loss.as_deref() == Some("yes"),
+        sort: match args.sort {
+            Some(Sort::P50) => SortedBy::P50,
+            Some(Sort::P99) => SortedBy::P99,
+            Some(Sort::Cpu) => SortedBy::Cpu,
+            None if rate.is_some() || p99_ns.is_some() => SortedBy::P99,
+            None => SortedBy::P50,
+        },
     })
 }
 
-/// Where the ends run; of a stored run where most have them, unless it is said.
+/// Where the ends run; of a stored run where most have them, unless it is asked for.
 fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
-    let said = args.placement.as_deref();
-    if said.is_none() && args.run.is_some() {
+    let asked = args.place.as_deref();
+    if asked.is_none() && args.run.is_some() {
         return Ok(None);
     }
-    let machine = host::machine(&args.measured.cpus)?;
-    let cross = machine.cross.or_else(|| machine.pairs.keys().next().copied());
-    match said {
-        Some("cross") | None => Ok(cross.or(Some(Placement::SameCpu))),
-        Some(word) => {
-            word.parse().map(Some).map_err(|error| usage(format!("--placement: {error}")))
+    match asked {
+        Some("cross") | None => {
+            let machine = host::machine(&args.measured.cpus)?;
+            let cross = machine.cross.or_else(|| machine.pairs.keys().next().copied());
+            Ok(cross.or(Some(Placement::SameCpu)))
         }
+        Some(word) => word.parse().map(Some).map_err(|error| usage(format!("--place: {error}"))),
     }
 }
 
-/// What a stored run says.
-fn of_stored(path: &Path, request: &AdviceRequest, words: &[OsString]) -> anyhow::Result<Advice> {
-    let raw = hopcost_file::open(path, &Scratch::for_copy).map_err(usage)?;
-    let mut advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), request);
-    let known =
-        [!advice.ranked.is_empty(), !advice.ruled_out.is_empty(), !advice.undecided.is_empty()];
-    if known == [false; 3] {
-        return Err(usage(format!(
-            "{} has no round trip of {} bytes between the ends of {} in {}: measure them by leaving \
-             --run out",
-            path.display(),
-            request.payload_bytes,
-            request.boundary,
-            request.runtimes
-        )));
-    }
-    let words: Vec<String> =
-        words.iter().skip(1).map(|word| shell_word(&word.to_string_lossy())).collect();
-    advice.commands.insert(0, format!("hopcost {}", words.join(" ")));
-    advice.commands.remove(1);
-    Ok(advice)
-}
-
-/// Measures until the answer is known or the budget is spent, after `spare` has looked at the run's path;
-/// `None` where the user interrupted.
-fn measured(
-    args: &Args,
-    request: AdviceRequest,
-    words: &[OsString],
-    spare: &dyn Fn(&Path) -> anyhow::Result<()>,
-) -> anyhow::Result<Option<Advice>> {
-    let orphans = Orphans::adopt()?;
-    prepare_machine()?;
+/// A run of the cases that may meet the request.
+fn session(args: &Args, request: &AdviceRequest, words: &[OsString]) -> anyhow::Result<RunSession> {
     let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
     let mut ask =
         Ask { selectors: args.selectors.clone(), ..args.measured.ask("--budget", &args.budget)? };
@@ -260,20 +210,7 @@ fn measured(
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();
     let facts = || setup.runtimes.facts();
-    let plan = hopcost_plan::advice(&ask, &request, &rust, &facts, &machine).map_err(usage)?;
+    let plan = hopcost_plan::advice(&ask, request, &rust, &facts, &machine).map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session)? == Ending::Interrupted {
-        let (path, kept) = session.kept().context("interrupted")?;
-        output::say(&format!(
-            "hopcost: interrupted; {kept} finished trials are kept in {}: the same command with \
-             --run of it says what is known by now",
-            path.display()
-        ));
-        return Ok(None);
-    }
-    let results = session.results()?;
-    drop(orphans);
-    spare(session.path())?;
-    results.advice.map(Some).context("the run has no answer")
+    RunSession::begin(setup, &about, plan, args.measured.out.as_deref())
 }

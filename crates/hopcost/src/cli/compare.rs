@@ -34,7 +34,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let of_blocks = args.duration.is_some() || args.measure.is_some();
     if of_blocks || seed.is_some() || !cpus.is_empty() {
         return Err(usage(
-            "--duration, --measure, --seed and --cpus go with --live: stored runs have their own",
+            "--budget, --measure, --seed and --cpus go with --live: stored runs have their own",
         ));
     }
     if let ([baseline, cases @ ..], []) = (args.what.as_slice(), args.new.as_slice())
@@ -133,7 +133,7 @@ pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow:
         selectors,
         axes: args.axes.0.clone(),
         measure_ns: duration("--measure", &args.measure)?,
-        ..args.measured.ask("--duration", args.duration.as_deref().unwrap_or(DURATION))?
+        ..args.measured.ask("--budget", args.duration.as_deref().unwrap_or(DURATION))?
     };
     let machine = host::machine(&args.measured.cpus)?;
     let rust = hopcost_probe::worker::mechanisms();

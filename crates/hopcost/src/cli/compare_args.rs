@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
     pub(super) statistic: Option<Statistic>,
     /// Time at most, with --along for each value (20s); a comparison stops when it is decided
-    #[arg(long, value_name = "TIME", visible_alias = "budget")]
+    #[arg(long = "budget", value_name = "TIME", alias = "duration")]
     pub(super) duration: Option<String>,
     #[command(flatten)]
     pub(super) axes: AxisArgs,

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
     /// Time at most
-    #[arg(long, value_name = "TIME", visible_alias = "duration", default_value = "30s")]
+    #[arg(long, value_name = "TIME", alias = "duration", default_value = "30s")]
     budget: String,
     #[command(flatten)]
     axes: AxisArgs,

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     question: Vec<String>,
     /// Time at most; it ends when every claim is decided
-    #[arg(long, value_name = "TIME", visible_alias = "duration", default_value = "10m")]
+    #[arg(long, value_name = "TIME", alias = "duration", default_value = "10m")]
     budget: String,
     /// Rounds at most
     #[arg(long, value_name = "N",

@@ -12,8 +12,8 @@ use crate::run::runtimes::Runtimes;
 /// Arguments of `list`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How to print it (text, json, md)
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format
+    #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
     format: Format,
     /// Also this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
-    let format = output::mechanism_format(args.format)?;
+    let format = output::mechanism_format(args.format);
     let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
     output::write(document.as_bytes(), None)?;
     Ok(exit::OK)

@@ -15,6 +15,7 @@ mod explain;
 mod facts;
 mod fleet;
 mod fleet_index;
+mod help;
 mod host;
 mod input;
 mod judge;
@@ -38,10 +39,10 @@ mod worker_check;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hopcost_probe::sys;
 
-/// What it costs to hand a message across a boundary, how sure that is, and why.
+/// Measure what it costs to pass a message; with no arguments: this machine, about a minute
 ///
 /// Without a subcommand: the ladder of every mechanism on this machine, in
 /// about a minute. With a suite, mechanisms, cases or options of `run` alone
@@ -49,7 +50,8 @@ use hopcost_probe::sys;
 #[derive(Parser)]
 #[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
+    override_usage = "hopcost [COMMAND]",
+    after_long_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
 3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
 )]
 pub struct Cli {
@@ -61,25 +63,25 @@ pub struct Cli {
 enum Command {
     /// Measure: a suite, or the cases you name
     Run(Box<run::Args>),
-    /// Every mechanism, and whether it can be measured here
+    /// List every mechanism, and whether it can be measured here
     List(list::Args),
-    /// What exactly a mechanism does and what its number contains
+    /// Show what a mechanism does and what its number contains
     Show(show::Args),
     /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
     Report(report::Args),
     /// Report which is faster, stored runs or cases side by side; fail CI if slower
     Compare(Box<compare_args::Args>),
-    /// Say which mechanism to use for messages of a size, at a rate, within limits
+    /// Recommend a mechanism for a message size, a rate and limits
     Advise(Box<advise::Args>),
-    /// Say where the time of a round trip goes, by the kernel's events
+    /// Break a round trip down into its parts, from kernel events (as root)
     Explain(Box<explain::Args>),
     /// Measure many hosts, and report which are outliers
     Fleet(fleet::Args),
-    /// Judge which published sentences about costs hold on this machine
+    /// Check published claims about costs on this machine
     Judge(Box<judge::Args>),
-    /// Say what of this machine will disturb a measurement, and what to do about it first
+    /// Check this machine for sources of noise and say what to fix first
     Doctor(doctor::Args),
-    /// Be the far end of a run on another host (`hopcost run --peer`)
+    /// Listen for a run started on another host (`hopcost run --peer`)
     Serve(Box<serve::Args>),
     /// The same as `doctor --self-test`
     #[command(hide = true)]
@@ -88,6 +90,7 @@ enum Command {
     #[command(hide = true)]
     Facts,
     /// Print a completion script for a shell
+    #[command(hide = true)]
     Completions(completions::Args),
     /// Print the manual page (troff)
     #[command(hide = true)]
@@ -98,8 +101,13 @@ enum Command {
     /// One trial with a fixed number of operations, as JSON
     #[command(hide = true)]
     Trial(trial::Args),
-    /// Test a worker (`worker check PATH`); alone, be the one for Rust on stdin and stdout
+    /// Check, list or install the workers of other languages
     Worker(worker::Args),
+}
+
+/// The command line as it is parsed and shown.
+fn command() -> clap::Command {
+    help::shaped(Cli::command())
 }
 
 fn version() -> &'static str {
@@ -143,11 +151,13 @@ pub fn main() -> ExitCode {
         return ExitCode::from(exit::USAGE);
     }
     let words = command_line::arguments(&Cli::command());
-    let cli = match Cli::try_parse_from(&words) {
+    let parsed = command().try_get_matches_from(&words);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) if is_help(&error) => error.exit(),
         Err(error) => {
-            output::say(&format!("hopcost: {}", one_line(&error)));
+            let line = help::as_typed(&one_line(&error), &words);
+            output::say(&format!("hopcost: {line}"));
             return ExitCode::from(exit::USAGE);
         }
     };
@@ -169,9 +179,9 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Facts) => facts::run(),
-        Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
-        Some(Command::Man) => completions::man(Cli::command()),
-        Some(Command::Reference(args)) => reference::run(&args, Cli::command()),
+        Some(Command::Completions(args)) => completions::run(&args, command()),
+        Some(Command::Man) => completions::man(command()),
+        Some(Command::Reference(args)) => reference::run(&args, command()),
         Some(Command::Trial(args)) => trial::run(&args),
         Some(Command::Worker(args)) => match worker::run(args) {
             Ok(code) => return code,
@@ -183,7 +193,8 @@ pub fn main() -> ExitCode {
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // One line: the chain of causes, outermost first.
-            output::say(&format!("hopcost: {error:#}"));
+            let line = help::as_typed(&format!("{error:#}"), &words);
+            output::say(&format!("hopcost: {line}"));
             ExitCode::from(exit::code_of(&error))
         }
     }

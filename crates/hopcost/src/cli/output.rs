@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
@@ -23,12 +24,18 @@ pub enum Format {
     Text,
     /// The document behind every view (schema hopcost/1)
     Json,
-    /// One row a case
+    /// One row per case and statistic
     Csv,
     /// Markdown
     Md,
     /// One self-contained offline page
     Html,
+}
+
+/// Takes these formats alone.
+pub fn only(formats: &'static [&'static str]) -> impl TypedValueParser<Value = Format> {
+    let parse = |name: String| Format::from_str(&name, false).unwrap_or(Format::Text);
+    PossibleValuesParser::new(formats).map(parse)
 }
 
 /// Writes a document to a file or to stdout.
@@ -170,12 +177,11 @@ pub fn say(text: &str) {
 }
 
 /// How to show mechanisms.
-pub fn mechanism_format(format: Format) -> anyhow::Result<mechanisms::Format> {
+pub fn mechanism_format(format: Format) -> mechanisms::Format {
     match format {
-        Format::Text => Ok(mechanisms::Format::Text(style())),
-        Format::Json => Ok(mechanisms::Format::Json),
-        Format::Md => Ok(mechanisms::Format::Markdown),
-        Format::Csv | Format::Html => Err(usage("mechanisms are printed as text, json or md")),
+        Format::Json => mechanisms::Format::Json,
+        Format::Md => mechanisms::Format::Markdown,
+        Format::Text | Format::Csv | Format::Html => mechanisms::Format::Text(style()),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::run::scratch::Scratch;
 /// Arguments of `report`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A run: a path, the beginning of an id, `last`, or `last~1` for the one before
+    /// A run: a path, the beginning of an id, last, or last~1 for the one before
     #[arg(default_value = "last")]
     run: String,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct Args {
     /// With --format csv: which rows and columns
     #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots"])]
     layout: Option<Layout>,
-    /// Compute every estimate again and compare it with the stored one, to the last bit
+    /// Compare every stored estimate with one computed again, to the last bit
     #[arg(long, conflicts_with_all = ["details", "sentence", "percentiles", "samples", "layout", "html", "plots"])]
     recompute: bool,
 }

@@ -16,6 +16,7 @@ use hopcost_model::units;
 use hopcost_plan::{Ask, Machine, SuiteSource};
 
 use super::exit::{self, usage};
+use super::help;
 use super::input;
 use super::output;
 use super::own::{self, Asked, Own};
@@ -33,13 +34,13 @@ use crate::run::{self, Ending, scratch};
 /// Arguments of `run`.
 #[derive(clap::Args, Default)]
 pub struct Args {
-    /// Cases: `pipe`, `'unix-*'`, 'roundtrip/pipe?payload=64,4KiB&place=same-cpu'
+    /// Cases: pipe, 'unix-*', 'roundtrip/pipe?payload=64,4KiB&place=same-cpu'
     #[arg(value_name = "CASE")]
     selectors: Vec<String>,
     /// A suite: a name (`hopcost list --suites`) or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     suite: Option<String>,
-    /// Run the suite's full variant, if it has one (prints the expected duration first)
+    /// Run the suite's full variant, if it has one
     #[arg(long)]
     full: bool,
     /// Mechanisms, names or globs
@@ -59,11 +60,11 @@ pub struct Args {
     /// Rounds: trials of each case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
-    /// Rounds for those cases whose interval is wider than this to either side (2%)
+    /// More rounds for cases whose interval is wider than this to either side (2%)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until: Option<f64>,
     /// Time for all of it (75s, 2m)
-    #[arg(long, value_name = "TIME", visible_alias = "duration")]
+    #[arg(long, value_name = "TIME", alias = "duration")]
     budget: Option<String>,
     /// Aimed length of a trial's measured phase (50ms)
     #[arg(long, value_name = "TIME")]
@@ -80,7 +81,7 @@ pub struct Args {
     /// Where to store the run
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A name that runs which belong together share, stored with each
+    /// A name to store with runs that belong together
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
     /// Resume an interrupted run
@@ -119,7 +120,7 @@ fn not_resumed() -> impl Iterator<Item = &'static str> {
         "group",
         "dry_run",
     ];
-    others.into_iter().chain(AXES.iter().map(|axis| axis.option)).chain(how)
+    others.into_iter().chain(AXES.iter().map(|axis| axis.key)).chain(how)
 }
 
 /// The options that give values on the axes of a case, made from their table; by key.
@@ -129,8 +130,9 @@ pub(super) struct AxisArgs(pub BTreeMap<&'static str, Vec<String>>);
 impl clap::Args for AxisArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
         command.args(AXES.iter().map(|axis| {
-            clap::Arg::new(axis.option)
-                .long(axis.option)
+            clap::Arg::new(axis.key)
+                .long(axis.key)
+                .aliases(help::OLD_NAMES.iter().filter(|(_, new)| *new == axis.key).map(|of| of.0))
                 .help(axis.help)
                 .value_name("LIST")
                 .value_delimiter(',')
@@ -144,7 +146,7 @@ impl clap::Args for AxisArgs {
 
 impl clap::FromArgMatches for AxisArgs {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let values = |axis: &Axis| matches.get_many(axis.option).into_iter().flatten().cloned();
+        let values = |axis: &Axis| matches.get_many(axis.key).into_iter().flatten().cloned();
         Ok(Self(AXES.iter().map(|axis| (axis.key, values(axis).collect())).collect()))
     }
     fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {

@@ -13,8 +13,8 @@ use crate::run::runtimes::Runtimes;
 pub struct Args {
     /// The mechanism's name, as `hopcost list` gives it
     mechanism: String,
-    /// How to print it (text, json, md)
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format
+    #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
     format: Format,
     /// Only that of this runtime, in full
     #[arg(long, value_name = "NAME")]
@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| &row.facts);
-    let format = output::mechanism_format(args.format)?;
+    let format = output::mechanism_format(args.format);
     let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();
     let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
     let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref(), format);

@@ -18,27 +18,26 @@ use super::progress;
 /// The options.
 #[derive(clap::Args, Default)]
 pub struct Shown {
-    /// How to print it; text where nothing is said
+    /// Output format [default: text]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Print every number and finding as text, not the answer alone
+    /// Print every number and finding as text
     #[arg(long, conflicts_with_all = ["format", "sentence"])]
     details: bool,
-    /// Print each ranking as one line to paste: values, intervals, machine, command
+    /// Print each ranking as one line to paste, with machine and command
     #[arg(long, conflicts_with = "format")]
     sentence: bool,
-    /// Print these percentiles of each case (50, 90, 95 of wake-ups and streams, 99, 99.9)
+    /// Print these percentiles of each case (50, 90, 99, 99.9; 95 of wake-ups and streams)
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile,
           conflicts_with_all = ["format", "details", "sentence"])]
     percentiles: Vec<Statistic>,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write it as a page: FILE.html, or hopcost-ID.html in this directory; `report`
-    /// then prints nothing else, as with --plots
+    /// Write a page: FILE.html, or hopcost-ID.html in this directory
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = page)]
     html: Option<Option<PathBuf>>,
-    /// Write each plot into this directory, as NAME.svg
+    /// Write each plot into this directory as NAME.svg
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
 }

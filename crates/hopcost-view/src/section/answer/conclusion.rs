@@ -1,126 +1,123 @@
-//! What to use, in words: the first lines of an answer.
+//! What to use, in words: the first lines of an answer, and the contrast of two cases, its last.
 
-use hopcost_model::results::{LadderGroup, LadderRow, RankedBy, RankedCase, Results};
+use hopcost_model::group::distinct;
+use hopcost_model::results::Ratio;
 
-use super::order::{Ranks, ends, name_without_size, ranking, usual};
-use crate::names::{Place, at, headline};
+use super::entry::{Entry, ends, usual};
+use crate::names::Place;
 use crate::number;
-use crate::section::model::{Block, Cell, facts};
+use crate::section::model::{Block, Cell, facts, says};
 
 /// Names that a tie lists.
-const NAMES_MAX: usize = 4;
+const NAMES_MAX: usize = 3;
+/// Characters of a line.
+const LINE_MAX: usize = 88;
 /// An interval that reaches further than this share of its value ranks nothing.
 const NOISY: f64 = 0.5;
 
-/// A case with its name and value.
-struct Named {
-    name: String,
-    value: String,
-    rank: Option<u32>,
-    noisy: bool,
-}
-
-/// The conclusion of a group: a line per place, and one on what spinning takes.
-pub(super) fn blocks(group: &LadderGroup, results: &Results) -> Vec<Block> {
-    let usual = usual(group.rows.iter());
-    let named = |row: &LadderRow, place, ranks: &Ranks| {
-        let (index, case) = at(row, place, results)?;
-        let estimate = headline(case)?.1;
-        let (point, high) = (estimate.point?, estimate.high.or(estimate.point)?);
-        let bytes = Some(case.case.payload_bytes.unwrap_or(0));
-        let label = name_without_size(row, usual, bytes, results);
-        let value = number::time(point, estimate.digits.clamp(2, 3));
-        let noisy = high - point > NOISY * point;
-        Some((point, Named { name: label, value, rank: ranks.number(index as u32), noisy }))
-    };
-    let of = |place, spins: bool| {
-        let ranks = Ranks::of(group, place, RankedBy::Time);
-        let rows = group.rows.iter().filter(|row| row.spins == spins);
-        let mut all: Vec<(f64, Named)> = rows.filter_map(|row| named(row, place, &ranks)).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        all.into_iter().map(|(_, named)| named).collect::<Vec<_>>()
-    };
+/// The conclusion of entries of one group: a line per place, and one on the fastest that spins.
+pub(super) fn blocks(entries: &[Entry<'_>]) -> Vec<Block> {
+    let Some(group) = entries.first().map(|entry| entry.group) else { return Vec::new() };
+    let mut entries: Vec<&Entry> = entries.iter().collect();
+    entries.sort_by(|a, b| a.point().total_cmp(&b.point()));
+    let (spinning, sleeping): (Vec<&Entry>, Vec<&Entry>) =
+        entries.into_iter().partition(|entry| entry.row.spins);
     let mut lines: Vec<(&str, Cell)> = Vec::new();
     for place in Place::ALL {
-        let ratio = ranking(group, place, RankedBy::Time).and_then(|of| times(&of.cases));
-        let said = sentence(&of(place, false), ratio);
-        lines.extend(said.map(|said| (place.name(), Cell::text(said))));
+        let here: Vec<&Entry> =
+            sleeping.iter().copied().filter(|entry| entry.place == place).collect();
+        lines.extend(sentence(&here).map(|said| (place.name(), Cell::text(said))));
     }
-    let spinning = Place::ALL.into_iter().filter_map(|place| {
-        let best = of(place, true).into_iter().next()?;
-        let noise = if best.noisy { ", too noisy to rank" } else { "" };
+    lines.extend(spinning.first().map(|best| {
         let name = best.name.replace(", spinning", "");
-        Some(format!("{name} takes {} on {}{noise}", best.value, place.name()))
-    });
-    let spinning: Vec<String> = spinning.collect();
-    if !spinning.is_empty() {
-        let said = format!("{}, but keeps the CPU of each end busy", spinning.join("; "));
-        lines.push(("spinning", Cell::text(said)));
-    }
+        let noise = if is_noisy(best) { ", too noisy to rank," } else { "" };
+        let (value, place) = (value(best), best.place.name());
+        let said = format!("{name} takes {value} on {place}{noise} but keeps each CPU busy");
+        ("spinning", Cell::text(said))
+    }));
     if lines.is_empty() {
         return Vec::new();
     }
     let what = if group.batched { "" } else { " (median)" };
-    let title = format!("Fastest {}{}{what}", group.title, ends(usual));
-    vec![Block::Heading(title), facts(lines)]
+    let title = format!("Fastest {}{}{what}", group.title, ends(usual(&group.rows)));
+    vec![says(format!("{title}:")), facts(lines)]
 }
 
-/// Of two cases, how many times as long the slower takes as the faster: the value and its least.
-fn times(cases: &[RankedCase]) -> Option<(f64, f64)> {
-    let [first, second] = cases else { return None };
-    let ratio = |case: &RankedCase| case.ratio.clone().filter(|ratio| ratio.low.is_some());
-    let (faster, slower) = (ratio(first)?, ratio(second)?);
-    match faster.point == 1.0 {
-        true => Some((slower.point, slower.low?)),
-        false => Some((1.0 / faster.point, 1.0 / faster.high?)),
-    }
+fn value(entry: &Entry) -> String {
+    number::time(entry.point(), entry.estimate.digits.clamp(2, 3))
 }
 
-/// `pipe is fastest, 5.2 µs; fifo and udp tie for second, 6.0 µs; slowest: tcp, 16 µs`
-fn sentence(cases: &[Named], times: Option<(f64, f64)>) -> Option<String> {
-    let first = cases.first()?;
-    let of_rank = |rank| cases.iter().filter(|case| case.rank == Some(rank)).collect::<Vec<_>>();
+fn is_noisy(entry: &Entry) -> bool {
+    let high = entry.estimate.high.unwrap_or(f64::INFINITY);
+    high - entry.point() > NOISY * entry.point()
+}
+
+/// `pipe is fastest, 5.2 µs; then fifo and udp, about 6.0 µs; slowest: tcp, 16 µs`
+fn sentence(entries: &[&Entry]) -> Option<String> {
+    let first = entries.first()?;
+    let of_rank = |number| {
+        let is_it = |entry: &&&Entry| entry.rank.is_some_and(|rank| rank.number == number);
+        entries.iter().filter(is_it).copied().collect::<Vec<_>>()
+    };
     let (best, second) = (of_rank(1), of_rank(2));
-    let Some(last) = cases.last().filter(|_| !best.is_empty()) else {
-        return Some(match cases {
-            [only] => format!("{} takes {}", only.name, only.value),
-            _ => format!("{} was lowest, {}: not ranked", first.name, first.value),
+    let Some(last) = entries.last().filter(|_| !best.is_empty()) else {
+        return Some(match entries {
+            [only] => format!("{} takes {}", only.name, value(only)),
+            _ => format!("{} was lowest, {}: not ranked", first.name, value(first)),
         });
     };
-    let mut said = match best.as_slice() {
-        [only] => format!("{} is fastest, {}", only.name, only.value),
-        _ => format!("{} show no difference, about {}", listed(&best), first.value),
-    };
-    match (second.as_slice(), times) {
-        ([only], Some((point, least))) => said.push_str(&format!(
-            "; {} takes {} × as long, at least {} ×",
-            only.name,
-            number::plain(point, 3),
-            number::plain(least, 3)
-        )),
-        ([], _) => {}
-        ([only], _) => said.push_str(&format!("; then {}, {}", only.name, only.value)),
-        (tied, _) => {
-            said.push_str(&format!("; then {}, about {}", listed(tied), tied[0].value));
-        }
+    let mut parts = vec![match best.as_slice() {
+        [only] => format!("{} is fastest, {}", only.name, value(only)),
+        _ => format!("{} show no difference, about {}", listed(&best), value(first)),
+    }];
+    parts.extend(second.first().map(|next| {
+        let about = if second.len() > 1 { "about " } else { "" };
+        format!("then {}, {about}{}", listed(&second), value(next))
+    }));
+    let is_later = last.rank.is_some_and(|rank| rank.number > 2);
+    parts.extend(is_later.then(|| format!("slowest: {}, {}", last.name, value(last))));
+    while parts.len() > 1 && parts.join("; ").chars().count() > LINE_MAX {
+        parts.pop();
     }
-    if last.rank > Some(2) {
-        said.push_str(&format!("; slowest: {}, {}", last.name, last.value));
-    }
-    Some(said)
+    Some(parts.join("; "))
 }
 
 /// `pipe, fifo and 3 more`
-fn listed(cases: &[&Named]) -> String {
+fn listed(entries: &[&Entry]) -> String {
     let mut names: Vec<String> =
-        cases.iter().take(NAMES_MAX).map(|case| case.name.clone()).collect();
-    if cases.len() > NAMES_MAX {
-        names.truncate(NAMES_MAX - 1);
-        names.push(format!("{} more", cases.len() + 1 - NAMES_MAX));
+        entries.iter().take(NAMES_MAX).map(|entry| entry.name.clone()).collect();
+    if entries.len() > NAMES_MAX {
+        names.push(format!("{} more", entries.len() - NAMES_MAX));
     }
     match names.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
         None => String::new(),
     }
+}
+
+/// Of a run of two cases at a place, a sentence on how they differ there.
+pub(super) fn contrasts(entries: &[Entry<'_>]) -> Vec<String> {
+    let places = distinct(entries.iter().map(|entry| entry.place)).into_iter();
+    let said = |place: Place| {
+        let mut here = entries.iter().filter(|entry| entry.place == place);
+        let (Some(a), Some(b), None) = (here.next(), here.next(), here.next()) else { return None };
+        let is_base = |of: &Entry| of.ratio.is_some_and(|ratio| ratio.baseline == of.case.id);
+        let (base, other) = if is_base(a) { (a, b) } else { (b, a) };
+        let said = contrast(other.ratio.filter(|_| is_base(base))?)?;
+        Some(format!("On {}, {} takes {said} as {}.", place.name(), other.name, base.name))
+    };
+    places.filter_map(said).collect()
+}
+
+/// `2.31 × as long (95 %: 2.2 to 2.4)`, or the bounds where no difference was shown.
+fn contrast(ratio: &Ratio) -> Option<String> {
+    let (low, high) = (number::plain(ratio.low?, 3), number::plain(ratio.high?, 3));
+    Some(match ratio.low? > 1.0 || ratio.high? < 1.0 {
+        true => {
+            let point = number::plain(ratio.point, 3);
+            format!("{point} × as long (95 %: {low} to {high})")
+        }
+        false => format!("from {low} to {high} × as long (95 %, no difference shown)"),
+    })
 }

@@ -1,189 +1,168 @@
-//! The answer: what a run found, on one screen. Tables with one number a cell, each with
-//! its ranking in words.
+//! The answer: what a run found, on one screen. The conclusion in words, a table for each question,
+//! and what to know of them.
 
 mod conclusion;
-mod cross;
 mod doubt;
-mod group;
+mod entry;
 mod know;
-mod order;
+mod pivot;
+mod question;
 mod runtimes;
 pub(super) mod stall;
+mod table;
 mod tails;
 mod unit;
 mod wake;
 
-use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Results, Statistic, StreamResult};
+use hopcost_model::results::{RankedBy, Results, Statistic};
 use hopcost_model::text::count;
 
 pub(super) use self::doubt::Doubts;
-pub(super) use self::order::between;
+pub(crate) use self::entry::between;
+use self::entry::{Entry, by_rank};
+use self::question::{Question, Shape};
 pub(super) use self::unit::ticks;
-use super::model::{Block, Medium, Section, says};
-use super::runtimes::told;
+use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
 use super::{comparison, head, load};
-use crate::names::all_of;
-
-/// Rows of round trips up to which each group has a table of its own.
-const ROWS_MAX: usize = 23;
-
-/// Rows of a stream's group up to which they stand in a line, where others have tables.
-const IN_A_LINE_MAX: usize = 2;
+use crate::names::capitalised;
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let blocks = match results.comparison.is_some() {
-        true => know::blocks(results, &Doubts::of(results)),
+    let (mut all, rest) = match results.comparison.is_some() {
+        true => (Vec::new(), know::blocks(results, &Doubts::of(results))),
         false => blocks(results),
     };
-    Section::of("answer", blocks)
+    all.extend(rest);
+    // A document has room for all columns.
+    let whole = |block: Block| match block {
+        Block::Table(table) => Block::Table(Table { form: Form::Columns, ..table }),
+        other => other,
+    };
+    Section::of("answer", all.into_iter().map(whole))
 }
 
-pub(super) fn blocks(results: &Results) -> Vec<Block> {
+/// The conclusion, and what stands below it.
+pub(super) fn blocks(results: &Results) -> (Vec<Block>, Vec<Block>) {
     let doubts = &Doubts::of(results);
     if let Some(found) = &results.comparison {
         let mut blocks = comparison::blocks(found);
         blocks.extend(know::blocks(results, doubts));
-        return blocks;
+        return (Vec::new(), blocks);
     }
+    let mut questions = question::all(results);
+    let concluded = question::conclude(&mut questions, results);
     let mut blocks: Vec<Block> = ticks(results).map(says).into_iter().collect();
-    blocks
-        .extend(concluded(results).map_or(Vec::new(), |group| conclusion::blocks(group, results)));
     blocks.extend(runtimes::tables(results, doubts));
-    let told = told(results);
-    let is_told = |group: &LadderGroup| {
-        all_of(group, results).any(|(_, _, index, _)| told.contains(&(index as u32)))
-    };
-    let groups = results.ladder.iter();
-    let groups: Vec<&LadderGroup> =
-        groups.filter(|group| is_measured(group, results) && !is_told(group)).collect();
-    // The cases of a group all do the same.
-    let of = |workload: Workload| {
-        let does = |case: &CaseResult| case.case.workload == workload;
-        let own = |group: &&LadderGroup| all_of(group, results).next().is_some_and(|of| does(of.3));
-        groups.iter().copied().filter(own).collect::<Vec<_>>()
-    };
-    blocks.extend(round_trips(&of(Workload::Roundtrip), results, doubts));
-    let wakes = of(Workload::Wake);
-    blocks.extend(match wakes.as_slice() {
-        [only] => group::table(only, &[], results, doubts),
-        groups => swept(groups, results, doubts),
-    });
-    blocks.extend(if wakes.is_empty() { Vec::new() } else { wake::notes(results) });
+    blocks.extend(tables(&questions, results, doubts));
     blocks.extend(load::answer(results, &|case| doubts.mark(case)));
-    let mut streams = grouped(of(Workload::Stream), |group| {
-        stream_of(group, results).map(|stream| (stream.ack.clone(), stream.fields))
-    });
-    let several = streams.len() > 1;
-    // Stable: what was swept goes before what was measured besides.
-    streams.sort_by_key(|(_, groups)| std::cmp::Reverse(groups.len()));
-    blocks.extend(streams.into_iter().flat_map(|(_, groups)| match groups.as_slice() {
-        [only] if !several => group::table(only, &[], results, doubts),
-        groups => swept(groups, results, doubts),
-    }));
+    blocks.extend(wake::notes(results));
     blocks.extend(stall::said(results));
-    for group in of(Workload::Call) {
-        blocks.extend(group::calls(group, results, doubts));
+    if !blocks.is_empty() {
+        blocks.push(legend(&questions, results));
     }
-    blocks.extend(order::legend(&blocks, results));
     blocks.extend(know::blocks(results, doubts));
+    let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
+    if measured == concluded.len() {
+        blocks.extend(notes(conclusion::contrasts(&concluded)));
+    }
+    (conclusion::blocks(&concluded), blocks)
+}
+
+/// A table for each question. The last of one place or two stands beside the calls.
+fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let is_placed = |of: &&Question| of.shape == Shape::Placed;
+    let lines = questions.iter().find(|of| of.shape == Shape::Calls);
+    let beside = questions.iter().skip(1).rfind(is_placed).filter(|_| lines.is_some());
+    let table = |question: &Question| {
+        let Question { title, entries, shape } = question;
+        match shape {
+            Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
+                let brief = table::placed(entries, table::Extent::Brief, results, doubts);
+                let title = capitalised(&entries[0].group.title);
+                let left = vec![Block::Heading(title), Block::Table(brief)];
+                let calls = lines.map(|of| table::listed(&of.title, &of.entries, results, doubts));
+                vec![Block::Beside(left, calls.into_iter().collect())]
+            }
+            Shape::Placed => {
+                let whole = table::placed(entries, table::Extent::Whole, results, doubts);
+                vec![Block::Heading(title.clone()), Block::Table(whole)]
+            }
+            Shape::Swept(by) => table::swept(entries, *by, results, doubts),
+            Shape::Calls if beside.is_some() => Vec::new(),
+            Shape::Line | Shape::Calls => table::in_lines(title, entries, results, doubts),
+        }
+    };
+    questions.iter().flat_map(table).collect()
+}
+
+/// The percentiles that are asked for, and what to know of the run.
+pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+    let mut blocks = tails::tables(results, asked);
+    blocks.extend(know::blocks(results, &Doubts::of(results)));
     blocks
 }
 
-/// The group that an answer begins with: round trips before anything else, the one with most
-/// cases of them. Tables of their own have their own words.
-fn concluded(results: &Results) -> Option<&LadderGroup> {
-    if results.runtimes.is_some() || !results.loads.is_empty() {
-        return None;
-    }
-    let rank = |group: &&LadderGroup| {
-        let cases = all_of(group, results).filter(|(.., case)| case.estimates.is_some());
-        let mut cases = cases.peekable();
-        let is_round_trip =
-            cases.peek().is_some_and(|of| of.3.case.workload == Workload::Roundtrip);
-        (is_round_trip && !group.batched, cases.count())
-    };
-    let measured = results.ladder.iter().filter(|group| is_measured(group, results));
-    // The last of equals is what `max_by_key` takes: the first stands first.
-    measured.rev().max_by_key(rank)
-}
-
-/// The percentiles that are asked for.
-pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    tails::tables(results, asked)
-}
-
-/// Each ranking in a line, with its values, the machine and the command.
+/// Each ranking in a line, with its values, the machine, the command and what to know of the run.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
     let date = results.about.started.split('T').next().unwrap_or_default();
-    let where_from = format!(
-        "{}; {}, nominal 95 % intervals; {date}, {}",
+    let rounds = count(results.plan.rounds_done as usize, "round");
+    let mut besides = format!(
+        "{}; {rounds}, nominal 95 % intervals; {date}, {}",
         head::machine(&results.host),
-        count(results.plan.rounds_done as usize, "round"),
         results.command
     );
-    let doubts = distinct(head::doubts(results).map(|finding| finding.code.word()));
-    let doubts = doubts.into_iter().map(|code| format!("; {code}")).collect::<String>();
-    let disturbed = results.disturbed.as_ref().map(|why| format!("; disturbed: {why}"));
-    let doubts = format!("{}{doubts}", disturbed.unwrap_or_default());
+    let disturbed = results.disturbed.as_ref().map(|why| format!("disturbed: {why}"));
+    let doubts = head::doubts(results).map(|finding| finding.evidence.clone());
+    for said in disturbed.into_iter().chain(distinct(doubts)) {
+        besides = format!("{besides}; {}", said.trim_end_matches('.'));
+    }
     if let Some(found) = &results.comparison {
-        let besides = format!("{}; {date}{doubts}", head::machine(&results.host));
         return comparison::live_sentences(found, &besides);
     }
-    let rankings = |group| order::sentences(group, results);
-    let said = results.ladder.iter().flat_map(rankings);
-    said.map(|said| format!("{said} ({where_from}{doubts})")).collect()
-}
-
-/// Round trips: a table per group, or one of all sizes where that would be too long. What a fast
-/// machine times in batches stands in the table of its size.
-fn round_trips(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let (aside, timed): (Vec<&LadderGroup>, Vec<&LadderGroup>) =
-        groups.iter().copied().partition(|group| group.batched);
-    if timed.is_empty() {
-        return aside.into_iter().flat_map(|of| group::table(of, &[], results, doubts)).collect();
-    }
-    let rows: usize = timed.iter().map(|group| group.rows.len()).sum();
-    let sizes = timed.len() > 2 && rows <= 2 * timed.len();
-    match timed.len() > 1 && rows > ROWS_MAX || sizes {
-        true => cross::tables(&timed, RankedBy::Time, results, doubts),
-        false => {
-            timed.iter().flat_map(|group| group::table(group, &aside, results, doubts)).collect()
+    let mut lines = Vec::new();
+    for group in &results.ladder {
+        for by in [RankedBy::Time, RankedBy::Throughput] {
+            let all = entry::entries(group, by, entry::usual(&group.rows), results);
+            for (place, mut of) in grouped(all, |entry| entry.place) {
+                of.sort_by(|a, b| match by {
+                    RankedBy::Time => a.point().total_cmp(&b.point()),
+                    RankedBy::Throughput => b.point().total_cmp(&a.point()),
+                });
+                let (what, scale) = match by {
+                    RankedBy::Time if group.batched => ("cost", Scale::Time),
+                    RankedBy::Time => ("p50", Scale::Time),
+                    RankedBy::Throughput => ("throughput", Scale::Named("Gbit/s".to_owned())),
+                };
+                let title = table::titled(group, results);
+                let named = of.iter().map(|entry| (entry.rank, entry.in_words(scale.clone())));
+                let said = by_rank(named);
+                lines.push(format!("{title}, {}, {what}: {said} ({besides})", place.name()));
+            }
         }
     }
+    lines
 }
 
-/// What was swept: a table of its own, or crossed with what it was swept over.
-fn swept(groups: &[&LadderGroup], results: &Results, doubts: &Doubts) -> Vec<Block> {
-    match groups {
-        [] => Vec::new(),
-        [only] if only.rows.len() <= IN_A_LINE_MAX => group::in_lines(only, results, doubts),
-        [only] => group::table(only, &[], results, doubts),
-        all => {
-            let crossed = swept_by(all, results).into_iter();
-            let crossed = crossed.flat_map(|by| cross::tables(all, by, results, doubts));
-            crossed.chain(cross::alone(all, results, doubts)).collect()
-        }
-    }
-}
-
-/// What groups are crossed by. Where each message waits for its acknowledgement, a flow's
-/// throughput says what its latency would.
-fn swept_by(groups: &[&LadderGroup], results: &Results) -> Vec<RankedBy> {
-    let stream = groups.iter().find_map(|group| stream_of(group, results));
-    match stream.map(|stream| stream.window) {
-        None => vec![RankedBy::Time],
-        Some(Some(1)) => vec![RankedBy::Throughput],
-        Some(_) => vec![RankedBy::Throughput, RankedBy::Time],
-    }
-}
-
-fn stream_of<'a>(group: &'a LadderGroup, results: &'a Results) -> Option<&'a StreamResult> {
-    all_of(group, results).find_map(|(.., case)| case.stream.as_ref())
-}
-
-fn is_measured(group: &LadderGroup, results: &Results) -> bool {
-    all_of(group, results).any(|(.., case)| case.estimates.is_some())
+/// What ranks, intervals and marks mean, as far as there are any.
+fn legend(questions: &[Question<'_>], results: &Results) -> Block {
+    let any = |is: &dyn Fn(&Entry) -> bool| {
+        questions.iter().flat_map(|question| &question.entries).any(is)
+    };
+    let overlaps = match any(&|entry| entry.rank.is_some_and(|rank| rank.overlaps)) {
+        true => "; ~ overlaps the rank above",
+        false => "",
+    };
+    let rounds = results.plan.rounds_done;
+    let lines = [
+        any(&|entry| entry.rank.is_some()).then(|| {
+            format!("rank: same number = no difference shown in {rounds} rounds (95 %){overlaps}.")
+        }),
+        any(&|entry| entry.row.spins && entry.rank.is_none())
+            .then(|| format!("{} spins, which keeps its CPU busy: not ranked.", table::SPINS)),
+        any(&|entry| entry.name.contains("(threads)")).then(|| "(t) threads.".to_owned()),
+        any(&|entry| entry.name.contains("(processes)")).then(|| "(p) processes.".to_owned()),
+        Some("±: 95 %.".to_owned()),
+    ];
+    says(lines.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }

@@ -3,12 +3,9 @@
 use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::doubt::Doubts;
-use super::group::value;
-use super::order::words;
+use super::pivot::pivot;
 use crate::names::{capitalised, case_at};
-use crate::section::model::{
-    Block, Cell, Form, Interval, Scale, Table, Value, note, numbers, words as texts,
-};
+use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
@@ -24,7 +21,6 @@ pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Block> {
         if !rows.is_empty() {
             blocks.push(Block::Heading(capitalised(&matrix.title)));
             blocks.push(table(matrix, &rows, results, doubts));
-            blocks.extend(rows.iter().filter_map(|row| ranking(matrix, row)));
         }
         blocks.extend(only(matrix, &alone));
     }
@@ -41,37 +37,24 @@ fn table(
     results: &Results,
     doubts: &Doubts,
 ) -> Block {
-    let line = |row: &&RuntimeRow| {
-        let cells =
-            matrix.runtimes.iter().zip(&row.cells).map(|(runtime, cell)| match &cell.ratio {
-                Some(ratio) if runtime != BASE && ratio.low.is_some() => {
-                    Cell::from(Value::Ratio(ratio.clone(), Interval::Relative))
-                        .of(cell.result.map(|index| index as usize))
-                }
-                _ => value(
-                    cell.result.and_then(|index| case_at(results, index)),
-                    Scale::Time,
-                    doubts,
-                ),
-            });
-        let mut line: Vec<Cell> = vec![Cell::text(row.label.as_str())];
-        line.extend(cells);
-        line.resize(matrix.runtimes.len() + 1, Cell::none());
-        line
+    let columns: Vec<usize> = (0..matrix.runtimes.len()).collect();
+    let value = |row: &&RuntimeRow, at: &usize| {
+        let (runtime, cell) = (&matrix.runtimes[*at], row.cells.get(*at));
+        let Some(cell) = cell else { return Vec::new() };
+        let case = cell.result.and_then(|index| case_at(results, index));
+        let shown = match cell.ratio.as_ref().filter(|ratio| ratio.low.is_some()) {
+            Some(ratio) if runtime != BASE => {
+                Value::Ratio(ratio.clone(), Interval::Relative).into()
+            }
+            _ => {
+                let mark = case.map_or("", |(_, case)| doubts.mark(case));
+                Cell::brief(cell.value.as_ref(), Scale::Time, mark)
+            }
+        };
+        vec![(numbers(runtime), shown.of(case.map(|(index, _)| index)))]
     };
-    let columns =
-        std::iter::once(texts("")).chain(matrix.runtimes.iter().map(|name| numbers(name)));
-    let rows = rows.iter().map(line).collect();
-    Block::Table(Table { columns: columns.collect(), rows, form: Form::Columns })
-}
-
-/// The runtimes of a row, fastest first.
-fn ranking(matrix: &RuntimeMatrix, row: &RuntimeRow) -> Option<Block> {
-    let name = |case: &hopcost_model::results::RankedCase| {
-        matrix.runtimes.get(case.row as usize).cloned().unwrap_or_default()
-    };
-    let order = words(&row.ranking, name)?;
-    Some(note(format!("{}: {order}", row.label)))
+    let name = |row: &&RuntimeRow| vec![(texts(""), Cell::text(row.label.as_str()))];
+    Block::Table(pivot(rows, name, &columns, value))
 }
 
 /// `In one runtime only: mp-pipe (python) 14 µs, …`

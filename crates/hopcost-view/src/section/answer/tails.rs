@@ -1,9 +1,9 @@
 //! Percentiles, as many as are asked for.
 
-use hopcost_model::results::{CaseResult, LadderGroup, Results, Statistic};
+use hopcost_model::results::{LadderGroup, RankedBy, Results, Statistic};
 
-use super::order::{name, titled, usual};
-use crate::names::all_of;
+use super::entry::{entries, usual};
+use super::table::titled;
 use crate::section::model::{Block, Cell, Rows, Scale, numbers, says, words};
 use crate::section::words::estimated;
 
@@ -25,19 +25,18 @@ pub(super) fn tables(results: &Results, asked: &[Statistic]) -> Vec<Block> {
 }
 
 fn table(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    let usual = usual(group.rows.iter());
-    let timed = |case: &CaseResult| estimated(case, Statistic::P50).is_some();
-    let rows: Vec<_> = all_of(group, results).filter(|(.., case)| timed(case)).collect();
+    let mut rows = entries(group, RankedBy::Time, usual(&group.rows), results);
+    rows.retain(|entry| estimated(entry.case, Statistic::P50).is_some());
     if rows.is_empty() {
         return Vec::new();
     }
     let mut table = Rows::of(&rows)
-        .column(words(""), |(row, _, index, _)| Cell::text(name(row, usual, results)).of(*index))
-        .column(words(""), |(_, place, ..)| Cell::text(place.name()));
+        .column(words(""), |entry| Cell::text(entry.name.as_str()).of(entry.index))
+        .column(words(""), |entry| Cell::text(entry.place.name()));
     for statistic in asked {
-        table = table.column(numbers(statistic.label()), |(.., case)| {
-            Cell::brief(estimated(case, *statistic), Scale::Time, "")
+        table = table.column(numbers(statistic.label()), |entry| {
+            Cell::brief(estimated(entry.case, *statistic), Scale::Time, "")
         });
     }
-    vec![Block::Heading(titled(group, "")), table.table()]
+    vec![Block::Heading(titled(group, results)), table.table()]
 }

@@ -1,0 +1,61 @@
+//! Crosses two keys: a row for each value of one, columns for each value of the other.
+
+use crate::section::model::{Cell, Column, Form, Table};
+
+/// A column's head and what a row has there.
+pub(super) type Part = (Column, Cell);
+
+/// A table of `rows` and `columns` in their order. `name` gives the first columns of a row, `value`
+/// those of a row under one of `columns`: each time as many, or none where there is no value. A
+/// column without any value is left out.
+pub(super) fn pivot<R, C>(
+    rows: &[R],
+    name: impl Fn(&R) -> Vec<Part>,
+    columns: &[C],
+    value: impl Fn(&R, &C) -> Vec<Part>,
+) -> Table {
+    let rows_of = || rows.iter().map(|_| Vec::new()).collect();
+    let mut table = Table { columns: Vec::new(), rows: rows_of(), form: Form::Brief };
+    add(&mut table, &rows.iter().map(&name).collect::<Vec<_>>());
+    for column in columns {
+        add(&mut table, &rows.iter().map(|row| value(row, column)).collect::<Vec<_>>());
+    }
+    table
+}
+
+fn add(table: &mut Table, of_rows: &[Vec<Part>]) {
+    let width = of_rows.iter().map(Vec::len).max().unwrap_or(0);
+    for at in 0..width {
+        let mut parts = of_rows.iter().filter_map(|row| row.get(at));
+        let Some((head, _)) = parts.find(|(_, cell)| !cell.is_empty()) else { continue };
+        table.columns.push(head.clone());
+        for (row, own) in table.rows.iter_mut().zip(of_rows) {
+            row.push(own.get(at).map_or(Cell::none(), |(_, cell)| cell.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::section::model::{numbers, words};
+
+    #[test]
+    fn a_column_stands_where_one_row_has_a_value() {
+        let cells = [("a", 1, "a1"), ("a", 2, ""), ("b", 2, ""), ("b", 3, "b3")];
+        let value = |row: &&str, column: &i32| {
+            let found = cells.iter().filter(|(r, c, _)| (r, c) == (row, column));
+            let part = |(.., text): &(&str, i32, &str)| {
+                (numbers(&column.to_string()).over("x"), Cell::text(*text))
+            };
+            found.map(part).collect()
+        };
+        let name = |row: &&str| vec![(words(""), Cell::text(*row))];
+        let table = pivot(&["b", "a"], name, &[1, 2, 3], value);
+        let heads: Vec<String> = table.columns.iter().map(Column::whole).collect();
+        assert_eq!(heads, ["", "x, 1", "x, 3"]);
+        let texts: Vec<Vec<String>> =
+            table.rows.iter().map(|row| row.iter().map(crate::markdown::cell).collect()).collect();
+        assert_eq!(texts, [["b", "", "b3"], ["a", "a1", ""]]);
+    }
+}
