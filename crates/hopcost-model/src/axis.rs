@@ -249,7 +249,7 @@ pub static AXES: [Axis; 20] = [
     },
     Axis {
         key: "wait",
-        help: "Waits (block, spin, yield, spin-then-block, epoll; caller:callee)",
+        help: "Waits (block, spin, yield, spin-then-block, epoll). Per end: caller:callee",
         kind: Kind::Waits,
         of: Of::TwoEnds,
         spelled: Spelled::Always,

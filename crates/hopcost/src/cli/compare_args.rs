@@ -9,15 +9,13 @@ use super::{exit, output};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
-#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW
-       hopcost compare [OPTIONS] OLD... -- NEW...
-       hopcost compare [OPTIONS] --live CASE CASE...
-       hopcost compare [OPTIONS] CASE CASE --along AXIS=FROM..TO
+#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW | OLD... -- NEW...
+       hopcost compare [OPTIONS] --live CASE CASE... | CASE CASE --along AXIS=FROM..TO
        hopcost compare [OPTIONS] --worker OLD --worker NEW CASE
        hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
 pub struct Args {
-    /// Runs (as `report` takes them), directories of runs or two fleets, the baseline first; with --live
-    /// cases, each of which selects one, the baseline first; with two workers the case of both
+    /// Runs as `report` takes them, their directories, or cases; the baseline first. Also two fleets,
+    /// and with two workers the case of both
     #[arg(value_name = "RUN|CASE", required = true)]
     pub(super) what: Vec<String>,
     /// Runs, where a side has several: those before `--` are the baseline
@@ -30,8 +28,8 @@ pub struct Args {
     /// Measure cases now, side by side
     #[arg(long)]
     pub(super) live: bool,
-    /// Measure two cases side by side at each value of an axis, and between where one overtakes the
-    /// other (payload=64..1MiB, flows=1..16, gap=1us..1ms, rate=1k..1M); of stored ones, AXIS
+    /// Measure two cases along an axis (payload=64..1MiB); the axis is payload, flows, gap or rate.
+    /// More values are measured where one overtakes the other. AXIS alone shows stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub(super) along: Option<String>,
     /// Treat cases within this ratio of each other as equal
