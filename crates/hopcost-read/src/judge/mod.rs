@@ -84,6 +84,9 @@ struct Bench<'a> {
     cases: &'a BTreeMap<String, Vec<String>>,
 }
 
+/// Numbers in the answer to a question; the table of its claims has all.
+const NUMBERS_MAX: usize = 3;
+
 /// A value for each key that cases vary.
 type Level = BTreeMap<String, String>;
 
@@ -214,7 +217,8 @@ impl<'a> Bench<'a> {
         });
         let groups: Vec<String> = groups.collect();
         let sentence = |all: Vec<&str>| {
-            let all = distinct(all.into_iter().filter(|text| !text.is_empty()));
+            let mut all = distinct(all.into_iter().filter(|text| !text.is_empty()));
+            all.truncate(NUMBERS_MAX);
             (!all.is_empty()).then(|| words::sentence(&all.join("; ")))
         };
         let numbers = claims.iter().filter(|claim| claim.verdict.is_some());

@@ -19,6 +19,10 @@ const TELLING: [Code; 5] =
 /// A number with its unit.
 fn number(value: f64, unit: JudgedUnit) -> String {
     match unit {
+        JudgedUnit::Times if value > 0.0 && value < 0.01 => {
+            let decimals = 1.0 - libm::floor(libm::log10(value));
+            format!("{value:.*}", decimals as usize)
+        }
         JudgedUnit::Times | JudgedUnit::Number => format::three(value),
         JudgedUnit::Share => format::percent(value),
         JudgedUnit::Ns => format::ns(value),
@@ -74,10 +78,12 @@ pub fn subject(check: &Check) -> String {
 pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
     let values: Vec<(&JudgedPart, &Estimate)> =
         parts.iter().filter_map(|part| Some((*part, part.value.as_ref()?))).collect();
-    let numbers: Vec<String> = match values.as_slice() {
-        [] => return distinct(parts.iter().map(|part| part.because.as_str())).join("; "),
-        [(part, estimate)] => vec![with_interval(estimate, part.unit)],
-        all => {
+    let points = distinct(values.iter().map(|(part, estimate)| point(estimate, part.unit)));
+    let numbers: Vec<String> = match (values.as_slice(), points.as_slice()) {
+        ([], _) => return distinct(parts.iter().map(|part| part.because.as_str())).join("; "),
+        ([(part, estimate)], _) => vec![with_interval(estimate, part.unit)],
+        (_, [_]) => points,
+        (all, _) => {
             let one = |(part, estimate): &(&JudgedPart, &Estimate)| {
                 let level = part.level.as_deref().unwrap_or_default();
                 format!("{} ({level})", point(estimate, part.unit))
@@ -123,7 +129,9 @@ pub fn causes(of: &[&String], all: &[Reading], findings: &[Finding]) -> Vec<Stri
         let finding = findings.iter().find(is_it)?;
         let reading = all.iter().find(|one| Some(&one.result.id) == finding.case.as_ref())?;
         let timer = (*code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
-        Some(timer.unwrap_or_else(|| finding.evidence.trim_end_matches('.').to_owned()))
+        let evidence = finding.evidence.trim_end_matches('.');
+        let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
+        Some(timer.or(inner).unwrap_or_else(|| evidence.to_owned()))
     };
     TELLING.iter().filter_map(first).collect()
 }
