@@ -15,7 +15,8 @@ pub(crate) fn of<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Resu
     }
     // JSON has no word for such a number: `null` stands in its place.
     let back = serde_json::from_str::<T>(&text).ok().filter(|back| back == value);
-    back.map(|_| text).ok_or_else(|| "one of its numbers is not finite".to_owned())
+    back.map(|_| text)
+        .ok_or_else(|| "it would read back as something else: a number is not finite".to_owned())
 }
 
 /// The document of something that was measured, within the limits of what [`parse`] takes.

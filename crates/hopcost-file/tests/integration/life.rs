@@ -120,7 +120,7 @@ fn what_does_not_belong_is_refused_and_leaves_no_trace() {
         (late, "ends[1].involuntary is 9223372036854775808, which is out of range"),
         (
             hopcost_model::raw::RawTrial { warm_up_ns: vec![f64::NAN], ..trial(0, 1) },
-            "one of its numbers is not finite",
+            "a number is not finite",
         ),
         (
             hopcost_model::raw::RawTrial { samples: vec![0; (1 << 20) + 1], ..trial(0, 1) },
