@@ -28,32 +28,13 @@ pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
     Section::of("plots", drawn(charts, Frame::Titled).into_iter().chain(notes(said)))
 }
 
-/// Cases up to which a page draws the curve and the trials of each: of more they would hide the rest.
-const CURVES_MAX: usize = 12;
-
-fn is_crowded(results: &Results) -> bool {
-    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
-    measured.count() > CURVES_MAX
-}
-
 pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {
     let none = says("No case of this run has single samples.");
-    let few = || {
-        format!(
-            "The pages of runs of up to {CURVES_MAX} cases have the curve and the trials of each: \
-             hopcost run CASE --html."
-        )
-    };
-    let charts = match is_crowded(results) {
-        true => says(few()),
-        false => drawn(curves(results), Frame::Small).unwrap_or(none),
-    };
-    Section::of("percentiles", [charts])
+    Section::of("percentiles", [drawn(curves(results), Frame::Small).unwrap_or(none)])
 }
 
 pub(super) fn trials(results: &Results, _: Medium) -> Option<Section> {
-    let charts = if is_crowded(results) { Vec::new() } else { of_trials(results) };
-    Section::of("trials", drawn(charts, Frame::Titled))
+    Section::of("trials", drawn(of_trials(results), Frame::Titled))
 }
 
 fn drawn(charts: Vec<Chart>, frame: Frame) -> Option<Block> {
