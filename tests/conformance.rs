@@ -277,8 +277,14 @@ fn context_switches_are_within_the_stated_range() {
         // end yields its CPU to them; so what fits once, fits.
         let mut seen = Vec::new();
         while seen.len() < TRIES {
-            let row = trial(&home, case, 1_000).unwrap_or_else(|error| panic!("{error}"));
+            let row = trial(&home, case, 400).unwrap_or_else(|error| panic!("{error}"));
             let counted = switches(&row) as f64 / row.operations as f64;
+            // Ends that yield run all the time, each on its CPU, or there is somebody to yield to.
+            let is_alone = facts.wait != WaitKind::Yield || row.cpu_ns > row.wall_ns;
+            if case.placement != Some(Placement::SameCpu) && !is_alone {
+                eprintln!("not checked: {case}: other tasks ran on its CPUs");
+                return None;
+            }
             if stated.admits(counted, 0.05 + 0.05 * stated.least()) {
                 return None;
             }

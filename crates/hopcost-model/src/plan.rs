@@ -1,6 +1,6 @@
 //! What will be measured, in which order, with every default filled in.
 
-use crate::case::{Case, CaseError, Placement};
+use crate::case::{Case, CaseError, Placement, Workload};
 use crate::document;
 
 document! {
@@ -164,7 +164,21 @@ document! {
 /// Wake-ups of a trial where nobody says how many.
 const WAKE_UPS: u64 = 100;
 
+/// How long it takes until the kernel and the hypervisor poll for work as if the CPUs had not idled.
+const SETTLED_NS: u64 = 50_000_000;
+
 impl TrialShape {
+    /// Aimed length of a case's warm-up. After an idle time, round trips that wake another CPU take up to
+    /// 1.4 times as long in a guest, until halt polling has adapted (Documentation/virt/guest-halt-polling.rst).
+    pub fn warm_up_of_ns(&self, case: &Case) -> u64 {
+        let wakes_a_cpu = case.workload == Workload::Roundtrip
+            && case.placement != Some(Placement::SameCpu)
+            && case.waits.is_some_and(|waits| waits.caller.sleeps() || waits.callee.sleeps());
+        match self.warm_up_ns {
+            short @ 1.. if wakes_a_cpu => short.max(self.measure_ns.min(SETTLED_NS)),
+            stated => stated,
+        }
+    }
     /// Wake-ups of a `wake`: of the warm-up and of the measured phase.
     pub fn wake_ups(&self) -> (u64, u64) {
         let measured = self.operations.unwrap_or(WAKE_UPS);

@@ -149,7 +149,7 @@ fn trial_where_ns(
             let one_cpu = case.placement == Some(Placement::SameCpu);
             let each = if one_cpu { ONE_CPU_NS } else { two_cpus_ns };
             let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| times(n, each));
-            let warm_up = phase(shape.warm_up_operations, shape.warm_up_ns);
+            let warm_up = phase(shape.warm_up_operations, shape.warm_up_of_ns(case));
             let measured = phase(shape.operations, shape.measure_ns);
             let counted = times(shape.counted_operations, each);
             (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
@@ -157,17 +157,6 @@ fn trial_where_ns(
     };
     let fixed = fixed.saturating_add(traced_ns(shape, case));
     phases.saturating_add(fixed).saturating_add(runtimes_ns(case, runtimes))
-}
-
-/// Whether the aimed length of the measured phase has a part in how long a trial
-/// of a case takes.
-fn follows_measure(shape: &TrialShape, case: &Case) -> bool {
-    match case.workload.spec().length {
-        PhaseLength::Fitted | PhaseLength::Timed => true,
-        PhaseLength::Paced => false,
-        PhaseLength::Scheduled => shape.operations.is_none(),
-        PhaseLength::FittedOrAsked => shape.operations.is_none(),
-    }
 }
 
 fn round_ns<'a>(
@@ -296,13 +285,13 @@ fn cut(
 ) -> TrialShape {
     let usable = budget_ns.saturating_sub(RUN_FIXED_NS) / u64::from(rounds.max(1));
     let round = |trial: &TrialShape| round_ns(trial, cases.iter().copied(), runtimes, TWO_CPUS_NS);
-    if round(&trial) <= usable {
+    let (whole, uncut) = (round(&trial), round(&TrialShape { measure_ns: 0, ..trial }));
+    if whole <= usable || whole == uncut {
         return trial;
     }
-    let shorter = cases.iter().filter(|case| follows_measure(&trial, case)).count();
-    let shorter = u64::try_from(shorter).unwrap_or(u64::MAX).max(1);
-    let uncut = round(&TrialShape { measure_ns: 0, ..trial });
-    let left = usable.saturating_sub(uncut) / shorter;
+    // A shorter phase has a shorter warm-up too.
+    let share = usable.saturating_sub(uncut) as f64 / (whole - uncut) as f64;
+    let left = (trial.measure_ns as f64 * share) as u64;
     TrialShape { measure_ns: left.max(MEASURE_FLOOR_NS).min(trial.measure_ns), ..trial }
 }
 

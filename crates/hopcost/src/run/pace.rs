@@ -40,6 +40,7 @@ pub struct Pace {
     stamp_ns: f64,
     resolution_ns: f64,
     shape: TrialShape,
+    warm_up_ns: u64,
     count: u64,
     pilots: u32,
     last_ns: Option<f64>,
@@ -63,6 +64,7 @@ impl Pace {
             stamp_ns: clock.stamp_p50_ns,
             resolution_ns: clock.resolution_ticks as f64 / ticks_per_ns,
             shape,
+            warm_up_ns: shape.warm_up_of_ns(case),
             count: if case.workload.has_two_ends() { 1 << 4 } else { 1 << 10 },
             pilots: 0,
             last_ns: None,
@@ -158,7 +160,7 @@ impl Pace {
         if let Some(count) = self.asked(self.shape.warm_up_operations) {
             return whole_batches(count as f64, stamp);
         }
-        let count = self.shape.warm_up_ns as f64 / self.operation_ns;
+        let count = self.warm_up_ns as f64 / self.operation_ns;
         whole_batches(self.at_most(count, LOSING_PILOT_NS), stamp)
     }
 
