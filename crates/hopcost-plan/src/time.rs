@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(of(&TRIAL_DEFAULT, wake), 110 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
         assert_eq!(of(&exact, wake), 1_200 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
         let roundtrip = "roundtrip/pipe?payload=1";
-        assert_eq!(of(&TRIAL_DEFAULT, roundtrip), 55 * MS + TRIAL_FIXED_NS);
+        assert_eq!(of(&TRIAL_DEFAULT, roundtrip), 100 * MS + TRIAL_FIXED_NS);
         assert_eq!(of(&exact, roundtrip), 1_200 * TWO_CPUS_NS + TRIAL_FIXED_NS);
         let stream = "stream/tcp-send?payload=64&fields=8&flows=1&ack=none";
         assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);

@@ -227,7 +227,8 @@ impl<'a> TrialSpec<'a> {
         let beside_ms = wake_ups_ms.saturating_add(load_ms).saturating_add(traced_ms);
         let all_ms = (start_up_ms + self.shape.deadline_ms).saturating_add(beside_ms);
         // One that stands still takes what is left of the budget, and no less than a healthy one may.
-        let measured_ns = self.shape.warm_up_of_ns(self.case).saturating_add(self.shape.measure_max_ns);
+        let measured_ns =
+            self.shape.warm_up_of_ns(self.case).saturating_add(self.shape.measure_max_ns);
         let least_ms = start_up_ms + MOMENT_MS + measured_ns / 1_000_000 * 4 + beside_ms / 3;
         self.left_ms.map_or(all_ms, |left_ms| all_ms.min(left_ms.max(least_ms)))
     }
