@@ -322,7 +322,7 @@ pub fn counted(mut output: Output) -> Output {
 fn few_descriptors(home: &Home, case: &str) -> Played {
     let out = home.path().join("run.hopcost");
     let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", "run.hopcost"];
-    let (mut few, mut enough, mut measured) = (8, 60, None);
+    let (mut few, mut enough, mut measured) = (8, 120, None);
     let mut descriptors = enough;
     for _ in 0..6 {
         let mut command = home.hopcost(&arguments);
@@ -346,7 +346,7 @@ fn few_descriptors(home: &Home, case: &str) -> Played {
         descriptors = (few + enough) / 2;
     }
     assert!(few > 8, "no limit was refused");
-    Ok(measured.expect("60 descriptors are enough"))
+    Ok(measured.expect("120 descriptors are enough"))
 }
 
 /// A run with six limits on its address space, by bisection: with too little the loader fails, with more

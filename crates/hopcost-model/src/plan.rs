@@ -58,7 +58,7 @@ pub const ROUNDS_A_LOOK: u32 = 8;
 const ROUNDS_A_LOOK_OF_EXPLANATION: u32 = 4;
 
 impl Question {
-    /// Rounds from one look at the answer to the next; the first look is before the first round.
+    /// Rounds from one look at the answer to the next, and before the first.
     pub const fn rounds_a_look(&self) -> u32 {
         match self {
             Question::Claims(_) => ROUNDS_A_LOOK,

@@ -80,9 +80,9 @@ pub use shipped::{CLAIMS, SHIPPED, claims, shown, shown_by};
 pub use shown::{Export, ExportColumn, Label, Published, Shown, Variance};
 pub use suite::{Suite, parse_suite};
 pub use time::{
-    BUDGET_FOR_INTERVAL, Beyond, Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL,
-    ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX, TRIAL_DEFAULT, TRIAL_FIXED_NS, estimate_ns, expected,
-    rests, rounds_needed, spacing_ns, traced_ns, trial_ns,
+    Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS,
+    TRACED_MAX, TRIAL_DEFAULT, TRIAL_FIXED_NS, estimate_ns, expected, rests, rounds_needed,
+    spacing_ns, traced_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

@@ -20,8 +20,6 @@ const MS: u64 = 1_000_000;
 pub const ROUNDS_DEFAULT: u32 = 12;
 /// Fewest rounds that give an interval of 95 %.
 pub const ROUNDS_FOR_INTERVAL: u32 = 6;
-/// Until there are the rounds that an answer needs, the budget may be exceeded this many times.
-pub const BUDGET_FOR_INTERVAL: u64 = 2;
 /// Time between the starts of two trials of a case, where the budget allows it.
 pub const SPACING_NS: u64 = 300 * MS;
 /// Most rounds of a plan that aims at a width and has no budget.
@@ -191,8 +189,7 @@ pub fn rests(plan: &Plan) -> bool {
 }
 
 /// How long a plan takes, about, in nanoseconds: on a quiet machine within a
-/// quarter. With a budget no round is started that would end after it, but for those that an answer
-/// needs. `runtimes` are those of its live cases that are not Rust.
+/// quarter. `runtimes` are those of its live cases that are not Rust.
 pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
     expected(plan, runtimes, None).ns
 }
@@ -201,59 +198,28 @@ pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
     pub ns: u64,
-    /// What goes beyond its budget; `None` where that is kept.
-    pub beyond: Option<Beyond>,
-}
-
-/// Rounds that an answer needs and that do not fit a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beyond {
-    /// How much longer than the budget they take, about, once they are as short as can be.
-    pub ns: u64,
-    /// How many they are.
+    /// Rounds that fit its budget.
     pub rounds: u32,
-    pub cases: usize,
 }
 
-/// How long a plan takes, and what of it goes beyond its budget, on a machine whose round trips
-/// between two CPUs are known to take so long: on a guest whose idle CPUs go back to the hypervisor that
-/// is several times what is assumed otherwise.
+/// How long a plan takes, and in how many rounds, on a machine whose round trips between two CPUs
+/// are known to take so long: on a guest whose idle CPUs go back to the hypervisor that is several
+/// times what is assumed otherwise.
 pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>) -> Expected {
     let two_cpus_ns = two_cpus_ns.unwrap_or(TWO_CPUS_NS);
-    let beyond = beyond(plan, runtimes, two_cpus_ns);
-    Expected { ns: all_ns(plan, runtimes, two_cpus_ns), beyond }
-}
-
-fn all_ns(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> u64 {
     let round = round_ns(&plan.trial, plan.live_cases(), runtimes, two_cpus_ns);
-    let round = round.max(spacing_ns(plan));
-    let rounds = match plan.budget_ns {
-        Some(budget) if round > 0 => {
-            let within = |budget: u64| budget.saturating_sub(RUN_FIXED_NS) / round;
-            let needed = u64::from(rounds_needed(plan)).min(within(BUDGET_FOR_INTERVAL * budget));
-            u64::from(plan.rounds).min(within(budget).max(needed).max(1))
-        }
-        _ => u64::from(plan.rounds),
-    };
-    RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds))
+    let round = round.max(spacing_ns(plan)).max(1);
+    let within = |budget: u64| budget.saturating_sub(RUN_FIXED_NS) / round;
+    let rounds = plan.budget_ns.map_or(u64::MAX, within).min(plan.rounds.into());
+    let all_ns = RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds.max(1)));
+    // The budget ends what does not fit.
+    let ns = all_ns.min(plan.budget_ns.unwrap_or(u64::MAX).max(RUN_FIXED_NS));
+    Expected { ns, rounds: rounds as u32 }
 }
 
 /// The rounds that a plan's answer needs at least: those of an interval.
 pub fn rounds_needed(plan: &Plan) -> u32 {
     ROUNDS_FOR_INTERVAL.min(plan.rounds)
-}
-
-/// What of the rounds that an answer needs goes beyond the budget. A comparison makes as many blocks
-/// as fit.
-fn beyond(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: u64) -> Option<Beyond> {
-    let budget_ns = plan.budget_ns.filter(|_| plan.comparison.is_none())?;
-    let (rounds, cases) = (rounds_needed(plan), plan.live_cases().count());
-    let round = round_ns(&plan.trial, plan.live_cases(), runtimes, two_cpus_ns);
-    let all = round.saturating_mul(rounds.into()).saturating_add(RUN_FIXED_NS);
-    // No more is spent on them.
-    let all = all.min(budget_ns.saturating_mul(BUDGET_FOR_INTERVAL));
-    let ns = all.checked_sub(budget_ns).filter(|ns| *ns > 0)?;
-    Some(Beyond { ns, rounds, cases })
 }
 
 /// The runtimes of a plan's live cases that are not Rust; none are looked for where there are none.
@@ -409,7 +375,7 @@ impl Time {
         };
         let usable = budget.saturating_sub(RUN_FIXED_NS);
         let round = round_ns(&trial, live.iter().copied(), runtimes, TWO_CPUS_NS);
-        // Those that an interval needs are planned whatever the budget, which ends them at twice it.
+        // Those that an interval needs are planned whatever the budget, which may end them.
         let rounds = (usable / round.max(TRIAL_FIXED_NS))
             .clamp(ROUNDS_FOR_INTERVAL.into(), ROUNDS_MAX.into());
         (u32::try_from(rounds).unwrap_or(ROUNDS_MAX), trial)
@@ -488,14 +454,14 @@ mod tests {
     }
 
     /// A plan of these cases that answers a question within so many seconds.
-    fn asked(cases: Vec<Case>, seconds: u64, question: Question) -> Plan {
+    fn asked(cases: Vec<Case>, seconds: u64) -> Plan {
         Plan {
             suite: String::new(),
             seed: 0,
             rounds: 400,
             budget_ns: Some(seconds * 1000 * MS),
             comparison: None,
-            question: Some(question),
+            question: Some(Question::Claims(Vec::new())),
             until: None,
             trial: TRIAL_DEFAULT,
             baseline: None,
@@ -510,28 +476,22 @@ mod tests {
     }
 
     #[test]
-    fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit_and_what_does_not_is_told()
-     {
-        let claims = || Question::Claims(Vec::new());
-        let fits = asked(cases(60), 40, claims());
+    fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit() {
+        let fits = asked(cases(60), 40);
         assert_eq!(fitted(&fits, &[]), TRIAL_DEFAULT);
         // Six rounds of 60 trials of 81 ms take 29 s, of 41 ms 15 s.
-        let short = asked(cases(60), 20, claims());
+        let short = asked(cases(60), 20);
         let trial = fitted(&short, &[]);
         assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
         let short = Plan { trial, ..short };
-        assert_eq!(expected(&short, &[], None).beyond, None);
-        assert!(estimate_ns(&short, &[]) <= 20_000 * MS);
-        let none = asked(cases(60), 10, claims());
+        let found = expected(&short, &[], None);
+        assert!(found.rounds == 6 && found.ns <= 20_000 * MS, "{found:?}");
+        let none = asked(cases(60), 10);
         let none = Plan { trial: fitted(&none, &[]), ..none };
         assert_eq!(none.trial.measure_ns, MEASURE_FLOOR_NS);
-        let all_ns = 6 * 60 * 41 * MS + RUN_FIXED_NS;
-        let beyond = Beyond { ns: all_ns - 10_000 * MS, rounds: 6, cases: 60 };
-        assert_eq!(expected(&none, &[], None), Expected { ns: all_ns, beyond: Some(beyond) });
-        // No more than as much again, and nothing of it without a budget.
-        let least = Plan { budget_ns: Some(3_000 * MS), ..none.clone() };
-        assert_eq!(expected(&least, &[], None).beyond.unwrap().ns, 3_000 * MS);
-        assert_eq!(expected(&Plan { budget_ns: None, ..none }, &[], None).beyond, None);
+        // Three of 60 trials of 41 ms.
+        let found = expected(&none, &[], None);
+        assert_eq!(found, Expected { ns: RUN_FIXED_NS + 3 * 60 * 41 * MS, rounds: 3 });
     }
 
     #[test]

@@ -10,6 +10,7 @@ use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Compared, RunComparison};
 use hopcost_model::text::count;
 use hopcost_plan::Selector;
+use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 use hopcost_read::stored::{self, Asked, RunSummary};
 use hopcost_stats::contrast::RUNS_MIN;
@@ -185,7 +186,7 @@ impl New<'_> {
             bail!("interrupted; nothing is decided");
         }
         session.results()?;
-        if session.is_interrupted()? {
+        if interrupt::came() {
             bail!("interrupted; nothing is decided");
         }
         let raw = hopcost_file::open(&path, &Scratch::for_copy)?;

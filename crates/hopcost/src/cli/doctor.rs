@@ -21,7 +21,7 @@ use super::output::{self, Format};
 use super::{host, judge};
 use crate::about;
 use crate::run::doctor::{self, Measured};
-use crate::run::reference::{self, Machine, References, Spacing};
+use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
@@ -87,8 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         accounting,
     };
     let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
-    let references = References::of_user(Machine::of(&raw.host_before), Spacing::Dense);
-    let speeds = references.map(|known| known.all()).unwrap_or_else(|why| {
+    let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
         output::say(&format!("hopcost: {why:#}"));
         Vec::new()
     });

@@ -1,18 +1,13 @@
 //! A run being made, or gone on with: its file, and what it starts from.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
-use hopcost_model::host::Host;
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick, YardstickClass};
-use hopcost_model::results::{CaseResult, Results};
-use hopcost_plan::Expected;
-use hopcost_probe::interrupt;
+use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
+use hopcost_model::results::Results;
 
 use super::exit::{not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};
@@ -20,23 +15,18 @@ use super::progress::Line;
 use super::{host, output, recompute, report};
 use crate::about;
 use crate::run::peer::near::Peer;
-use crate::run::reference::{Machine, References, Spacing};
+use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{self, Ending, Progress, Session, Sink, clocks, yardstick};
+use crate::run::{self, Ending, Session, clocks, yardstick};
 
 /// A run and its file.
 pub struct RunSession {
-    setup: Setup,
+    session: Session,
     file: RunFile,
     path: PathBuf,
-    plan: Plan,
-    earlier: Vec<RawTrial>,
-    clocks: Vec<ClockReading>,
-    yardsticks: Vec<Yardstick>,
-    about: RunAbout,
     machine: Machine,
 }
 
@@ -57,8 +47,8 @@ impl RunSession {
         plan: Plan,
         out: Option<&Path>,
     ) -> anyhow::Result<Self> {
-        let planned = yardstick::of_plan(&plan, &setup).all;
-        run::ensure_descriptors_for(&plan, &planned).map_err(usage)?;
+        let yardsticks = yardstick::of_plan(&plan, &setup);
+        run::ensure_descriptors_for(&plan, &yardsticks).map_err(usage)?;
         let path = match out {
             Some(path) => path.to_owned(),
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
@@ -66,10 +56,9 @@ impl RunSession {
         let mut before = host::of_run(&plan, &setup.scratch);
         before.readings.extend(setup.peer.iter().flat_map(Peer::readings_before));
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
-        let machine = Machine::of(&before);
-        let (earlier, clocks, yardsticks) = (Vec::new(), Vec::new(), Vec::new());
-        let about = about.clone();
-        Ok(Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine })
+        let (clocks, earlier, expected_ns) = (Vec::new(), Vec::new(), 0);
+        let session = Session { setup, plan, clocks, yardsticks, expected_ns, earlier };
+        Ok(Self { session, file, path, machine: Machine::of(&before) })
     }
 
     /// A run that was cut off.
@@ -98,18 +87,18 @@ impl RunSession {
         let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
         hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
-        let planned = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks).all;
-        run::ensure_descriptors_for(&raw.plan, &planned).map_err(usage)?;
+        let yardsticks = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks);
+        run::ensure_descriptors_for(&raw.plan, &yardsticks).map_err(usage)?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let machine = Machine::of(&raw.host_before);
-        let RawRun { about, plan, trials: earlier, clocks, yardsticks, .. } = raw;
-        let session = Self { setup, file, path, plan, earlier, clocks, yardsticks, about, machine };
-        Ok((session, lease))
+        let RawRun { plan, trials: earlier, clocks, .. } = raw;
+        let session = Session { setup, plan, clocks, yardsticks, expected_ns: 0, earlier };
+        Ok((Self { session, file, path, machine }, lease))
     }
 
     /// Whether an end of it is on another host.
     pub fn has_far_host(&self) -> bool {
-        self.setup.peer.is_some()
+        self.session.setup.peer.is_some()
     }
 
     /// Where the run is stored.
@@ -122,127 +111,67 @@ impl RunSession {
         self.file.kept()
     }
 
-    /// Whether the user has interrupted, also since the last trial.
-    pub fn is_interrupted(&self) -> anyhow::Result<bool> {
-        Ok(interrupt::came())
-    }
-
     /// Measures what is left of the plan.
     pub fn measure(&mut self) -> anyhow::Result<Ending> {
-        if self.clocks.is_empty() {
-            let Some(clocks) = clocks::calibrate(&self.plan, &self.setup)? else {
+        let Session { setup, plan, clocks, yardsticks, .. } = &mut self.session;
+        if clocks.is_empty() {
+            let Some(calibrated) = clocks::calibrate(plan, setup)? else {
                 return Ok(Ending::Interrupted);
             };
-            self.file.put_clocks(&clocks)?;
-            self.file.put_workers(&self.setup.runtimes.taking_part(&self.plan))?;
-            self.clocks = clocks;
+            self.file.put_clocks(&calibrated)?;
+            self.file.put_workers(&setup.runtimes.taking_part(plan))?;
+            *clocks = calibrated;
         }
-        let base_ns = self.earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0);
-        let mut yardsticks = yardstick::of_resumed(&self.plan, &self.setup, &self.yardsticks);
-        self.look_up(&mut yardsticks.all);
-        let expected = self.expected(&yardsticks.all);
-        let line = Line::start(&self.plan, expected);
-        let session = Session {
-            setup: &self.setup,
-            plan: &self.plan,
-            clocks: &self.clocks,
-            yardsticks: &yardsticks,
-            expected_ns: expected.ns,
-            earlier: &self.earlier,
-        };
-        let known = yardsticks.all.clone();
-        let trials = self.plan.live().count().saturating_mul(self.plan.rounds as usize);
-        let looks = self.plan.until.is_some() || self.plan.question.is_some();
-        let is_kept = looks || trials <= KEPT_MAX;
-        let so_far = is_kept.then(|| self.so_far());
-        let mut store = Store {
-            file: &mut self.file,
-            line: &line,
-            decided: None,
-            base_ns,
-            yardsticks: known,
-            so_far,
-        };
-        let ending = run::execute(&session, &mut store);
+        let rest = hopcost_plan::rests(plan);
+        if let Err(why) = reference::look_up(&self.machine, rest, &mut yardsticks.all) {
+            output::say(&format!("hopcost: {why:#}; hopcost goes on without"));
+        }
+        // The level of a yardstick is that of a pipe on a quiet machine, which most others exceed
+        // by a fifth.
+        let mut wakes = yardsticks.all.iter().filter(|one| one.class == YardstickClass::Wake);
+        let known = wakes.find_map(|one| one.reference.as_ref());
+        let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
+        let expected = setup.runtimes.expected(plan, two_cpus_ns);
+        self.session.expected_ns = expected.ns;
+        let line = Line::start(&self.session.plan, expected);
+        let draw = |progress: &run::Progress| line.draw(progress);
+        let ending = run::execute(&self.session, &mut self.file, &draw);
         line.clear();
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
-            // What cannot be calibrated any more was so before.
-            if let Ok(Some(clocks)) = clocks::native(&self.plan, &self.setup) {
-                self.file.put_clocks_after(&clocks)?;
-            }
-            let mut after = host::of_run(&self.plan, &self.setup.scratch);
-            if let Some(peer) = &self.setup.peer {
-                match peer.readings() {
-                    Ok(readings) => after.readings.extend(readings),
-                    Err(why) => {
-                        output::say(&format!("hopcost: the far host, after the run: {why}"))
-                    }
-                }
-            }
-            self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
+            self.finish()?;
         }
         Ok(ending)
     }
 
-    /// How long the run takes, about, with what is known of this machine: the level of a yardstick
-    /// is that of a pipe on a quiet machine, which most others exceed by a fifth.
-    fn expected(&self, yardsticks: &[Yardstick]) -> Expected {
-        let mut wakes = yardsticks.iter().filter(|one| one.class == YardstickClass::Wake);
-        let known = wakes.find_map(|one| one.reference.as_ref());
-        let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
-        self.setup.runtimes.expected(&self.plan, two_cpus_ns)
+    /// Stores what is known after the last trial.
+    fn finish(&mut self) -> anyhow::Result<()> {
+        let Session { setup, plan, .. } = &self.session;
+        // What cannot be calibrated any more was so before.
+        if let Ok(Some(clocks)) = clocks::native(plan, setup) {
+            self.file.put_clocks_after(&clocks)?;
+        }
+        let mut after = host::of_run(plan, &setup.scratch);
+        match setup.peer.as_ref().map(Peer::readings) {
+            Some(Ok(readings)) => after.readings.extend(readings),
+            Some(Err(why)) => output::say(&format!("hopcost: the far host, after the run: {why}")),
+            None => {}
+        }
+        self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
+        Ok(())
     }
 
-    /// Fills in the quiet speeds that are stored for this machine.
-    fn look_up(&self, yardsticks: &mut [Yardstick]) {
-        if yardsticks.iter().all(|one| one.reference.is_some()) {
-            return;
-        }
-        match References::of_user(self.machine.clone(), Spacing::of(&self.plan)) {
-            Ok(known) => {
-                for one in yardsticks.iter_mut().filter(|one| one.reference.is_none()) {
-                    one.reference = known.of(one).cloned();
-                }
-            }
-            Err(why) => output::say(&format!("hopcost: {why:#}; hopcost goes on without")),
-        }
-    }
-
-    /// Stores for the runs that follow what a complete run teaches of this machine.
-    fn learn(&self, results: &Results) {
-        let known = References::of_user(self.machine.clone(), Spacing::of(&self.plan));
-        if let Err(why) = known.and_then(|mut known| known.learn(&results.yardsticks)) {
-            output::say(&format!("hopcost: {why:#}; later runs do without"));
-        }
-    }
-
-    /// What is known before the first trial, for looks at the widths of intervals.
-    fn so_far(&self) -> RawRun {
-        let is_whole = self.plan.question.is_some();
-        let kept = |trial: RawTrial| if is_whole { trial } else { thinned(trial) };
-        let earlier = self.earlier.iter().cloned().map(kept);
-        RawRun {
-            about: self.about.clone(),
-            plan: self.plan.clone(),
-            host_before: Host::default(),
-            host_after: None,
-            clocks: self.clocks.clone(),
-            clocks_after: Vec::new(),
-            yardsticks: Vec::new(),
-            workers: Vec::new(),
-            trials: earlier.collect(),
-            accounting: Vec::new(),
-        }
-    }
-
-    /// Reads the run back, and stores what follows from it beside it.
+    /// Reads the run back, and stores what follows from it: beside it, and of a complete run what it
+    /// teaches of this machine.
     pub fn results(&mut self) -> anyhow::Result<Results> {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
         let rows = recompute::estimates(&results);
         self.file.put_derived(&rows, &results.findings)?;
         if results.about.ended.is_some() && !results.yardsticks.is_empty() {
-            self.learn(&results);
+            let rest = hopcost_plan::rests(&self.session.plan);
+            if let Err(why) = reference::learn(&self.machine, rest, &results.yardsticks) {
+                output::say(&format!("hopcost: {why:#}; later runs do without"));
+            }
         }
         Ok(results)
     }
@@ -296,92 +225,11 @@ fn same_build(raw: &RawRun) -> anyhow::Result<()> {
     if then.version != now.version {
         return refuse("version", &then.version, &now.version);
     }
-    let rust = hopcost_probe::worker::mechanisms();
-    for then in raw.rust().iter().flat_map(|worker| &worker.mechanisms) {
-        let now = rust.iter().find(|now| now.name == then.name);
-        if let Some(now) = now.filter(|now| now.revision != then.revision) {
-            let what = format!("{} in revision", then.name);
-            return refuse(&what, &then.revision.to_string(), &now.revision.to_string());
-        }
-    }
     if then.commit != now.commit {
         return refuse("commit", &then.commit, &now.commit);
     }
     match (&then.build.checksum, &now.build.checksum) {
         (Some(then), Some(now)) if then != now => refuse("checksum", then, now),
         _ => Ok(()),
-    }
-}
-
-/// Makes trials durable and draws between them.
-struct Store<'a> {
-    file: &'a mut RunFile,
-    line: &'a Line,
-    /// Of a run that judges claims, at the last look: how many are decided, of how many.
-    decided: Option<(usize, usize)>,
-    base_ns: u64,
-    /// As they are known by now.
-    yardsticks: Vec<Yardstick>,
-    /// The trials so far, where their widths are looked at; its yardsticks are filled in then.
-    so_far: Option<RawRun>,
-}
-
-/// Trials up to which a plan is looked at for the widths of its intervals although it goes by its
-/// rounds: 80 MiB of samples.
-const KEPT_MAX: usize = 20_000;
-
-/// Samples of a trial that a look needs: enough for its median.
-const LOOK_SAMPLES: usize = 1_000;
-
-/// A trial with as many samples as a look needs; batches stay in pairs.
-fn thinned(mut trial: RawTrial) -> RawTrial {
-    let every = 2 * trial.samples.len().div_ceil(2 * LOOK_SAMPLES).max(1);
-    let pairs = trial.samples.chunks(every).flat_map(|chunk| chunk.iter().take(2));
-    trial.samples = pairs.copied().collect();
-    trial
-}
-
-impl Sink for Store<'_> {
-    fn trial(&mut self, mut trial: RawTrial) -> anyhow::Result<()> {
-        interrupt::stall("store");
-        trial.started_ns += self.base_ns;
-        if let Some(so_far) = &mut self.so_far {
-            // The answer is to be the one by which the run stopped.
-            let is_whole = so_far.plan.comparison.is_some() || so_far.plan.question.is_some();
-            so_far.trials.push(if is_whole { trial.clone() } else { thinned(trial.clone()) });
-        }
-        self.file.append_trial(&trial).context("storing a trial")
-    }
-    fn yardsticks(&mut self, yardsticks: &[Yardstick]) -> anyhow::Result<()> {
-        self.yardsticks = yardsticks.to_vec();
-        self.file.put_yardsticks(yardsticks).context("storing the yardsticks")
-    }
-    fn accounting(&mut self, accounting: &[CpuAccounting]) -> anyhow::Result<()> {
-        self.file.put_accounting(accounting).context("storing the CPU accounting")
-    }
-    fn widths(&mut self) -> anyhow::Result<BTreeMap<u32, f64>> {
-        let Some(so_far) = &mut self.so_far else { return Ok(BTreeMap::new()) };
-        so_far.yardsticks.clone_from(&self.yardsticks);
-        let rust = hopcost_probe::worker::mechanisms();
-        let results = hopcost_read::read(so_far, &rust).results;
-        let width = |case: &CaseResult| {
-            let (_, estimate) = case.estimates.as_ref()?.headline()?;
-            // What the clocks leave open no round makes narrower.
-            let bound_ns = case.clock_bound_ns().unwrap_or(0.0);
-            let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
-            Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
-        };
-        let all = (0..).zip(&results).filter_map(|(index, case)| Some((index, width(case)?)));
-        Ok(all.collect())
-    }
-    fn wanted(&mut self) -> Option<BTreeSet<u32>> {
-        let so_far = self.so_far.as_mut()?;
-        so_far.yardsticks.clone_from(&self.yardsticks);
-        let look = hopcost_read::look(so_far, &hopcost_probe::worker::mechanisms());
-        self.decided = look.decided;
-        Some(look.wanted)
-    }
-    fn progress(&mut self, progress: &Progress) {
-        self.line.draw(progress, self.decided);
     }
 }

@@ -123,7 +123,7 @@ impl Shown {
     /// Prints what would be measured.
     pub fn dry_run(&self, plan: &Plan, expected: Expected) -> anyhow::Result<u8> {
         let expected_ns = expected.ns;
-        progress::say_beyond(plan, expected.beyond);
+        progress::say_short(plan, expected);
         let document = match self.format() {
             Format::Text => hopcost_view::plan::dry_run(plan, expected_ns, &output::style()),
             Format::Json => hopcost_view::plan::dry_run_json(plan, expected_ns)?,

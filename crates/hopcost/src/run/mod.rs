@@ -1,9 +1,7 @@
-//! `run`: from a plan to finished trials. Spawns, supervises, hands every
-//! finished trial on to be made durable. Knows no statistics and no file
-//! format; while a trial is running this process is asleep in one wait.
+//! `run`: from a plan to finished trials. Spawns, supervises, stores every finished trial. While
+//! a trial is running this process is asleep in one wait.
 
 pub mod agent;
-mod budget;
 pub mod check;
 pub mod clocks;
 pub mod doctor;
@@ -16,7 +14,6 @@ pub mod runtimes;
 pub mod scratch;
 mod rounds;
 mod search;
-mod session;
 pub mod setup;
 pub mod threads;
 pub mod trial;
@@ -27,25 +24,19 @@ pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::case::{Case, Role};
+use hopcost_file::RunFile;
 use hopcost_model::plan::Plan;
-use hopcost_model::raw::Yardstick;
-
+use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
+
 use rounds::Rounds;
-pub use session::{Ending, Progress, Session, Sink};
+pub use rounds::{Ending, Progress, Session};
 use yardstick::OpenYardsticks;
 
-/// Descriptors that a run opens beside those that it inherits: where not even these can be
-/// opened, what cannot be done first says little of why.
-const DESCRIPTORS_MIN: usize = 12;
-
-/// What a worker that lives keeps open here: its socket, its diagnostics, its samples.
-const DESCRIPTORS_A_WORKER: usize = 3;
-/// The most that one end's half of a link has, and those of a meeting.
-const DESCRIPTORS_A_HALF: usize = 2;
-/// The run file with its journal, and what is open only while a worker is started.
-const DESCRIPTORS_BESIDE: usize = 9;
+/// Descriptors that a run opens beside those that it inherits, but for its yardsticks and flows.
+const DESCRIPTORS: usize = 20;
+/// What the workers of a yardstick keep open for the run, and what a flow or a sender of a trial has.
+const DESCRIPTORS_EACH: usize = 6;
 
 /// What planning, reading a trial and reporting take: less ends a program without a word of what to do.
 const MEMORY_BYTES: usize = 32 << 20;
@@ -63,27 +54,14 @@ pub fn ensure_memory() -> std::io::Result<()> {
 
 /// Refuses to begin where too few descriptors may be opened (ulimit -n).
 pub fn ensure_descriptors() -> std::io::Result<()> {
-    ensure_open(DESCRIPTORS_MIN)
+    ensure_open(DESCRIPTORS)
 }
 
-/// The same for the trials of a plan, beside the workers of its yardsticks, which live for the
-/// run: without these a trial would fail, or a yardstick be done without, when it is too late.
-pub fn ensure_descriptors_for(plan: &Plan, yardsticks: &[Yardstick]) -> std::io::Result<()> {
-    let workers = |case: &Case| if case.two_processes() { 2 } else { 1 };
-    let live: usize =
-        yardsticks.iter().filter_map(|one| Some(workers(&one.case.parse().ok()?))).sum();
-    let trial = |case: &Case| {
-        let half = DESCRIPTORS_A_HALF * case.flows.unwrap_or(1) as usize;
-        let meets = case.workload.is_stamped_by(Role::Callee);
-        let meeting = if meets { DESCRIPTORS_A_HALF } else { 0 };
-        // The halves of both ends are open while the first of two workers is started.
-        match workers(case) {
-            1 => DESCRIPTORS_A_WORKER,
-            n => (n * DESCRIPTORS_A_WORKER + half).max(DESCRIPTORS_A_WORKER + 2 * half) + meeting,
-        }
-    };
-    let most = plan.live_cases().map(trial).max().unwrap_or(0);
-    ensure_open(DESCRIPTORS_BESIDE + DESCRIPTORS_A_WORKER * live + most)
+/// The same for a plan beside its yardsticks: a trial would fail when it is too late.
+pub fn ensure_descriptors_for(plan: &Plan, yardsticks: &Yardsticks) -> std::io::Result<()> {
+    let links = plan.live_cases().map(|case| case.flows.unwrap_or(1).max(case.senders) as usize);
+    let each = yardsticks.all.len() + links.max().unwrap_or(0);
+    ensure_open(DESCRIPTORS + DESCRIPTORS_EACH * each)
 }
 
 fn ensure_open(descriptors: usize) -> std::io::Result<()> {
@@ -98,13 +76,17 @@ fn ensure_open(descriptors: usize) -> std::io::Result<()> {
     })
 }
 
-/// Runs what is left of the plan.
-pub fn execute(session: &Session<'_>, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
+/// Measures what is left of a run's plan, and stores every trial in its file.
+pub fn execute(
+    session: &Session,
+    file: &mut RunFile,
+    draw: &dyn Fn(&Progress),
+) -> anyhow::Result<Ending> {
     let planned = &session.yardsticks.all;
-    let players = yardstick::players(planned, session.setup);
-    let specs = yardstick::specs(&players, planned, session.setup, session.clocks);
+    let players = yardstick::players(planned, &session.setup);
+    let specs = yardstick::specs(&players, planned, &session.setup, &session.clocks);
     match OpenYardsticks::open(planned, &specs) {
-        Ok(yardsticks) => Rounds::of(session, yardsticks)?.run(sink),
+        Ok(yardsticks) => Rounds::of(session, file, draw, yardsticks)?.run(),
         Err(_) => Ok(Ending::Interrupted),
     }
 }

@@ -1,22 +1,24 @@
 //! The rounds of a run: which case is measured next, how long its trial is, and when there
-//! have been enough.
+//! have been enough. Every finished trial is in the run's file before the next one begins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use hopcost_file::RunFile;
+use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::{Question, ROUNDS_A_BLOCK, TrialShape};
-use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::CpuAccounting;
-use hopcost_plan::{BUDGET_FOR_INTERVAL, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, RUN_FIXED_NS};
+use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, TrialShape};
+use hopcost_model::protocol::{ClockReading, Stamp};
+use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_model::results::CaseResult;
+use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
 use hopcost_stats::{contrast, thinning};
 
-use super::budget::{Next, Spent};
 use super::clocks;
 use super::peer::near::Peer;
-use super::session::{Ending, Progress, Session, Sink};
+use super::setup::Setup;
 use super::trial;
 use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
@@ -28,6 +30,52 @@ const FAILURES_MAX: u32 = 3;
 /// Rounds after which the widths are looked at for the first time; then after a third more
 /// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
 const FIRST_LOOK: u32 = 9;
+
+/// A run: what its trials need, and what an earlier sitting has measured.
+pub struct Session {
+    pub setup: Setup,
+    pub plan: Plan,
+    /// The clock of each used CPU, of each runtime.
+    pub clocks: Vec<ClockReading>,
+    pub yardsticks: Yardsticks,
+    /// How long it takes, by its plan.
+    pub expected_ns: u64,
+    /// Trials that an earlier sitting finished.
+    pub earlier: Vec<RawTrial>,
+}
+
+/// How far a run is, between two trials.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// Trials finished, earlier sittings included.
+    pub trials_done: u64,
+    pub trials_planned: u64,
+    pub trials_failed: u64,
+    pub rounds_done: u32,
+    pub rounds_planned: u32,
+    /// Expected time left, from the trials so far and no more than the budget allows; where the
+    /// plan looks at its results, until the next look.
+    pub left_ns: u64,
+    /// The case whose trial comes next, by its index in the plan.
+    pub next: Option<u32>,
+    /// Intervals that were wider than the plan aims at, at the last look.
+    pub wider: usize,
+    /// Claims that were decided at the last look, and how many there are.
+    pub decided: Option<(usize, usize)>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every round was done.
+    Complete,
+    /// The budget was spent.
+    BudgetSpent,
+    /// The far host did not answer several times in a row.
+    FarHostLost,
+    /// The user interrupted.
+    Interrupted,
+}
 
 /// A case of which trials are made.
 struct Live<'a> {
@@ -47,139 +95,161 @@ impl Live<'_> {
     }
 }
 
+/// What the trials of a round took.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    trials: u64,
+    all_ns: u64,
+    /// What of it their phases took.
+    phases_ns: u64,
+}
+
 /// A run under way.
 pub(super) struct Rounds<'a> {
-    session: &'a Session<'a>,
+    session: &'a Session,
+    file: &'a mut RunFile,
+    draw: &'a dyn Fn(&Progress),
     yardsticks: OpenYardsticks<'a>,
     live: Vec<Live<'a>>,
     done: BTreeSet<(u32, u32)>,
     started: Instant,
-    /// What the trials of this sitting have taken, and what those before the last round had.
-    spent: Spent,
-    before: Spent,
+    /// When the last trial of an earlier sitting ended, by the run's own clock.
+    base_ns: u64,
+    /// Trials of this sitting.
+    trials: u64,
+    last_round: Took,
     shape: TrialShape,
     /// The cases that further rounds are for; all of them until a look says otherwise.
     wanted: Option<BTreeSet<u32>>,
-    /// Up to this round it is known who is measured: to the next look, or to the last.
-    ahead: u32,
+    /// The round before which the plan looks at its results next.
+    look: u32,
+    /// How many trials there were at the last look.
+    looked_at: Option<u64>,
     progress: Progress,
 }
 
 impl<'a> Rounds<'a> {
     /// Before the first.
-    pub fn of(session: &'a Session<'a>, yardsticks: OpenYardsticks<'a>) -> anyhow::Result<Self> {
+    pub fn of(
+        session: &'a Session,
+        file: &'a mut RunFile,
+        draw: &'a dyn Fn(&Progress),
+        yardsticks: OpenYardsticks<'a>,
+    ) -> anyhow::Result<Self> {
         let live = live_cases(session)?;
-        let earlier = session.earlier;
+        let earlier = &session.earlier;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
-        let ahead = match (&session.plan.question, session.plan.until) {
-            (Some(question), _) => question.rounds_a_look().min(session.plan.rounds),
-            (None, until) => until.map_or(session.plan.rounds, |_| FIRST_LOOK),
-        };
+        let look = look_after(&session.plan, 0);
         let progress = Progress {
             trials_done: done.len() as u64,
-            trials_planned: u64::from(ahead) * live.len() as u64,
+            trials_planned: u64::from(look) * live.len() as u64,
             trials_failed: earlier.iter().filter(|trial| trial.error.is_some()).count() as u64,
-            rounds_done: 0,
             rounds_planned: session.plan.rounds,
-            left_ns: 0,
-            next: None,
-            widest: None,
-            wider: 0,
-            beyond_ns: 0,
+            ..Progress::default()
         };
         Ok(Self {
+            base_ns: earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0),
             session,
+            file,
+            draw,
             yardsticks,
             live,
             done,
             started: Instant::now(),
-            spent: Spent::default(),
-            before: Spent::default(),
+            trials: 0,
+            last_round: Took::default(),
             shape: session.plan.trial,
             wanted: None,
-            ahead,
+            look,
+            looked_at: None,
             progress,
         })
     }
 
     /// All that the plan, its budget and its aim leave.
-    pub fn run(mut self, sink: &mut dyn Sink) -> anyhow::Result<Ending> {
-        let until = self.session.plan.until;
-        let mut look = until.map_or(ROUNDS_FOR_INTERVAL, |_| FIRST_LOOK);
+    pub fn run(mut self) -> anyhow::Result<Ending> {
         for round in 0..self.session.plan.rounds {
-            if self.is_at_look(round) {
-                let wanted = sink.wanted();
-                if wanted.is_some_and(|wanted| wanted.is_empty() || self.answers(round, wanted)) {
-                    break;
-                }
-            } else if self.looks_at_widths() && round == look {
-                look += look.div_ceil(3);
-                let widths = sink.widths()?;
-                self.progress.widest = widths.values().copied().reduce(f64::max);
-                if let Some(until) = until {
-                    self.ahead = look;
-                    if self.look(until, &widths) == 0 {
-                        break;
-                    }
-                }
+            if round == self.look && !self.goes_on(round)? {
+                break;
             }
             let left = self.left_in(round);
             if !self.affords(round, left.len() as u64) {
                 return Ok(Ending::BudgetSpent);
             }
-            let accounts = Accounts::open(self.session, round);
+            let (began, steal_before) = (Instant::now(), steal(self.session));
+            let mut took = Took::default();
             for (position, which) in left {
-                if self.is_overspent() {
+                if self.is_budget_spent() {
                     return Ok(Ending::BudgetSpent);
                 }
-                if self.trial(round, position, which, sink)?.is_none() {
+                let Some(phases_ns) = self.trial(round, position, which)? else {
                     return Ok(Ending::Interrupted);
-                }
+                };
+                (took.trials, took.phases_ns) = (took.trials + 1, took.phases_ns + phases_ns);
                 if self.session.setup.peer.as_ref().is_some_and(Peer::is_lost) {
                     return Ok(Ending::FarHostLost);
                 }
             }
-            sink.accounting(&accounts.close())?;
+            let wall_ns = began.elapsed().as_nanos() as u64;
+            self.last_round = Took { all_ns: wall_ns, ..took };
+            let accounting = steal(self.session).into_iter().filter_map(|(cpu, now)| {
+                // Steal that goes backwards (a known kernel fault) says nothing.
+                let steal_ns = now.checked_sub(*steal_before.get(&cpu)?)?;
+                Some(CpuAccounting { round, cpu, wall_ns, steal_ns })
+            });
+            let accounting: Vec<CpuAccounting> = accounting.collect();
+            self.file.put_accounting(&accounting).context("storing the CPU accounting")?;
             self.progress.rounds_done = round + 1;
         }
         Ok(Ending::Complete)
     }
 
-    /// Whether a comparison looks at its blocks before this round, or a run that answers a question
-    /// at its answer.
-    fn is_at_look(&self, round: u32) -> bool {
-        let plan = self.session.plan;
-        if plan.comparison.is_none() {
-            let each = plan.question.as_ref().map(Question::rounds_a_look);
-            return each.is_some_and(|each| round.is_multiple_of(each));
+    /// Looks at the results before a round; whether further rounds are for any case, and which these are.
+    fn goes_on(&mut self, round: u32) -> anyhow::Result<bool> {
+        let plan = &self.session.plan;
+        if self.looked_at != Some(self.progress.trials_done) {
+            let raw = self.file.so_far().context("looking at the trials so far")?;
+            let rust = hopcost_probe::worker::mechanisms();
+            let wanted = match plan.until.filter(|_| plan.question.is_none()) {
+                Some(until) => self.too_wide(until, &hopcost_read::read(&raw, &rust).results),
+                None => {
+                    let look = hopcost_read::look(&raw, &rust);
+                    self.progress.decided = look.decided;
+                    let is_open = |live: &&Live<'_>| look.wanted.contains(&live.index);
+                    let open = self.live.iter().filter(is_open).filter(|live| !live.is_given_up());
+                    open.map(|live| live.index).collect()
+                }
+            };
+            self.wanted = Some(wanted);
+            self.looked_at = Some(self.progress.trials_done);
         }
-        let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK);
-        looks.iter().any(|(blocks, _)| blocks * ROUNDS_A_BLOCK == round)
-    }
-
-    fn looks_at_widths(&self) -> bool {
-        self.session.plan.comparison.is_none() && self.session.plan.question.is_none()
-    }
-
-    /// Of a question: gives the rounds until the next look to the cases that the answer still needs;
-    /// whether all of these have been given up.
-    fn answers(&mut self, round: u32, mut wanted: BTreeSet<u32>) -> bool {
-        let plan = self.session.plan;
-        let Some(question) = &plan.question else { return false };
-        let is_open =
-            |index: &u32| self.live.iter().any(|live| live.index == *index && !live.is_given_up());
-        wanted.retain(is_open);
-        self.ahead = (round + question.rounds_a_look()).min(plan.rounds);
-        let next = wanted.len() as u64 * u64::from(self.ahead - round);
+        let wanted = self.wanted.as_ref().map_or(0, BTreeSet::len);
+        self.look = look_after(plan, round);
+        let next = wanted as u64 * u64::from(self.look - round);
         self.progress.trials_planned = self.progress.trials_done + next;
-        let is_over = wanted.is_empty();
-        self.wanted = Some(wanted);
-        is_over
+        Ok(wanted > 0)
+    }
+
+    /// The cases whose intervals are wider than aimed at, and their baselines, of whose rounds every
+    /// multiple needs its own.
+    fn too_wide(&mut self, until: f64, results: &[CaseResult]) -> BTreeSet<u32> {
+        let plan = &self.session.plan;
+        let width = |live: &Live<'_>| results.get(live.index as usize).and_then(width);
+        let is_wide = |live: &&Live<'_>| width(live).is_none_or(|width| width > until);
+        let open = || self.live.iter().filter(|live| !live.is_given_up()).filter(is_wide);
+        let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
+        let baseline = self.live.iter().find(named).map(|live| live.case);
+        let is_base = |live: &&Live<'_>| {
+            baseline.is_some_and(|baseline| live.case.is_of_kind(baseline))
+                && open().any(|open| open.case.is_alike(live.case))
+        };
+        self.progress.wider = open().count();
+        open().chain(self.live.iter().filter(is_base)).map(|live| live.index).collect()
     }
 
     /// The cases of a round in its order, each with its place in it.
     fn left_in(&self, round: u32) -> Vec<(usize, usize)> {
-        let order = hopcost_plan::order_of(self.session.plan, round, self.live.len() as u32);
+        let order = hopcost_plan::order_of(&self.session.plan, round, self.live.len() as u32);
         let places = order.iter().map(|&which| which as usize).enumerate();
         let left = places.filter(|&(_, which)| {
             let live = &self.live[which];
@@ -189,107 +259,70 @@ impl<'a> Rounds<'a> {
         left.collect()
     }
 
-    /// Asks which intervals are wider than aimed at: further rounds are theirs alone, and those of
-    /// their baselines, of whose rounds every multiple needs its own. Says how many there are.
-    fn look(&mut self, until: f64, widths: &BTreeMap<u32, f64>) -> usize {
-        let plan = self.session.plan;
-        let width = |live: &Live<'_>| widths.get(&live.index).copied().unwrap_or(f64::INFINITY);
-        let open = self.live.iter().filter(|live| !live.is_given_up() && width(live) > until);
-        let mut wanted: BTreeSet<u32> = open.map(|live| live.index).collect();
-        let wider = wanted.len();
-        if wider > 0 {
-            let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
-            let baseline = self.live.iter().find(named).map(|live| live.case);
-            let is_base = |live: &&Live<'_>| {
-                let open = self.live.iter().filter(|live| wanted.contains(&live.index));
-                baseline.is_some_and(|baseline| live.case.is_of_kind(baseline))
-                    && open.into_iter().any(|open| open.case.is_alike(live.case))
-            };
-            let bases: Vec<u32> = self.live.iter().filter(is_base).map(|live| live.index).collect();
-            wanted.extend(bases);
-        }
-        let next =
-            wanted.len() as u64 * u64::from(self.ahead.saturating_sub(self.progress.rounds_done));
-        self.progress.trials_planned = self.progress.trials_done + next;
-        self.wanted = Some(wanted);
-        self.progress.wider = wider;
-        wider
-    }
-
-    /// Whether there is time for a round of so many trials; cuts these where there is little.
+    /// Whether the budget has time for a round of so many trials. Those rounds without which there is
+    /// no interval become shorter before they become fewer.
     fn affords(&mut self, round: u32, trials: u64) -> bool {
-        let spent = Spent { elapsed_ns: self.elapsed_ns(), ..self.spent };
-        let last = spent.since(self.before);
-        let plan = self.session.plan;
-        let Some(budget_ns) = plan.budget_ns.filter(|_| last.trials > 0) else {
-            return true;
-        };
-        // What answers a question goes on until its budget, of which the rest of the run is a part;
-        // other rounds were counted so that it is.
-        let beside_ns = plan.question.as_ref().map_or(0, |_| RUN_FIXED_NS.min(budget_ns / 4));
-        let budget_ns = budget_ns - beside_ns;
-        let measure_ns = self.shape.measure_ns;
+        let plan = &self.session.plan;
+        let last = self.last_round;
+        let Some(left_ns) = self.budget_left_ns().filter(|_| last.trials > 0) else { return true };
+        let each_ns = last.all_ns / last.trials;
         if plan.comparison.is_some() {
-            // A block is begun only if there is time for all of it, and then ended.
-            let trials = trials * u64::from(ROUNDS_A_BLOCK);
-            let begins = round.is_multiple_of(ROUNDS_A_BLOCK);
-            let next = Next { trials, needed: 0, measure_ns };
-            return !begins || spent.affords(spent, budget_ns, next).begins;
+            // A block begins only if there is time for all of it, and then ends.
+            let block = trials.saturating_mul(ROUNDS_A_BLOCK.into());
+            return !round.is_multiple_of(ROUNDS_A_BLOCK)
+                || each_ns.saturating_mul(block) <= left_ns;
         }
-        let needed = hopcost_plan::rounds_needed(plan).saturating_sub(round);
-        let next = Next { trials, needed: needed.into(), measure_ns };
-        let found = spent.affords(last, budget_ns, next);
-        self.before = spent;
-        let cut = |ns: u64| ((ns as f64 * found.share) as u64).max(MEASURE_FLOOR_NS.min(ns));
+        let needed = u64::from(hopcost_plan::rounds_needed(plan).saturating_sub(round));
+        if needed == 0 {
+            return each_ns.saturating_mul(trials) <= left_ns;
+        }
+        let phases_ns = (last.phases_ns / last.trials).min(each_ns);
+        let room_ns = left_ns / (needed * trials).max(1);
+        let share = room_ns.saturating_sub(each_ns - phases_ns) as f64 / phases_ns.max(1) as f64;
+        let cut = |ns: u64| ((ns as f64 * share.min(1.0)) as u64).max(MEASURE_FLOOR_NS.min(ns));
         self.shape.measure_ns = cut(self.shape.measure_ns);
         self.shape.measure_max_ns = cut(self.shape.measure_max_ns);
-        self.progress.beyond_ns = found.beyond_ns;
-        found.begins
+        true
     }
 
-    /// Whether even what may be spent beyond the budget is, be it in the middle of a round; of a
-    /// comparison a block is always ended.
-    fn is_overspent(&self) -> bool {
-        let plan = self.session.plan;
-        let most_ns = plan.budget_ns.map(|ns| ns.saturating_mul(BUDGET_FOR_INTERVAL));
-        plan.comparison.is_none()
-            && self.spent.trials > 0
-            && most_ns.is_some_and(|most_ns| self.elapsed_ns() > most_ns)
+    /// Whether no trial may begin any more, be it in the middle of a round.
+    fn is_budget_spent(&self) -> bool {
+        let is_spent = self.budget_left_ns() == Some(0);
+        is_spent && self.trials > 0 && self.session.plan.comparison.is_none()
+    }
+
+    /// What the budget leaves for trials: reading the run back needs some of it too.
+    fn budget_left_ns(&self) -> Option<u64> {
+        let budget_ns = self.session.plan.budget_ns?;
+        let beside_ns = RUN_FIXED_NS.min(budget_ns / 4);
+        Some((budget_ns - beside_ns).saturating_sub(self.elapsed_ns()))
     }
 
     fn elapsed_ns(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// One trial, and what it taught; `None` where the user interrupted.
-    fn trial(
-        &mut self,
-        round: u32,
-        position: usize,
-        which: usize,
-        sink: &mut dyn Sink,
-    ) -> anyhow::Result<Option<()>> {
-        if !self.spaced(which)? {
+    /// Makes and stores one trial; how long its phases took, or `None` where the user interrupted.
+    fn trial(&mut self, round: u32, position: usize, which: usize) -> anyhow::Result<Option<u64>> {
+        if !self.spaced(which) {
             return Ok(None);
         }
         self.progress.left_ns = self.left_ns();
         self.progress.next = Some(self.live[which].index);
-        sink.progress(&self.progress);
+        (self.draw)(&self.progress);
         let started_ns = self.elapsed_ns();
-        let left_ms = self.budget_left_ms();
-        let live = &mut self.live[which];
-        live.began = Some(Instant::now());
-        let yardstick = self.session.yardsticks.of_case.get(live.index as usize);
-        let beside = Beside::of(&mut self.yardsticks, yardstick.copied().flatten());
-        let outcome = one_trial(self.session, live, round, (self.shape, left_ms), beside)?;
+        let left_ms = self.budget_left_ns().map(|ns| ns / 1_000_000);
+        self.live[which].began = Some(Instant::now());
+        let outcome = self.outcome(round, which, left_ms)?;
         let Outcome::Row(mut row) = outcome else { return Ok(None) };
         if let Some(news) = self.yardsticks.news() {
-            sink.yardsticks(&news)?;
+            self.file.put_yardsticks(&news).context("storing the yardsticks")?;
         }
+        let live = &mut self.live[which];
         row.case = live.index;
         row.round = round;
         row.position = position as u32;
-        row.started_ns = started_ns;
+        row.started_ns = self.base_ns + started_ns;
         live.tried += 1;
         match row.error {
             Some(_) => self.progress.trials_failed += 1,
@@ -298,72 +331,109 @@ impl<'a> Rounds<'a> {
                 live.stamp = row.stamp;
             }
         }
-        let is_given_up = live.is_given_up();
+        if live.is_given_up() {
+            let left = u64::from(self.look.saturating_sub(round + 1));
+            self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
+        }
         if self.session.plan.comparison.is_some() {
             // Near the limit a case and its copy would else be stamped in two ways.
             self.live.iter_mut().for_each(|live| live.stamp = live.stamp.or(row.stamp));
         }
-        if is_given_up {
-            let left = u64::from(self.ahead.saturating_sub(round + 1));
-            self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
-        }
-        self.spent.trials += 1;
-        self.spent.phases_ns += row.phases_ns;
-        sink.trial(*row)?;
+        interrupt::stall("store");
+        self.file.append_trial(&row).context("storing a trial")?;
+        self.trials += 1;
         self.progress.trials_done += 1;
-        Ok(Some(()))
+        Ok(Some(row.phases_ns))
     }
 
-    /// Milliseconds that are left of the budget.
-    fn budget_left_ms(&self) -> Option<u64> {
-        let budget_ns = self.session.plan.budget_ns?;
-        Some(budget_ns.saturating_sub(self.elapsed_ns()) / 1_000_000)
-    }
-
-    /// What is left takes by the trials so far, and no more than the budget, which the rounds that
-    /// an interval needs may exceed.
-    fn left_ns(&self) -> u64 {
-        let progress = &self.progress;
-        let elapsed_ns = self.elapsed_ns();
-        let Some(mean_ns) = elapsed_ns.checked_div(self.spent.trials) else {
-            return self.session.expected_ns.saturating_sub(elapsed_ns);
+    fn outcome(
+        &mut self,
+        round: u32,
+        which: usize,
+        left_ms: Option<u64>,
+    ) -> anyhow::Result<Outcome> {
+        let (session, live) = (self.session, &self.live[which]);
+        let cpus = session.plan.cpus_for(live.case.placement);
+        // Derived from the seed alone, so that a resumed run goes on as it would have.
+        let seed = thinning::trial_seed(session.plan.seed, live.index, round);
+        let (padding, seed) = thinning::trial_draws(seed);
+        let spec = TrialSpec {
+            setup: &session.setup,
+            case: live.case,
+            workers: &live.workers,
+            cpus,
+            shape: self.shape,
+            stamp: live.stamp,
+            counts: Counts::Fitted(Clocks {
+                caller: clocks::of(&session.clocks, &live.case.runtimes.caller, cpus.0)?,
+                callee: clocks::of(&session.clocks, &Runtime::RUST, cpus.1)?,
+            }),
+            lives: Lives::ForTrial,
+            left_ms,
+            transcript: None,
+            number: round,
+            padding,
+            seed,
         };
-        let left = progress.trials_planned.saturating_sub(progress.trials_done);
-        let left_ns = mean_ns.saturating_mul(left);
-        let Some(budget_ns) = self.session.plan.budget_ns else { return left_ns };
-        let rounds = hopcost_plan::rounds_needed(self.session.plan);
-        let needed = u64::from(rounds) * self.live.len() as u64;
-        let needed_ns = mean_ns.saturating_mul(needed.saturating_sub(progress.trials_done));
-        let most_ns = budget_ns.saturating_mul(BUDGET_FOR_INTERVAL).saturating_sub(elapsed_ns);
-        left_ns.min(budget_ns.saturating_sub(elapsed_ns).max(needed_ns.min(most_ns)))
+        let yardstick = session.yardsticks.of_case.get(live.index as usize).copied().flatten();
+        Ok(trial::run(&spec, Beside::of(&mut self.yardsticks, yardstick)))
+    }
+
+    /// What is left takes by the trials so far, and no more than the budget.
+    fn left_ns(&self) -> u64 {
+        let elapsed_ns = self.elapsed_ns();
+        let left = self.progress.trials_planned.saturating_sub(self.progress.trials_done);
+        let left_ns = match elapsed_ns.checked_div(self.trials) {
+            Some(mean_ns) => mean_ns.saturating_mul(left),
+            None => self.session.expected_ns.saturating_sub(elapsed_ns),
+        };
+        self.budget_left_ns().map_or(left_ns, |budget_ns| left_ns.min(budget_ns))
     }
 
     /// Waits until a case's next trial is far enough from its last in time for the host to
     /// have had a chance to change; false where the user interrupts.
-    fn spaced(&self, which: usize) -> anyhow::Result<bool> {
-        let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(self.session.plan));
-        let due = self.live[which].began.map(|began| began + spacing);
-        let wait = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
-        if wait.is_zero() || self.live[which].case.has_virtual_clock() {
-            return Ok(true);
-        }
-        Ok(interrupt::sleep_until("spacing", Instant::now() + wait).is_ok())
+    fn spaced(&self, which: usize) -> bool {
+        let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(&self.session.plan));
+        let Live { case, began, .. } = &self.live[which];
+        let due = began.map(|began| began + spacing).filter(|due| *due > Instant::now());
+        due.is_none_or(|due| {
+            case.has_virtual_clock() || interrupt::sleep_until("spacing", due).is_ok()
+        })
     }
 }
 
-fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
-    let mut stamps: BTreeMap<u32, Stamp> = BTreeMap::new();
-    for trial in session.earlier.iter().filter(|trial| trial.error.is_none()) {
-        if let Some(stamp) = trial.stamp {
-            stamps.entry(trial.case).or_insert(stamp);
+/// The round before which a plan looks at its results next; its last where it does not.
+fn look_after(plan: &Plan, round: u32) -> u32 {
+    let next = match (&plan.question, plan.until) {
+        _ if plan.comparison.is_some() => {
+            let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
+            looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
         }
-    }
+        (Some(question), _) => Some(round.saturating_add(Question::rounds_a_look(question))),
+        (None, Some(_)) if round == 0 => Some(FIRST_LOOK),
+        (None, Some(_)) => Some(round + round.div_ceil(3)),
+        (None, None) => None,
+    };
+    next.map_or(plan.rounds, |next| next.min(plan.rounds))
+}
+
+/// How far the interval of a case reaches to either side, as a share of its value.
+fn width(case: &CaseResult) -> Option<f64> {
+    let (_, estimate) = case.estimates.as_ref()?.headline()?;
+    // What the clocks leave open no round makes narrower.
+    let bound_ns = case.clock_bound_ns().unwrap_or(0.0);
+    let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
+    Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
+}
+
+fn live_cases(session: &Session) -> anyhow::Result<Vec<Live<'_>>> {
     session
         .plan
         .live()
         .map(|(index, planned)| {
             let index = index as u32;
             let of_case = || session.earlier.iter().filter(move |t| t.case == index);
+            let measured = || of_case().filter(|trial| trial.error.is_none());
             let case = planned.case.as_ref().map_err(|unknown| {
                 anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
             })?;
@@ -373,74 +443,17 @@ fn live_cases<'a>(session: &'a Session<'_>) -> anyhow::Result<Vec<Live<'a>>> {
                 index,
                 case,
                 workers,
-                stamp: stamps.get(&index).copied(),
+                stamp: measured().find_map(|trial| trial.stamp),
                 tried: of_case().count() as u32,
-                succeeded: of_case().filter(|t| t.error.is_none()).count() as u32,
+                succeeded: measured().count() as u32,
                 began: None,
             })
         })
         .collect()
 }
 
-fn one_trial(
-    session: &Session<'_>,
-    live: &Live<'_>,
-    round: u32,
-    (shape, left_ms): (TrialShape, Option<u64>),
-    beside: Beside<'_, '_>,
-) -> anyhow::Result<Outcome> {
-    let cpus = session.plan.cpus_for(live.case.placement);
-    // Derived from the seed alone, so that a resumed run goes on as it would have.
-    let seed = thinning::trial_seed(session.plan.seed, live.index, round);
-    let (padding, seed) = thinning::trial_draws(seed);
-    let spec = TrialSpec {
-        setup: session.setup,
-        case: live.case,
-        workers: &live.workers,
-        cpus,
-        shape,
-        stamp: live.stamp,
-        counts: Counts::Fitted(Clocks {
-            caller: clocks::of(session.clocks, &live.case.runtimes.caller, cpus.0)?,
-            callee: clocks::of(session.clocks, &Runtime::RUST, cpus.1)?,
-        }),
-        lives: Lives::ForTrial,
-        left_ms,
-        transcript: None,
-        number: round,
-        padding,
-        seed,
-    };
-    Ok(trial::run(&spec, beside))
-}
-
-/// CPU accounting over one round.
-struct Accounts {
-    round: u32,
-    started: Instant,
-    steal_before_ns: Vec<(u32, Option<u64>)>,
-}
-
-impl Accounts {
-    fn open(session: &Session<'_>, round: u32) -> Self {
-        let cpus: BTreeSet<u32> = session.clocks.iter().map(|clock| clock.cpu).collect();
-        let steal_before_ns = cpus.into_iter().map(|cpu| (cpu, steal_ns(cpu))).collect();
-        Self { round, started: Instant::now(), steal_before_ns }
-    }
-
-    fn close(self) -> Vec<CpuAccounting> {
-        let wall_ns = self.started.elapsed().as_nanos() as u64;
-        self.steal_before_ns
-            .into_iter()
-            .filter_map(|(cpu, before)| {
-                // Steal that goes backwards (a known kernel fault) says nothing.
-                let steal_ns = steal_ns(cpu)?.checked_sub(before?)?;
-                Some(CpuAccounting { round: self.round, cpu, wall_ns, steal_ns })
-            })
-            .collect()
-    }
-}
-
-fn steal_ns(cpu: u32) -> Option<u64> {
-    hopcost_machine::steal_ns(&hopcost_machine::Root::default(), cpu)
+/// The steal so far of every CPU that a run uses, where the kernel tells.
+fn steal(session: &Session) -> BTreeMap<u32, u64> {
+    let cpus = session.clocks.iter().map(|clock| clock.cpu);
+    cpus.filter_map(|cpu| Some((cpu, steal_ns(&Root::default(), cpu)?))).collect()
 }

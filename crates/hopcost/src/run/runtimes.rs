@@ -156,8 +156,8 @@ impl Runtimes {
         hopcost_plan::estimate_ns(plan, &self.facts_of(plan))
     }
 
-    /// The same, and what of it goes beyond the budget, where a round trip between two CPUs is known
-    /// to take so long, or nothing is known (`hopcost_plan::expected`).
+    /// The same with its rounds, where a round trip between two CPUs is known to take so long, or
+    /// nothing is known (`hopcost_plan::expected`).
     pub fn expected(&self, plan: &Plan, two_cpus_ns: Option<u64>) -> Expected {
         hopcost_plan::expected(plan, &self.facts_of(plan), two_cpus_ns)
     }
