@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
-        RawTrial { round, samples, ..RawTrial::empty() }
+        RawTrial { round, samples, ..RawTrial::default() }
     }
 
     fn create(path: &Path) -> RunFile {

@@ -179,6 +179,12 @@ impl Placement {
     }
 }
 
+#[allow(clippy::derivable_impls)]
+impl Default for Role {
+    fn default() -> Self {
+        Role::Caller
+    }
+}
 impl Role {
     /// The end at the other side of the link.
     pub const fn other(self) -> Role {

@@ -357,6 +357,7 @@ pub const TRACE_STEAL: &str = "trace-steal-ns";
 
 document! {
     /// A CPU's clock, calibrated.
+    #[derive(Default)]
     pub struct ClockReading {
         /// The CPU.
         pub cpu: u32,
@@ -392,16 +393,11 @@ impl ClockReading {
     /// A clock of which only the rate is known: what its stamps cost is 0.
     pub fn of_rate(runtime: &str, source: &str, ticks_per_second: f64) -> Self {
         ClockReading {
-            cpu: 0,
             runtime: runtime.to_owned(),
             source: source.to_owned(),
             ticks_per_second,
-            rate_spread_ppm: 0.0,
             resolution_ticks: 1,
-            stamp_min_ns: 0.0,
-            stamp_p50_ns: 0.0,
-            stamp_p99_ns: 0.0,
-            clock_gettime_p50_ns: 0.0,
+            ..Self::default()
         }
     }
     /// Whether it is known what a stamp costs: a worker of another runtime need not say.
@@ -524,6 +520,7 @@ document! {
     /// What one end counted over a phase. A worker of another runtime says `role`,
     /// `count`, `samples`, `max_ticks` and `elapsed_ticks`; what the kernel counts of
     /// its threads is read from outside.
+    #[derive(Default)]
     pub struct EndCounters {
         /// Which end.
         pub role: Role,
@@ -605,32 +602,7 @@ document! {
 impl EndCounters {
     /// An end of which nothing has been counted yet.
     pub fn empty(role: Role) -> Self {
-        EndCounters {
-            role,
-            flow: 0,
-            count: 0,
-            samples: 0,
-            max_ticks: 0,
-            elapsed_ticks: 0,
-            thread_cpu_ns: 0,
-            voluntary: 0,
-            involuntary: 0,
-            minor_faults: 0,
-            major_faults: 0,
-            run_delay_ns: None,
-            cpu_before: 0,
-            cpu_after: 0,
-            cpu_changes: 0,
-            pinned: true,
-            first_tick: 0,
-            bytes: 0,
-            lost: 0,
-            overruns: 0,
-            zero_copy: None,
-            fill_ns: None,
-            verify_ns: None,
-            events: Vec::new(),
-        }
+        EndCounters { role, pinned: true, ..Self::default() }
     }
 }
 

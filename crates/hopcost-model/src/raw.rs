@@ -114,6 +114,7 @@ document! {
 
 document! {
     /// One finished trial.
+    #[derive(Default)]
     pub struct RawTrial {
         /// Index of its case in the plan.
         pub case: u32,
@@ -440,40 +441,5 @@ impl RawTrial {
     pub fn caller_cpu(&self) -> Option<u32> {
         let asked = self.cpus_asked.first().copied().flatten();
         asked.or_else(|| self.ends.first().map(|end| end.cpu_after))
-    }
-    /// A trial of which nothing is known yet.
-    pub fn empty() -> Self {
-        RawTrial {
-            case: 0,
-            round: 0,
-            position: 0,
-            started_ns: 0,
-            took_ns: 0,
-            phases_ns: 0,
-            error: None,
-            stamp: None,
-            wall_ns: 0,
-            cpu_ns: 0,
-            ends: Vec::new(),
-            cpus_asked: Vec::new(),
-            pin_errors: Vec::new(),
-            operations: 0,
-            samples_taken: 0,
-            samples_max_ticks: 0,
-            samples: Vec::new(),
-            gates: Vec::new(),
-            negative_samples: 0,
-            counted: Vec::new(),
-            counted_operations: 0,
-            threads: Vec::new(),
-            warm_up_ns: Vec::new(),
-            stamp_check: None,
-            yardsticks: Vec::new(),
-            watched_ns: 0,
-            cpu_uses: Vec::new(),
-            throttling: None,
-            load: None,
-            trace: None,
-        }
     }
 }

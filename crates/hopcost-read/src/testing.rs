@@ -475,5 +475,5 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
         pinned: cpu.is_some(),
         ..EndCounters::empty(role)
     });
-    RawTrial { case: index, round, ends: ends.collect(), cpus_asked, ..RawTrial::empty() }
+    RawTrial { case: index, round, ends: ends.collect(), cpus_asked, ..RawTrial::default() }
 }

@@ -157,7 +157,7 @@ impl Doctor<'_> {
         let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
             return Ok(());
         };
-        let mut failed = RawTrial::empty();
+        let mut failed = RawTrial::default();
         let workers = Workers::assemble(case, &self.setup.runtimes);
         let started_ns = self.started.elapsed().as_nanos() as u64;
         let mut trial = match &workers {

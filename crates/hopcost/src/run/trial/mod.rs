@@ -62,7 +62,7 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
 }
 
 fn empty_trial(spec: &TrialSpec<'_>) -> RawTrial {
-    RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::empty() }
+    RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() }
 }
 
 fn perform(
