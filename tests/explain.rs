@@ -50,10 +50,8 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let own = serde_json::json!({"leg": "back", "end": "callee", "kind": "user"});
     assert_eq!(delayed, [(own, true)], "{difference}");
 
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let [reader, glossary] =
-        ["tests/support/trace_events.py", "GLOSSARY.md"].map(|file| format!("{root}/{file}"));
-    let read = Command::new("python3").args([&reader, events, &glossary]).try_finish();
+    let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/trace_events.py");
+    let read = Command::new("python3").args([reader, events]).try_finish();
     let read = read.expect("python3");
     let tracks = String::from_utf8_lossy(&read.stdout);
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
