@@ -129,7 +129,7 @@ fn a_background_works_while_a_load_is_measured() {
     let _alone = alone();
     let home = Home::new();
     let place = cross().expect("these tests need two CPUs");
-    let facts = |name| &hopcost_probe::mechanism::find(name).expect("of this build").facts;
+    let facts = |name| hopcost_probe::mechanism::find(name).expect("of this build").facts();
     for (name, boundary, senders, background) in [
         ("pipe", Boundary::Process, 1, Background::Cpu(2)),
         ("pipe", Boundary::Process, 2, Background::SameMechanism(2)),
@@ -191,7 +191,7 @@ fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
     let _alone = alone();
     let home = Home::new();
     let place = cross().expect("these tests need two CPUs");
-    let facts = &hopcost_probe::mechanism::find("pipe").expect("pipe").facts;
+    let facts = hopcost_probe::mechanism::find("pipe").expect("pipe").facts();
     for queue in [Queue::DropNewest(1), Queue::DropOldest(1)] {
         // No receiver takes a message each 50 ns.
         let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);
@@ -216,7 +216,7 @@ fn a_sender_that_a_full_pipe_holds_up_is_not_late_by_itself() {
     let _alone = alone();
     let home = Home::new();
     let place = cross().expect("these tests need two CPUs");
-    let facts = &hopcost_probe::mechanism::find("pipe").expect("pipe").facts;
+    let facts = hopcost_probe::mechanism::find("pipe").expect("pipe").facts();
     // A write takes longer than 50 ns, so the sender never catches up.
     for senders in [1, 2] {
         let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);

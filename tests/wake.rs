@@ -134,7 +134,7 @@ fn a_skewed_clock_of_another_process_is_found_out_and_makes_no_difference() {
     let Some(place) = cross() else { panic!("these tests need two CPUs") };
     let home = Home::new();
     let of = |mechanism: &str| {
-        let facts = &find("flag").expect("flag").facts;
+        let facts = find("flag").expect("flag").facts();
         let mut case = wake(facts, Boundary::Process, place, WaitKind::Spin, 10_000);
         case.mechanism = mechanism.into();
         let mut row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
@@ -204,7 +204,7 @@ fn an_idle_spinner_spins_at_the_lowest_priority_where_it_is_told_until_killed() 
 fn a_trial_with_an_idle_spinner_runs() {
     let _alone = alone();
     let home = Home::new();
-    let facts = &find("semaphore").expect("semaphore").facts;
+    let facts = find("semaphore").expect("semaphore").facts();
     let place = cross().expect("these tests need two CPUs");
     let case = wake(facts, Boundary::Process, place, WaitKind::Block, 50_000);
     let case = Case { idle_knob: IdleKnob::Spinner, ..case };

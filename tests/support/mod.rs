@@ -284,7 +284,7 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
 
 /// Every mechanism that users see and that works here, or panics: a skip fails.
 pub fn mechanisms() -> impl Iterator<Item = &'static Facts> {
-    hopcost_probe::mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| {
+    hopcost_probe::mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| {
         if let (false, Err(reason)) = (facts.hidden, (facts.available)()) {
             panic!("{} is not available here: {reason}", facts.name);
         }

@@ -1,11 +1,11 @@
 //! What is said of a mechanism, whoever has it: [`Mechanism`], as a worker describes it,
-//! a run file stores it and every stage reads it. Those inside the binary are written as
-//! constants, [`Facts`], for the conformance suite, and in `mechanisms.toml`, for people.
+//! a run file stores it and every stage reads it. Of those inside the binary `mechanisms.toml` has
+//! [`Words`], for people, and [`Facts`], for the planner, the worker and the conformance suite.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
 use crate::document;
@@ -35,7 +35,8 @@ impl Shape {
 }
 
 /// Bytes a message may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "PayloadRange")]
 pub enum Payload {
     /// Carries nothing, and no size is part of its cases.
     None,
@@ -50,14 +51,35 @@ pub enum Payload {
     },
 }
 
+impl From<PayloadRange> for Payload {
+    fn from(PayloadRange { min, max, default }: PayloadRange) -> Self {
+        Payload::Bytes { min, max, default }
+    }
+}
+
 /// Whether a message may be lost on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Loss {
     /// Each arrives, once, or its end is told.
     #[default]
     Never,
     /// One may not arrive, and nobody is told.
     Possible,
+}
+
+/// What an end learns from the mechanism alone when its partner lets go of the link.
+/// Where it learns nothing, the supervisor ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeerExit {
+    /// Nothing that could be relied on.
+    #[default]
+    Unnoticed,
+    /// An error when it sends, or when it waits for the answer to that.
+    NoticedBySender,
+    /// The same, and an error too when the partner goes while this end waits.
+    Noticed,
 }
 
 /// A parameter that a mechanism declares; all are part of the case's spelling.
@@ -160,14 +182,17 @@ pub struct Argument {
 }
 
 /// Whether several ends may send over one link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
 pub enum Senders {
     /// Only one may, for this reason.
-    One(&'static str),
+    #[serde(deserialize_with = "text")]
+    One(Text),
     /// Several may.
     Several {
         /// What they share.
-        share: &'static str,
+        #[serde(deserialize_with = "text")]
+        share: Text,
         /// The longest message that goes whole, in bytes.
         whole_bytes: u32,
     },
@@ -193,33 +218,47 @@ impl Senders {
     }
 }
 
-/// A mechanism of the binary, as its row is written. Entries that are as in
-/// [`Facts::BASE`] may be left out.
-#[derive(Debug, Clone, Copy)]
+/// Text that lives as long as the process, as everything does that is read from
+/// `mechanisms.toml`.
+type Text = &'static str;
+
+/// A mechanism of the binary, but for its words. Entries that are as in [`Facts::BASE`] may be
+/// left out.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Facts {
     /// Name.
-    pub name: &'static str,
+    #[serde(skip)]
+    pub name: Text,
     /// Family it is listed under (`call`, `notifier`, `pipe`, `unix socket`, …).
-    pub family: &'static str,
+    #[serde(deserialize_with = "text")]
+    pub family: Text,
     /// Shape.
     pub shape: Shape,
     /// Workloads it takes part in.
+    #[serde(deserialize_with = "list")]
     pub workloads: &'static [Workload],
     /// Boundaries it can cross.
+    #[serde(deserialize_with = "list")]
     pub boundaries: &'static [Boundary],
     /// Waits it has, the default first, with their counts; empty for `call`.
+    #[serde(deserialize_with = "waits")]
     pub waits: &'static [WaitFacts],
     /// System calls in one operation of a `call`.
+    #[serde(deserialize_with = "count")]
     pub call_system_calls: Option<PerOperation>,
     /// Context switches in one operation of a `call` that sleeps until another thread has run.
+    #[serde(deserialize_with = "count")]
     pub call_switches: Option<PerOperation>,
     /// Bytes a message may have.
     pub payload: Payload,
     /// Parameters.
+    #[serde(deserialize_with = "parameters")]
     pub parameters: &'static [Parameter],
     /// A test engine, not listed.
     pub hidden: bool,
     /// What a test engine's name has to carry; anything where nothing is said.
+    #[serde(skip)]
     pub argument: Option<Argument>,
     /// Whether the kernel goes on reading the sender's buffers after a send has returned,
     /// so that only an acknowledgement tells when they may be written again.
@@ -227,21 +266,30 @@ pub struct Facts {
     /// Whether several ends may send over one link (`load`).
     pub senders: Senders,
     /// The flag by which it asks for sends without a copy.
-    pub no_copy: Option<&'static str>,
+    #[serde(deserialize_with = "some_text")]
+    pub no_copy: Option<Text>,
     /// Whether an end that waits by `block` spins before it sleeps.
     pub spins_first: bool,
     /// Whether messages may be lost.
     pub loss: Loss,
+    /// What an end notices of its partner's exit.
+    pub peer_exit: PeerExit,
+    /// Whether read(2) and write(2) of the link's descriptors (the incoming one and the outgoing
+    /// one, or one socket for both) move the messages and nothing else.
+    pub bare_messages: bool,
     /// The mechanism whose addresses lead to its link, where an end that cannot inherit
     /// descriptors may offer one or connect to one.
-    pub address: Option<&'static str>,
+    #[serde(deserialize_with = "some_text")]
+    pub address: Option<Text>,
     /// Raised by one whenever a change of its code can move its numbers: runs with another
     /// revision do not compare. Where messages are written and compared, [`TOUCH_REVISION`]
     /// comes on top.
     pub revision: u32,
     /// Whether it can be used here, or why not.
+    #[serde(skip)]
     pub available: fn() -> Result<(), String>,
     /// Whether it can be used here with the parameters of a case, or why not.
+    #[serde(skip)]
     pub available_as: fn(&Case) -> Result<(), String>,
 }
 
@@ -269,11 +317,17 @@ impl Facts {
         no_copy: None,
         spins_first: false,
         loss: Loss::Never,
+        peer_exit: PeerExit::Unnoticed,
+        bare_messages: false,
         address: None,
         revision: 1,
         available: || Ok(()),
         available_as: |_| Ok(()),
     };
+    /// Those of a mechanism of this binary, by its name.
+    pub fn of(name: &str) -> Option<&'static Facts> {
+        TABLE.get(name).map(|entry| &entry.facts)
+    }
     /// The facts of one of its waits.
     pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
         self.waits.iter().find(|facts| facts.wait == wait)
@@ -282,6 +336,122 @@ impl Facts {
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts::BASE
+    }
+}
+
+/// What the binary knows of its mechanisms, by their names.
+///
+/// # Panics
+/// If the table is not as it should be, which a test would notice.
+pub static TABLE: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| {
+    let mut table: BTreeMap<String, Entry> =
+        toml::from_str(include_str!("mechanisms.toml")).unwrap();
+    for (name, entry) in &mut table {
+        entry.facts.name = name.clone().leak();
+    }
+    table
+});
+
+/// A mechanism in `mechanisms.toml`.
+#[derive(Deserialize)]
+pub struct Entry {
+    facts: Facts,
+    #[serde(flatten)]
+    words: Words,
+}
+
+/// What `mechanisms.toml` names, as `shared.toml` has it.
+static SHARED: LazyLock<Shared> =
+    LazyLock::new(|| toml::from_str(include_str!("shared.toml")).unwrap());
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    wait: BTreeMap<String, SharedWait>,
+    parameter: BTreeMap<String, ParameterDescription>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SharedWait {
+    wait: WaitKind,
+    system_calls: Count,
+    switches_one_cpu: Count,
+    switches_two_cpus: Count,
+}
+
+/// A count as the tables write it: with its reason, which is not stored.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Count {
+    Exactly(f64),
+    Between(f64, f64, #[serde(deserialize_with = "text")] Text),
+}
+
+impl Count {
+    fn per_operation(&self) -> PerOperation {
+        match *self {
+            Count::Exactly(n) => PerOperation::Exactly(n),
+            Count::Between(least, most, reason) => PerOperation::Between(least, most, reason),
+        }
+    }
+}
+
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+    String::deserialize(from).map(|text| &*text.leak())
+}
+
+fn some_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text>, D::Error> {
+    text(from).map(Some)
+}
+
+fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PerOperation>, D::Error> {
+    Count::deserialize(from).map(|count| Some(count.per_operation()))
+}
+
+fn list<'de, D: Deserializer<'de>, T>(from: D) -> Result<&'static [T], D::Error>
+where
+    T: Deserialize<'de> + 'static,
+{
+    Vec::deserialize(from).map(|list| &*list.leak())
+}
+
+/// What `shared.toml` has by these names.
+fn named<'de, D: Deserializer<'de>, T: 'static>(
+    from: D,
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<&'static [T], D::Error> {
+    let unknown = |name| serde::de::Error::custom(format!("shared.toml has no `{name}`"));
+    let names = Vec::<String>::deserialize(from)?;
+    let found = names.iter().map(|name| find(name).ok_or_else(|| unknown(name)));
+    found.collect::<Result<Vec<_>, _>>().map(|list| &*list.leak())
+}
+
+fn waits<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [WaitFacts], D::Error> {
+    named(from, |name| {
+        let shared = SHARED.wait.get(name)?;
+        Some(WaitFacts {
+            wait: shared.wait,
+            system_calls: shared.system_calls.per_operation(),
+            switches_one_cpu: shared.switches_one_cpu.per_operation(),
+            switches_two_cpus: shared.switches_two_cpus.per_operation(),
+        })
+    })
+}
+
+fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [Parameter], D::Error> {
+    named(from, |name| {
+        let ParameterDescription { name, values, default, about } =
+            SHARED.parameter.get(name)?.clone();
+        let values = values.into_iter().map(|value| &*value.leak()).collect::<Vec<Text>>();
+        let values = values.leak();
+        Some(Parameter { name: name.leak(), values, default: default.leak(), about: about.leak() })
+    })
 }
 
 document! {
@@ -382,18 +552,9 @@ document! {
 }
 
 impl Words {
-    /// Those of a mechanism of this binary, by its name; they stand in `mechanisms.toml`.
+    /// Those of a mechanism of this binary, by its name.
     pub fn of(name: &str) -> Self {
-        Self::all().get(name).cloned().unwrap_or_default()
-    }
-    /// Those of every mechanism of this binary.
-    ///
-    /// # Panics
-    /// If the table is not TOML, which a test would notice.
-    pub fn all() -> &'static BTreeMap<String, Words> {
-        static ALL: LazyLock<BTreeMap<String, Words>> =
-            LazyLock::new(|| toml::from_str(include_str!("mechanisms.toml")).unwrap());
-        &ALL
+        TABLE.get(name).map_or_else(Words::default, |entry| entry.words.clone())
     }
 }
 

@@ -7,7 +7,6 @@
 //! counted outside and nothing else inside.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Source of stamps, in ticks.
 pub trait Clock: 'static {
@@ -89,38 +88,57 @@ impl Clock for Hardware {
     }
 }
 
-/// Why this machine's counter cannot be used, if it cannot.
-pub fn unusable() -> Option<&'static str> {
+/// Whether this machine's counter can be used, or why not.
+pub fn available() -> Result<(), String> {
     #[cfg(target_arch = "x86_64")]
     {
         // SAFETY: CPUID leaf 0x8000_0001 exists on every x86-64 processor.
         let edx = std::arch::x86_64::__cpuid(0x8000_0001).edx;
         if edx & (1 << 27) == 0 {
-            return Some("this processor has no RDTSCP");
+            return Err("this processor has no RDTSCP".to_owned());
         }
     }
-    None
+    Ok(())
 }
 
-static VIRTUAL_NS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    static VIRTUAL_NS: Cell<u64> = const { Cell::new(1) };
+    static OVERSLEEPS_NS: Cell<u64> = const { Cell::new(0) };
+}
 
-/// A clock that only [`Virtual::advance`] moves; one tick is one nanosecond.
+/// A clock of each thread's own for the test engines, which moves only by what an engine says or
+/// waits for; one tick is one nanosecond.
 pub struct Virtual;
 
 impl Virtual {
     /// Lets virtual time pass.
     pub fn advance(ns: u64) {
-        VIRTUAL_NS.fetch_add(ns, Ordering::Relaxed);
+        VIRTUAL_NS.set(VIRTUAL_NS.get() + ns);
     }
     pub fn now_ns() -> u64 {
-        VIRTUAL_NS.load(Ordering::Relaxed)
+        VIRTUAL_NS.get()
+    }
+    /// Has this thread leave the next wait that it is in time for so much late.
+    pub fn oversleep(ns: u64) {
+        OVERSLEEPS_NS.set(ns);
     }
 }
 
 impl Clock for Virtual {
     const SOURCE: &'static str = "virtual";
+    fn reach(ticks: u64) {
+        VIRTUAL_NS.set(VIRTUAL_NS.get().max(ticks));
+    }
     fn stamp() -> (u64, u32) {
         (Self::now_ns(), 0)
+    }
+    fn until(ticks: u64) -> (u64, u32, bool) {
+        let was_late = Self::now_ns() > ticks;
+        Self::reach(ticks);
+        if !was_late {
+            Self::advance(OVERSLEEPS_NS.take());
+        }
+        (Self::now_ns(), 0, was_late)
     }
     fn fenced_start() -> u64 {
         Self::now_ns()
@@ -160,46 +178,6 @@ impl Clock for Shifted {
     #[inline(always)]
     fn fenced_end() -> u64 {
         Hardware::fenced_end().wrapping_add(SHIFT_TICKS.get())
-    }
-}
-
-thread_local! {
-    static OWN_NS: Cell<u64> = const { Cell::new(1) };
-    static OVERSLEEPS_NS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// A clock of each thread's own, which moves only by what the thread waits for; one tick is one
-/// nanosecond. For a test engine whose two ends are threads.
-pub struct OwnTime;
-
-impl OwnTime {
-    /// Has this thread leave the next wait that it is in time for so much late.
-    pub fn oversleep(ns: u64) {
-        OVERSLEEPS_NS.set(ns);
-    }
-}
-
-impl Clock for OwnTime {
-    const SOURCE: &'static str = "virtual";
-    fn reach(ticks: u64) {
-        OWN_NS.set(OWN_NS.get().max(ticks));
-    }
-    fn stamp() -> (u64, u32) {
-        (OWN_NS.get(), 0)
-    }
-    fn until(ticks: u64) -> (u64, u32, bool) {
-        let was_late = OWN_NS.get() > ticks;
-        OwnTime::reach(ticks);
-        if !was_late {
-            OWN_NS.set(OWN_NS.get() + OVERSLEEPS_NS.take());
-        }
-        (OWN_NS.get(), 0, was_late)
-    }
-    fn fenced_start() -> u64 {
-        OWN_NS.get()
-    }
-    fn fenced_end() -> u64 {
-        OWN_NS.get()
     }
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::Parameter;
 
 use crate::sys;
 
@@ -22,9 +21,9 @@ pub enum Scope {
 
 impl Scope {
     /// What the ends of a case need: private memory between threads, unless the case asks for
-    /// [`PSHARED`] primitives.
+    /// process-shared primitives.
     pub fn of(case: &Case) -> Self {
-        let always = case.parameter(PSHARED.name) == Some("always");
+        let always = case.parameter("pshared") == Some("always");
         if always || case.two_processes() { Scope::Shared } else { Scope::Private }
     }
     /// As pthread attributes and sem_init(3) have it.
@@ -35,15 +34,6 @@ impl Scope {
         }
     }
 }
-
-/// The parameter of what can be process-shared where it need not be.
-pub const PSHARED: Parameter = Parameter {
-    name: "pshared",
-    values: &["needed", "always"],
-    default: "needed",
-    about: "process-shared only between processes, as in any program of several threads; always \
-            is process-shared between threads too, in a mapping of its own for each of them",
-};
 
 /// A mapping that both ends use, page-aligned, zero at first: private to the process where
 /// both are its threads, otherwise of an anonymous file.

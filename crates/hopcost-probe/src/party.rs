@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use hopcost_model::case::{Case, Touch, Workload};
 
 use crate::memory::Place;
-use crate::shape::{Attaching, Channel, Delivery, Half, Link, Notifier, Opening, TwoEnds};
+use crate::shape::{Attaching, Channel, Delivery, End, Half, Link, Notifier, Opening};
 use crate::sys;
 use crate::transport::{by_role, peer_closed};
 use crate::wait::Wait;
@@ -448,21 +448,17 @@ fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096).max(4096)
 }
 
-/// Opens a notifier's link and, with a payload, puts the shared buffer last in both halves.
-pub fn open_notifier<M: TwoEnds>(opening: &Opening<'_>) -> io::Result<Link> {
-    let mut link = M::open(opening)?;
-    if opening.payload() > 0 {
-        link.add_memory(opening.memory(2 * stride(opening.payload()))?)?;
+/// Puts the shared buffers, where there is a payload, last in both halves of a notifier's link.
+pub fn add_buffers(link: &mut Link, opening: &Opening<'_>) -> io::Result<()> {
+    match opening.payload() {
+        0 => Ok(()),
+        payload => link.add_memory(opening.memory(2 * stride(payload))?),
     }
-    Ok(link)
 }
 
-impl<E: Notifier, W> OverNotifier<E, W> {
-    /// Attaches one end of a notifier whose link [`open_notifier`] opened.
-    pub fn attach<M: TwoEnds<End = E>>(
-        mut half: Half,
-        attaching: &Attaching<'_>,
-    ) -> io::Result<Self> {
+impl<E: Notifier + End, W> OverNotifier<E, W> {
+    /// Attaches one end of a notifier to a link with its buffers.
+    pub fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let payload = attaching.payload();
         let buffers = if payload > 0 {
             let stride = stride(payload);
@@ -476,7 +472,7 @@ impl<E: Notifier, W> OverNotifier<E, W> {
             None
         };
         let touched = Touched::of(attaching.case);
-        Ok(Self { notifier: M::attach(half, attaching)?, buffers, touched, wait: PhantomData })
+        Ok(Self { notifier: E::attach(half, attaching)?, buffers, touched, wait: PhantomData })
     }
 }
 

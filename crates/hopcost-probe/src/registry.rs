@@ -1,144 +1,142 @@
-//! The registry's row: a mechanism's facts and how to open and attach it.
+//! The registry's row: a mechanism's name, its code, and whether it can be used here. What else is
+//! known of it stands under its name in `mechanisms.toml` of `hopcost-model`.
 
 use std::io;
+use std::sync::OnceLock;
 
-use hopcost_model::case::{Boundary, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, Shape};
+use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::mechanism::{Argument, Facts, Mechanism};
 
+use crate::clock;
 use crate::endpoint;
 use crate::party;
-use crate::shape::{
-    Attaching, Call, Channel, Half, Link, LinkBytes, Notifier, Opening, PeerExit, Stream, TwoEnds,
-};
+use crate::shape::{Attaching, Call, Channel, End, Half, Link, Notifier, Opening, Stream};
 use crate::sys;
 use crate::wait::Waits;
 use crate::workload::Endpoint;
 
+/// Makes a link.
+pub type Open = fn(&Opening<'_>) -> io::Result<Link>;
+/// Attaches an end.
+pub type Attach = fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>;
+
 pub struct Row {
-    /// What is said of it.
-    pub facts: Facts,
-    /// Makes a link.
-    pub open: fn(&Opening<'_>) -> io::Result<Link>,
+    pub name: &'static str,
+    open: Open,
     /// Attaches an end.
-    pub attach: fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>,
-    /// What an end notices of its partner's exit.
-    pub peer_exit: PeerExit,
-    /// What its link carries.
-    pub bytes: LinkBytes,
+    pub attach: Attach,
+    /// Whether a message lies in a buffer beside the mechanism, which only wakes.
+    only_wakes: bool,
+    /// The waits that it has loops for; `None` where one set of loops serves every wait.
+    loops: Option<&'static [WaitKind]>,
+    available: fn() -> Result<(), String>,
+    available_as: fn(&Case) -> Result<(), String>,
+    argument: Option<Argument>,
+    facts: OnceLock<Facts>,
 }
 
 impl Row {
+    /// A mechanism whose ends are attached like this.
+    pub const fn new(name: &'static str, open: Open, attach: Attach) -> Self {
+        Row {
+            name,
+            open,
+            attach,
+            only_wakes: false,
+            loops: None,
+            available: clock::available,
+            available_as: |_| Ok(()),
+            argument: None,
+            facts: OnceLock::new(),
+        }
+    }
+    /// A call.
+    pub const fn call<M: Call + 'static>(name: &'static str) -> Self {
+        Row::engine(name, endpoint::call::<M>)
+    }
+    /// What has no link: one end, or an engine that plays both.
+    pub const fn engine(name: &'static str, attach: Attach) -> Self {
+        Row::new(name, no_link, attach)
+    }
+    /// A notifier whose ends meet like this.
+    pub const fn notifier<E: Notifier + End>(name: &'static str, open: Open) -> Self {
+        let mut row = Row::new(name, open, endpoint::notifier::<E>);
+        (row.only_wakes, row.loops) = (true, E::Waits::KINDS);
+        row
+    }
+    /// A channel whose ends meet like this.
+    pub const fn channel<E: Channel + End>(name: &'static str, open: Open) -> Self {
+        let mut row = Row::new(name, open, endpoint::channel::<E>);
+        row.loops = E::Waits::KINDS;
+        row
+    }
+    /// A stream whose ends meet like this.
+    pub const fn stream<E: Stream + End>(name: &'static str, open: Open) -> Self {
+        Row::new(name, open, endpoint::stream::<E>)
+    }
+    /// The same, but that its ends are attached like this.
+    pub const fn attached(mut self, attach: Attach) -> Self {
+        self.attach = attach;
+        self
+    }
+    /// The same, where this finds out whether it can be used here.
+    pub const fn available(mut self, available: fn() -> Result<(), String>) -> Self {
+        self.available = available;
+        self
+    }
+    /// The same, where the parameters of a case decide too.
+    pub const fn available_as(mut self, available: fn(&Case) -> Result<(), String>) -> Self {
+        self.available_as = available;
+        self
+    }
+    /// A test engine whose name carries an argument of this form.
+    pub const fn named(mut self, form: &'static str, fits: fn(Option<&str>) -> bool) -> Self {
+        self.argument = Some(Argument { form, fits });
+        self
+    }
+
+    /// What is known of it.
+    pub fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts {
+            argument: self.argument,
+            available: self.available,
+            available_as: self.available_as,
+            ..Facts::of(self.name).copied().unwrap_or(Facts::BASE)
+        })
+    }
+    /// What hopcost's own worker says of it.
+    pub fn mechanism(&self) -> Mechanism {
+        Mechanism::of(self.facts())
+    }
+    /// Makes a link.
+    pub fn open(&self, opening: &Opening<'_>) -> io::Result<Link> {
+        let mut link = (self.open)(opening)?;
+        if self.only_wakes {
+            party::add_buffers(&mut link, opening)?;
+        }
+        Ok(link)
+    }
     /// Makes a link with a half for each caller of the case, and the callee's.
     pub fn open_for_all(&self, opening: &Opening<'_>) -> io::Result<(Vec<Half>, Half)> {
-        if let Some(reason) = self.facts.senders.lack(opening.case) {
-            return Err(sys::failure(format!("{} {reason}", self.facts.name)));
+        if opening.case.senders > 1
+            && let Some(reason) = self.facts().senders.lack(opening.case)
+        {
+            return Err(sys::failure(format!("{} {reason}", self.name)));
         }
-        let Link { caller, callee } = (self.open)(opening)?;
+        let Link { caller, callee } = self.open(opening)?;
         Ok((caller.shared_by(opening.case.senders)?, callee))
     }
-    /// The row of a call.
-    pub const fn call<M: Call + 'static>(facts: Facts) -> Self {
-        Row::without_link(facts, endpoint::call::<M>)
-    }
-    /// The row of what has no link: one end, or an engine that plays both.
-    pub const fn without_link(
-        facts: Facts,
-        attach: fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>,
-    ) -> Self {
-        let (peer_exit, bytes) = (PeerExit::Unnoticed, LinkBytes::Private);
-        Row { facts, open: no_link, attach, peer_exit, bytes }
-    }
-    /// The row of a notifier.
-    pub const fn notifier<M: TwoEnds<End: Notifier>>(facts: Facts) -> Self {
-        agree(&facts, M::Waits::KINDS);
-        Row {
-            facts,
-            open: party::open_notifier::<M>,
-            attach: endpoint::notifier::<M>,
-            peer_exit: M::PEER_EXIT,
-            bytes: LinkBytes::Private,
-        }
-    }
-    /// The row of a channel.
-    pub const fn channel<M: TwoEnds<End: Channel>>(facts: Facts) -> Self {
-        agree(&facts, M::Waits::KINDS);
-        Row {
-            facts,
-            open: M::open,
-            attach: endpoint::channel::<M>,
-            peer_exit: M::PEER_EXIT,
-            bytes: M::End::BYTES,
-        }
-    }
-    /// The row of a stream.
-    pub const fn stream<M: TwoEnds<End: Stream>>(facts: Facts) -> Self {
-        Row {
-            facts,
-            open: M::open,
-            attach: endpoint::stream::<M>,
-            peer_exit: M::PEER_EXIT,
-            bytes: LinkBytes::Private,
-        }
+    /// Whether there are loops for just the waits that its facts have.
+    #[cfg(test)]
+    pub fn waits_agree(&self) -> bool {
+        let facts = self.facts().waits.iter().map(|facts| facts.wait).collect::<Vec<_>>();
+        self.loops.is_none_or(|loops| {
+            loops.len() == facts.len() && loops.iter().all(|wait| facts.contains(wait))
+        })
     }
 }
-
-/// Fails to compile where a mechanism declares other waits than it has loops for.
-const fn agree(facts: &Facts, loops: Option<&[WaitKind]>) {
-    let Some(loops) = loops else { return };
-    assert!(
-        facts.waits.len() == loops.len(),
-        "a wait without loops, or loops that nobody declares"
-    );
-    let mut at = 0;
-    while at < facts.waits.len() {
-        let mut found = false;
-        let mut other = 0;
-        while other < loops.len() {
-            found |= facts.waits[at].wait as u8 == loops[other] as u8;
-            other += 1;
-        }
-        assert!(found, "a wait without loops");
-        at += 1;
-    }
-}
-
-/// What most calls have in common; a row states the rest, and what is otherwise.
-pub const CALL: Facts = Facts {
-    family: "call",
-    shape: Shape::Call,
-    workloads: &[Workload::Call],
-    boundaries: &[Boundary::Inline],
-    available: always_available,
-    ..Facts::BASE
-};
-
-/// What most notifiers have in common.
-pub const NOTIFIER: Facts = Facts {
-    family: "notifier",
-    shape: Shape::Notifier,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 0 },
-    revision: 2,
-    ..CHANNEL
-};
-
-/// What most channels have in common.
-pub const CHANNEL: Facts = Facts {
-    shape: Shape::Channel,
-    workloads: &[Workload::Roundtrip, Workload::Wake, Workload::Load],
-    boundaries: &[Boundary::Process, Boundary::Thread],
-    available: always_available,
-    ..Facts::BASE
-};
 
 /// The link of what has none.
 fn no_link(_: &Opening<'_>) -> io::Result<Link> {
-    Ok(Link { caller: Half::default(), callee: Half::default() })
-}
-
-/// For mechanisms that every supported kernel has.
-pub fn always_available() -> Result<(), String> {
-    match crate::clock::unusable() {
-        Some(reason) => Err(reason.to_owned()),
-        None => Ok(()),
-    }
+    Ok(Link::default())
 }

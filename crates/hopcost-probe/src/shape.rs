@@ -63,6 +63,19 @@ impl Half {
         })
     }
 
+    /// The descriptors of a byte stream: one socket for both ways, or the incoming one and the
+    /// outgoing one.
+    pub fn take_ways(self) -> io::Result<(OwnedFd, Option<OwnedFd>)> {
+        let found = self.fds.len();
+        let mut fds = self.fds.into_iter();
+        match (fds.next(), fds.next()) {
+            (Some(incoming), outgoing) if found <= 2 => Ok((incoming, outgoing)),
+            _ => Err(crate::sys::failure(format!(
+                "this end needs one or two descriptors and was given {found}"
+            ))),
+        }
+    }
+
     /// The memory that was last added to the link ([`Link::add_memory`]).
     pub fn take_memory(&mut self, bytes: usize) -> io::Result<Arc<Shared>> {
         match self.memory.pop() {
@@ -231,31 +244,13 @@ pub trait Call: Sized {
     fn call(&mut self, x: u64) -> u64;
 }
 
-/// What an end learns from the mechanism alone when its partner lets go of the link.
-/// Where it learns nothing, the supervisor ends it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PeerExit {
-    /// Nothing that could be relied on.
-    Unnoticed,
-    /// An error when it sends, or when it waits for the answer to that.
-    NoticedBySender,
-    /// The same, and an error too when the partner goes while this end waits.
-    Noticed,
-}
-
-/// A mechanism with two ends: how they meet, and what an end is when they have.
-pub trait TwoEnds {
-    /// What an end is. Mechanisms that differ only in how their ends meet have it in
-    /// common, and so the compiled loops.
-    type End: 'static;
-    /// The waits that it has loops for: those of its row.
+/// One of two ends that have met. Mechanisms that differ only in how their ends meet have the
+/// same, and so the compiled loops.
+pub trait End: Sized + 'static {
+    /// The waits that there are loops for: those of its facts.
     type Waits: Waits;
-    /// What an end notices of its partner's exit.
-    const PEER_EXIT: PeerExit;
-    /// Makes the link; done by whoever holds both ends.
-    fn open(opening: &Opening<'_>) -> io::Result<Link>;
-    /// Takes one end of it; both ends do so at the same time.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::End>;
+    /// Takes one end of a link; both ends do so at the same time.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
 }
 
 /// Only wakes: carries no payload. One generic adapter adds a shared buffer.
@@ -282,21 +277,9 @@ pub enum Delivery {
     Lossy,
 }
 
-/// What the descriptors of a link carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkBytes {
-    /// The messages and nothing else, by read(2) and write(2): the incoming descriptor and
-    /// the outgoing one, or one socket for both.
-    Messages,
-    /// Anything else, or nothing: an end takes the mechanism's own code.
-    Private,
-}
-
 /// Moves messages between two ends, with a loan-style interface, so that copying
 /// and copy-free paths cost what they cost and no more.
 pub trait Channel {
-    /// What its link carries.
-    const BYTES: LinkBytes = LinkBytes::Private;
     /// How it delivers them.
     #[inline(always)]
     fn delivery(&self) -> Delivery {

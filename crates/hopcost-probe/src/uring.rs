@@ -9,35 +9,14 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::Parameter;
 use io_uring::{Builder, IoUring, Probe, cqueue, squeue, types};
 
 use crate::sys;
 
-/// How the kernel runs what completes a request.
-pub const SETUP: Parameter = Parameter {
-    name: "setup",
-    values: &["deferred", "cooperative", "plain"],
-    default: "deferred",
-    about: "flags of io_uring_setup(2): SINGLE_ISSUER and DEFER_TASKRUN, so that requests are \
-            completed only in the call that waits for them (Linux 6.1); or SINGLE_ISSUER and \
-            COOP_TASKRUN, so that they interrupt nothing (6.0); or neither",
-};
-
-/// What the kernel looks up once instead of in every call.
-pub const REGISTERED: Parameter = Parameter {
-    name: "registered",
-    values: &["on", "off"],
-    default: "on",
-    about: "the descriptor of the ring (Linux 5.18), and those of sockets and pipes, are \
-            registered with io_uring_register(2), so that no call has to look them up and hold \
-            on to them",
-};
-
 /// A ring's flags, as a case asks for them.
 fn builder(case: &Case) -> io::Result<Builder> {
     let mut builder = IoUring::builder();
-    match case.parameter(SETUP.name).unwrap_or(SETUP.default) {
+    match case.parameter("setup").unwrap_or("deferred") {
         "deferred" => _ = builder.setup_single_issuer().setup_defer_taskrun(),
         "cooperative" => _ = builder.setup_single_issuer().setup_coop_taskrun(),
         "plain" => {}
@@ -106,7 +85,7 @@ impl Ring {
     fn of(ring: IoUring, case: &Case) -> io::Result<Self> {
         let number = ring.as_raw_fd();
         let mut ring = Self { ring, number, flags: 0 };
-        match case.parameter(REGISTERED.name).unwrap_or(REGISTERED.default) {
+        match case.parameter("registered").unwrap_or("on") {
             "off" => return Ok(ring),
             "on" => {}
             other => {
@@ -249,6 +228,7 @@ fn refused(error: io::Error) -> io::Error {
 
 /// Whether an io_uring can be had here that knows this operation, or why not.
 pub fn available(code: u8, name: &str) -> Result<(), String> {
+    crate::clock::available()?;
     let ring = IoUring::new(2).map_err(|error| refused(error).to_string())?;
     let mut probe = Probe::new();
     ring.submitter()

@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::{Case, WaitKind};
-use hopcost_model::mechanism::Parameter;
 
 use crate::clock::{Clock, Hardware};
 use crate::sys::get_option;
@@ -79,15 +78,6 @@ pub fn may_sleep(kind: WaitKind) -> bool {
     kind.sleeps() || kind == WaitKind::SpinThenBlock
 }
 
-/// The parameter of what looks at memory again and again.
-pub const PAUSE: Parameter = Parameter {
-    name: "pause",
-    values: &["1", "0"],
-    default: "1",
-    about: "pause instructions (PAUSE, on Arm YIELD) between two looks of an end that spins; of no \
-            effect on one that does not",
-};
-
 /// What an end that spins does between two looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
@@ -107,7 +97,7 @@ pub struct Spinning {
 impl Spinning {
     /// As a case says.
     pub fn of(case: &Case, budget_ticks: u64) -> io::Result<Self> {
-        let between = match case.parameter(PAUSE.name) {
+        let between = match case.parameter("pause") {
             None | Some("1") => Between::Pause,
             Some("0") => Between::Nothing,
             Some(other) => {
@@ -339,8 +329,6 @@ mod tests {
         assert_eq!(between("&pause=1").unwrap(), Between::Pause);
         assert_eq!(between("&pause=0").unwrap(), Between::Nothing);
         assert!(between("&pause=2").is_err());
-        assert_eq!(between(&format!("&pause={}", PAUSE.default)).unwrap(), Between::Pause);
-        assert!(PAUSE.values.iter().all(|value| between(&format!("&pause={value}")).is_ok()));
     }
 
     /// The message may be there before an end has attached.

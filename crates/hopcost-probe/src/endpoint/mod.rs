@@ -17,7 +17,7 @@ use self::stream::StreamEnd;
 use self::wake::WakeEnd;
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
-use crate::shape::{Attaching, Call, Channel, Half, Notifier, Stream, TwoEnds};
+use crate::shape::{Attaching, Call, Channel, End, Half, Notifier, Stream};
 use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
 use crate::workload::Endpoint;
@@ -61,36 +61,36 @@ impl<E: Channel + 'static> WithWait for ChannelEnd<'_, E> {
 }
 
 /// The same of a notifier.
-struct NotifierEnd<'a, M> {
+struct NotifierEnd<'a, E> {
     half: Half,
     attaching: &'a Attaching<'a>,
-    mechanism: PhantomData<M>,
+    notifier: PhantomData<E>,
 }
 
-impl<M: TwoEnds<End: Notifier>> WithWait for NotifierEnd<'_, M> {
+impl<E: Notifier + End> WithWait for NotifierEnd<'_, E> {
     type Output = io::Result<Box<dyn Endpoint>>;
     fn with<W: Wait>(self) -> Self::Output {
-        let party = OverNotifier::<M::End, W>::attach::<M>(self.half, self.attaching)?;
+        let party = OverNotifier::<E, W>::attach(self.half, self.attaching)?;
         end_of::<_, Hardware>(party, self.attaching)
     }
 }
 
 /// Attaches one end of a channel.
-pub fn channel<M: TwoEnds<End: Channel>>(
+pub fn channel<E: Channel + End>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let channel = M::attach(half, attaching)?;
-    waiting::<M::Waits, _>(attaching, ChannelEnd { channel, attaching })
+    let channel = E::attach(half, attaching)?;
+    waiting::<E::Waits, _>(attaching, ChannelEnd { channel, attaching })
 }
 
 /// Attaches one end of a notifier.
-pub fn notifier<M: TwoEnds<End: Notifier>>(
+pub fn notifier<E: Notifier + End>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let end = NotifierEnd::<M> { half, attaching, mechanism: PhantomData };
-    waiting::<M::Waits, _>(attaching, end)
+    let end = NotifierEnd::<E> { half, attaching, notifier: PhantomData };
+    waiting::<E::Waits, _>(attaching, end)
 }
 
 /// Makes an end with the wait that its case names, if there are loops for it.
@@ -104,9 +104,9 @@ pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
 }
 
 /// Attaches one end of a stream.
-pub fn stream<M: TwoEnds<End: Stream>>(
+pub fn stream<E: Stream + End>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    Ok(Box::new(StreamEnd::<M::End, Hardware>::attach::<M>(half, attaching)?))
+    Ok(Box::new(StreamEnd::<E, Hardware>::attach(half, attaching)?))
 }

@@ -15,54 +15,14 @@
 use std::sync::mpsc::TryRecvError;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use hopcost_model::case::{Boundary, WaitKind};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Senders, WaitFacts};
 
-use crate::registry::{CHANNEL, Row};
-use crate::transport::queue::{OverQueues, Queue};
-use crate::transport::waits::{SPIN_LONG, YIELD};
-
-pub static ROW: Row = Row::channel::<OverQueues<ChannelCrossbeam>>(Facts {
-    name: "channel-crossbeam",
-    family: "channel",
-    boundaries: &[Boundary::Thread],
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Between(
-                0.0,
-                12.5,
-                "each end: up to four sched_yields before it parks, a futex sleep if it does, and \
-                 a futex wake by its partner; none where the message is there after a short spin",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                4.5,
-                "a yield hands the CPU to the other end, as a sleep does",
-            ),
-            switches_two_cpus: PerOperation::Between(
-                0.0,
-                2.5,
-                "an end that finds its message while it spins does not sleep",
-            ),
-        },
-        SPIN_LONG,
-        YIELD,
-    ],
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    spins_first: true,
-    senders: Senders::Several {
-        share: "the channel, by a clone of its sending end each",
-        whole_bytes: 1 << 20,
-    },
-    ..CHANNEL
-});
+use crate::transport::queue::Queue;
 
 /// Places in each channel. A strict round trip uses one.
 const PLACES: usize = 4;
 
 /// The library's queue.
-struct ChannelCrossbeam;
+pub struct ChannelCrossbeam;
 
 impl Queue for ChannelCrossbeam {
     type Sender = Sender<Vec<u8>>;

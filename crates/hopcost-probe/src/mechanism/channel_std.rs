@@ -8,50 +8,10 @@
 
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-use hopcost_model::case::{Boundary, WaitKind};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Senders, WaitFacts};
-
-use crate::registry::{CHANNEL, Row};
-use crate::transport::queue::{OverQueues, Queue};
-use crate::transport::waits::{SPIN_LONG, YIELD};
-
-pub static ROW: Row = Row::channel::<OverQueues<ChannelStd>>(Facts {
-    name: "channel-std",
-    family: "channel",
-    boundaries: &[Boundary::Thread],
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a futex sleep for each end that finds nothing and a futex wake by its partner; \
-                 neither where the message is there already",
-            ),
-            switches_one_cpu: PerOperation::Between(
-                1.0,
-                2.5,
-                "the woken end may run before or after the waker sleeps",
-            ),
-            switches_two_cpus: PerOperation::Between(
-                0.0,
-                2.5,
-                "an end that finds its message does not sleep",
-            ),
-        },
-        SPIN_LONG,
-        YIELD,
-    ],
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    senders: Senders::Several {
-        share: "the channel, by a clone of its sending end each",
-        whole_bytes: 1 << 20,
-    },
-    ..CHANNEL
-});
+use crate::transport::queue::Queue;
 
 /// The library's queue.
-struct ChannelStd;
+pub struct ChannelStd;
 
 impl Queue for ChannelStd {
     type Sender = Sender<Vec<u8>>;

@@ -17,41 +17,12 @@
 
 use std::io;
 
-use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
-
-use crate::memory::{PSHARED, Place, Scope};
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::memory::{Place, Scope};
+use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
 use crate::sys;
 use crate::transport::by_role;
 use crate::transport::page;
 use crate::wait::{Block, Wait};
-
-pub static ROW: Row = Row::notifier::<Condvar>(Facts {
-    name: "condvar",
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Between(
-            0.0,
-            10.0,
-            "each way a futex wake and a wait where the waiter was asleep, the same again where \
-             it wakes up to a mutex still held, and now and then one more inside glibc",
-        ),
-        switches_one_cpu: PerOperation::Between(
-            1.0,
-            4.4,
-            "the woken end may run at once, find the mutex held and sleep again",
-        ),
-        switches_two_cpus: PerOperation::Between(
-            0.0,
-            4.4,
-            "none where the predicate is set in time, two each way where the mutex is still held",
-        ),
-    }],
-    parameters: &[PSHARED],
-    ..NOTIFIER
-});
 
 /// What the ends share; touched only through raw pointers.
 #[repr(C)]
@@ -112,17 +83,16 @@ fn initialise(meeting: *mut Meeting, scope: Scope) -> io::Result<()> {
     Ok(())
 }
 
-impl TwoEnds for Condvar {
-    type End = Self;
-    type Waits = (Block,);
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let scope = Scope::of(opening.case);
-        page::initialised(opening, |memory| {
-            initialise(Place::<Meeting>::new(memory, 0).as_ptr(), scope)
-        })
-    }
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    let scope = Scope::of(opening.case);
+    page::initialised(opening, |memory| {
+        initialise(Place::<Meeting>::new(memory, 0).as_ptr(), scope)
+    })
+}
 
+impl End for Condvar {
+    type Waits = (Block,);
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let meeting = Place::<Meeting>::new(&half.take_memory(page::BYTES)?, 0);
         // SAFETY: both are in the mapping.

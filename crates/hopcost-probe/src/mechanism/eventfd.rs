@@ -8,16 +8,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::mechanism::Facts;
-
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
 use crate::sys;
-use crate::transport::waits::FD_WAITS;
 use crate::wait::{self, Every, FdWait, Wait};
-
-pub static ROW: Row =
-    Row::notifier::<EventFd>(Facts { name: "eventfd", waits: FD_WAITS, revision: 3, ..NOTIFIER });
 
 pub struct EventFd {
     incoming: OwnedFd,
@@ -25,16 +18,15 @@ pub struct EventFd {
     wait: FdWait,
 }
 
-impl TwoEnds for EventFd {
-    type End = Self;
-    type Waits = Every;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let (request, reply) = (sys::eventfd()?, sys::eventfd()?);
-        let (request_in, reply_out) = (request.try_clone()?, reply.try_clone()?);
-        Ok(Link::of_two_ways([request_in, request], [reply, reply_out]))
-    }
+/// Makes the link.
+pub fn open(_: &Opening<'_>) -> io::Result<Link> {
+    let (request, reply) = (sys::eventfd()?, sys::eventfd()?);
+    let (request_in, reply_out) = (request.try_clone()?, reply.try_clone()?);
+    Ok(Link::of_two_ways([request_in, request], [reply, reply_out]))
+}
 
+impl End for EventFd {
+    type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
         let wait =

@@ -9,20 +9,9 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hopcost_model::mechanism::Facts;
-
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
-use crate::transport::page::{self, Page};
-use crate::transport::waits::{SPIN, YIELD};
-use crate::wait::{self, PAUSE, Spin, Spinning, Wait, Yield};
-
-pub static ROW: Row = Row::notifier::<Flag>(Facts {
-    name: "flag",
-    waits: &[SPIN, YIELD],
-    parameters: &[PAUSE],
-    ..NOTIFIER
-});
+use crate::shape::{Attaching, End, Half, Notifier};
+use crate::transport::page::Page;
+use crate::wait::{self, Spin, Spinning, Wait, Yield};
 
 pub struct Flag {
     page: Page<AtomicU32>,
@@ -31,14 +20,8 @@ pub struct Flag {
     spinning: Spinning,
 }
 
-impl TwoEnds for Flag {
-    type End = Self;
+impl End for Flag {
     type Waits = (Spin, Yield);
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        page::link(opening)
-    }
-
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         // The budget and the sleep belong to waits that this mechanism does not have.
         let spinning = Spinning::of(attaching.case, 0)?;

@@ -21,64 +21,12 @@
 use std::io;
 
 use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, Parameter, PerOperation, WaitFacts};
 
-use crate::memory::{PSHARED, Scope};
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::memory::Scope;
+use crate::shape::{Attaching, End, Half, Notifier};
 use crate::transport::counter::{Counter, Wake};
-use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
 use crate::transport::{by_role, page};
-use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
-
-pub static ROW: Row = Row::notifier::<Futex>(Facts {
-    name: "futex",
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a sleep each way only where the count has not moved yet; with wake=needed a wake \
-                 only where the other end sleeps, together 2 to 4 on one CPU and 0 to 4 on two; \
-                 with wake=always a wake each way, together 3 or 4 on one CPU and 2 to 4 on two; \
-                 now and then another sleep after a wake that came late",
-            ),
-            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
-            switches_two_cpus: PerOperation::Between(
-                0.0,
-                2.2,
-                "an end that finds the count moved does not sleep",
-            ),
-        },
-        SPIN,
-        YIELD,
-        WaitFacts {
-            wait: WaitKind::SpinThenBlock,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "none within the budget, a sleep and its wake only after it; with wake=always a \
-                 wake each way besides",
-            ),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "sleeps after the budget"),
-            switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
-        },
-    ],
-    parameters: &[
-        PAUSE,
-        PSHARED,
-        Parameter {
-            name: "wake",
-            values: &["needed", "always"],
-            default: "needed",
-            about: "FUTEX_WAKE only where the other end has said that it sleeps, or with every \
-                    notification; never where the other end spins or yields",
-        },
-    ],
-    revision: 3,
-    ..NOTIFIER
-});
+use crate::wait::{self, Spinning, Wait, WithoutFd};
 
 pub struct Futex {
     outgoing: Counter,
@@ -90,14 +38,8 @@ pub struct Futex {
     spinning: Spinning,
 }
 
-impl TwoEnds for Futex {
-    type End = Self;
+impl End for Futex {
     type Waits = WithoutFd;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        page::link(opening)
-    }
-
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let memory = half.take_memory(page::BYTES)?;
         let (own, peer) = by_role(attaching.role, (0, 1), (1, 0));

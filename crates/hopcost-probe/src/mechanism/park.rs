@@ -13,37 +13,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, Role, WaitKind};
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
+use hopcost_model::case::Role;
 
 use crate::memory::Line;
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
 use crate::wait::{Block, Wait};
-
-pub static ROW: Row = Row::notifier::<Park>(Facts {
-    name: "park",
-    boundaries: &[Boundary::Thread],
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Between(
-            0.0,
-            4.5,
-            "a futex wait only where there is no token, a futex wake only where the thread is parked",
-        ),
-        switches_one_cpu: PerOperation::Between(
-            1.0,
-            2.2,
-            "the woken thread may run before or after the waker parks",
-        ),
-        switches_two_cpus: PerOperation::Between(
-            0.0,
-            2.2,
-            "a thread that finds its flag set does not park",
-        ),
-    }],
-    ..NOTIFIER
-});
 
 /// Between two looks for the other thread.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
@@ -64,15 +38,14 @@ pub struct Park {
     peer: Thread,
 }
 
-impl TwoEnds for Park {
-    type End = Self;
-    type Waits = (Block,);
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let meeting: Meeting = Default::default();
-        Ok(Link { caller: Half::of_local(meeting.clone()), callee: Half::of_local(meeting) })
-    }
+/// Makes the link.
+pub fn open(_: &Opening<'_>) -> io::Result<Link> {
+    let meeting: Meeting = Default::default();
+    Ok(Link { caller: Half::of_local(meeting.clone()), callee: Half::of_local(meeting) })
+}
 
+impl End for Park {
+    type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [callers, callees]: Meeting = half.take_local()?;
         let (own, peers) = match attaching.role {

@@ -8,28 +8,15 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
-
-use super::pipe::pipe;
+use super::pipes::pipe;
 use crate::memory::Buffer;
 use crate::party;
-use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
 use crate::transport::stream::{read_some, write_some};
 use crate::worker::lines::give_up_after;
 
-pub static ROW: Row = Row::call::<PipeInline>(Facts {
-    name: "pipe-inline",
-    call_system_calls: Some(PerOperation::Exactly(2.0)),
-    payload: Payload::Bytes { min: 1, max: CAPACITY, default: 64 },
-    ..CALL
-});
-
-/// What a pipe holds (pipe(7)), unless the user has too many of them.
-const CAPACITY: u32 = 65_536;
-
-struct PipeInline {
+pub struct PipeInline {
     incoming: OwnedFd,
     outgoing: OwnedFd,
     out: Buffer,
@@ -75,25 +62,5 @@ impl Call for PipeInline {
             Ok(done) => x.wrapping_add(done as u64),
             Err(error) => give_up_after(&error),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_message_comes_out_whole_before_the_next_goes_in() {
-        for payload in [1, 64, 4097, CAPACITY as usize] {
-            let mut own = PipeInline::of(payload).unwrap();
-            assert_eq!((0..100).fold(0, |x, _| own.call(x)), 100 * payload as u64);
-            assert!(party::verify(&own.input, 100) && !party::verify(&own.input, 99));
-            // Nothing is left in it.
-            let mut left: libc::c_int = -1;
-            // SAFETY: the value is valid for writing.
-            unsafe { libc::ioctl(own.incoming.as_raw_fd(), libc::FIONREAD, &raw mut left) };
-            assert_eq!(left, 0);
-        }
-        assert!(PipeInline::of(CAPACITY as usize + 1).is_err());
     }
 }

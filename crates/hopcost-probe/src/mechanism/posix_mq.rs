@@ -11,28 +11,10 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, Payload, Senders};
-
 use crate::memory::Buffer;
-use crate::registry::{CHANNEL, Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys::{self, Look};
-use crate::transport::waits::FD_WAITS;
 use crate::wait::{Every, FdWait, Wait};
-
-pub static ROW: Row = Row::channel::<PosixMq>(Facts {
-    name: "posix-mq",
-    family: "message queue",
-    waits: FD_WAITS,
-    payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    senders: Senders::Several { share: "the queue", whole_bytes: MAX },
-    available,
-    revision: 2,
-    ..CHANNEL
-});
-
-/// What an unprivileged user may ask for where nobody has changed the limits.
-const MAX: u32 = 8192;
 
 /// Messages a queue holds. A strict round trip uses one.
 const PLACES: i64 = 4;
@@ -46,8 +28,9 @@ fn limit(name: &str) -> Result<i64, String> {
     text.trim().parse().map_err(|_| format!("{path} holds no number"))
 }
 
-fn available() -> Result<(), String> {
-    always_available()?;
+/// Whether there are such queues here, or why not.
+pub fn available() -> Result<(), String> {
+    crate::clock::available()?;
     let messages = limit("msg_max")?;
     if messages < PLACES {
         return Err(format!("{LIMITS}/msg_max is {messages}: it must be at least {PLACES}"));
@@ -82,37 +65,36 @@ fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
     }
 }
 
-impl TwoEnds for PosixMq {
-    type End = Self;
-    type Waits = Every;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let bytes = opening.payload();
-        let most = limit("msgsize_max").map_err(sys::failure)?;
-        if bytes as i64 > most {
-            return Err(sys::failure(format!(
-                "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
-            )));
-        }
-        // The run's directory and the path that is unused in it make the name, so
-        // that one left by a kill in mid-open tells which run it came from.
-        let open = || {
-            let path = opening.fresh_path("hopcost");
-            let word = |part: Option<&std::ffi::OsStr>| {
-                part.map_or_else(String::new, |part| part.to_string_lossy().replace('/', "-"))
-            };
-            let run = word(opening.scratch.file_name());
-            let name = format!("/{}-{run}", word(path.file_name()));
-            queue(&name, bytes).map_err(|error| {
-                // Also what the kernel says where the bytes of this user's queues are used up.
-                let full = error.raw_os_error() == Some(libc::EMFILE);
-                let see = if full { " (see ulimit -q and -n)" } else { "" };
-                sys::context(error, &format!("opening the queue {name}{see}"))
-            })
-        };
-        Ok(Link::of_two_ways(open()?, open()?))
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    let bytes = opening.payload();
+    let most = limit("msgsize_max").map_err(sys::failure)?;
+    if bytes as i64 > most {
+        return Err(sys::failure(format!(
+            "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
+        )));
     }
+    // The run's directory and the path that is unused in it make the name, so
+    // that one left by a kill in mid-open tells which run it came from.
+    let open = || {
+        let path = opening.fresh_path("hopcost");
+        let word = |part: Option<&std::ffi::OsStr>| {
+            part.map_or_else(String::new, |part| part.to_string_lossy().replace('/', "-"))
+        };
+        let run = word(opening.scratch.file_name());
+        let name = format!("/{}-{run}", word(path.file_name()));
+        queue(&name, bytes).map_err(|error| {
+            // Also what the kernel says where the bytes of this user's queues are used up.
+            let full = error.raw_os_error() == Some(libc::EMFILE);
+            let see = if full { " (see ulimit -q and -n)" } else { "" };
+            sys::context(error, &format!("opening the queue {name}{see}"))
+        })
+    };
+    Ok(Link::of_two_ways(open()?, open()?))
+}
 
+impl End for PosixMq {
+    type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
         let wait = FdWait::prepare(
@@ -172,21 +154,5 @@ impl Channel for PosixMq {
         })?;
         // SAFETY: the kernel has written so many bytes there.
         Ok(unsafe { self.input.first(len) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_queue_leaves_no_name_behind() {
-        let name = format!("/hopcost-test-{}", std::process::id());
-        let _open = queue(&name, 64).unwrap();
-        let c_name = CString::new(name).unwrap();
-        // SAFETY: a NUL-terminated name.
-        let result = unsafe { libc::mq_open(c_name.as_ptr(), libc::O_RDONLY) };
-        let error = sys::check(result).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
     }
 }

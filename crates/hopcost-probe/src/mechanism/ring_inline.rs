@@ -16,31 +16,13 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation};
-
 use crate::memory::Line;
-use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::Endpoint;
 
-pub static ROW: Row = Row { attach, ..Row::call::<RingInline<false>>(FACTS) };
-
-const FACTS: Facts = Facts {
-    name: "ring-inline",
-    call_system_calls: Some(PerOperation::Exactly(0.0)),
-    payload: Payload::Bytes { min: 0, max: 65_536, default: 44 },
-    parameters: &[Parameter {
-        name: "reply",
-        values: &["off", "on"],
-        default: "off",
-        about: "whether an operation is one message, or a request and a reply of the same size \
-                through a ring each",
-    }],
-    ..CALL
-};
-
-fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+/// Attaches the only end.
+pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     match attaching.parameter("reply") {
         // Two types, so that the loop does not ask which it is.
         "" | "off" => crate::endpoint::call::<RingInline<false>>(half, attaching),
@@ -53,7 +35,7 @@ const SLOTS: usize = 64;
 /// Bytes of the length that precedes a message.
 const HEADER: usize = 4;
 
-struct RingInline<const REPLY: bool> {
+pub struct RingInline<const REPLY: bool> {
     request: OneWay,
     reply: OneWay,
 }
@@ -186,25 +168,6 @@ impl<const REPLY: bool> Call for RingInline<REPLY> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_come_out_as_they_went_in_and_in_order() {
-        let mut ring = Ring::new(100);
-        let mut out = [0; 100];
-        assert_eq!(ring.dequeue(&mut out), None, "empty");
-        for round in 0..3 {
-            for n in 0..SLOTS {
-                let message = vec![(round * SLOTS + n) as u8; n];
-                assert!(ring.enqueue(&message));
-            }
-            assert!(!ring.enqueue(&[1]), "full");
-            for n in 0..SLOTS {
-                assert_eq!(ring.dequeue(&mut out), Some(n));
-                assert!(out[..n].iter().all(|&b| b == (round * SLOTS + n) as u8));
-            }
-        }
-        assert!(!ring.enqueue(&[0; 1000]), "too long for a slot");
-    }
 
     /// What an operation gives back with sources of these bytes, if it is whole.
     fn sum(messages: &[&OneWay]) -> u64 {

@@ -14,72 +14,35 @@ use std::cell::Cell;
 use std::io;
 
 use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
 
-use crate::memory::{PSHARED, Place, Scope};
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::memory::{Place, Scope};
+use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
 use crate::sys;
 use crate::transport::page::{self, LINES, Page};
-use crate::transport::waits::{SPIN, WAKER_OR_WOKEN_FIRST, YIELD};
-use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
-
-const SLEEPS_OR_NOT: PerOperation =
-    PerOperation::Between(0.0, 2.2, "an end that finds the value raised does not sleep");
-
-pub static ROW: Row = Row::notifier::<Semaphore>(Facts {
-    name: "semaphore",
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a futex wait only where the value is 0, a futex wake only where somebody waits",
-            ),
-            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
-            switches_two_cpus: SLEEPS_OR_NOT,
-        },
-        SPIN,
-        YIELD,
-        WaitFacts {
-            wait: WaitKind::SpinThenBlock,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a wait and its wake only after the budget",
-            ),
-            switches_one_cpu: SLEEPS_OR_NOT,
-            switches_two_cpus: SLEEPS_OR_NOT,
-        },
-    ],
-    parameters: &[PAUSE, PSHARED],
-    ..NOTIFIER
-});
+use crate::wait::{self, Spinning, Wait, WithoutFd};
 
 pub struct Semaphore {
     page: Page<libc::sem_t>,
     spinning: Spinning,
 }
 
-impl TwoEnds for Semaphore {
-    type End = Self;
-    type Waits = WithoutFd;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let pshared = Scope::of(opening.case).pshared();
-        page::initialised(opening, |memory| {
-            for line in LINES {
-                let semaphore = Place::<libc::sem_t>::new(memory, line);
-                // SAFETY: room for a semaphore, and nobody else has the memory yet. If
-                // process-shared, it stays valid at another address.
-                sys::check(unsafe { libc::sem_init(semaphore.as_ptr(), pshared, 0) })
-                    .map_err(|error| sys::context(error, "initialising a semaphore"))?;
-            }
-            Ok(())
-        })
-    }
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    let pshared = Scope::of(opening.case).pshared();
+    page::initialised(opening, |memory| {
+        for line in LINES {
+            let semaphore = Place::<libc::sem_t>::new(memory, line);
+            // SAFETY: room for a semaphore, and nobody else has the memory yet. If
+            // process-shared, it stays valid at another address.
+            sys::check(unsafe { libc::sem_init(semaphore.as_ptr(), pshared, 0) })
+                .map_err(|error| sys::context(error, "initialising a semaphore"))?;
+        }
+        Ok(())
+    })
+}
 
+impl End for Semaphore {
+    type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let spinning = Spinning::of(attaching.case, attaching.budget_ticks)?;
         Ok(Self { page: Page::attach(half, attaching)?, spinning })

@@ -30,73 +30,14 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hopcost_model::case::{Case, Role, WaitKind};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Senders, WaitFacts};
+use hopcost_model::case::{Case, Role};
 
 use crate::memory::{Line, Place, Scope, Shared};
-use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
 use crate::transport::by_role;
 use crate::transport::counter::{Sleeper, Wake};
-use crate::transport::waits::{SPIN_LONG, WAKER_OR_WOKEN_FIRST, YIELD};
-use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
-
-pub static ROW: Row = Row::channel::<ShmRing>(Facts {
-    name: "shm-ring",
-    family: "shared memory",
-    waits: &[
-        SPIN_LONG,
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a futex sleep for each end that finds nothing and a futex wake by its partner; \
-                 neither where the message is there already",
-            ),
-            switches_one_cpu: WAKER_OR_WOKEN_FIRST,
-            switches_two_cpus: PerOperation::Between(
-                0.0,
-                2.2,
-                "an end that finds its message does not sleep",
-            ),
-        },
-        YIELD,
-        WaitFacts {
-            wait: WaitKind::SpinThenBlock,
-            system_calls: PerOperation::Between(
-                0.0,
-                4.5,
-                "a sleep and a wake only where the budget ran out first",
-            ),
-            switches_one_cpu: PerOperation::Between(0.0, 2.2, "sleeps after the budget"),
-            switches_two_cpus: PerOperation::Between(0.0, 2.2, "sleeps only after the budget"),
-        },
-    ],
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[
-        Parameter {
-            name: "layout",
-            values: &["sequence", "counted"],
-            default: "sequence",
-            about: "the number that announces a message lies in its place, on one cache line with \
-                    the length, and the message begins the next; or one count announces all, and \
-                    the message follows its length of 8 bytes",
-        },
-        Parameter {
-            name: "places",
-            values: &["auto", "2", "4", "8", "16"],
-            default: "auto",
-            about: "messages that a ring holds; auto is 8, but 4 above 32 KiB a message and 2 above \
-                    64 KiB, so that long messages do not walk through more memory than they must",
-        },
-        PAUSE,
-    ],
-    senders: Senders::One("its ring is for one producer"),
-    revision: 4,
-    ..CHANNEL
-});
+use crate::wait::{self, Spinning, Wait, WithoutFd};
 
 /// Bytes of a message's length, which lies right before it.
 const LENGTH: usize = size_of::<u64>();
@@ -267,14 +208,13 @@ impl ShmRing {
     }
 }
 
-impl TwoEnds for ShmRing {
-    type End = Self;
-    type Waits = WithoutFd;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Link::of_memory(opening.memory(2 * Layout::of(opening.case)?.ring_bytes())?)
-    }
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    Link::of_memory(opening.memory(2 * Layout::of(opening.case)?.ring_bytes())?)
+}
 
+impl End for ShmRing {
+    type Waits = WithoutFd;
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let Attaching { case, role, .. } = *attaching;
         let layout = Layout::of(case)?;
@@ -375,7 +315,7 @@ mod tests {
         )
         .parse()
         .unwrap();
-        let link = ShmRing::open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
+        let link = open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
         [(Role::Caller, link.caller), (Role::Callee, link.callee)].map(|(role, half)| {
             let attaching = Attaching::new(&case, role);
             ShmRing::attach(half, &attaching).unwrap()
@@ -497,22 +437,6 @@ mod tests {
                 }
                 assert_eq!(ring.number(8).as_ptr(), ring.number(0).as_ptr());
             }
-        }
-    }
-
-    #[test]
-    fn long_messages_have_fewer_places_unless_the_case_says_otherwise() {
-        for (payload, parameters, places) in [
-            (0, "places=auto", 8),
-            (32 << 10, "places=auto", 8),
-            ((32 << 10) + 1, "places=auto", 4),
-            (64 << 10, "places=auto", 4),
-            ((64 << 10) + 1, "places=auto", 2),
-            (1 << 20, "places=auto", 2),
-            (1 << 20, "places=16", 16),
-            (64, "places=2", 2),
-        ] {
-            assert_eq!(ends("spin", payload, parameters)[0].outgoing.layout.places, places);
         }
     }
 

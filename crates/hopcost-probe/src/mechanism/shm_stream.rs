@@ -17,56 +17,14 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopcost_model::case::{Role, WaitKind};
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
+use hopcost_model::case::Role;
 
 use crate::memory::{Buffer, Place, Scope};
-use crate::registry::Row;
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::facts::{LOCAL, block, number_alone};
+use crate::shape::{Attaching, End, Half, Link, Opening, Stream};
 use crate::stream::fields::Fields;
 use crate::stream::wrong_end;
 use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
 use crate::wait::AtRunTime;
-
-pub static ROW: Row = Row::stream::<ShmStream>(Facts {
-    name: "shm-stream",
-    family: "shared memory stream",
-    waits: &[
-        WaitFacts {
-            switches_one_cpu: PerOperation::Between(
-                0.9,
-                4.2,
-                "each end sleeps once a message, if not for a part of it",
-            ),
-            ..block(
-                PerOperation::Between(
-                    0.0,
-                    6.0,
-                    "a futex sleep of an end that finds nothing, and a futex wake by the other; \
-                     neither where it is there already",
-                ),
-                4.2,
-            )
-        },
-        WaitFacts {
-            wait: WaitKind::Spin,
-            system_calls: PerOperation::Exactly(0.0),
-            switches_one_cpu: SLICES,
-            switches_two_cpus: SLICES,
-        },
-    ],
-    available_as: number_alone,
-    revision: 2,
-    ..LOCAL
-});
-
-const SLICES: PerOperation = PerOperation::Between(
-    0.0,
-    4.2,
-    "nobody sleeps; only the scheduler's time slices, those of other programs included, of which a \
-     long message sees several",
-);
 
 /// Bytes of the ring at least.
 const RING_MIN: usize = 1 << 20;
@@ -86,10 +44,10 @@ fn capacity(payload: usize) -> usize {
 
 pub struct ShmStream {
     ring: Ring,
-    end: End,
+    side: Side,
 }
 
-enum End {
+enum Side {
     Sender(Fields),
     Receiver(Buffer),
 }
@@ -186,13 +144,13 @@ impl Ring {
     }
 }
 
-impl TwoEnds for ShmStream {
-    type End = Self;
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    Link::of_memory(opening.memory(BYTES_AT + capacity(opening.payload()))?)
+}
+
+impl End for ShmStream {
     type Waits = AtRunTime;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        Link::of_memory(opening.memory(BYTES_AT + capacity(opening.payload()))?)
-    }
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let capacity = capacity(attaching.payload());
         let memory = half.take_memory(BYTES_AT + capacity)?;
@@ -213,11 +171,11 @@ impl TwoEnds for ShmStream {
             own_acknowledged: 0,
             seen_acknowledged: 0,
         };
-        let end = match attaching.role {
-            Role::Caller => End::Sender(Fields::new(attaching)),
-            Role::Callee => End::Receiver(Buffer::new(attaching.payload())),
+        let side = match attaching.role {
+            Role::Caller => Side::Sender(Fields::new(attaching)),
+            Role::Callee => Side::Receiver(Buffer::new(attaching.payload())),
         };
-        Ok(Self { ring, end })
+        Ok(Self { ring, side })
     }
 }
 
@@ -228,14 +186,14 @@ impl Stream for ShmStream {
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.end {
-            End::Sender(fields) => fields.each(write),
-            End::Receiver(_) => {}
+        match &mut self.side {
+            Side::Sender(fields) => fields.each(write),
+            Side::Receiver(_) => {}
         }
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let End::Sender(fields) = &self.end else { return Err(wrong_end()) };
+        let Side::Sender(fields) = &self.side else { return Err(wrong_end()) };
         for field in fields.iter() {
             self.ring.put(field)?;
         }
@@ -243,7 +201,7 @@ impl Stream for ShmStream {
     }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
-        let End::Receiver(buffer) = &mut self.end else { return Err(wrong_end()) };
+        let Side::Receiver(buffer) = &mut self.side else { return Err(wrong_end()) };
         self.ring.take(buffer)?;
         Ok(buffer)
     }

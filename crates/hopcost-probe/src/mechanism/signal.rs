@@ -17,33 +17,10 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
-
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, End, Half, Notifier};
 use crate::sys;
-use crate::transport::page::{self, Page};
+use crate::transport::page::Page;
 use crate::wait::{Block, Wait};
-
-pub static ROW: Row = Row::notifier::<Signal>(Facts {
-    name: "signal",
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Exactly(4.0),
-        switches_one_cpu: PerOperation::Between(
-            1.0,
-            2.2,
-            "the woken end may run before or after the sender sleeps",
-        ),
-        switches_two_cpus: PerOperation::Between(
-            0.0,
-            2.2,
-            "an end that finds the signal pending does not sleep",
-        ),
-    }],
-    ..NOTIFIER
-});
 
 /// Between two looks for the other end's id.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
@@ -75,14 +52,8 @@ fn block() -> io::Result<libc::sigset_t> {
     }
 }
 
-impl TwoEnds for Signal {
-    type End = Self;
+impl End for Signal {
     type Waits = (Block,);
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        page::link(opening)
-    }
-
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let page = Page::<AtomicU32>::attach(half, attaching)?;
         let (own_id, peer_id) = (&page.own, &page.peer);

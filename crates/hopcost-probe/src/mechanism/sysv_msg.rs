@@ -18,33 +18,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, Payload, Senders, WaitFacts};
 
 use crate::clock::{Clock, Hardware};
 use crate::memory::Buffer;
-use crate::registry::{CHANNEL, Row, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
-use crate::transport::waits::FD_WAITS;
 use crate::wait::{Wait, WithoutFd};
-
-pub static ROW: Row = Row::channel::<SysvMsg>(Facts {
-    name: "sysv-msg",
-    family: "message queue",
-    waits: POLLED_NEVER,
-    payload: Payload::Bytes { min: 0, max: MAX, default: 64 },
-    senders: Senders::Several { share: "the queue", whole_bytes: MAX },
-    available,
-    revision: 3,
-    ..CHANNEL
-});
-
-/// As of a descriptor, one call to send and one to receive, but for `epoll`.
-const POLLED_NEVER: &[WaitFacts] = FD_WAITS.split_at(4).0;
-const _: () = assert!(FD_WAITS.len() == 6 && matches!(FD_WAITS[4].wait, WaitKind::Epoll));
-
-/// The default of /proc/sys/kernel/msgmax.
-const MAX: u32 = 8192;
 
 /// The file in the run's directory that names a queue: `sysv-msg.KEY`.
 const MARKER: &str = "sysv-msg";
@@ -59,8 +38,9 @@ fn msgmax() -> Result<usize, String> {
     text.trim().parse().map_err(|_| format!("{PATH} holds no number"))
 }
 
-fn available() -> Result<(), String> {
-    always_available()?;
+/// Whether there are such queues here, or why not.
+pub fn available() -> Result<(), String> {
+    crate::clock::available()?;
     msgmax().map(drop)
 }
 
@@ -226,31 +206,30 @@ impl SysvMsg {
     }
 }
 
-impl TwoEnds for SysvMsg {
-    type End = Self;
-    type Waits = WithoutFd;
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
-        if bytes > most {
-            return Err(sys::failure(format!(
-                "a message of {bytes} bytes is longer than /proc/sys/kernel/msgmax allows ({most})"
-            )));
-        }
-        let scratch = opening
-            .scratch
-            .to_str()
-            .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
-        let requests = Queue::create(opening.scratch)?;
-        let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
-        let (requests, replies) = (requests.name(), replies.name());
-        let half = |incoming: &String, outgoing: &String| Half {
-            names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
-            ..Half::default()
-        };
-        Ok(Link { caller: half(&replies, &requests), callee: half(&requests, &replies) })
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
+    if bytes > most {
+        return Err(sys::failure(format!(
+            "a message of {bytes} bytes is longer than /proc/sys/kernel/msgmax allows ({most})"
+        )));
     }
+    let scratch = opening
+        .scratch
+        .to_str()
+        .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
+    let requests = Queue::create(opening.scratch)?;
+    let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
+    let (requests, replies) = (requests.name(), replies.name());
+    let half = |incoming: &String, outgoing: &String| Half {
+        names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
+        ..Half::default()
+    };
+    Ok(Link { caller: half(&replies, &requests), callee: half(&requests, &replies) })
+}
 
+impl End for SysvMsg {
+    type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing, scratch] = half.names.as_slice() else {
             return Err(sys::failure("this end needs two queues and a directory by name"));
@@ -336,7 +315,7 @@ mod tests {
     fn ends(scratch: &Path) -> [SysvMsg; 2] {
         let case: Case =
             "roundtrip/sysv-msg?payload=8&boundary=thread&place=free&wait=block".parse().unwrap();
-        let link = SysvMsg::open(&Opening { case: &case, scratch }).unwrap();
+        let link = open(&Opening { case: &case, scratch }).unwrap();
         [(link.caller, Role::Caller), (link.callee, Role::Callee)].map(|(half, role)| {
             let attaching = Attaching::new(&case, role);
             SysvMsg::attach(half, &attaching).unwrap()

@@ -11,37 +11,16 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, PerOperation};
-
 use crate::memory::{Place, Shared};
-use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{TCP, block};
 use crate::stream::fields::{self, Turns, unacknowledged};
-use crate::stream::sockets::{Outlet, OverSocket, moved};
+use crate::stream::sockets::{Outlet, moved};
 use crate::sys;
-
-pub static ROW: Row = Row::stream::<TcpSendfile>(Facts {
-    name: "tcp-sendfile",
-    waits: &[block(
-        PerOperation::Between(
-            4.0,
-            6.0,
-            "one sendfile, the receives, and one call at either end for the acknowledgement; the \
-             receiver may find a part of the message and look again for the rest",
-        ),
-        6.2,
-    )],
-    keeps_buffers: true,
-    ..TCP
-});
 
 /// Distance of two messages in the file: whole pages.
 fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096)
 }
-
-pub type TcpSendfile = OverSocket<InFile>;
 
 /// A message in the file: where it begins, and its fields.
 struct Message {

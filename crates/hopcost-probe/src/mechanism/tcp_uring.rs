@@ -11,33 +11,19 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::mechanism::{Facts, PerOperation};
 use io_uring::opcode;
 
-use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, RECEIVES, TCP, block};
 use crate::stream::fields::Fields;
-use crate::stream::sockets::{Outlet, OverSocket, all_of};
+use crate::stream::sockets::{Outlet, all_of};
 use crate::transport::tcp;
-use crate::uring::{self, File, REGISTERED, Ring, SETUP};
+use crate::uring::{self, File, Ring};
 
-pub static ROW: Row = Row::stream::<TcpUring>(Facts {
-    name: "tcp-uring",
-    waits: &[block(PerOperation::Between(4.0, 5.0, RECEIVES), 6.2)],
-    parameters: &[NODELAY, SETUP, REGISTERED],
-    available,
-    available_as: uring::available_as,
-    revision: 3,
-    ..TCP
-});
-
-fn available() -> Result<(), String> {
+/// Whether there is such a request here, or why not.
+pub fn available() -> Result<(), String> {
     tcp::loopback_available()?;
     uring::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
 }
-
-pub type TcpUring = OverSocket<Submission>;
 
 /// One submission a message.
 pub struct Submission {

@@ -16,53 +16,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::{Facts, Parameter, PerOperation};
 use hopcost_model::protocol::ZeroCopySends;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::registry::Row;
 use crate::shape::Attaching;
-use crate::stream::facts::{NODELAY, TCP, block};
 use crate::stream::fields::{Fields, InTurn};
-use crate::stream::sockets::{Outlet, OverSocket};
+use crate::stream::sockets::Outlet;
 use crate::stream::{FIELDS_MAX, fields, outstanding};
 use crate::sys;
 use crate::transport::tcp;
-use crate::uring::{self, File, REGISTERED, Ring, SETUP};
-
-pub static ROW: Row = Row::stream::<TcpUringZc>(Facts {
-    name: "tcp-uring-zc",
-    waits: &[block(
-        PerOperation::Between(
-            4.0,
-            20.0,
-            "of a message of eight fields: one call to submit, the receives, and one call at \
-             either end for the acknowledgement; one more for each completion that has to be \
-             waited for",
-        ),
-        20.0,
-    )],
-    parameters: &[
-        NODELAY,
-        SETUP,
-        REGISTERED,
-        Parameter {
-            name: "sends",
-            values: &["message", "field"],
-            default: "message",
-            about: "one SENDMSG_ZC of the message, whose pages are pinned for every send; or one \
-                    SEND_ZC for each field, linked, from buffers that are registered once",
-        },
-    ],
-    no_copy: Some("SENDMSG_ZC"),
-    available: || {
-        tcp::loopback_available()?;
-        uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC")
-    },
-    available_as,
-    revision: 3,
-    ..TCP
-});
+use crate::uring::{self, File, Ring};
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).
 const NOTIF_USAGE_ZC_COPIED: u32 = 1 << 31;
@@ -71,11 +34,17 @@ const SEND_ZC_REPORT_USAGE: u16 = 1 << 3;
 /// Buffers that a ring takes (IORING_MAX_REG_BUFFERS).
 const REGISTERED_MAX: usize = 16 * FIELDS_MAX;
 
+/// Whether there is such a request here, or why not.
+pub fn available() -> Result<(), String> {
+    tcp::loopback_available()?;
+    uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC")
+}
+
 /// Whether a case can be had here, or why not.
-fn available_as(case: &Case) -> Result<(), String> {
+pub fn available_as(case: &Case) -> Result<(), String> {
     uring::available_as(case)?;
     match Sends::of(case).map_err(|error| error.to_string())? {
-        Sends::Message => uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC"),
+        Sends::Message => Ok(()),
         Sends::Field => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
     }
 }
@@ -98,8 +67,6 @@ impl Sends {
         }
     }
 }
-
-pub type TcpUringZc = OverSocket<Referred>;
 
 /// A message's fields.
 struct Set {

@@ -8,37 +8,15 @@
 //! the window, and cannot do without acknowledgements.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::mechanism::{Facts, PerOperation};
-
-use crate::registry::Row;
+use super::pipes::pipe;
 use crate::shape::Attaching;
-use crate::stream::facts::{TCP, block};
 use crate::stream::fields::{Fields, Turns};
-use crate::stream::sockets::{Outlet, OverSocket, all_of, moved};
-use crate::sys;
-
-pub static ROW: Row = Row::stream::<TcpVmsplice>(Facts {
-    name: "tcp-vmsplice",
-    waits: &[block(
-        PerOperation::Between(
-            5.0,
-            8.0,
-            "one vmsplice and one splice, the receives, and one call at either end for the \
-             acknowledgement; the receiver may find a part of the message and look again for the \
-             rest",
-        ),
-        6.2,
-    )],
-    keeps_buffers: true,
-    ..TCP
-});
+use crate::stream::sockets::{Outlet, all_of, moved};
 
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.
 const PIPE_BYTES: i32 = 1 << 20;
-
-pub type TcpVmsplice = OverSocket<Spliced>;
 
 /// Sets of fields that are given away by reference.
 pub struct Spliced {
@@ -50,12 +28,7 @@ pub struct Spliced {
 impl Outlet for Spliced {
     fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
-        let mut ends = [0; 2];
-        // SAFETY: room for two descriptors, owned from here on.
-        let [pipe_read, pipe_write] = unsafe {
-            sys::check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
-            ends.map(|end| OwnedFd::from_raw_fd(end))
-        };
+        let [pipe_read, pipe_write] = pipe()?;
         // Where the system allows only a smaller one, a message takes more turns.
         // SAFETY: fcntl with integer arguments.
         unsafe { libc::fcntl(pipe_write.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };

@@ -11,47 +11,26 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::mechanism::{Facts, PerOperation};
 use hopcost_model::protocol::ZeroCopySends;
 
-use crate::registry::Row;
 use crate::shape::Attaching;
 use crate::stream::error_queue;
-use crate::stream::facts::{TCP, block};
 use crate::stream::fields::{Fields, InTurn};
 use crate::stream::outstanding::{self, Outstanding};
-use crate::stream::sockets::{Outlet, OverSocket, all_of, moved, send_vectors, set_option};
+use crate::stream::sockets::{Outlet, all_of, moved, send_vectors, set_option};
 use crate::sys;
 use crate::transport::tcp;
-
-pub static ROW: Row = Row::stream::<TcpZerocopy>(Facts {
-    name: "tcp-zerocopy",
-    waits: &[block(
-        PerOperation::Between(
-            4.0,
-            7.0,
-            "one call to send, the receives, and one call at either end for the acknowledgement; \
-             and as many reads of the error queue as there are ranges of completions, with a poll \
-             before each that has to be waited for",
-        ),
-        4.2,
-    )],
-    no_copy: Some("MSG_ZEROCOPY"),
-    available,
-    ..TCP
-});
 
 /// SO_ZEROCOPY (asm-generic/socket.h).
 const SO_ZEROCOPY: i32 = 60;
 
-fn available() -> Result<(), String> {
+/// Whether a socket takes SO_ZEROCOPY here, or why not.
+pub fn available() -> Result<(), String> {
     tcp::loopback_available()?;
     let [socket, _] = tcp::connected(false).map_err(|error| error.to_string())?;
     set_option(&socket.into(), libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
         .map_err(|error| error.to_string())
 }
-
-pub type TcpZerocopy = OverSocket<Pinned>;
 
 /// Sets of fields whose pages are pinned while they are sent.
 pub struct Pinned {

@@ -11,27 +11,15 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
-
 use crate::party;
-use crate::registry::{CALL, Row};
 use crate::shape::{Attaching, Call};
 use crate::sys;
-use crate::transport::tcp::loopback_available;
 use crate::worker::lines::give_up;
-
-pub static ROW: Row = Row::call::<UdpSend>(Facts {
-    name: "udp-send",
-    call_system_calls: Some(PerOperation::Exactly(1.0)),
-    payload: Payload::Bytes { min: 0, max: 65_507, default: 64 },
-    available: loopback_available,
-    ..CALL
-});
 
 /// Datagrams sent beforehand: far more than fit a receive buffer of the least size.
 const FILL: usize = 256;
 
-struct UdpSend {
+pub struct UdpSend {
     socket: UdpSocket,
     /// Never read; open, so that its port is bound.
     #[cfg_attr(not(test), expect(dead_code))]

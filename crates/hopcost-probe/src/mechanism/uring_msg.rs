@@ -19,57 +19,13 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::WaitKind;
-use hopcost_model::mechanism::{Facts, PerOperation, WaitFacts};
+use hopcost_model::case::{Case, WaitKind};
 use io_uring::{opcode, squeue, types};
 
-use crate::registry::{NOTIFIER, Row};
-use crate::shape::{Attaching, Half, Link, Notifier, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
 use crate::sys;
-use crate::transport::waits::{SLICES, spin, yields};
-use crate::uring::{self, REGISTERED, Ring};
-use crate::wait::{self, PAUSE, Spinning, Wait, WithoutFd};
-
-const SLEEPS: PerOperation =
-    PerOperation::Between(1.0, 2.2, "the woken end may run before or after the sender sleeps");
-const SLEEPS_OR_NOT: PerOperation =
-    PerOperation::Between(0.0, 2.2, "an end that finds its completion there does not sleep");
-
-pub static ROW: Row = Row::notifier::<UringMsg>(Facts {
-    name: "uring-msg",
-    waits: &[
-        WaitFacts {
-            wait: WaitKind::Block,
-            system_calls: PerOperation::Exactly(4.0),
-            switches_one_cpu: SLEEPS,
-            switches_two_cpus: SLEEPS_OR_NOT,
-        },
-        spin(PerOperation::Exactly(2.0), SLICES),
-        yields(PerOperation::Between(
-            2.0,
-            f64::INFINITY,
-            "a submission each way, and one sched_yield for every look in vain",
-        )),
-        WaitFacts {
-            wait: WaitKind::SpinThenBlock,
-            system_calls: PerOperation::Between(
-                2.0,
-                4.5,
-                "a submission each way, and a wait only after the budget",
-            ),
-            switches_one_cpu: SLEEPS_OR_NOT,
-            switches_two_cpus: SLEEPS_OR_NOT,
-        },
-    ],
-    parameters: &[PAUSE, REGISTERED],
-    available,
-    available_as: |case| {
-        let ring = Ring::unmapped(PLACES).and_then(|fd| Ring::map(fd, case, PLACES));
-        uring::had(ring, "registered=off asks")
-    },
-    revision: 3,
-    ..NOTIFIER
-});
+use crate::uring::{self, Ring};
+use crate::wait::{self, Spinning, Wait, WithoutFd};
 
 /// Places in a submission queue; one is ever used, and a completion queue has twice as many.
 const PLACES: u32 = 4;
@@ -78,9 +34,14 @@ const PLACES: u32 = 4;
 const OWN: u64 = u64::MAX;
 
 /// Whether this can be used here, or why not.
-fn available() -> Result<(), String> {
-    crate::registry::always_available()?;
+pub fn available() -> Result<(), String> {
     uring::available(opcode::MsgRingData::CODE, "IORING_OP_MSG_RING (Linux 5.18)")
+}
+
+/// Whether it can with the parameters of a case, or why not.
+pub fn available_as(case: &Case) -> Result<(), String> {
+    let ring = Ring::unmapped(PLACES).and_then(|fd| Ring::map(fd, case, PLACES));
+    uring::had(ring, "registered=off asks")
 }
 
 pub struct UringMsg {
@@ -91,20 +52,19 @@ pub struct UringMsg {
     spinning: Spinning,
 }
 
-impl TwoEnds for UringMsg {
-    type End = Self;
-    type Waits = WithoutFd;
-    const PEER_EXIT: PeerExit = PeerExit::Unnoticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let ring = || Ring::unmapped(PLACES);
-        let (caller, callee) = (ring()?, ring()?);
-        let (to_caller, to_callee) = (caller.try_clone()?, callee.try_clone()?);
-        Ok(Link {
-            caller: Half::of_fds([caller, to_callee]),
-            callee: Half::of_fds([callee, to_caller]),
-        })
-    }
+/// Makes the link.
+pub fn open(_: &Opening<'_>) -> io::Result<Link> {
+    let ring = || Ring::unmapped(PLACES);
+    let (caller, callee) = (ring()?, ring()?);
+    let (to_caller, to_callee) = (caller.try_clone()?, callee.try_clone()?);
+    Ok(Link {
+        caller: Half::of_fds([caller, to_callee]),
+        callee: Half::of_fds([callee, to_caller]),
+    })
+}
 
+impl End for UringMsg {
+    type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [own, peer] = half.take_fds()?;
         let ring = Ring::map(own, attaching.case, PLACES)?;

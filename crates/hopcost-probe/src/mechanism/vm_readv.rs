@@ -11,33 +11,20 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 
 use hopcost_model::case::Role;
-use hopcost_model::mechanism::{Facts, PerOperation};
 
 use crate::memory::Buffer;
-use crate::registry::{Row, always_available};
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::facts::{LOCAL, block, number_alone};
+use crate::shape::{Attaching, End, Half, Stream};
 use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::wrong_end;
 use crate::sys;
 use crate::wait::AtRunTime;
 
-pub static ROW: Row = Row::stream::<VmReadv>(Facts {
-    name: "vm-readv",
-    family: "memory of another process",
-    waits: &[block(PerOperation::Exactly(5.0), 6.2)],
-    available,
-    available_as: number_alone,
-    keeps_buffers: true,
-    ..LOCAL
-});
-
-fn available() -> Result<(), String> {
-    always_available()?;
+/// Whether a process may read memory in this way here, or why not.
+pub fn available() -> Result<(), String> {
+    crate::clock::available()?;
     let (from, mut to) = ([7u8; 8], [0u8; 8]);
     let remote = [libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: 8 }];
     copy_from(std::process::id() as libc::pid_t, &remote, &mut to)
@@ -73,10 +60,10 @@ fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
 
 pub struct VmReadv {
     socket: OwnedFd,
-    end: End,
+    side: Side,
 }
 
-enum End {
+enum Side {
     Sender(Turns<Fields>),
     Receiver(Reader),
 }
@@ -116,7 +103,7 @@ impl VmReadv {
             );
         }
         send_numbers(&socket, &numbers)?;
-        Ok(Self { socket, end: End::Sender(turns) })
+        Ok(Self { socket, side: Side::Sender(turns) })
     }
 
     /// The receiver says who it is, learns where the fields are, and tries.
@@ -135,18 +122,12 @@ impl VmReadv {
         });
         let mut buffer = Buffer::new(attaching.payload());
         copy_from(process, sets.current(), &mut buffer)?;
-        Ok(Self { socket, end: End::Receiver(Reader { process, sets, received: 0, buffer }) })
+        Ok(Self { socket, side: Side::Receiver(Reader { process, sets, received: 0, buffer }) })
     }
 }
 
-impl TwoEnds for VmReadv {
-    type End = Self;
+impl End for VmReadv {
     type Waits = AtRunTime;
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        let (sender, receiver) = UnixStream::pair()?;
-        Ok(Link::of_pair([OwnedFd::from(sender), OwnedFd::from(receiver)]))
-    }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
         match attaching.role {
@@ -159,28 +140,28 @@ impl TwoEnds for VmReadv {
 impl Stream for VmReadv {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
-        match &self.end {
-            End::Sender(turns) => turns.claim(),
-            End::Receiver(_) => Err(wrong_end()),
+        match &self.side {
+            Side::Sender(turns) => turns.claim(),
+            Side::Receiver(_) => Err(wrong_end()),
         }
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.end {
-            End::Sender(turns) => turns.current_mut().each(write),
-            End::Receiver(_) => {}
+        match &mut self.side {
+            Side::Sender(turns) => turns.current_mut().each(write),
+            Side::Receiver(_) => {}
         }
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let End::Sender(turns) = &mut self.end else { return Err(wrong_end()) };
+        let Side::Sender(turns) = &mut self.side else { return Err(wrong_end()) };
         send_number(&self.socket, turns.sent())?;
         turns.pass();
         Ok(())
     }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
-        let End::Receiver(reader) = &mut self.end else { return Err(wrong_end()) };
+        let Side::Receiver(reader) = &mut self.side else { return Err(wrong_end()) };
         if receive_number(&self.socket)? != reader.received {
             return Err(sys::failure("a message was announced out of turn"));
         }
@@ -196,7 +177,7 @@ impl Stream for VmReadv {
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
         let sequence = receive_number(&self.socket)?;
-        let End::Sender(turns) = &mut self.end else { return Err(wrong_end()) };
+        let Side::Sender(turns) = &mut self.side else { return Err(wrong_end()) };
         turns.release();
         Ok(sequence)
     }

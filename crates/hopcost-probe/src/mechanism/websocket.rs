@@ -17,66 +17,15 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
+use hopcost_model::case::{Role, WaitKind};
 use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message};
 
-use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
-use crate::transport::waits::FD_WAITS;
 use crate::transport::{peer_closed, tcp, wait_writable};
 use crate::wait::{self, AtRunTime, FdWait, Wait};
-
-pub static ROW: Row = Row::channel::<WebSocketInline>(Facts {
-    name: "websocket",
-    family: "websocket",
-    workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Host],
-    waits: WAITS,
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[READ_BUFFER],
-    available: tcp::loopback_available,
-    // Its handshake goes over a TCP connection.
-    address: Some("tcp"),
-    revision: 3,
-    ..CHANNEL
-});
-
-/// As of a descriptor, but for what the library adds.
-const WAITS: &[WaitFacts] = &[
-    WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Between(
-            4.0,
-            4.1,
-            "one write and one read a message; besides, getrandom(2) once in thousands of \
-                 masks, and with read-buffer=library a second read where a frame reaches past \
-                 the buffer's end",
-        ),
-        switches_one_cpu: FD_WAITS[0].switches_one_cpu,
-        switches_two_cpus: FD_WAITS[0].switches_two_cpus,
-    },
-    FD_WAITS[1],
-    FD_WAITS[2],
-    FD_WAITS[3],
-    FD_WAITS[4],
-    FD_WAITS[5],
-];
-
-// What the row takes from there by position.
-const _: () = assert!(matches!(FD_WAITS[0].wait, WaitKind::Block) && FD_WAITS.len() == 6);
-
-/// The size of the library's read buffer, and so of what it zeroes for a read.
-pub(super) const READ_BUFFER: Parameter = Parameter {
-    name: "read-buffer",
-    values: &["frame", "library"],
-    default: "frame",
-    about: "room for one frame, or the 128 KiB that the library takes by itself; it writes zeros \
-            into all the room that is left before every read",
-};
 
 /// The library's default, and the most that `frame` takes: beyond it the zeros
 /// written for every part of a long message would outweigh the reads saved.
@@ -97,7 +46,7 @@ fn frame_bytes(payload: usize, receiver: Role) -> usize {
 }
 
 fn config(attaching: &Attaching<'_>) -> WebSocketConfig {
-    let read_buffer = match attaching.parameter(READ_BUFFER.name) {
+    let read_buffer = match attaching.parameter("read-buffer") {
         "library" => LIBRARY_BUFFER,
         _ => frame_bytes(attaching.payload(), attaching.role).min(LIBRARY_BUFFER),
     };
@@ -181,13 +130,6 @@ pub(super) fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Reads from the socket what is there; 0 is its end.
-pub(super) fn read_some(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the buffer is valid for its length.
-    let result = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
-    sys::check(result).map(|n| n as usize)
-}
-
 /// The stream under the library. Its reads wait as the case says, so the library
 /// never learns that a socket can be without data.
 struct Wire {
@@ -249,13 +191,13 @@ impl Outgoing {
     }
 }
 
-impl TwoEnds for WebSocketInline {
-    type End = Self;
+/// Makes the link of both mechanisms.
+pub fn open(_: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
+}
+
+impl End for WebSocketInline {
     type Waits = AtRunTime;
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
-    }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let kind = attaching.wait();
@@ -288,63 +230,7 @@ impl Channel for WebSocketInline {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use hopcost_model::case::Case;
-
     use super::*;
-    use crate::wait::Block;
-
-    fn attach(case: &Case, half: Half, role: Role) -> WebSocketInline {
-        let attaching = Attaching::new(case, role);
-        WebSocketInline::attach(half, &attaching).unwrap()
-    }
-
-    #[test]
-    fn received_messages_are_lent_from_one_buffer() {
-        for payload in [64, 4096] {
-            let case: Case = format!(
-                "roundtrip/websocket?payload={payload}&boundary=thread&place=free&wait=block\
-                 &read-buffer=frame"
-            )
-            .parse()
-            .unwrap();
-            let opening = Opening { case: &case, scratch: "/nowhere".as_ref() };
-            let link = WebSocketInline::open(&opening).unwrap();
-            let addresses = std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut callee = attach(&case, link.callee, Role::Callee);
-                    while callee.recv::<Block>().is_ok() {
-                        callee.slot::<Block>(payload).unwrap();
-                        callee.send::<Block>(payload).unwrap();
-                    }
-                });
-                let mut caller = attach(&case, link.caller, Role::Caller);
-                let addresses = (0..50).map(|_| {
-                    caller.slot::<Block>(payload).unwrap();
-                    caller.send::<Block>(payload).unwrap();
-                    caller.recv::<Block>().unwrap().as_ptr().addr()
-                });
-                addresses.collect::<Vec<_>>()
-            });
-            // The first messages make the library grow its buffer.
-            let later: BTreeSet<_> = addresses[2..].iter().collect();
-            assert_eq!(later.len(), 1, "{addresses:x?}");
-        }
-    }
-
-    #[test]
-    fn an_outgoing_buffer_comes_back_where_the_library_has_dropped_it() {
-        let mut out = Outgoing::new(64);
-        let address = out.slot().as_ptr();
-        for _ in 0..3 {
-            drop(out.message());
-            assert_eq!(out.slot().as_ptr(), address);
-        }
-        let held = out.message();
-        assert_ne!(out.slot().as_ptr(), address);
-        assert_eq!(held.as_ptr(), address);
-    }
 
     #[test]
     fn a_frame_is_as_long_as_the_rfc_says() {

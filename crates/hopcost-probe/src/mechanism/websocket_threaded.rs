@@ -27,62 +27,15 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::{Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, WaitFacts};
+use hopcost_model::case::Role;
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
-use super::websocket::{
-    Outgoing, READ_BUFFER, io_error, read_binary, read_some, shake_hands, write_some,
-};
-use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::sys;
-use crate::transport::{peer_closed, tcp};
+use super::websocket::{Outgoing, io_error, read_binary, shake_hands, write_some};
+use crate::shape::{Attaching, Channel, End, Half};
+use crate::sys::{self, Look};
+use crate::transport::peer_closed;
 use crate::wait::{Block, Wait};
-
-pub static ROW: Row = Row::channel::<WebSocketThreaded>(Facts {
-    name: "websocket-threaded",
-    family: "websocket",
-    workloads: &[Workload::Roundtrip],
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Between(
-            9.0,
-            24.0,
-            "of all threads; each message: the application's write to the eventfd, the I/O \
-             thread's epoll_wait, read of the eventfd and send, the other's epoll_wait and read; \
-             then a futex wake and a futex sleep, which fall away where the application finds its \
-             message there; three or four more futex calls where the woken application runs before \
-             the I/O thread has let go of the queue's lock: 12 to 24; with answer=handler fewer, \
-             because the server has one thread, which waits, reads and sends: 9 to 16",
-        ),
-        switches_one_cpu: PerOperation::Between(
-            4.0,
-            16.0,
-            "of all threads: three wake-ups a message, two with answer=handler; a woken thread may \
-             run before or after its waker sleeps, and may have to wait for the queue's lock",
-        ),
-        switches_two_cpus: PerOperation::Between(
-            0.0,
-            16.0,
-            "of all threads; one that finds something to do does not sleep",
-        ),
-    }],
-    payload: Payload::Bytes { min: 0, max: 1 << 20, default: 64 },
-    parameters: &[ANSWER, READ_BUFFER],
-    available: tcp::loopback_available,
-    ..CHANNEL
-});
-
-/// Which thread of the server answers.
-const ANSWER: Parameter = Parameter {
-    name: "answer",
-    values: &["thread", "handler"],
-    default: "thread",
-    about: "who answers at the server: a thread that the library's I/O thread wakes (6 hand-offs \
-            a round trip), or the I/O thread itself, in its message handler (4)",
-};
 
 /// The stream under the library: a blocking socket until hands are shaken, then
 /// one that is read once each time epoll has found it readable. What the library
@@ -106,7 +59,7 @@ impl Read for Wire {
             Reads::Block => {}
         }
         loop {
-            match read_some(&self.fd, buffer) {
+            match sys::read(&self.fd, buffer, Look::AsOpened) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => return done,
             }
@@ -234,7 +187,7 @@ impl IoThread {
     fn send(&mut self) -> io::Result<Turn> {
         // Cleared before the queue is looked at, so that a message queued after the
         // last look sets it again.
-        read_some(&self.event, &mut [0; 8])?;
+        sys::read(&self.event, &mut [0; 8], Look::AsOpened)?;
         loop {
             match self.queued.try_recv() {
                 Ok(message) => self.socket.send(Message::Binary(message)).map_err(io_error)?,
@@ -330,18 +283,12 @@ pub struct WebSocketThreaded {
     message: Bytes,
 }
 
-impl TwoEnds for WebSocketThreaded {
-    type End = Self;
+impl End for WebSocketThreaded {
     type Waits = (Block,);
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(_: &Opening<'_>) -> io::Result<Link> {
-        Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
-    }
-
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
-        let side = match (attaching.role, attaching.parameter(ANSWER.name)) {
+        let side = match (attaching.role, attaching.parameter("answer")) {
             (Role::Callee, "handler") => Side::Handler(Box::new(Handler::new(socket)?)),
             _ => Side::Application(Application::new(socket, attaching)?),
         };

@@ -101,28 +101,3 @@ pub fn wait(socket: &OwnedFd) -> io::Result<Completion> {
     }
     Err(sys::failure("the error queue announces completions and has none"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(origin: u8, code: u8, info: u32, data: u32) -> libc::sock_extended_err {
-        libc::sock_extended_err {
-            ee_errno: 0,
-            ee_origin: origin,
-            ee_type: 0,
-            ee_code: code,
-            ee_pad: 0,
-            ee_info: info,
-            ee_data: data,
-        }
-    }
-
-    #[test]
-    fn a_completion_is_a_range_and_says_whether_there_was_a_copy() {
-        let range = interpret(&error(5, 0, 3, 9)).unwrap();
-        assert_eq!(range, Completion { first: 3, last: 9, copied: false });
-        assert!(interpret(&error(5, 1, u32::MAX, 0)).unwrap().copied);
-        assert!(interpret(&error(2, 0, 0, 0)).is_err());
-    }
-}

@@ -1,14 +1,25 @@
 //! What the mechanisms of `stream` share: fields and the sets they come in, the
 //! socket that most of them end in, and how completions are kept account of.
 
+use hopcost_model::case::{AckSize, Case};
+
 pub mod error_queue;
-pub mod facts;
 pub mod fields;
 pub mod outstanding;
 pub mod sockets;
 
 /// Fields that a message may have: what one call takes (IOV_MAX).
 pub const FIELDS_MAX: usize = 1024;
+
+/// Refuses a longer acknowledgement where an end acknowledges with the message's number alone.
+pub fn number_alone(case: &Case) -> Result<(), String> {
+    match case.ack_size {
+        AckSize::Number => Ok(()),
+        AckSize::Field => {
+            Err("it acknowledges with the message's number alone; use ack-size=8".to_owned())
+        }
+    }
+}
 
 /// The error of an end that is asked for what only the other one does.
 #[cold]

@@ -11,11 +11,11 @@ use hopcost_model::case::{AckSize, Role};
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, Stream, TwoEnds};
-use crate::stream::fields::{self, Fields};
+use crate::shape::{Attaching, End, Half, Stream};
+use crate::stream::fields;
 use crate::stream::wrong_end;
 use crate::sys;
-use crate::transport::{peer_closed, tcp};
+use crate::transport::peer_closed;
 use crate::wait::AtRunTime;
 
 /// How the fields of a message get into a connected socket.
@@ -44,10 +44,10 @@ pub trait Outlet: Sized + 'static {
 pub struct OverSocket<O> {
     socket: OwnedFd,
     acknowledgement: Buffer,
-    end: End<O>,
+    side: Side<O>,
 }
 
-enum End<O> {
+enum Side<O> {
     Sender(O),
     Receiver(Buffer),
 }
@@ -55,28 +55,22 @@ enum End<O> {
 impl<O: Outlet> OverSocket<O> {
     #[inline(always)]
     fn sender(&mut self) -> io::Result<(&OwnedFd, &mut O)> {
-        match &mut self.end {
-            End::Sender(outlet) => Ok((&self.socket, outlet)),
-            End::Receiver(_) => Err(wrong_end()),
+        match &mut self.side {
+            Side::Sender(outlet) => Ok((&self.socket, outlet)),
+            Side::Receiver(_) => Err(wrong_end()),
         }
     }
 }
 
-/// Over TCP, unless a mechanism has a connection of its own to offer.
-impl<O: Outlet> TwoEnds for OverSocket<O> {
-    type End = Self;
+impl<O: Outlet> End for OverSocket<O> {
     type Waits = AtRunTime;
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        tcp::open_stream(opening)
-    }
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
-        let end = match attaching.role {
-            Role::Caller => End::Sender(O::new(&socket, attaching)?),
-            Role::Callee => End::Receiver(Buffer::new(attaching.payload())),
+        let side = match attaching.role {
+            Role::Caller => Side::Sender(O::new(&socket, attaching)?),
+            Role::Callee => Side::Receiver(Buffer::new(attaching.payload())),
         };
-        Ok(Self { socket, acknowledgement: acknowledgement(attaching), end })
+        Ok(Self { socket, acknowledgement: acknowledgement(attaching), side })
     }
 }
 
@@ -97,9 +91,9 @@ impl<O: Outlet> Stream for OverSocket<O> {
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.end {
-            End::Sender(outlet) => outlet.fields(write),
-            End::Receiver(_) => {}
+        match &mut self.side {
+            Side::Sender(outlet) => outlet.fields(write),
+            Side::Receiver(_) => {}
         }
     }
     #[inline(always)]
@@ -109,7 +103,7 @@ impl<O: Outlet> Stream for OverSocket<O> {
     }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
-        let End::Receiver(buffer) = &mut self.end else { return Err(wrong_end()) };
+        let Side::Receiver(buffer) = &mut self.side else { return Err(wrong_end()) };
         receive_all(&self.socket, buffer)?;
         Ok(buffer)
     }
@@ -280,26 +274,11 @@ pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> is
     }
 }
 
-/// One sendmsg a message.
-pub struct OneSendmsg(Fields);
-
-impl Outlet for OneSendmsg {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self(Fields::new(attaching)))
-    }
-    #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.0.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanism::tcp_copies::OneSendmsg;
+    use crate::shape::Opening;
 
     /// Moves what it is given to `sink`, at most `most` bytes a call.
     fn drip(vectors: &[libc::iovec], most: usize, sink: &mut Vec<u8>) -> usize {
@@ -325,9 +304,10 @@ mod tests {
             )
             .parse()
             .unwrap();
-            type End = OverSocket<OneSendmsg>;
-            let link = End::open(&Opening { case: &case, scratch: "/nowhere".as_ref() }).unwrap();
-            let attached = |half, role| End::attach(half, &Attaching::new(&case, role)).unwrap();
+            type Sent = OverSocket<OneSendmsg>;
+            let opening = Opening { case: &case, scratch: "/nowhere".as_ref() };
+            let link = crate::transport::tcp::open_stream(&opening).unwrap();
+            let attached = |half, role| Sent::attach(half, &Attaching::new(&case, role)).unwrap();
             let mut sender = attached(link.caller, Role::Caller);
             let mut receiver = attached(link.callee, Role::Callee);
             receiver.acknowledge(7).unwrap();

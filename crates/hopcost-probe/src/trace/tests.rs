@@ -227,72 +227,31 @@ fn buffers_share_what_memory_there_is() {
 }
 
 /// Records so many getppid(2) of this thread, which stays on one CPU, into this much memory.
-fn recorded(calls: usize, bytes: usize) -> Result<(Recording, Vec<u64>), String> {
+fn recorded(calls: usize, bytes: usize) -> Result<Recording, String> {
     let cpu = sys::allowed_cpus().unwrap()[0];
     let work = || {
         sys::pin(cpu).unwrap();
         let mut recorder = Recorder::open(&[cpu], bytes)?;
         recorder.start()?;
-        let mut ticks = Vec::new();
         for _ in 0..calls {
-            ticks.push(<crate::clock::Hardware as crate::clock::Clock>::fenced_start());
             // SAFETY: no arguments.
             unsafe { libc::syscall(libc::SYS_getppid) };
         }
         recorder.stop()?;
         let ends = Ends { caller: vec![sys::thread_id()], callee: Vec::new() };
-        Ok((recorder.recorded(&ends)?, ticks))
+        recorder.recorded(&ends)
     };
     std::thread::scope(|scope| scope.spawn(work).join()).unwrap()
-}
-
-#[test]
-fn every_call_of_a_thread_is_recorded_right_after_its_stamp() {
-    const CALLS: usize = 300;
-    let (recording, ticks_of) = match recorded(CALLS, 1 << 20) {
-        Ok(all) => all,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
-    assert_eq!(recording.lost, 0);
-    let bound_ns = recording.tie.bound_ns;
-    assert!(bound_ns <= BOUND_MAX_NS);
-    let of = |kind| {
-        let all = recording.events.iter();
-        let own = all.filter(move |e| e.thread == TraceThread::Caller && e.kind == kind);
-        own.map(|event| event.at_ns).collect::<Vec<_>>()
-    };
-    let entered = of(TraceKind::SyscallEnter(libc::SYS_getppid as u32));
-    let left = of(TraceKind::SyscallExit(libc::SYS_getppid as u32));
-    assert_eq!((entered.len(), left.len()), (CALLS, CALLS));
-    for (at, ticks) in ticks_of.iter().enumerate() {
-        let stamp_ns = recording.tie.ns(*ticks);
-        assert!(stamp_ns <= entered[at] + bound_ns && entered[at] < left[at], "{at}");
-        let next_ns = ticks_of.get(at + 1).map(|ticks| recording.tie.ns(*ticks));
-        assert!(next_ns.is_none_or(|next_ns| left[at] <= next_ns + bound_ns), "{at}");
-    }
 }
 
 #[test]
 fn events_without_room_are_counted() {
     const CALLS: usize = 2_000;
     match recorded(CALLS, BYTES_MIN) {
-        Ok((recording, _)) => {
+        Ok(recording) => {
             let all = recording.events.len() as u64 + recording.lost;
             assert!(recording.lost > CALLS as u64, "{} lost", recording.lost);
             assert!(all >= 2 * CALLS as u64, "{all} in all");
-        }
-        Err(why) => eprintln!("skipped: {why}"),
-    }
-}
-
-#[test]
-fn a_tracepoint_that_the_kernel_has_not_is_named() {
-    let absent = event::Source { name: "sched/no_such", ..*source("irq/irq_handler_exit") };
-    let absent: &'static event::Source = Box::leak(Box::new(absent));
-    match Tracefs::open() {
-        Ok(tracefs) => {
-            let why = Tracepoint::of(absent, &tracefs).err().unwrap();
-            assert_eq!(why, "sched/no_such: this kernel has no such tracepoint");
         }
         Err(why) => eprintln!("skipped: {why}"),
     }

@@ -1,6 +1,5 @@
-//! What mechanisms have in common: what moves their messages once their ends have met,
-//! and what the ways of waiting cost. Mechanisms over one transport differ in how their
-//! ends meet, and share its compiled loops.
+//! What mechanisms have in common: what moves their messages once their ends have met.
+//! Mechanisms over one transport differ in how their ends meet, and share its compiled loops.
 
 pub mod counter;
 pub mod packets;
@@ -9,7 +8,6 @@ pub mod queue;
 pub mod stream;
 pub mod submitted;
 pub mod tcp;
-pub mod waits;
 
 use std::io;
 use std::os::fd::OwnedFd;

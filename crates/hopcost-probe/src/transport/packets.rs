@@ -4,14 +4,15 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::units::parse_duration_ns;
 
 use super::wait_writable;
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, Delivery, Half, LinkBytes};
+use crate::shape::{Attaching, Channel, Delivery, End, Half};
 use crate::sys::{self, Look};
 use crate::ticker::Ticker;
-use crate::wait::{FdWait, Wait};
+use crate::wait::{Every, FdWait, Wait};
 
 /// A message as one packet on a connected socket: `send` and `recv`, never split.
 pub struct Packets {
@@ -24,32 +25,14 @@ pub struct Packets {
     ticker: Option<Ticker>,
 }
 
+/// Where a case names no time-out.
+const TIMEOUT: &str = "200ms";
+
 /// Ticks of the timer, two of which make a time-out, after which a receive has
 /// lasted for at least a time-out and at most half as long again.
 const TICKS: u32 = 3;
 
 impl Packets {
-    /// Over one connected socket, which delivers packets in this way.
-    pub fn over_socket(
-        half: Half,
-        attaching: &Attaching<'_>,
-        delivery: Delivery,
-    ) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        let wait =
-            FdWait::prepare(attaching.wait(), &fd, |_| Look::AtSocket, attaching.budget_ticks)?;
-        let payload = attaching.payload();
-        // One byte more than a message, so that a longer one is seen as such.
-        let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
-        Ok(Self { fd, wait, out, input, delivery, ticker: None })
-    }
-
-    /// Gives up a receive that has lasted for `timeout`, on the calling thread.
-    pub fn giving_up_after(mut self, timeout: Duration) -> io::Result<Self> {
-        self.ticker = Some(Ticker::start(timeout / 2)?);
-        Ok(self)
-    }
-
     /// Where the next message is written.
     #[inline(always)]
     pub fn message(&mut self) -> &mut [u8] {
@@ -124,8 +107,49 @@ fn receive(
     })
 }
 
+/// How a socket delivers packets.
+fn delivery(socket: &OwnedFd) -> io::Result<Delivery> {
+    let option = |option| sys::get_option(socket, libc::SOL_SOCKET, option);
+    Ok(match (option(libc::SO_DOMAIN)?, option(libc::SO_TYPE)?) {
+        (_, libc::SOCK_SEQPACKET) => Delivery::EmptyAtEnd,
+        (libc::AF_UNIX, _) => Delivery::Reliable,
+        _ => Delivery::Lossy,
+    })
+}
+
+/// How long the caller of a round trip waits for a message that may be lost.
+fn timeout(attaching: &Attaching<'_>) -> io::Result<Duration> {
+    let timeout = match attaching.parameter("timeout") {
+        "" => TIMEOUT,
+        given => given,
+    };
+    let ns = parse_duration_ns(timeout).ok().filter(|&ns| ns > 0);
+    let ns = ns.ok_or_else(|| sys::failure(format!("`{timeout}` is no time-out such as 200ms")))?;
+    Ok(Duration::from_nanos(ns))
+}
+
+impl End for Packets {
+    type Waits = Every;
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let wait =
+            FdWait::prepare(attaching.wait(), &fd, |_| Look::AtSocket, attaching.budget_ticks)?;
+        let payload = attaching.payload();
+        // One byte more than a message, so that a longer one is seen as such.
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
+        let delivery = delivery(&fd)?;
+        let sends_again = attaching.role == Role::Caller
+            && attaching.case.workload == Workload::Roundtrip
+            && delivery == Delivery::Lossy;
+        let ticker = match sends_again {
+            true => Some(Ticker::start(timeout(attaching)? / 2)?),
+            false => None,
+        };
+        Ok(Self { fd, wait, out, input, delivery, ticker })
+    }
+}
+
 impl Channel for Packets {
-    const BYTES: LinkBytes = LinkBytes::Messages;
     #[inline(always)]
     fn delivery(&self) -> Delivery {
         self.delivery

@@ -8,7 +8,7 @@ use std::sync::mpsc::TryRecvError;
 use hopcost_model::case::WaitKind;
 
 use super::peer_closed;
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
 use crate::wait::{Block, Spin, Wait, Yield};
 
@@ -44,11 +44,9 @@ fn fresh(len: usize) -> Vec<u8> {
     vec![1; len]
 }
 
-impl<Q: Queue> TwoEnds for OverQueues<Q> {
-    type End = Self;
-    type Waits = (Block, Spin, Yield);
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
+impl<Q: Queue> OverQueues<Q> {
+    /// Makes the link.
+    pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (request_out, request_in) = Q::new();
         let (reply_out, reply_in) = Q::new();
         let held = fresh(opening.payload());
@@ -63,6 +61,10 @@ impl<Q: Queue> TwoEnds for OverQueues<Q> {
         let caller = Half { more, ..Half::of_local(caller) };
         Ok(Link { caller, callee: Half::of_local(callee) })
     }
+}
+
+impl<Q: Queue> End for OverQueues<Q> {
+    type Waits = (Block, Spin, Yield);
     fn attach(half: Half, _: &Attaching<'_>) -> io::Result<Self> {
         half.take_local()
     }

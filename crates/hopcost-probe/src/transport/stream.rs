@@ -7,9 +7,9 @@ use hopcost_model::case::WaitKind;
 
 use super::{peer_closed, wait_writable};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, Half, LinkBytes};
+use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys::{self, Look};
-use crate::wait::{self, FdWait, Wait};
+use crate::wait::{self, Every, FdWait, Wait};
 
 /// A message of fixed length over byte streams: `write` until all is written,
 /// `read` until all is there. `outgoing` and `incoming` are one and the same
@@ -23,30 +23,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Over one bidirectional descriptor.
-    pub fn over_socket(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        Self::new(fd, None, attaching)
-    }
-
-    /// Over two descriptors: incoming, outgoing.
-    pub fn over_pair(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [incoming, outgoing] = half.take_fds()?;
-        Self::new(incoming, Some(outgoing), attaching)
-    }
-
-    fn new(
-        incoming: OwnedFd,
-        outgoing: Option<OwnedFd>,
-        attaching: &Attaching<'_>,
-    ) -> io::Result<Self> {
-        let payload = attaching.payload();
-        let wait =
-            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
-        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
-        Ok(Self { incoming, outgoing, wait, out, input })
-    }
-
     /// Where the next message is written.
     #[inline(always)]
     pub fn message(&mut self) -> &mut [u8] {
@@ -98,8 +74,19 @@ impl Stream {
     }
 }
 
+impl End for Stream {
+    type Waits = Every;
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (incoming, outgoing) = half.take_ways()?;
+        let payload = attaching.payload();
+        let wait =
+            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
+        Ok(Self { incoming, outgoing, wait, out, input })
+    }
+}
+
 impl Channel for Stream {
-    const BYTES: LinkBytes = LinkBytes::Messages;
     #[inline(always)]
     fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
         Ok(self.message())

@@ -7,61 +7,25 @@
 //! of a phase is submitted by itself, in a third call.
 
 use std::io;
-use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::{WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, WaitFacts};
 use io_uring::{cqueue, opcode, squeue};
 
-use super::peer_closed;
+use super::{peer_closed, tcp};
 use crate::memory::Buffer;
-use crate::registry::{CHANNEL, always_available};
-use crate::shape::{Attaching, Channel, Half, Link, Opening, PeerExit, TwoEnds};
-use crate::uring::{self, File, REGISTERED, Ring, SETUP};
+use crate::shape::{Attaching, Channel, End, Half};
+use crate::uring::{self, File, Ring};
 use crate::wait::{Block, Wait};
 
-/// What these mechanisms have in common; a row states the rest.
-pub const SUBMITTED: Facts = Facts {
-    family: "io_uring",
-    workloads: &[Workload::Roundtrip],
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: PerOperation::Exactly(2.0),
-        switches_one_cpu: PerOperation::Between(
-            1.0,
-            2.2,
-            "the woken end may run before or after the other sleeps",
-        ),
-        switches_two_cpus: PerOperation::Between(
-            0.0,
-            2.2,
-            "an end that finds its message already there does not sleep",
-        ),
-    }],
-    payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    parameters: &[SETUP, REGISTERED],
-    available: || {
-        always_available()?;
-        uring::available(opcode::Send::CODE, "IORING_OP_SEND")
-    },
-    available_as: uring::available_as,
-    ..CHANNEL
-};
+/// Whether sockets and pipes can be written and read in this way here, or why not.
+pub fn available() -> Result<(), String> {
+    uring::available(opcode::Send::CODE, "IORING_OP_SEND")
+}
 
-/// A mechanism whose ends meet like those of `M`.
-pub struct Submitting<M>(PhantomData<M>);
-
-impl<M: TwoEnds> TwoEnds for Submitting<M> {
-    type End = Submitted;
-    type Waits = (Block,);
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        M::open(opening)
-    }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Submitted> {
-        Submitted::attach(half, attaching)
-    }
+/// The same over TCP.
+pub fn available_over_tcp() -> Result<(), String> {
+    tcp::loopback_available()?;
+    available()
 }
 
 /// Which requests move bytes.
@@ -84,7 +48,7 @@ pub struct Submitted {
     incoming: File,
     outgoing: File,
     /// What `incoming` and `outgoing` are.
-    _fds: Vec<OwnedFd>,
+    _fds: (OwnedFd, Option<OwnedFd>),
     out: Buffer,
     input: Buffer,
     /// Bytes of a message that leaves with the next read; 0 where there is none.
@@ -94,38 +58,38 @@ pub struct Submitted {
     written: usize,
 }
 
-impl Submitted {
-    /// Over one socket, or over two descriptors: incoming, outgoing.
+impl End for Submitted {
+    type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let ring = Ring::open(attaching.case, 4, 8)?;
-        let fds = half.fds;
-        let (requests, incoming, outgoing) = match &fds[..] {
-            [socket] => {
-                let [socket] = ring.files([socket])?;
+        let (first, second) = half.take_ways()?;
+        let (requests, incoming, outgoing) = match &second {
+            None => {
+                let [socket] = ring.files([&first])?;
                 (Requests::OfSockets, socket, socket)
             }
-            [incoming, outgoing] => {
-                let [incoming, outgoing] = ring.files([incoming, outgoing])?;
+            Some(second) => {
+                let [incoming, outgoing] = ring.files([&first, second])?;
                 (Requests::OfPipes, incoming, outgoing)
             }
-            _ => return Err(crate::sys::failure("this end needs one or two descriptors")),
         };
         let [out, input] = [(); 2].map(|()| Buffer::new(attaching.payload()));
-        let (unsent, writing, written) = (0, 0, 0);
         Ok(Self {
             ring,
             requests,
             incoming,
             outgoing,
-            _fds: fds,
+            _fds: (first, second),
             out,
             input,
-            unsent,
-            writing,
-            written,
+            unsent: 0,
+            writing: 0,
+            written: 0,
         })
     }
+}
 
+impl Submitted {
     /// Queues a write of this part of the message, with these flags.
     #[inline(always)]
     fn queue_write(&mut self, part: *const [u8], flags: squeue::Flags) -> io::Result<()> {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Role, Workload};
 
+use crate::clock;
 use crate::interrupt;
-use crate::namespace::{self, PATIENCE, Pair};
-use crate::registry::always_available;
+use crate::namespace::{self, PATIENCE};
 use crate::shape::{Half, Link, Opening};
 use crate::sys;
 
@@ -22,7 +22,7 @@ const AVAILABLE_WITHIN: Duration = Duration::from_millis(200);
 /// the first time, or why not.
 pub fn loopback_available() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
-    always_available()?;
+    clock::available()?;
     KNOWN.get_or_init(connects).clone()
 }
 
@@ -62,12 +62,6 @@ pub fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
     with_nodelay([caller, callee], nodelay)
 }
 
-/// The same between two network namespaces.
-fn connected_across_namespaces(nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let Pair { caller, callee } = namespace::tcp_pair()?;
-    with_nodelay([caller, callee], nodelay)
-}
-
 fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2]> {
     for end in &ends {
         set_nodelay(end, nodelay)?;
@@ -103,7 +97,7 @@ pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
 fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
     let nodelay = nodelay_of(opening.case, nodelay)?;
     match opening.case.boundary {
-        Boundary::Namespace => connected_across_namespaces(nodelay),
+        Boundary::Namespace => with_nodelay(namespace::tcp_pair()?, nodelay),
         Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay),
         Boundary::Host => Err(sys::failure("a link between two hosts is opened from both")),
     }

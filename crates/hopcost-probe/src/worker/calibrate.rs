@@ -16,9 +16,7 @@ const PAIRS: usize = 10_000;
 /// Calibrates the clock of this CPU.
 pub fn clock(cpu: u32) -> io::Result<ClockReading> {
     sys::pin(cpu).map_err(|e| sys::context(e, &format!("pinning to CPU {cpu}")))?;
-    if let Some(reason) = crate::clock::unusable() {
-        return Err(sys::failure(reason));
-    }
+    crate::clock::available().map_err(sys::failure)?;
     let (first, middle) = (pair(), wait_for(PART_NS));
     let last = wait_for(PART_NS);
     let rate = |a: (u64, u64), b: (u64, u64)| (b.0 - a.0) as f64 / (b.1 - a.1) as f64 * 1e9;

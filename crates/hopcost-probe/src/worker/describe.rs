@@ -1,21 +1,22 @@
 //! What the Rust worker says of itself.
 
 use hopcost_model::describe::{Description, WarmUp, WorkerClock};
-use hopcost_model::mechanism::{Facts, Mechanism};
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::protocol;
 
 use crate::clock::{Clock, Hardware};
 use crate::mechanism;
+use crate::registry::Row;
 
 /// The Rust worker's description.
 pub fn description() -> Description {
-    let listed = mechanism::ALL.iter().filter(|row| !row.facts.hidden);
-    let said = |facts: &Facts| Mechanism {
-        unavailable: (facts.available)().err(),
+    let listed = mechanism::ALL.iter().filter(|row| !row.facts().hidden);
+    let said = |row: &Row| Mechanism {
+        unavailable: (row.facts().available)().err(),
         own: None,
-        ..Mechanism::of(facts)
+        ..row.mechanism()
     };
-    of(listed.map(|row| said(&row.facts)).collect())
+    of(listed.map(said).collect())
 }
 
 /// The same of certain mechanisms, with what hopcost knows of its own besides: all that it
@@ -26,7 +27,7 @@ pub fn description_of(wanted: &dyn Fn(&str) -> bool) -> Description {
 
 /// Every mechanism of this binary, test engines too.
 pub fn mechanisms() -> Vec<Mechanism> {
-    mechanism::ALL.iter().map(|row| Mechanism::of(&row.facts)).collect()
+    mechanism::ALL.iter().map(Row::mechanism).collect()
 }
 
 fn of(mechanisms: Vec<Mechanism>) -> Description {
@@ -54,8 +55,8 @@ mod tests {
         let back: Description = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
         for (row, back) in mechanism::ALL.iter().zip(&back.mechanisms) {
-            assert_eq!((&*back.name, back.hidden()), (row.facts.name, row.facts.hidden));
-            for wait in row.facts.waits {
+            assert_eq!((&*back.name, back.hidden()), (row.name, row.facts().hidden));
+            for wait in row.facts().waits {
                 let found = back.wait(wait.wait).unwrap();
                 let counts = |w: &hopcost_model::mechanism::WaitFacts| {
                     [w.system_calls, w.switches_one_cpu, w.switches_two_cpus]

@@ -275,7 +275,7 @@ mod tests {
         let id = "roundtrip/pipe?payload=64&boundary=thread&place=free&wait=block";
         let case: Case = id.parse().unwrap();
         let opening = Opening { case: &case, scratch: std::path::Path::new("") };
-        let Link { caller, callee } = (mechanism::find("pipe").unwrap().open)(&opening).unwrap();
+        let Link { caller, callee } = mechanism::find("pipe").unwrap().open(&opening).unwrap();
         let play = |role, half| {
             let (mut seat, _) = Seat::take(start(&case, role, half)).unwrap();
             [Phase::WarmUp, Phase::Measure, Phase::Count]

@@ -30,11 +30,11 @@ pub fn offsets(case: &Case, seed: ScheduleSeed, sender: u32, count: u64) -> Vec<
 }
 
 /// SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     /// Uniform in (0, 1].
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

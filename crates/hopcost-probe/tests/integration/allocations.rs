@@ -53,10 +53,10 @@ fn nothing_is_allocated_for_an_exchange() {
     let _alone = alone();
     let mut failed = Vec::new();
     for row in rows(Workload::Roundtrip) {
-        if OF_A_LIBRARY.contains(&row.facts.name) {
+        if OF_A_LIBRARY.contains(&row.name) {
             continue;
         }
-        for wait in row.facts.waits {
+        for wait in row.facts().waits {
             let mut case = case(Workload::Roundtrip, row, wait.wait);
             if wait.wait == WaitKind::SpinThenBlock {
                 // Too little to find a message in: the end sleeps after all.

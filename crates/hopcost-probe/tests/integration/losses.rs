@@ -77,39 +77,6 @@ fn lost_exchanges_are_counted_and_are_no_samples() {
 }
 
 #[test]
-fn a_batch_with_a_lost_exchange_is_no_sample() {
-    let (count, n) = (30, 5);
-    let phases = [(count, Stamp::Batch { n })];
-    let (caller, callee) = play(&case("lossy:9", WaitKind::Block, "payload=64"), &phases);
-    let stamped = losing(9, LEAD_IN + count, &mut 0).into_iter().filter(|&at| at >= LEAD_IN);
-    let mut batches: Vec<u64> = stamped.map(|at| (at - LEAD_IN) / n).collect();
-    let lost = batches.len() as u64;
-    batches.dedup();
-    let (seen, samples) = &caller.unwrap()[0];
-    assert_eq!((seen.count, seen.lost), (count, lost));
-    assert_eq!(seen.samples, count / n - batches.len() as u64);
-    assert_clean(samples);
-    assert!(callee.unwrap().is_ok());
-}
-
-#[test]
-fn every_wait_notices_a_lost_message() {
-    let facts = &find("lossy").unwrap().facts;
-    for wait in facts.waits.iter().map(|facts| facts.wait) {
-        let case = case("lossy:7", wait, "payload=64");
-        if too_slow_here(&case) {
-            eprintln!("skipped: {wait} needs two CPUs");
-            continue;
-        }
-        let (caller, callee) = play(&case, &[(9, Stamp::Each)]);
-        let (seen, samples) = &caller.unwrap()[0];
-        assert_eq!((seen.lost, seen.samples), (1, 8), "{wait}");
-        assert_clean(samples);
-        assert!(callee.unwrap().is_ok(), "{wait}");
-    }
-}
-
-#[test]
 fn the_last_reply_of_a_phase_may_be_lost() {
     // The tenth reply answers the last exchange of the first phase; nobody is there then to
     // answer again before the second phase.

@@ -27,7 +27,7 @@ fn missing_before(first: &str, cli: &Command) -> &'static [&'static str] {
         return &["run", "--suite"];
     }
     // What is nearest to a subcommand is a misspelt one, which clap tells of.
-    let names = mechanism::ALL.iter().map(|row| row.facts.name);
+    let names = mechanism::ALL.iter().map(|row| row.name);
     let known: Vec<&str> = names.chain(commands.iter().copied()).chain(suites()).collect();
     match nearest(first, &known).is_some_and(|near| commands.contains(&near)) {
         true => &[],

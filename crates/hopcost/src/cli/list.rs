@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     let facts: Vec<_> =
-        mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden).collect();
+        mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden).collect();
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
     let format = output::mechanism_format(args.format);

@@ -178,7 +178,7 @@ pub fn settle(plan: &mut Plan, peer: &Peer) -> anyhow::Result<()> {
         let name = case.mechanism_name();
         let there = peer.far.mechanisms.iter().find(|(known, ..)| known == name);
         let here = mechanism::find(name);
-        let here = here.map(|row| hopcost_model::mechanism::Mechanism::of(&row.facts).revision);
+        let here = here.map(|row| row.mechanism().revision);
         planned.skip = match there {
             None => Some(format!("the far end has no mechanism {name}")),
             Some((.., Some(why))) => {

@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let name = args.mechanism.split(':').next().unwrap_or_default();
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
-    let facts = mechanism::find(name).map(|row| &row.facts);
+    let facts = mechanism::find(name).map(|row| row.facts());
     let format = output::mechanism_format(args.format);
     let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();
     let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
                 "no mechanism `{name}` of the runtime `{only}` here: {why}"
             )));
         }
-        let own = mechanism::ALL.iter().map(|row| &row.facts).filter(|facts| !facts.hidden);
+        let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden);
         let others = runtimes.iter().flat_map(|runtime| &runtime.state);
         let others = others.flat_map(|described| &described.mechanisms);
         let known: Vec<&str> =

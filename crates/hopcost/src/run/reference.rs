@@ -10,7 +10,6 @@ use anyhow::{Context, ensure};
 use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::host::Host;
-use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_model::results::{QuietSpeed, Speed, YardstickLevel};
 use hopcost_probe::folder::Folder;
@@ -86,7 +85,7 @@ struct Stored {
 /// The revision of what a yardstick plays; its numbers do not compare with those of another.
 fn revision(case: &str) -> u32 {
     let name = case.split(['/', '?']).nth(1).unwrap_or_default();
-    hopcost_probe::mechanism::find(name).map_or(0, |row| Mechanism::of(&row.facts).revision)
+    hopcost_probe::mechanism::find(name).map_or(0, |row| row.mechanism().revision)
 }
 
 /// Whether a speed is of CPUs that idled before, in a run whose trials `rest`. A wake-up of a CPU that

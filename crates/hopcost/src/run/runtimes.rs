@@ -307,13 +307,13 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     if let Some(workload) = workloads.find(|w| !w.spec().is_for_all_runtimes) {
         return Err(format!("only hopcost's own worker plays the workload `{workload}` so far"));
     }
-    let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts.hidden);
+    let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden);
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
         LinkSource::Descriptors => {
-            row.is_some_and(|row| row.facts.boundaries.contains(&Boundary::Process))
+            row.is_some_and(|row| row.facts().boundaries.contains(&Boundary::Process))
         }
-        LinkSource::Address => row.is_some_and(|row| row.facts.address.is_some()),
+        LinkSource::Address => row.is_some_and(|row| row.facts().address.is_some()),
     };
     if !carrier_fits {
         return Err(format!("it cannot take the link of a `{}`", mechanism.carrier()));

@@ -1,67 +1,22 @@
 //! Test engines: mechanisms with known answers, and with known faults. They show
 //! that the way from a timed loop to a printed number is right, and that the
-//! supervisor notices what it must. Not listed; whoever names one gets it.
-//!
-//! An engine with a known answer is a `Call`, in real time and, if so asked
-//! (`clock=virtual`), in a time that only the engine itself moves: then every
-//! sample is exact. As a round trip it is a caller without a callee, and one
-//! exchange is one operation.
+//! supervisor notices what it must. They are not listed, and answer to their names.
 
 use std::io;
 
-use hopcost_model::case::{Boundary, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Parameter, Payload, PerOperation, Shape, WaitFacts};
+use hopcost_model::case::Role;
+use hopcost_model::units::parse_duration_ns;
 
-use crate::clock::{Clock, Hardware, Virtual};
-use crate::endpoint::roundtrip::{CallEnd, RoundtripEnd};
 use crate::party::Party;
-use crate::registry::always_available;
-use crate::shape::{Attaching, Call, Half};
+use crate::shape::{Attaching, Call};
 use crate::sys;
-use crate::workload::Endpoint;
 
-pub mod null;
-pub mod spin;
-pub mod sleep;
-pub mod replay;
-pub mod known;
-pub mod gaps;
-pub mod skew;
+pub mod misbehaving;
 pub mod server;
-pub mod fault;
-pub mod lossy;
-pub mod delay;
+pub mod simulated;
+pub mod skew;
 
-const ANY_NUMBER: PerOperation =
-    PerOperation::Between(0.0, f64::INFINITY, "a test engine: nothing is promised");
-
-/// What the engines with a known answer have in common.
-const FACTS: Facts = Facts {
-    name: "",
-    family: "test engine",
-    shape: Shape::Call,
-    workloads: &[Workload::Roundtrip, Workload::Call],
-    boundaries: &[Boundary::Inline],
-    waits: &[WaitFacts {
-        wait: WaitKind::Block,
-        system_calls: ANY_NUMBER,
-        switches_one_cpu: ANY_NUMBER,
-        switches_two_cpus: ANY_NUMBER,
-    }],
-    call_system_calls: Some(ANY_NUMBER),
-    payload: Payload::None,
-    parameters: &[Parameter {
-        name: "clock",
-        values: &["real", "virtual"],
-        default: "real",
-        about: "whose time passes: the machine's, or one that only the engine moves",
-    }],
-    hidden: true,
-    available: always_available,
-    ..Facts::BASE
-};
-
-/// An engine as the only party of a round trip.
+/// An engine as the only party of a round trip: one exchange is one operation.
 struct Alone<M>(M);
 
 impl<M: Call> Party for Alone<M> {
@@ -78,27 +33,6 @@ impl<M: Call> Party for Alone<M> {
     }
 }
 
-/// Attaches an engine that has a form for either clock.
-fn attach<Real: Call + 'static, Simulated: Call + 'static>(
-    _: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    only_caller(attaching)?;
-    match attaching.parameter("clock") {
-        "virtual" => boxed::<Simulated, Virtual>(attaching),
-        _ => boxed::<Real, Hardware>(attaching),
-    }
-}
-
-fn boxed<M: Call + 'static, C: Clock>(attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    let engine = M::new(attaching)?;
-    Ok(match attaching.case.workload {
-        Workload::Call => CallEnd::<M, C>::boxed(engine),
-        Workload::Roundtrip => RoundtripEnd::<_, C>::boxed(Alone(engine), attaching.role),
-        _ => return Err(sys::failure("this engine has no such workload")),
-    })
-}
-
 fn only_caller(attaching: &Attaching<'_>) -> io::Result<()> {
     match attaching.role {
         Role::Caller => Ok(()),
@@ -112,4 +46,14 @@ fn only_caller(attaching: &Attaching<'_>) -> io::Result<()> {
 /// The error of an argument that an engine cannot use.
 fn bad_argument(attaching: &Attaching<'_>, want: &str) -> io::Error {
     sys::failure(format!("`{}` is not a test engine: want {want}", attaching.case.mechanism))
+}
+
+/// Whether an engine's name carries a duration.
+pub fn is_duration(argument: Option<&str>) -> bool {
+    argument.is_some_and(|time| parse_duration_ns(time).is_ok())
+}
+
+/// Whether it carries anything.
+pub fn is_something(argument: Option<&str>) -> bool {
+    argument.is_some_and(|text| !text.is_empty())
 }

@@ -8,16 +8,14 @@ use std::any::Any;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use hopcost_model::case::{Boundary, Role, Workload};
-use hopcost_model::mechanism::{Argument, Facts, Parameter, Senders};
+use hopcost_model::case::Role;
 use hopcost_model::units::parse_duration_ns;
 
-use super::{FACTS, bad_argument};
-use crate::clock::{Clock, OwnTime};
+use super::bad_argument;
+use crate::clock::{Clock, Virtual};
 use crate::endpoint::load::LoadEnd;
 use crate::party::Party;
-use crate::registry::Row;
-use crate::shape::{Attaching, Half, Link, LinkBytes, Opening, PeerExit};
+use crate::shape::{Attaching, Half, Link, Opening};
 use crate::sys;
 use crate::transport::peer_closed;
 use crate::workload::Endpoint;
@@ -27,49 +25,11 @@ const SECOND_NS: u64 = 1_000_000_000;
 const LATE_EVERY: u64 = 50;
 const LATE_NS: u64 = 1_000_000;
 
-pub static ROW: Row = Row {
-    facts: Facts {
-        name: "server",
-        workloads: &[Workload::Load],
-        boundaries: &[Boundary::Thread],
-        call_system_calls: None,
-        parameters: &[
-            Parameter {
-                name: "clock",
-                values: &["virtual"],
-                default: "virtual",
-                about: "whose time passes: one of each end's own",
-            },
-            Parameter {
-                name: "stall",
-                values: &["none", "100ms"],
-                default: "none",
-                about: "for how long the receiver stands still in each second",
-            },
-            Parameter {
-                name: "late",
-                values: &["none", "own", "send"],
-                default: "none",
-                about: "whether the sender is late by itself, or held up by its sends",
-            },
-        ],
-        senders: Senders::Several { share: "the receiver", whole_bytes: u32::MAX },
-        argument: Some(Argument {
-            form: "server:50us",
-            fits: |argument| argument.is_some_and(|time| parse_duration_ns(time).is_ok()),
-        }),
-        ..FACTS
-    },
-    open,
-    attach,
-    peer_exit: PeerExit::Unnoticed,
-    bytes: LinkBytes::Private,
-};
-
 /// A message: its number, and when it was sent.
 type Message = (u64, u64);
 
-fn open(opening: &Opening<'_>) -> io::Result<Link> {
+/// Makes the link.
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     let (sender, receiver) = channel::<Message>();
     let (mut caller, mut queues) = (Half::of_local(sender), vec![Queue { receiver, head: None }]);
     for _ in 1..opening.case.senders {
@@ -96,7 +56,8 @@ impl Queue {
     }
 }
 
-fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+/// Attaches an end.
+pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let time = attaching.case.argument().and_then(|time| parse_duration_ns(time).ok());
     let service_ns = time.ok_or_else(|| bad_argument(attaching, "server:TIME"))?;
     let end = match attaching.role {
@@ -109,7 +70,7 @@ fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>
         "send" => Late::Send,
         _ => Late::None,
     };
-    LoadEnd::<_, OwnTime>::boxed(Served { end, service_ns, stall_ns, late }, attaching)
+    LoadEnd::<_, Virtual>::boxed(Served { end, service_ns, stall_ns, late }, attaching)
 }
 
 enum End {
@@ -135,10 +96,10 @@ struct Served {
 impl Served {
     /// Takes a message that was sent then; the time passes until it is done.
     fn serve(&self, sent_ns: u64) {
-        OwnTime::reach(sent_ns);
-        let (now_ns, _) = OwnTime::stamp();
+        Virtual::reach(sent_ns);
+        let (now_ns, _) = Virtual::stamp();
         let stands_ns = self.stall_ns.saturating_sub(now_ns % SECOND_NS);
-        OwnTime::reach(now_ns + stands_ns + self.service_ns);
+        Virtual::reach(now_ns + stands_ns + self.service_ns);
     }
 }
 
@@ -147,13 +108,13 @@ impl Party for Served {
         let End::Client(end) = &self.end else { return Err(peer_closed()) };
         let is_late = sequence.is_multiple_of(LATE_EVERY);
         if is_late && self.late == Late::Own {
-            OwnTime::oversleep(LATE_NS);
+            Virtual::oversleep(LATE_NS);
         }
         let value = before();
-        let (now_ns, _) = OwnTime::stamp();
+        let (now_ns, _) = Virtual::stamp();
         end.send((sequence, now_ns)).map_err(|_| peer_closed())?;
         if is_late && self.late == Late::Send {
-            OwnTime::reach(now_ns + LATE_NS);
+            Virtual::reach(now_ns + LATE_NS);
         }
         Ok(value)
     }

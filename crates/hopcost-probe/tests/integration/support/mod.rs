@@ -28,13 +28,13 @@ pub fn alone() -> MutexGuard<'static, ()> {
 
 /// The mechanisms of a workload that users see and that work here.
 pub fn rows(workload: Workload) -> Vec<&'static Row> {
-    let mut rows = ALL.to_vec();
-    rows.retain(|row| !row.facts.hidden && row.facts.workloads.contains(&workload));
+    let mut rows: Vec<&Row> = ALL.iter().collect();
+    rows.retain(|row| !row.facts().hidden && row.facts().workloads.contains(&workload));
     assert!(rows.len() >= 12, "only {} mechanisms: the registry is not whole", rows.len());
-    rows.retain(|row| match (row.facts.available)() {
+    rows.retain(|row| match (row.facts().available)() {
         Ok(()) => true,
         Err(reason) => {
-            eprintln!("skipped: {}: {reason}", row.facts.name);
+            eprintln!("skipped: {}: {reason}", row.name);
             false
         }
     });
@@ -43,7 +43,7 @@ pub fn rows(workload: Workload) -> Vec<&'static Row> {
 
 /// A case between threads with the mechanism's defaults, which waits like this.
 pub fn case(workload: Workload, row: &Row, wait: WaitKind) -> Case {
-    let facts = &row.facts;
+    let facts = row.facts();
     let mut id = format!("{workload}/{}?boundary=thread&place=free&wait={wait}", facts.name);
     if wait == WaitKind::SpinThenBlock {
         id += &format!("&spin={SPIN_BUDGET_NS}");
@@ -111,7 +111,7 @@ pub fn both<T: Send + 'static>(
 ) -> [Option<Result<T, String>>; 2] {
     let scratch = tempfile::tempdir().unwrap();
     let row = find(case.mechanism_name()).unwrap();
-    let link = (row.open)(&Opening { case, scratch: scratch.path() }).unwrap();
+    let link = row.open(&Opening { case, scratch: scratch.path() }).unwrap();
     let [caller, callee] = cpus(case.placement.unwrap()).unwrap();
     let memory = Arc::new(Shared::create(meeting::BYTES).unwrap());
     let play: Arc<Play<T>> = Arc::new(play);

@@ -7,13 +7,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Role, Workload};
-use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
+use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::mechanism;
 use hopcost_probe::party;
 use hopcost_probe::registry::Row;
-use hopcost_probe::shape::{Half, LinkBytes, Opening, PeerExit};
+use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
 use super::behaviour::answer;
@@ -42,7 +42,7 @@ enum Mischief {
 /// The checks of a mechanism whose bytes hopcost can speak.
 pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
     let row = mechanism::find(mechanism.carrier());
-    let row = row.filter(|row| row.bytes == LinkBytes::Messages);
+    let row = row.filter(|row| row.facts().bare_messages);
     let itself = plan.live_cases().find(|case| {
         case.boundary == Boundary::Process && !case.runtimes.are_mixed() && case.two_ends()
     });
@@ -61,7 +61,7 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
             checks.push(Check::of(what, provoke(bench, &link, role, mischief)));
         };
         check(Mischief::Flip, "fails when a byte of a message is not as it was sent");
-        if row.peer_exit == PeerExit::Noticed {
+        if row.facts().peer_exit == PeerExit::Noticed {
             check(Mischief::HangUp, "fails when the other end is gone");
         }
         if mechanism.link == LinkSource::Address {
@@ -96,7 +96,7 @@ fn lay(bench: &Bench<'_>, link: &Link<'_>, role: Role) -> Result<Laid, String> {
         return Ok(Laid { told, inherited: Vec::new(), own: Vec::new() });
     }
     let opening = Opening { case: link.case, scratch: bench.setup.scratch.path() };
-    let link = (link.row.open)(&opening).map_err(|e| e.to_string())?;
+    let link = link.row.open(&opening).map_err(|e| e.to_string())?;
     let (theirs, ours): (Half, Half) = match role {
         Role::Caller => (link.caller, link.callee),
         Role::Callee => (link.callee, link.caller),

@@ -73,7 +73,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
         return Err(sys::failure("the near end's clock has no rate"));
     }
     let token = key::nonce()?;
-    let halves = match row.facts.loss {
+    let halves = match row.facts().loss {
         Loss::Possible => {
             let socket = UdpSocket::bind(SocketAddr::new(lines.local()?.ip(), 0))?;
             let udp_port = Some(socket.local_addr()?.port());
@@ -98,7 +98,7 @@ fn open(far: &Here<'_>, lines: &mut Lines, ask: &TrialAsk) -> io::Result<Opened>
 fn admitted(id: &str) -> Result<(Case, &'static Row), String> {
     let case: Case = id.parse().map_err(|error| format!("{error}"))?;
     let row = mechanism::find(case.mechanism_name())
-        .filter(|row| row.facts.boundaries.contains(&Boundary::Host))
+        .filter(|row| row.facts().boundaries.contains(&Boundary::Host))
         .ok_or_else(|| format!("it plays no {} between hosts", case.mechanism.escape_debug()))?;
     if case.boundary != Boundary::Host || !case.runtimes.are_rust() {
         return Err("it plays the boundary `host` in Rust alone".to_owned());
@@ -106,7 +106,7 @@ fn admitted(id: &str) -> Result<(Case, &'static Row), String> {
     if !matches!(case.workload, Workload::Roundtrip | Workload::Stream) {
         return Err(format!("it plays no {} between hosts", case.workload));
     }
-    let most = match row.facts.payload {
+    let most = match row.facts().payload {
         Payload::Bytes { max, .. } => max,
         Payload::None => 0,
     };

@@ -135,7 +135,7 @@ impl Peer {
             _ => return Err(unexpected()),
         };
         let flows = case.flows.unwrap_or(1);
-        let halves = match (row.facts.loss, udp_port) {
+        let halves = match (row.facts().loss, udp_port) {
             (Loss::Possible, Some(port)) => {
                 vec![Half::of_fds([self.datagrams(port, &token)?.into()])]
             }

@@ -1,9 +1,6 @@
-//! `fifo`: two named pipes, one per direction.
-//!
-//! Once open, a FIFO is a pipe: the same pages, the same code in the kernel, four
-//! system calls a blocking round trip. What differs is how the ends meet, and
-//! that is over before the first stamp. The names are removed as soon as both
-//! ends are open.
+//! Pipes with a name and without, two for each link, one per direction. The writer copies into a
+//! page of the kernel, the reader copies out of it. A blocking round trip is write, read, read,
+//! write: four system calls.
 
 use std::ffi::CString;
 use std::io;
@@ -11,28 +8,30 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use hopcost_model::mechanism::{Facts, Payload, Senders};
-
-use super::pipe::PIPE_BUF;
-use crate::registry::{CHANNEL, Row};
-use crate::shape::{Attaching, Half, Link, Opening, PeerExit, TwoEnds};
+use crate::shape::{Link, Opening};
 use crate::sys;
-use crate::transport::stream::Stream;
-use crate::transport::waits::FD_WAITS;
-use crate::wait::Every;
 
-pub static ROW: Row = Row::channel::<Fifo>(Facts {
-    name: "fifo",
-    family: "pipe",
-    waits: FD_WAITS,
-    payload: Payload::Bytes { min: 1, max: 1 << 20, default: 64 },
-    senders: Senders::Several {
-        share: "the pipe, whose writing end is duplicated",
-        whole_bytes: PIPE_BUF,
-    },
-    revision: 3,
-    ..CHANNEL
-});
+/// `pipe`: without a name.
+pub fn open(_: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_two_ways(pipe()?, pipe()?))
+}
+
+/// A pipe: read end, write end, both close-on-exec.
+pub fn pipe() -> io::Result<[OwnedFd; 2]> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors, owned from here on.
+    unsafe {
+        sys::check(libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
+        Ok(fds.map(|fd| OwnedFd::from_raw_fd(fd)))
+    }
+}
+
+/// `fifo`: with a name. Once open, a FIFO is a pipe: the same pages, the same code in the kernel.
+/// What differs is how the ends meet, and that is over before the first stamp.
+pub fn open_fifos(opening: &Opening<'_>) -> io::Result<Link> {
+    let one_way = || fifo(&opening.fresh_path("fifo"));
+    Ok(Link::of_two_ways(one_way()?, one_way()?))
+}
 
 /// A FIFO with both ends open and its name gone: read end, write end.
 fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
@@ -61,21 +60,5 @@ fn open_both(name: &CString) -> io::Result<[OwnedFd; 2]> {
         let write = OwnedFd::from_raw_fd(sys::check(libc::open(name.as_ptr(), flags))?);
         sys::check(libc::fcntl(read.as_raw_fd(), libc::F_SETFL, 0))?;
         Ok([read, write])
-    }
-}
-
-/// How its ends meet.
-struct Fifo;
-
-impl TwoEnds for Fifo {
-    type End = Stream;
-    type Waits = Every;
-    const PEER_EXIT: PeerExit = PeerExit::Noticed;
-    fn open(opening: &Opening<'_>) -> io::Result<Link> {
-        let one_way = || fifo(&opening.fresh_path("fifo"));
-        Ok(Link::of_two_ways(one_way()?, one_way()?))
-    }
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Stream> {
-        Stream::over_pair(half, attaching)
     }
 }

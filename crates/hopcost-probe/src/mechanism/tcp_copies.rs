@@ -1,0 +1,126 @@
+//! Messages over a stream socket whose bytes the kernel copies, which differ in how the fields get
+//! there.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::memory::Buffer;
+use crate::shape::Attaching;
+use crate::stream::fields::Fields;
+use crate::stream::sockets::{Outlet, all_of, moved, send_all, send_vectors};
+use crate::sys;
+
+/// `tcp-send`: one send(2) for each field.
+///
+/// This is what a program does that serialises nothing and buffers nothing. Every
+/// field enters the network stack on its own. With Nagle's algorithm on (the
+/// default of TCP, and of this mechanism) the first field leaves at once and those
+/// after it wait until that one is acknowledged, which the receiver, having
+/// nothing to answer yet, puts off for up to 40 ms (delayed acknowledgement). A
+/// field that fills a segment leaves at once; loopback's segments are 65483 bytes.
+pub struct FieldByField {
+    fields: Fields,
+    /// Flags of every send but the last.
+    flags: i32,
+}
+
+impl Outlet for FieldByField {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let flags = match attaching.parameter("more") {
+            "on" => libc::MSG_MORE,
+            "off" | "" => 0,
+            other => return Err(sys::failure(format!("more is `on` or `off`, not `{other}`"))),
+        };
+        Ok(Self { fields: Fields::new(attaching), flags })
+    }
+    #[inline(always)]
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.fields.each(write);
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let last = self.fields.iter().len() - 1;
+        for (at, field) in self.fields.iter().enumerate() {
+            send_all(socket, field, if at == last { 0 } else { self.flags })?;
+        }
+        Ok(())
+    }
+}
+
+/// `tcp-gather`: all fields are first copied into one buffer, which is then sent with one send(2).
+///
+/// This is what most serialisers do. The copy costs memory bandwidth and saves a
+/// system call for each field but one, and with it Nagle's trap (see [`FieldByField`]):
+/// a message that is one segment leaves at once.
+pub struct Gather {
+    fields: Fields,
+    whole: Buffer,
+}
+
+impl Outlet for Gather {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { fields: Fields::new(attaching), whole: Buffer::new(attaching.payload()) })
+    }
+    #[inline(always)]
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.fields.each(write);
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        let mut rest: &mut [u8] = &mut self.whole;
+        for field in self.fields.iter() {
+            // The buffer is as long as all fields.
+            let Some((part, after)) = rest.split_at_mut_checked(field.len()) else { break };
+            part.copy_from_slice(field);
+            rest = after;
+        }
+        send_all(socket, &self.whole, 0)
+    }
+}
+
+/// `tcp-sendmsg`, `unix-sendmsg`: one sendmsg(2) that names all fields.
+///
+/// The kernel walks the list of fields and copies each into the socket buffers, so
+/// that neither the sender copies nor is there a system call for each field. Over a Unix socket
+/// there is no protocol below the call: what the two mechanisms differ by is what TCP costs.
+pub struct OneSendmsg(Fields);
+
+impl Outlet for OneSendmsg {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self(Fields::new(attaching)))
+    }
+    #[inline(always)]
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.0.each(write);
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
+    }
+}
+
+/// `tcp-writev`: one writev(2) that names all fields.
+///
+/// The same as `tcp-sendmsg` but for the way into the kernel: through the file
+/// layer instead of the socket layer. Any large difference between the two is noise.
+pub struct OneWritev(Fields);
+
+impl Outlet for OneWritev {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self(Fields::new(attaching)))
+    }
+    #[inline(always)]
+    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
+        self.0.each(write);
+    }
+    #[inline(always)]
+    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        // A dead partner raises SIGPIPE, which the Rust runtime ignores: an error comes back.
+        all_of(self.0.vectors(), self.0.bytes(), |rest| {
+            // SAFETY: the vectors name the fields, which live as long as this end.
+            moved(unsafe {
+                libc::writev(socket.as_raw_fd(), rest.as_ptr(), rest.len() as libc::c_int)
+            })
+        })
+    }
+}
