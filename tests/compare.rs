@@ -94,10 +94,14 @@ pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawR
     change(&mut raw);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let mut out = RunFile::create(file, &raw.about, &raw.plan, &raw.host_before).unwrap();
-    out.put_clocks(&raw.clocks).unwrap();
-    out.put_workers(&raw.workers).unwrap();
     raw.trials.iter().for_each(|trial| out.append_trial(trial).unwrap());
-    out.finish(&raw.host_before, "2026-01-01T00:00:01Z").unwrap();
+    out.change("finish it", |run| {
+        run.clocks = raw.clocks;
+        run.workers = raw.workers;
+        run.host_after = Some(raw.host_before);
+        run.about.ended = Some("2026-01-01T00:00:01Z".to_owned());
+    })
+    .unwrap();
 }
 
 /// A run, and two directories of so many that follow it: the second takes 10 % longer.
