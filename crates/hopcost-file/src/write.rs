@@ -214,6 +214,14 @@ impl RunFile {
         Ok(())
     }
 
+    /// Reads back what is stored so far.
+    ///
+    /// # Errors
+    /// As of [`crate::open`].
+    pub fn so_far(&self) -> Result<RawRun> {
+        crate::read::run(&self.conn, &self.path)
+    }
+
     /// Stores a finished trial. When this returns `Ok`, the trial is on the disk;
     /// when it returns an error, nothing of it is, and it may be tried again.
     ///

@@ -126,10 +126,4 @@ mod tests {
         }
         assert!(counts.iter().all(|&c| (9_600..10_400).contains(&c)), "{counts:?}");
     }
-
-    #[test]
-    fn uses_are_independent_streams() {
-        assert_ne!(Rng::for_use(1, 0).next_u64(), Rng::for_use(1, 1).next_u64());
-        assert_eq!(Rng::for_use(1, 1).next_u64(), Rng::for_use(1, 1).next_u64());
-    }
 }

@@ -285,22 +285,6 @@ mod tests {
     }
 
     #[test]
-    fn variances_are_those_of_samples() {
-        let steps = calibrate(&read(6, 0.0, 1, |i| if i % 2 == 0 { 0.1 } else { 0.0 })).unwrap();
-        assert!((steps.variation - libm::sqrt(6.0 * 0.05 * 0.05 / 5.0)).abs() < 1e-12, "{steps:?}");
-        let constant = calibrate(&read(20, 0.0, 1, |_| 1.0)).unwrap();
-        assert_eq!(constant.neighbours, 1, "more explain no more");
-        assert_eq!(products(&[1.0, 2.0, 3.0], &[1.0, 2.0, 6.0]), 5.0);
-        let far = [0.1, 0.2, 0.4].map(|x| 1e8 + x);
-        assert!((products(&far, &far) - 0.14 / 3.0).abs() < 1e-6, "digits are not cancelled");
-        for (covariance, variance, explained) in
-            [(0.2, 0.4, 0.1), (-0.1, 0.4, 0.0), (0.1, 0.0, 0.0)]
-        {
-            assert_eq!(Shared { covariance, variance }.explained(), explained);
-        }
-    }
-
-    #[test]
     fn a_window_ends_where_the_run_does() {
         let counted: Vec<Readings> = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
             .map(|(before, after)| Readings { before, after })
@@ -362,16 +346,6 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_hardly_varies_says_nothing() {
-        let readings = read(54, 0.02, 1, |_| 0.0);
-        let values = followers(54, 1.0, 2);
-        let levels = vec![0.0; 54];
-        let case = Case { values: &values, readings: &readings, levels: &levels };
-        assert_eq!(elasticity(&[case]), None);
-        assert_eq!(elasticity(&[]), None);
-    }
-
-    #[test]
     fn a_level_of_chance_readings_is_not_divided_by() {
         // A fifth of error in each reading and steady cases: λ is small by luck only.
         let widened = (0..40)
@@ -388,17 +362,6 @@ mod tests {
             })
             .count();
         assert!(widened <= 4, "{widened} of 40");
-    }
-
-    #[test]
-    fn decisions() {
-        let calibrated = calibrate(&read(54, 0.02, 1, states)).unwrap();
-        let quiet = calibrate(&read(54, 0.005, 1, |_| 0.0)).unwrap();
-        let of = |slope| decide(&calibrated, group(54, 0.02, slope, 9).as_ref());
-        assert_eq!(of(1.0), Decision::Divided);
-        assert_eq!(of(1.8), Decision::Refused);
-        assert_eq!(of(0.0), Decision::Refused);
-        assert_eq!(decide(&quiet, None), Decision::NotNeeded);
     }
 
     /// A run at a level, of which nothing else is known.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
+use hopcost_model::describe::Description;
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
 use hopcost_model::results::Results;
@@ -120,7 +121,8 @@ impl RunSession {
             };
             // A description keeps the reasons of its counts to itself.
             let workers = setup.runtimes.taking_part(plan);
-            let workers = workers.iter().filter_map(hopcost_file::as_read).collect();
+            let as_read = |one: &Description| hopcost_file::as_read(one).unwrap_or_else(|| one.clone());
+            let workers = workers.iter().map(as_read).collect();
             self.file.change("store clocks and workers", |run| {
                 run.clocks.clone_from(&calibrated);
                 run.workers = workers;

@@ -1,4 +1,4 @@
-//! Samples from known distributions, for simulations and tests.
+//! Samples from known distributions.
 
 use crate::rng::Rng;
 
@@ -34,7 +34,7 @@ impl Shape {
     /// Turns a standard normal deviate into a value of this shape, so that
     /// dependent normals give dependent values. `component` (uniform over 0 to 1)
     /// picks the peak of a mixture.
-    pub fn from_normal(self, normal: f64, component: f64) -> f64 {
+    pub fn of_normal(self, normal: f64, component: f64) -> f64 {
         // P(Z > z), accurate in both tails.
         let upper = || 0.5 * libm::erfc(normal / core::f64::consts::SQRT_2);
         let lower = || 0.5 * libm::erfc(-normal / core::f64::consts::SQRT_2);
@@ -82,7 +82,7 @@ pub fn trial(shape: Shape, dependence: Dependence, n: usize, rng: &mut Rng) -> V
     (0..n)
         .map(|_| {
             let component = rng.uniform();
-            let value = factor * shape.from_normal(normal, component);
+            let value = factor * shape.of_normal(normal, component);
             normal = rho * normal + fresh * rng.normal();
             value
         })
