@@ -233,24 +233,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn edges() {
-        assert_eq!(pooled_quantile(&[], 0.5, LEVEL, 1), None);
-        assert_eq!(pooled_quantile(&[&[], &[]], 0.5, LEVEL, 1), None);
-        let five = vec![vec![1.0, 2.0]; 5];
-        assert_eq!(pooled_quantile(&refs(&five), 0.5, LEVEL, 1).unwrap().interval, None);
-        let mostly_empty: Vec<Vec<f64>> = (0..8).map(|i| vec![3.0; usize::from(i == 0)]).collect();
-        let pooled = pooled_quantile(&refs(&mostly_empty), 0.5, LEVEL, 1).unwrap();
-        assert_eq!(pooled.interval, Some((3.0, 3.0)));
-        // Draws of too few samples are drawn again.
-        for (trials_with_one, moment, ends) in [(1, Moment::Mean, 3.0), (2, Moment::Stdev, 0.0)] {
-            let few =
-                (0..8).map(|i| vec![3.0; usize::from(i < trials_with_one)]).collect::<Vec<_>>();
-            let pooled = pooled_moment(&refs(&few), moment, LEVEL, 1).unwrap();
-            assert_eq!(pooled.interval, Some((ends, ends)), "{moment:?}");
-        }
-    }
-
     proptest! {
         #[test]
         fn a_weighted_rank_is_that_of_the_values_written_out(

@@ -8,7 +8,6 @@ mod contrasts;
 mod crossings;
 mod hosts;
 mod intervals;
-mod samples;
 
 use crate::rng::Rng;
 

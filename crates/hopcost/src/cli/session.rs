@@ -121,7 +121,8 @@ impl RunSession {
             };
             // A description keeps the reasons of its counts to itself.
             let workers = setup.runtimes.taking_part(plan);
-            let as_read = |one: &Description| hopcost_file::as_read(one).unwrap_or_else(|| one.clone());
+            let as_read =
+                |one: &Description| hopcost_file::as_read(one).unwrap_or_else(|| one.clone());
             let workers = workers.iter().map(as_read).collect();
             self.file.change("store clocks and workers", |run| {
                 run.clocks.clone_from(&calibrated);
