@@ -1,12 +1,10 @@
 //! `compare --fail-if-slower` with known answers: stored runs that were edited.
 
 use std::fs;
-use std::process::Command;
 
 use hopcost_model::raw::RawRun;
 
 use crate::compare::{BASELINE, SLOWER, stored, vary};
-use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured};
 
 /// The exit code where everything was measured: a build whose probe is not optimised calls its own
@@ -132,20 +130,4 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
     assert!(said.status.code() == Some(6) && across, "{said:?}");
     home.run_file();
     home.expect(&[&check[..], &["--across", "kernel", "--runs", "4"]].concat(), ends(0));
-}
-
-#[test]
-fn the_workflow_is_yaml() {
-    let script = "import re, sys, yaml\n\
-        pages = re.findall(r'```yaml\\n(.*?)```', open(sys.argv[1]).read(), re.S)\n\
-        assert len(pages) == 1, len(pages)\n\
-        for page in pages: assert yaml.safe_load(page)['jobs']['costs']['steps']";
-    let python = |arguments: &[&str]| Command::new("python3").args(arguments).try_finish();
-    if !python(&["-c", "import yaml"]).is_ok_and(|output| output.status.success()) {
-        eprintln!("python3 has no yaml here: not tried");
-        return;
-    }
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
-    let output = python(&["-c", script, page]).expect("python3");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, edit, measured};
+use crate::support::{Home, alone, measured};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
@@ -69,47 +69,6 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
     fs::write(&report, document.to_string()).expect("to write");
     let complaint = read(&run, &report).expect_err("a digit was changed");
     assert!(complaint.contains("p50_ns"), "{complaint}");
-}
-
-#[test]
-fn stored_estimates_are_computed_again_to_the_last_bit() {
-    let home = Home::new();
-    let run = small_run(&home);
-    let same = home.expect(&["report", "--recompute"], 0);
-    let stored: usize = same.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a number");
-    assert!(same.starts_with("same: ") && stored >= 10, "{same}");
-    let json = |code| -> serde_json::Value {
-        let text = home.expect(&["report", "--recompute", "--format", "json"], code);
-        serde_json::from_str(&text).expect("JSON")
-    };
-    assert_eq!((&json(0)["stored"], &json(0)["differing"]), (&stored.into(), &[0; 0][..].into()));
-    home.expect(&["report", "--recompute", "--format", "csv"], 2);
-
-    let change = |sql: &str| edit(&run, sql);
-    let report: serde_json::Value =
-        serde_json::from_str(&home.expect(&["report", "--format", "json"], 0)).expect("JSON");
-    let p50_ns = report["results"][0]["estimates"]["p50_ns"]["point"].as_f64().expect("a number");
-    change(&format!(
-        "UPDATE estimate SET document = replace(document, '{p50_ns:?}', '{:?}')
-          WHERE document ->> 'statistic' = 'p50_ns';
-         DELETE FROM estimate WHERE document ->> 'statistic' = 'cost_ns'
-           AND document ->> 'case_id' LIKE 'call/syscall%';
-         UPDATE estimate SET document = json_set(document, '$.statistic', 'p1_' || char(27) || 'ns')
-          WHERE document ->> 'statistic' = 'p99_ns'",
-        p50_ns.next_up()
-    ));
-    let differs = home.expect(&["report", "--recompute"], 1);
-    let lines: Vec<&str> = differs.lines().collect();
-    assert!(lines[0].starts_with("differs: 4 of "), "{differs}");
-    assert_eq!(lines.len(), 5, "{differs}");
-    assert_eq!(json(1)["differing"].as_array().map(Vec::len), Some(4));
-    for what in ["p50_ns: point is stored as ", "cost_ns: not stored", "p99_ns: not stored"] {
-        assert!(differs.contains(what), "{differs}");
-    }
-    assert!(lines[4].ends_with(r"p1_\u{1b}ns: not computed"), "{differs}");
-
-    change("DELETE FROM estimate");
-    home.refuses(&["report", "--recompute"], 2, "there is nothing to compare");
 }
 
 #[test]

@@ -2,12 +2,10 @@
 //! them in HOPCOST_EXPECT_WORKERS: one that is named and absent fails. Without the
 //! variable, what is absent is skipped and said so.
 
-use std::fs::File;
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -15,7 +13,7 @@ use hopcost_model::case::Case;
 use serde_json::Value;
 
 use crate::support::trace::{Window, of_trial};
-use crate::support::wait::{InTime, in_time, reap};
+use crate::support::wait::InTime;
 use crate::support::{Home, all, together, trial};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -102,48 +100,6 @@ fn the_skeletons_keep_to_the_protocol_in_less_than_eighty_lines() {
         let path = program.to_str().expect("a path");
         let told = home.expect(&["worker", "check", path], 0);
         assert!(told.contains("ok") && !told.contains("FAILED"), "{told}");
-    }
-}
-
-/// hopcost then shows what the other worker says, which explains more.
-#[test]
-fn an_end_whose_partner_hangs_up_says_that_this_is_all_it_knows() {
-    let home = Home::new();
-    for runtime in here() {
-        let folder = PathBuf::from(ROOT).join("workers").join(&runtime);
-        let manifest = std::fs::read_to_string(folder.join("worker.toml")).expect("worker.toml");
-        let manifest: toml::Table = manifest.parse().expect("TOML");
-        let words = manifest["command"].as_array().expect("a command");
-        let fifo = |name: &str| home.path().join(format!("{runtime}-{name}"));
-        let fifos = [fifo("there"), fifo("back")];
-        assert!(Command::new("mkfifo").args(&fifos).finish().status.success());
-        let mut worker = Command::new("sh")
-            .args(["-c", r#"there=$1 back=$2; shift 2; exec timeout 60 "$@" 4<"$there" 5>"$back""#])
-            .arg("sh")
-            .args(&fifos)
-            .args(words.iter().map(|word| word.as_str().expect("a word")))
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("a shell");
-        let mut commands = worker.stdin.take().expect("its input");
-        let attach = format!(
-            r#"{{"do":"attach","case":"roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&runtime=rust:{runtime}","seats":[{{"role":"callee","link":{{"fds":[4,5]}}}}],"deadline_ms":60000}}"#
-        );
-        let run = r#"{"do":"run","phase":"pilot","count":9,"stamp":{"kind":"each"}}"#;
-        writeln!(commands, "{attach}\n{run}").expect("a worker that reads");
-        let open = move || (File::create(&fifos[0]), File::open(&fifos[1]));
-        let link = in_time("a worker that opens its link", open);
-        let output = BufReader::new(worker.stdout.take().expect("its output"));
-        let mut replies = output.lines().map(|line| line.expect("a line"));
-        let attached = replies.next().expect("a reply");
-        assert!(attached.contains("attached"), "{runtime}: {attached}");
-        drop(link);
-        let last: Value = replies.next().expect("a reply").parse().expect("JSON");
-        assert_eq!(last["is"], "failed", "{runtime}: {last}");
-        assert_eq!(last["cause"], "partner-gone", "{runtime}: {last}");
-        reap(&mut worker);
     }
 }
 

@@ -78,7 +78,7 @@ fn every_pinned_trial_has_a_reading_before_and_after() {
 fn a_yardstick_sleeps_while_a_trial_is_measured_and_ends_with_the_run() {
     let _alone = alone();
     let home = Home::new();
-    let mut run = started(&home, &["run", "call/syscall", "--rounds", "1", "--measure", "1500ms"]);
+    let mut run = started(&home, &["run", "call/syscall", "--rounds", "1", "--measure", "1000ms"]);
     let until = Instant::now() + Duration::from_secs(10);
     // The yardstick's worker and the trial's, which is the one that runs.
     let (parked, busy) = loop {
@@ -142,7 +142,7 @@ fn a_yardstick_that_dies_is_started_again_once_and_then_done_without() {
 const TEACHING: [&str; 6] = ["run", "call/syscall", "--rounds", "14", "--measure", "20ms"];
 
 /// How often something is tried that wants to be left alone.
-const TRIES: usize = 10;
+const TRIES: usize = 5;
 
 /// Where the quiet speeds of a home are stored, once there are some.
 fn stored_speeds(home: &Home) -> Option<std::path::PathBuf> {

@@ -58,6 +58,21 @@ const REFUSALS: &[Refusal] = &[
     ("advise --payload 64 --run nowhere", 2, &["nowhere"]),
     ("advise --payload 64 nosuch", 2, &["nosuch"]),
     ("advise --payload 64 udp --wait block", 2, &["may lose messages"]),
+    // compare
+    ("compare --live roundtrip/spin:4000?place=same-cpu call/null", 6, &["the same workload"]),
+    (
+        "compare --live pipe?payload=64&place=same-cpu pipe?payload=4096&place=same-cpu",
+        6,
+        &["payload"],
+    ),
+    ("compare --live tcp?place=same-cpu", 2, &["name a second"]),
+    (
+        "compare --live pipe?place=same-cpu pipe?wait=block,spin",
+        2,
+        &["of which one can be compared"],
+    ),
+    ("compare pipe tcp", 2, &["--live"]),
+    ("compare --live pipe tcp --margin 3", 2, &["percentage"]),
     // compare --along
     ("compare pipe tcp --along payload", 2, &["wants a range"]),
     ("compare pipe tcp --placement same-cpu --along flows=1..4", 2, &["only a stream has"]),

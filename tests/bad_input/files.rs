@@ -29,11 +29,8 @@ fn unreadable_foreign_and_truncated_run_files_are_refused() {
         (&whole[..100], "almost nothing"),
     ] {
         fs::write(&path, bytes).expect("to write");
-        for format in ["text", "json", "html"] {
-            let output = home.run(&["report", text, "--format", format]);
-            let line = one_line(&output, what, 2);
-            assert!(line.contains("x.hopcost"), "{what}: {line}");
-        }
+        let line = one_line(&home.run(&["report", text, "--format", "json"]), what, 2);
+        assert!(line.contains("x.hopcost"), "{what}: {line}");
     }
     for spec in ["nothing-like-it", "last~7", "/nonexistent/run"] {
         one_line(&home.run(&["report", spec]), spec, 2);
@@ -80,67 +77,59 @@ fn a_report_never_overwrites_its_run() {
     assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
 }
 
+/// Changes of the document of a stored run, the exit code of going on with it, and what is said.
+const CHANGES: [(&str, i32, &str); 11] = [
+    ("replace(document, 'touch=none', 'touch=lots')", 2, "touch"),
+    ("replace(document, 'places=auto', 'places=3')", 2, "shm-ring has no places=3; it has "),
+    ("replace(document, 'shm-ring', 'shm-rung')", 2, "rust has no mechanism shm-rung"),
+    (
+        "json_set(document, '$.plan.trial.operations', 1000000000000)",
+        2,
+        "operations 1000000000000, which",
+    ),
+    ("json_set(document, '$.plan.trial.measure_ns', 0)", 2, "measure_ns 0, which is not from 1 to"),
+    (
+        "json_set(document, '$.plan.pairs', json('{\"cross-node\":[0,5000]}'))",
+        2,
+        "uses CPU 5000, which this",
+    ),
+    (
+        "json_set(document, '$.plan.cases[1]', json_extract(document, '$.plan.cases[0]'))",
+        2,
+        "twice",
+    ),
+    ("json_set(document, '$.about.version', '0.0.9')", 6, "hopcost of version 0.0.9, this is "),
+    (
+        "json_set(document, '$.workers[0].mechanisms[0].revision', 77)",
+        6,
+        "in revision 77, this is ",
+    ),
+    ("json_set(document, '$.about.commit', 'abc')", 6, "hopcost of commit abc, this is "),
+    ("json_set(document, '$.about.build.checksum', 'f')", 6, "of checksum f, this is "),
+];
+
 #[test]
-fn a_run_whose_plan_cannot_be_measured_is_not_gone_on_with() {
+fn a_run_of_an_impossible_plan_or_of_another_build_is_not_gone_on_with() {
     let _together = together();
     let home = Home::new();
     let shm = "roundtrip/shm-ring?payload=64&place=same-cpu&wait=block&touch=none";
     home.run(&["run", shm, "--rounds", "1", "--measure", "1ms", "--out", "a.hopcost"]);
     let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
-    for (change, part) in [
-        ("replace(document, 'touch=none', 'touch=lots')", "touch"),
-        ("replace(document, 'places=auto', 'places=3')", "shm-ring has no places=3; it has "),
-        ("replace(document, 'shm-ring', 'shm-rung')", "rust has no mechanism shm-rung"),
-        (
-            "json_set(document, '$.plan.trial.operations', 1000000000000)",
-            "operations 1000000000000, which",
-        ),
-        (
-            "json_set(document, '$.plan.trial.measure_ns', 0)",
-            "measure_ns 0, which is not from 1 to",
-        ),
-        (
-            "json_set(document, '$.plan.pairs', json('{\"cross-node\":[0,5000]}'))",
-            "uses CPU 5000, which this",
-        ),
-        (
-            "json_set(document, '$.plan.cases[1]', json_extract(document, '$.plan.cases[0]'))",
-            "twice",
-        ),
-    ] {
+    let resumed = |change: &str| {
         fs::copy(&whole, &path).expect("to copy");
         edit(&path, &format!("UPDATE run SET document = {change}; {UNENDED}"));
         let before = fs::read(&path).expect("the run");
-        let output = home.run(&["run", "--resume", "b.hopcost"]);
-        let line = one_line(&output, change, 2);
+        (home.run(&["run", "--resume", "b.hopcost"]), before)
+    };
+    for (change, code, part) in CHANGES {
+        let (output, before) = resumed(change);
+        let line = one_line(&output, change, code);
         assert!(line.contains(part) && line.trim_end().lines().count() == 1, "{change}: {line}");
         assert_eq!(fs::read(&path).expect("the run"), before, "{change}: something was written");
     }
-}
-
-#[test]
-fn a_run_of_another_build_is_not_gone_on_with() {
-    let _together = together();
-    let home = with_run();
-    let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
-    for (change, part) in [
-        ("'$.about.version', '0.0.9'", "hopcost of version 0.0.9, this is "),
-        ("'$.workers[0].mechanisms[0].revision', 77", "hopcost of sleep in revision 77, this is "),
-        ("'$.about.commit', 'abc'", "hopcost of commit abc, this is "),
-        ("'$.about.build.checksum', 'f'", "of checksum f, this is "),
-    ] {
-        fs::copy(&whole, &path).expect("to copy");
-        let set = format!("UPDATE run SET document = json_set(document, {change})");
-        edit(&path, &format!("{set}; {UNENDED}"));
-        let line = one_line(&home.run(&["run", "--resume", "b.hopcost"]), change, 6);
-        assert!(line.contains(part) && line.trim_end().lines().count() == 1, "{change}: {line}");
-    }
     // What an older hopcost has not stored is not held against it.
-    fs::copy(&whole, &path).expect("to copy");
-    let remove = "UPDATE run SET document = json_remove(document, '$.about.build.checksum')";
-    edit(&path, &format!("{remove}; {UNENDED}"));
-    let resumed = home.run(&["run", "--resume", "b.hopcost"]);
-    assert!(matches!(resumed.status.code(), Some(0 | 3)), "{resumed:?}");
+    let (output, _) = resumed("json_remove(document, '$.about.build.checksum')");
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
 }
 
 /// A home with a small run called `a.hopcost`.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::{endless_with, with_argument};
-use super::{BRIEF, Fault, MEASURED, Played, alive, names, signal, until};
+use super::{BRIEF, Fault, MEASURED, Played, alive, fault, names, signal, until};
 use crate::support::wait::{InTime, reap};
 use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
 
@@ -18,93 +18,51 @@ const OF_PYTHON: &str =
 const SKELETON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
 
 pub const FAULTS: &[Fault] = &[
-    Fault {
-        name: "SIGKILL of either end of a round trip, by every mechanism",
-        codes: &[0],
-        says: &[],
-        within_s: 60,
-        play: |home| {
-            let all = mechanisms().filter(|facts| {
-                facts.workloads.contains(&Workload::Roundtrip)
-                    && facts.boundaries.contains(&Boundary::Process)
+    fault("SIGKILL of either end of a round trip, by every mechanism", &[0], &[], 60, |home| {
+        let all = mechanisms().filter(|facts| {
+            facts.workloads.contains(&Workload::Roundtrip)
+                && facts.boundaries.contains(&Boundary::Process)
+        });
+        for facts in all {
+            let wait = facts.waits[0].wait;
+            let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
+            std::thread::scope(|scope| {
+                for victim in [0, 1] {
+                    let id = &id;
+                    scope.spawn(move || {
+                        super::the_death_of_a_worker_is_told(home, id, victim, |_, _| ());
+                    });
+                }
             });
-            for facts in all {
-                let wait = facts.waits[0].wait;
-                let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
-                std::thread::scope(|scope| {
-                    for victim in [0, 1] {
-                        let id = &id;
-                        scope.spawn(move || {
-                            super::the_death_of_a_worker_is_told(home, id, victim, |_, _| ());
-                        });
-                    }
-                });
-            }
-            Ok(home.run(&["list"]))
-        },
-    },
-    Fault {
-        name: "SIGSEGV of the second end",
-        codes: &[1],
-        says: &["was killed by signal 11"],
-        within_s: 10,
-        play: |home| struck(home, &[PIPE], 1, libc::SIGSEGV),
-    },
-    Fault {
-        name: "SIGSTOP of the second end",
-        codes: &[1],
-        says: &["deadline"],
-        within_s: 10,
-        play: |home| struck(home, &[PIPE, "--deadline-ms", "1000"], 1, libc::SIGSTOP),
-    },
-    Fault {
-        name: "SIGKILL of an end of another runtime",
-        codes: &[1],
-        says: &["was killed by signal 9"],
-        within_s: 10,
-        play: |home| struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGKILL of hopcost, with a trial of processes that sleep",
-        codes: &[137],
-        says: &[],
-        within_s: 10,
-        play: |home| headless(home, &[PIPE], libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGKILL of hopcost, with a trial of threads that spin",
-        codes: &[137],
-        says: &[],
-        within_s: 10,
-        play: |home| {
-            let flag = "roundtrip/flag?payload=0&boundary=thread&place=free&wait=spin";
-            headless(home, &[flag], libc::SIGKILL)
-        },
-    },
-    Fault {
-        name: "SIGKILL of hopcost, with a trial of another runtime",
-        codes: &[137],
-        says: &[],
-        within_s: 10,
-        play: |home| headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGKILL of hopcost, with a trial that has a background",
-        codes: &[137],
-        says: &[],
-        within_s: 10,
-        play: |home| {
-            let of = |background| format!("{LOAD}&background={background}");
-            headless(home, &[&of("cpu:1")], libc::SIGKILL)?;
-            headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
-        },
-    },
-    Fault {
-        name: "SIGKILL of hopcost while a program in the worker's place hangs",
-        codes: &[137],
-        says: &[],
-        within_s: 10,
-        play: |home| {
+        }
+        Ok(home.run(&["list"]))
+    }),
+    fault("SIGSEGV of the second end", &[1], &["was killed by signal 11"], 10, |home| {
+        struck(home, &[PIPE], 1, libc::SIGSEGV)
+    }),
+    fault("SIGSTOP of the second end", &[1], &["deadline"], 10, |home| {
+        struck(home, &[PIPE, "--deadline-ms", "1000"], 1, libc::SIGSTOP)
+    }),
+    fault("SIGKILL of an end of another runtime", &[1], &["was killed by signal 9"], 10, |home| {
+        struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL)
+    }),
+    fault("SIGKILL of hopcost, with a trial of processes that sleep", &[137], &[], 10, |home| {
+        headless(home, &[PIPE], libc::SIGKILL)
+    }),
+    fault("SIGKILL of hopcost, with a trial of another runtime", &[137], &[], 10, |home| {
+        headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL)
+    }),
+    fault("SIGKILL of hopcost, with a trial that has a background", &[137], &[], 10, |home| {
+        let of = |background| format!("{LOAD}&background={background}");
+        headless(home, &[&of("cpu:1")], libc::SIGKILL)?;
+        headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
+    }),
+    fault(
+        "SIGKILL of hopcost while a program in the worker's place hangs",
+        &[137],
+        &[],
+        10,
+        |home| {
             let script = program(home, "exec sleep 300.5");
             let case = ["run", "call/syscall", "--stand-in", &script];
             let mut child = started(home, &case);
@@ -112,13 +70,13 @@ pub const FAULTS: &[Fault] = &[
             child.kill().expect("to kill it");
             Ok(child.finish())
         },
-    },
-    Fault {
-        name: "SIGSTOP of hopcost: its workers end at their deadline",
-        codes: &[1],
-        says: &["deadline"],
-        within_s: 10,
-        play: |home| {
+    ),
+    fault(
+        "SIGSTOP of hopcost: its workers end at their deadline",
+        &[1],
+        &["deadline"],
+        10,
+        |home| {
             // Spinning, four million round trips are over before the deadline on a fast machine.
             let id = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
             let (child, workers) = endless_with(home, &[id, "--deadline-ms", "1000"]);
@@ -128,13 +86,13 @@ pub const FAULTS: &[Fault] = &[
             signal(child.id(), libc::SIGCONT);
             Ok(child.finish())
         },
-    },
-    Fault {
-        name: "SIGKILL of hopcost: the next start removes its queues, says so, and says it once",
-        codes: MEASURED,
-        says: &[],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "SIGKILL of hopcost: the next start removes its queues, says so, and says it once",
+        MEASURED,
+        &[],
+        30,
+        |home| {
             let long = ["run", "sysv-msg?place=same-cpu", "--rounds", "100", "--measure", "1s"];
             let queues = || names(home).iter().filter(|name| name.starts_with("sysv")).count();
             let before = queues();
@@ -150,45 +108,28 @@ pub const FAULTS: &[Fault] = &[
             assert!(!String::from_utf8_lossy(&again.stderr).contains("removed"));
             Ok(again)
         },
-    },
-    Fault {
-        name: "SIGKILL of hopcost while the kernel's events are recorded",
-        codes: &[137],
-        says: &[],
-        within_s: 30,
-        play: |home| recording(home, libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGINT of hopcost while the kernel's events are recorded",
-        codes: &[130],
-        says: &["interrupted"],
-        within_s: 30,
-        play: |home| recording(home, libc::SIGINT),
-    },
-    Fault {
-        name: "a worker starts a program in a session of its own",
-        codes: MEASURED,
-        says: &[],
-        within_s: 30,
-        play: |home| {
-            let script = deserter(home);
-            let case = ["call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", &script];
-            Ok(home.run(&[&["run"], &case[..]].concat()))
-        },
-    },
-    Fault {
-        name: "a worker that is asked what it is starts a program in a session of its own",
-        codes: &[0],
-        says: &[],
-        within_s: 30,
-        play: |home| Ok(home.run(&["list", "--worker", &deserter(home)])),
-    },
-    Fault {
-        name: "the process of hopcost has started something before it became hopcost",
-        codes: MEASURED,
-        says: &[],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault("SIGKILL of hopcost while the kernel's events are recorded", &[137], &[], 30, |home| {
+        recording(home, libc::SIGKILL)
+    }),
+    fault(
+        "SIGINT of hopcost while the kernel's events are recorded",
+        &[130],
+        &["interrupted"],
+        30,
+        |home| recording(home, libc::SIGINT),
+    ),
+    fault("a worker starts a program in a session of its own", MEASURED, &[], 30, |home| {
+        let script = deserter(home);
+        let case = ["call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", &script];
+        Ok(home.run(&[&["run"], &case[..]].concat()))
+    }),
+    fault(
+        "the process of hopcost has started something before it became hopcost",
+        MEASURED,
+        &[],
+        30,
+        |home| {
             let sleeps = format!("301.{}", std::process::id());
             let script = format!("HOME=/ sleep {sleeps} >/dev/null 2>&1 & exec \"$@\"");
             let mut command = Command::new("sh");
@@ -201,7 +142,7 @@ pub const FAULTS: &[Fault] = &[
             assert!(sleeper.is_some(), "it was ended");
             Ok(output)
         },
-    },
+    ),
 ];
 
 fn started(home: &Home, arguments: &[&str]) -> std::process::Child {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Placement, Workload};
 
-use super::processes::{FILE_OF_500, endless_with};
-use super::{BRIEF, Fault, MEASURED, Played, in_namespace, said, until};
+use super::processes::endless_with;
+use super::{BRIEF, Fault, MEASURED, Played, fault, in_namespace, said, until};
 use crate::support::wait::InTime;
 use crate::support::{Home, edit, mechanisms, roundtrip};
 
@@ -20,45 +20,33 @@ const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", "a.hopco
 const A: &str = "a.hopcost";
 
 pub const FAULTS: &[Fault] = &[
-    Fault {
-        name: "the disk is full",
-        codes: &[1],
-        says: &["full", "finished trials are kept"],
-        within_s: 60,
-        play: |home| {
-            // The report of what is kept comes last.
-            let script = "mkdir small && mount -t tmpfs -o size=400k none small && ( \"$@\"; \
+    fault("the disk is full", &[1], &["full", "finished trials are kept"], 60, |home| {
+        // The report of what is kept comes last.
+        let script = "mkdir small && mount -t tmpfs -o size=400k none small && ( \"$@\"; \
                           code=$?; \"$1\" report small/x --format json >report; exit $code ); exit";
-            let case = ["run", "pipe?place=same-cpu", "--rounds", "400", "--measure", "30ms"];
-            let output =
-                in_namespace(home, "-m", script, &[&case[..], &["--out", "small/x"]].concat())?;
-            let report = fs::read(home.path().join("report")).expect("a report");
-            let document: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
-            let plan = &document["plan"];
-            assert!(plan["trials_done"].as_u64() > Some(5) && plan["complete"] == false, "{plan}");
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "no inode for a run",
-        codes: &[2],
-        says: &["full"],
-        within_s: 10,
-        play: |home| no_inodes(home, 1),
-    },
-    Fault {
-        name: "no inode for a run's journal",
-        codes: &[2],
-        says: &["full"],
-        within_s: 10,
-        play: |home| no_inodes(home, 2),
-    },
-    Fault {
-        name: "a run's file may grow no further (RLIMIT_FSIZE)",
-        codes: &[1],
-        says: &["finished trials are kept in"],
-        within_s: 60,
-        play: |home| {
+        let case = ["run", "pipe?place=same-cpu", "--rounds", "400", "--measure", "30ms"];
+        let output =
+            in_namespace(home, "-m", script, &[&case[..], &["--out", "small/x"]].concat())?;
+        let report = fs::read(home.path().join("report")).expect("a report");
+        let document: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+        let plan = &document["plan"];
+        assert!(plan["trials_done"].as_u64() > Some(5) && plan["complete"] == false, "{plan}");
+        Ok(output)
+    }),
+    fault("no inode for a run's journal", &[2], &["full"], 10, |home| {
+        let mount = "mkdir small && mount -t tmpfs -o nr_inodes=2 none small";
+        let case = ["run", BRIEF[1], "--rounds", "1", "--out", "small/x"];
+        let output = in_namespace(home, "-m", mount, &case)?;
+        let said = said(&output);
+        assert!(!said.contains("permission") && said.lines().count() == 1, "{said}");
+        Ok(output)
+    }),
+    fault(
+        "a run's file may grow no further (RLIMIT_FSIZE)",
+        &[1],
+        &["finished trials are kept in"],
+        60,
+        |home| {
             let case = ["run", "pipe?place=same-cpu", "--rounds", "400", "--measure", "30ms"];
             let mut command = home.hopcost(&[&case[..], &LONG[4..]].concat());
             let limit = || {
@@ -73,44 +61,38 @@ pub const FAULTS: &[Fault] = &[
             assert!(super::intact(home, &home.path().join(A)) > 2, "trials are lost");
             Ok(output)
         },
-    },
-    Fault {
-        name: "a run's file is moved while it runs",
-        codes: &[1],
-        says: &["the run stopped;", "finished trials are kept in", "b.hopcost", "somebody moved"],
-        within_s: 60,
-        play: |home| {
+    ),
+    fault(
+        "a run's file is moved while it runs",
+        &[1],
+        &["the run stopped;", "finished trials are kept in", "b.hopcost", "somebody moved"],
+        60,
+        |home| {
             while_it_runs(home, |path| {
                 fs::rename(path, home.path().join("b.hopcost")).expect("to rename");
             })
         },
-    },
-    Fault {
-        name: "a run's file is removed while it runs",
-        codes: &[1],
-        says: &["a.hopcost: the file was deleted", "lost"],
-        within_s: 60,
-        play: |home| while_it_runs(home, |path| fs::remove_file(path).expect("to remove")),
-    },
-    Fault {
-        name: "a run's file is cut off while it runs",
-        codes: &[1],
-        says: &["the run stopped;"],
-        within_s: 60,
-        play: |home| {
-            let cut = |path: &Path| fs::File::options().write(true).open(path)?.set_len(0);
-            let output = while_it_runs(home, |path| cut(path).expect("to cut"))?;
-            assert!(!said(&output).contains("are kept"), "{}", said(&output));
-            fs::remove_file(home.path().join(A)).expect("to remove what is broken");
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "a run's file and folder are made read-only while it runs",
-        codes: &[1, 130],
-        says: &["finished trials are kept in"],
-        within_s: 60,
-        play: |home| {
+    ),
+    fault(
+        "a run's file is removed while it runs",
+        &[1],
+        &["a.hopcost: the file was deleted", "lost"],
+        60,
+        |home| while_it_runs(home, |path| fs::remove_file(path).expect("to remove")),
+    ),
+    fault("a run's file is cut off while it runs", &[1], &["the run stopped;"], 60, |home| {
+        let cut = |path: &Path| fs::File::options().write(true).open(path)?.set_len(0);
+        let output = while_it_runs(home, |path| cut(path).expect("to cut"))?;
+        assert!(!said(&output).contains("are kept"), "{}", said(&output));
+        fs::remove_file(home.path().join(A)).expect("to remove what is broken");
+        Ok(output)
+    }),
+    fault(
+        "a run's file and folder are made read-only while it runs",
+        &[1, 130],
+        &["finished trials are kept in"],
+        60,
+        |home| {
             let script = "mkdir small && mount -t tmpfs none small && ( \"$@\" & pid=$!; \
                           while [ ! -s small/x ]; do sleep 0.05; done; sleep 0.5; \
                           chmod 444 small/x; chmod 555 small; sleep 0.3; kill $pid; wait $pid; \
@@ -119,140 +101,56 @@ pub const FAULTS: &[Fault] = &[
             let long = ["run", BRIEF[1], "--rounds", "10000", "--out", "small/x"];
             in_namespace(home, "-m", script, &long)
         },
-    },
-    Fault {
-        name: "a home that is read-only, for a run",
-        codes: &[2],
-        says: &["hopcost: "],
-        within_s: 10,
-        play: |home| read_only(home, &BRIEF[..4]),
-    },
-    Fault {
-        name: "no temporary directory, for a trial",
-        codes: &[2],
-        says: &["TMPDIR"],
-        within_s: 10,
-        play: |home| {
-            let mut command = home.hopcost(&["trial", "call/syscall"]);
-            Ok(command.env("TMPDIR", "/nonexistent").finish())
-        },
-    },
-    Fault {
-        name: "a second run into the same file",
-        codes: &[2],
-        says: &["a.hopcost", "exist"],
-        within_s: 30,
-        play: |home| second(home, &LONG),
-    },
-    Fault {
-        name: "a second hopcost goes on with a run that is being made",
-        codes: &[2],
-        says: &["a.hopcost", "another hopcost"],
-        within_s: 30,
-        play: |home| second(home, &["run", "--resume", A]),
-    },
-    Fault {
-        name: "two hopcosts at once: a finding in both",
-        codes: MEASURED,
-        says: &["TWO_HOPCOSTS"],
-        within_s: 60,
-        play: |home| {
-            let case = ["run", "call/syscall", "--measure", "50ms", "--format", "json"];
-            let one = |more: &[&str]| {
-                let mut command = home.hopcost(&[&case[..], more].concat());
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
-            };
-            let (first, second) = (one(&["--rounds", "12"]), one(&["--rounds", "12"]));
-            let outputs = [first, second].map(|child| child.finish());
-            assert!(outputs.iter().all(|output| said(output).contains("TWO_HOPCOSTS")));
-            let [output, _] = outputs;
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "500 cases",
-        codes: MEASURED,
-        says: &["500 measured"],
-        within_s: 60,
-        play: |home| {
-            let cases: Vec<_> = (1..=500)
-                .map(|us| format!("roundtrip/sleep:{us}us?clock=virtual&place=same-cpu"))
-                .collect();
-            // In memory: every trial is on the disk before the next begins.
-            let file = format!("{FILE_OF_500}{}", std::process::id());
-            let mut arguments = vec!["run", "--rounds", "1", "--measure", "1ms", "--out", &file];
-            arguments.extend(["--format", "json"]);
-            arguments.extend(cases.iter().map(String::as_str));
-            let output = super::little::counted(home.run(&arguments));
-            assert_eq!(super::intact(home, Path::new(&file)), 500);
-            fs::remove_file(&file).expect("to remove it");
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "the clock of the day is set back while it runs",
-        codes: MEASURED,
-        says: &["hopcost "],
-        within_s: 10,
-        play: |home| {
-            let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";
-            edited(home, &format!("UPDATE run SET document = {ended}"))
-        },
-    },
-    Fault {
-        name: "a run file edited by hand: its trial begins before the one before is over",
-        codes: &[0],
-        says: &["the file says what cannot be"],
-        within_s: 10,
-        play: |home| {
-            edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)")
-        },
-    },
-    Fault {
-        name: "a run file edited by hand: a clock of infinite speed",
-        codes: &[2],
-        says: &["number out of range"],
-        within_s: 10,
-        play: |home| {
-            let fast = r#"UPDATE run SET document =
-                replace(document, '"rate_spread_ppm":', '"rate_spread_ppm":9e999,"rate":')"#;
-            edited(home, fast)
-        },
-    },
-    Fault {
-        name: "a run file with a trigger that empties it",
-        codes: &[2],
-        says: &["it has a trigger"],
-        within_s: 10,
-        play: |home| {
-            let trigger = "CREATE TRIGGER t AFTER INSERT ON trial BEGIN DELETE FROM trial; END";
-            edited(home, trigger)
-        },
-    },
-    Fault {
-        name: "a run file with a view in a table's place",
-        codes: &[2],
-        says: &["table trial: it is missing"],
-        within_s: 10,
-        play: |home| {
-            let view = "PRAGMA legacy_alter_table = ON; ALTER TABLE trial RENAME TO hidden;
-                        CREATE VIEW trial AS SELECT * FROM hidden";
-            edited(home, view)
-        },
-    },
-    Fault {
-        name: "a run file whose samples are a bomb",
-        codes: &[2],
-        says: &["samples"],
-        within_s: 10,
-        play: |home| edited(home, "UPDATE trial SET samples = zeroblob(15000000)"),
-    },
-    Fault {
-        name: "a stranger sends datagrams to the sockets of a trial",
-        codes: &[0],
-        says: &["\"operations\":50000", "\"lost\":0"],
-        within_s: 60,
-        play: |home| {
+    ),
+    fault("a home that is read-only, for a run", &[2], &["hopcost: "], 10, |home| {
+        read_only(home, &BRIEF[..4])
+    }),
+    fault("no temporary directory, for a trial", &[2], &["TMPDIR"], 10, |home| {
+        let mut command = home.hopcost(&["trial", "call/syscall"]);
+        Ok(command.env("TMPDIR", "/nonexistent").finish())
+    }),
+    fault("a second run into the same file", &[2], &["a.hopcost", "exist"], 30, |home| {
+        second(home, &LONG)
+    }),
+    fault(
+        "a second hopcost goes on with a run that is being made",
+        &[2],
+        &["a.hopcost", "another hopcost"],
+        30,
+        |home| second(home, &["run", "--resume", A]),
+    ),
+    fault("two hopcosts at once: a finding in both", MEASURED, &["TWO_HOPCOSTS"], 60, |home| {
+        let case = ["run", "call/syscall", "--measure", "50ms", "--format", "json"];
+        let one = |more: &[&str]| {
+            let mut command = home.hopcost(&[&case[..], more].concat());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        };
+        let (first, second) = (one(&["--rounds", "12"]), one(&["--rounds", "12"]));
+        let outputs = [first, second].map(|child| child.finish());
+        assert!(outputs.iter().all(|output| said(output).contains("TWO_HOPCOSTS")));
+        let [output, _] = outputs;
+        Ok(output)
+    }),
+    fault("the clock of the day is set back while it runs", MEASURED, &["hopcost "], 10, |home| {
+        let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";
+        edited(home, &format!("UPDATE run SET document = {ended}"))
+    }),
+    fault(
+        "a run file edited by hand: its trial begins before the one before is over",
+        &[0],
+        &["the file says what cannot be"],
+        10,
+        |home| edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)"),
+    ),
+    fault("a run file whose samples are a bomb", &[2], &["samples"], 10, |home| {
+        edited(home, "UPDATE trial SET samples = zeroblob(15000000)")
+    }),
+    fault(
+        "a stranger sends datagrams to the sockets of a trial",
+        &[0],
+        &["\"operations\":50000", "\"lost\":0"],
+        60,
+        |home| {
             let id = "roundtrip/udp?payload=64&timeout=1s&boundary=process&place=free&wait=block";
             let (child, _) = endless_with(home, &[id, "--count", "50000"]);
             let stranger = UdpSocket::bind("127.0.0.1:0").expect("a socket");
@@ -272,24 +170,15 @@ pub const FAULTS: &[Fault] = &[
             }
             Ok(child.finish())
         },
-    },
-    Fault {
-        name: "every name that a mechanism binds is of loopback or of the run's own folder",
-        codes: &[0],
-        says: &[],
-        within_s: 60,
-        play: bound,
-    },
+    ),
+    fault(
+        "every name that a mechanism binds is of loopback or of the run's own folder",
+        &[0],
+        &[],
+        60,
+        bound,
+    ),
 ];
-
-fn no_inodes(home: &Home, inodes: u32) -> Played {
-    let mount = format!("mkdir small && mount -t tmpfs -o nr_inodes={inodes} none small");
-    let case = ["run", BRIEF[1], "--rounds", "1", "--out", "small/x"];
-    let output = in_namespace(home, "-m", &mount, &case)?;
-    let said = said(&output);
-    assert!(!said.contains("permission") && said.lines().count() == 1, "{said}");
-    Ok(output)
-}
 
 /// Refused in one line, in a home that nothing can be written to.
 fn read_only(home: &Home, arguments: &[&str]) -> Played {

@@ -7,234 +7,150 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use super::processes::endless_with;
-use super::{BRIEF, Fault, MEASURED, Played, said};
+use super::{BRIEF, Fault, MEASURED, Played, fault, said};
 use crate::support::wait::InTime;
-use crate::support::{Home, filter, hopcost_path};
+use crate::support::{Home, filter};
 
 const JSON: [&str; 6] = ["--rounds", "1", "--measure", "2ms", "--format", "json"];
-const NOBODY: u32 = 65_534;
 
 pub const FAULTS: &[Fault] = &[
-    Fault {
-        name: "EMFILE at early descriptors of a call",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| few_descriptors(home, "call/syscall"),
-    },
-    Fault {
-        name: "EMFILE at early descriptors of a stream",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| few_descriptors(home, "stream/tcp-writev?flows=8"),
-    },
-    Fault {
-        name: "forty descriptors",
-        codes: MEASURED,
-        says: &["3 measured"],
-        within_s: 30,
-        play: |home| {
-            let case = [&["run", "pipe,tcp,websocket?place=same-cpu"], &JSON[..]].concat();
-            Ok(counted(limited(home, &case, || limit(libc::RLIMIT_NOFILE, 40))))
-        },
-    },
-    Fault {
-        name: "ENOMEM: ever more address space, until it is enough",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: little_memory,
-    },
-    Fault {
-        name: "no POSIX message queues (RLIMIT_MSGQUEUE is 0)",
-        codes: &[1],
-        says: &["ulimit -q"],
-        within_s: 30,
-        play: |home| {
-            let case = [&["run", "posix-mq?place=same-cpu"], &JSON[..]].concat();
-            Ok(limited(home, &case, || limit(libc::RLIMIT_MSGQUEUE, 0)))
-        },
-    },
-    Fault {
-        name: "no real-time priorities (RLIMIT_RTPRIO is 0, and no rights)",
-        codes: &[1],
-        says: &["SCHED_FIFO"],
-        within_s: 30,
-        play: |home| {
+    fault("EMFILE at early descriptors of a stream", MEASURED, &[], 60, |home| {
+        few_descriptors(home, "stream/tcp-writev?flows=8")
+    }),
+    fault("forty descriptors", MEASURED, &["3 measured"], 30, |home| {
+        let case = [&["run", "pipe,tcp,websocket?place=same-cpu"], &JSON[..]].concat();
+        Ok(counted(limited(home, &case, || limit(libc::RLIMIT_NOFILE, 40))))
+    }),
+    fault("ENOMEM: ever more address space, until it is enough", MEASURED, &[], 60, little_memory),
+    fault("no POSIX message queues (RLIMIT_MSGQUEUE is 0)", &[1], &["ulimit -q"], 30, |home| {
+        let case = [&["run", "posix-mq?place=same-cpu"], &JSON[..]].concat();
+        Ok(limited(home, &case, || limit(libc::RLIMIT_MSGQUEUE, 0)))
+    }),
+    fault(
+        "no real-time priorities (RLIMIT_RTPRIO is 0, and no rights)",
+        &[1],
+        &["SCHED_FIFO"],
+        30,
+        |home| {
             let case = ["run", "pipe?place=same-cpu", "--sched", "fifo:10"];
             by_nobody(home, &[&case[..], &JSON[..]].concat())
         },
-    },
-    Fault {
-        name: "a user without rights",
-        codes: MEASURED,
-        says: &["4 measured"],
-        within_s: 30,
-        play: |home| {
-            let case = ["run", "pipe,posix-mq,sysv-msg,signal?place=same-cpu"];
-            by_nobody(home, &[&case[..], &JSON[..]].concat()).map(counted)
-        },
-    },
-    Fault {
-        name: "seccomp denies io_uring",
-        codes: MEASURED,
-        says: &["\"status\": \"measured\"", "\"status\": \"skipped\"", "io_uring"],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault("a user without rights", MEASURED, &["4 measured"], 30, |home| {
+        let case = ["run", "pipe,posix-mq,sysv-msg,signal?place=same-cpu"];
+        by_nobody(home, &[&case[..], &JSON[..]].concat()).map(counted)
+    }),
+    fault(
+        "seccomp denies io_uring",
+        MEASURED,
+        &["\"status\": \"measured\"", "\"status\": \"skipped\"", "io_uring"],
+        30,
+        |home| {
             let case = [&["run", "uring-pipe,pipe?place=same-cpu"], &JSON[..]].concat();
             Ok(limited(home, &case, || deny(libc::SYS_io_uring_setup)))
         },
-    },
-    Fault {
-        name: "seccomp denies POSIX message queues",
-        codes: &[1],
-        says: &["\"status\": \"measured\"", "opening the queue", "Operation not permitted"],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "seccomp denies POSIX message queues",
+        &[1],
+        &["\"status\": \"measured\"", "opening the queue", "Operation not permitted"],
+        30,
+        |home| {
             let case = [&["run", "posix-mq,pipe?place=same-cpu"], &JSON[..]].concat();
             Ok(limited(home, &case, || deny(libc::SYS_mq_open)))
         },
-    },
-    Fault {
-        name: "seccomp denies perf events",
-        codes: MEASURED,
-        says: &["1 measured"],
-        within_s: 30,
-        play: |home| {
-            let case = [&["run", "pipe?place=same-cpu"], &JSON[..]].concat();
-            Ok(counted(limited(home, &case, || deny(libc::SYS_perf_event_open))))
-        },
-    },
-    Fault {
-        name: "explain without perf events in the kernel",
-        codes: &[2],
-        says: &["cannot record the kernel's events", "CONFIG_PERF_EVENTS"],
-        within_s: 30,
-        play: |home| unexplained(home, || fail(libc::SYS_perf_event_open, libc::ENOSYS)),
-    },
-    Fault {
-        name: "explain where seccomp denies perf events",
-        codes: &[2],
-        says: &["cannot record the kernel's events", "seccomp profile"],
-        within_s: 30,
-        play: |home| unexplained(home, || deny(libc::SYS_perf_event_open)),
-    },
-    Fault {
-        name: "explain without tracefs in the kernel",
-        codes: &[2],
-        says: &["this kernel has no tracefs", "CONFIG_FTRACE"],
-        within_s: 30,
-        play: |home| match tracefs_is_mounted() {
+    ),
+    fault(
+        "explain where seccomp denies perf events",
+        &[2],
+        &["cannot record the kernel's events", "seccomp profile"],
+        30,
+        |home| unexplained(home, || deny(libc::SYS_perf_event_open)),
+    ),
+    fault(
+        "explain without tracefs in the kernel",
+        &[2],
+        &["this kernel has no tracefs", "CONFIG_FTRACE"],
+        30,
+        |home| match tracefs_is_mounted() {
             true => Err("tracefs is mounted here"),
             false => unexplained(home, || fail(libc::SYS_fsopen, libc::ENODEV)),
         },
-    },
-    Fault {
-        name: "explain as root of a container without CAP_SYS_ADMIN",
-        codes: &[2],
-        says: &["--cap-add SYS_ADMIN"],
-        within_s: 30,
-        play: |home| super::in_namespace(home, "-m", WITHOUT_RIGHT, &UNEXPLAINED),
-    },
-    Fault {
-        name: "explain without memory that may be locked for the buffers of events",
-        codes: &[1],
-        says: &["no memory for 8192 KiB of events", "kernel.perf_event_mlock_kb", "1 case failed"],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "explain as root of a container without CAP_SYS_ADMIN",
+        &[2],
+        &["--cap-add SYS_ADMIN"],
+        30,
+        |home| super::in_namespace(home, "-m", WITHOUT_RIGHT, &UNEXPLAINED),
+    ),
+    fault(
+        "explain without memory that may be locked for the buffers of events",
+        &[1],
+        &["no memory for 8192 KiB of events", "kernel.perf_event_mlock_kb", "1 case failed"],
+        30,
+        |home| {
             unexplained(home, || {
                 // SAFETY: no pointers. Root has this right, and with it no limit.
                 unsafe { libc::prctl(libc::PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) };
                 limit(libc::RLIMIT_MEMLOCK, 0)
             })
         },
-    },
-    Fault {
-        name: "explain in a time namespace whose clock is not that of the events",
-        codes: &[2],
-        says: &["clocks of events and stamps cannot be tied"],
-        within_s: 30,
-        play: |home| match hopcost_probe::trace::refused(0) {
+    ),
+    fault(
+        "explain in a time namespace whose clock is not that of the events",
+        &[2],
+        &["clocks of events and stamps cannot be tied"],
+        30,
+        |home| match hopcost_probe::trace::refused(0) {
             Some(_) => Err("the kernel's events cannot be recorded here"),
             None => super::in_namespace(home, "-fT --monotonic=1000", "true", &UNEXPLAINED),
         },
-    },
-    Fault {
-        name: "explain by a user without rights",
-        codes: &[2],
-        says: &["cannot record the kernel's events", "run as root"],
-        within_s: 30,
-        play: |home| by_nobody(home, &UNEXPLAINED),
-    },
-    Fault {
-        name: "explain in a kernel that is in lockdown",
-        codes: &[2],
-        says: &["lockdown (confidentiality)", "boot without it"],
-        within_s: 30,
-        play: |home| {
-            if !Path::new("/sys/kernel/security").is_dir() {
-                return Err("no folder for securityfs");
-            }
-            let level = "mount -t tmpfs none /sys/kernel/security && \
-                         echo 'none integrity [confidentiality]' > /sys/kernel/security/lockdown";
-            let change = format!("{level} && {WITHOUT_RIGHT}");
-            super::in_namespace(home, "-m", &change, &UNEXPLAINED)
-        },
-    },
-    Fault {
-        name: "no /proc",
-        codes: &[1, 2],
-        says: &["/proc"],
-        within_s: 30,
-        play: |home| super::in_namespace(home, "-m", "mount -t tmpfs none /proc", &BRIEF),
-    },
-    Fault {
-        name: "no room in /dev/shm",
-        codes: MEASURED,
-        says: &["5 measured"],
-        within_s: 30,
-        play: |home| {
-            let case = ["run", "futex,semaphore,condvar,shm-ring,posix-mq?place=same-cpu"];
-            let shm = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm";
-            super::in_namespace(home, "-m", shm, &[&case[..], &JSON[..]].concat()).map(counted)
-        },
-    },
-    Fault {
-        name: "a loopback that is down",
-        codes: MEASURED,
-        says: &["1 measured", "4 skipped", "`ip link set lo up`"],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "explain by a user without rights",
+        &[2],
+        &["cannot record the kernel's events", "run as root"],
+        30,
+        |home| by_nobody(home, &UNEXPLAINED),
+    ),
+    fault("no /proc", &[1, 2], &["/proc"], 30, |home| {
+        super::in_namespace(home, "-m", "mount -t tmpfs none /proc", &BRIEF)
+    }),
+    fault("no room in /dev/shm", MEASURED, &["5 measured"], 30, |home| {
+        let case = ["run", "futex,semaphore,condvar,shm-ring,posix-mq?place=same-cpu"];
+        let shm = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm";
+        super::in_namespace(home, "-m", shm, &[&case[..], &JSON[..]].concat()).map(counted)
+    }),
+    fault(
+        "a loopback that is down",
+        MEASURED,
+        &["1 measured", "4 skipped", "`ip link set lo up`"],
+        30,
+        |home| {
             let stream = "stream/tcp-sendmsg?place=free";
             let case = ["run", "tcp,udp,websocket,pipe?place=same-cpu", stream];
             super::in_namespace(home, "-n", "true", &[&case[..], &JSON[..]].concat()).map(counted)
         },
-    },
-    Fault {
-        name: "one CPU: what needs two is skipped",
-        codes: MEASURED,
-        says: &["two CPUs", "\"status\": \"measured\""],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "one CPU: what needs two is skipped",
+        MEASURED,
+        &["two CPUs", "\"status\": \"measured\""],
+        30,
+        |home| {
             let one = || hopcost_probe::sys::pin(0);
             Ok(limited(home, &[&["run", "pipe"], &JSON[..]].concat(), one))
         },
-    },
-    Fault {
-        name: "a trial's CPU is taken from it",
-        codes: &[0],
-        says: &["\"pinned\":false"],
-        within_s: 30,
-        play: |home| {
-            let id = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
-            let (child, workers) = endless_with(home, &[id, "--count", "200000"]);
-            for pid in workers {
-                hopcost_probe::sys::confine(pid, &[1]).map_err(|_| "there is one CPU")?;
-            }
-            Ok(child.finish())
-        },
-    },
+    ),
+    fault("a trial's CPU is taken from it", &[0], &["\"pinned\":false"], 30, |home| {
+        let id = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+        let (child, workers) = endless_with(home, &[id, "--count", "200000"]);
+        for pid in workers {
+            hopcost_probe::sys::confine(pid, &[1]).map_err(|_| "there is one CPU")?;
+        }
+        Ok(child.finish())
+    }),
 ];
 
 /// Runs a command with limits or rights changed between fork and exec.
@@ -289,19 +205,9 @@ fn tracefs_is_mounted() -> bool {
 
 /// Runs it by a user who owns nothing, in a folder where all may write.
 fn by_nobody(home: &Home, arguments: &[&str]) -> Played {
-    use std::os::unix::fs::PermissionsExt;
-    // SAFETY: no arguments.
-    if unsafe { libc::geteuid() } != 0 {
-        return Err("this user is nobody special, so all other rows have tried it");
-    }
-    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o777)).expect("a mode");
-    // The binary's own folder may be closed to others.
-    let copy = home.path().join("hopcost");
-    std::fs::copy(hopcost_path(), &copy).expect("to copy");
-    let inner = home.hopcost(arguments);
-    let mut command = Command::new(&copy);
-    command.args(arguments).current_dir(home.path()).uid(NOBODY).gid(NOBODY);
-    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let command = home.hopcost_by_stranger(arguments);
+    let mut command =
+        command.ok_or("this user is nobody special, so all other rows have tried it")?;
     Ok(command.finish())
 }
 

@@ -38,6 +38,17 @@ struct Fault {
     play: fn(&Home) -> Played,
 }
 
+/// A row: name, exit codes, what is said, the most seconds that it takes, and how it is played.
+const fn fault(
+    name: &'static str,
+    codes: &'static [i32],
+    says: &'static [&'static str],
+    within_s: u64,
+    play: fn(&Home) -> Played,
+) -> Fault {
+    Fault { name, codes, says, within_s, play }
+}
+
 /// How hopcost ended, or why this machine cannot tell.
 type Played = Result<Output, &'static str>;
 
@@ -100,25 +111,6 @@ fn faults_are_survived() {
     let (tried, failed) = (tried.into_inner(), failed.into_inner().expect("no panic"));
     println!("{} of {tried} faults survived", tried - failed.len());
     assert!(failed.is_empty(), "not survived: {failed:#?}");
-}
-
-/// In the background of a script, by nohup(1), by a scheduler, by a service.
-#[test]
-fn faults_are_survived_however_the_tests_are_started() {
-    let _alone = alone();
-    for how in [
-        "trap '' INT HUP QUIT; exec \"$@\"",
-        "exec \"$@\" <&-",
-        "exec setsid -w \"$@\"",
-        "\"$@\" & wait $!",
-    ] {
-        let mut command = Command::new("sh");
-        command.args(["-c", how, "sh"]).arg(std::env::current_exe().expect("this binary"));
-        command.args(["--exact", "faults::faults_are_survived", "--nocapture"]);
-        let output = command.env("HOPCOST_FAULT", "SIGINT of the far end").finish();
-        let said = said(&output);
-        assert!(said.contains("1 of 1 faults survived"), "{how}: {}", briefly(&said));
-    }
 }
 
 /// Plays a fault and looks at what is so after it; panics where it is not survived.

@@ -53,19 +53,12 @@ pub fn terminated(child: &mut Child) -> ExitStatus {
     status
 }
 
-/// What begins the name of the run of 500 cases, which stands where the memory is.
-pub const FILE_OF_500: &str = "/dev/shm/hopcost-500.";
-
 /// Names that hopcost could leave behind.
 pub fn names(home: &Home) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for place in [Path::new("/dev/shm"), Path::new("/dev/mqueue"), home.path()] {
         for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-            let name = entry.path().display().to_string();
-            // A file of another row, which removes it.
-            if !name.starts_with(FILE_OF_500) {
-                names.insert(name);
-            }
+            names.insert(entry.path().display().to_string());
         }
     }
     let queues = std::fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();

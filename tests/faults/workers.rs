@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::{Fault, MEASURED, Played, children_of, terminated, until};
+use super::{Fault, MEASURED, Played, children_of, fault, terminated, until};
 use crate::support::Home;
 use crate::support::wait::InTime;
 
@@ -13,37 +13,21 @@ const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/ro
 /// Failed cases: a name, why it failed, and what the worker or the peer is told to do.
 macro_rules! told {
     ($play:ident: $($name:literal, $says:literal, $how:literal;)+) => {
-        &[$(Fault {
-            name: $name,
-            codes: &[1],
-            says: &[$says],
-            within_s: 30,
-            play: |home| $play(home, $how),
-        }),+]
+        &[$(fault($name, &[1], &[$says], 30, |home| $play(home, $how))),+]
     };
 }
 
 pub const FAULTS: &[Fault] = &[
-    Fault {
-        name: "a worker answers late",
-        codes: MEASURED,
-        says: &["\"status\": \"measured\""],
-        within_s: 30,
-        play: |home| mock(home, "slow@attach"),
-    },
-    Fault {
-        name: "a worker never answers",
-        codes: &[1],
-        says: &["no answer within its deadline"],
-        within_s: 30,
-        play: |home| {
-            let suite = "name = \"brief\"\nabout = \"a\"\nrounds = 1\n[trial]\nmeasure = \"1ms\"\n\
+    fault("a worker answers late", MEASURED, &["\"status\": \"measured\""], 30, |home| {
+        mock(home, "slow@attach")
+    }),
+    fault("a worker never answers", &[1], &["no answer within its deadline"], 30, |home| {
+        let suite = "name = \"brief\"\nabout = \"a\"\nrounds = 1\n[trial]\nmeasure = \"1ms\"\n\
                          deadline = \"500ms\"\n[[cases]]\nselect = \"call/syscall\"\n";
-            std::fs::write(home.path().join("brief.toml"), suite).expect("to write");
-            let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
-            Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").finish())
-        },
-    },
+        std::fs::write(home.path().join("brief.toml"), suite).expect("to write");
+        let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
+        Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").finish())
+    }),
 ];
 
 pub const OF_HOPCOST: &[Fault] = told! { mock:
@@ -52,7 +36,6 @@ pub const OF_HOPCOST: &[Fault] = told! { mock:
     "a worker leaves in a phase", "ended with exit code 7", "exit@run";
     "a worker gives up", "the mock does not feel well", "fail@run";
     "a worker floods its output", "a line of more than 262144 bytes", "flood@run";
-    "a worker floods with replies", "does not answer `attach`", "flood-lines@attach";
     "a worker answers with control characters", "which is no reply", "garbage@attach";
     "a worker answers something else", "does not answer `run`", "wrong-reply@run";
     "a worker answers twice", "it answered more than it was asked", "twice@run";
@@ -70,32 +53,28 @@ pub const OF_OTHERS: &[Fault] = told! { rogue:
 pub const SILENT: &[Fault] = told! { silent:
     "a worker of another runtime never answers", "passed its deadline", "never@run";
     "a worker of another runtime answers half a line", "passed its deadline", "half@run";
-    "a worker of another runtime floods its output", "a line of more than 262144 bytes", "flood@run";
-    "a worker of another runtime floods with replies", "does not answer `attach`", "flood-lines@attach";
 };
 
 pub const STOPPED: &[Fault] = &[
-    Fault {
-        name: "SIGTERM while a worker of another runtime does not say what it is",
-        codes: &[130],
-        says: &["interrupted"],
-        within_s: 20,
-        play: |home| stopped(home, "never@describe"),
-    },
-    Fault {
-        name: "SIGTERM while a worker of another runtime has answered half a line",
-        codes: &[130],
-        says: &[],
-        within_s: 20,
-        play: |home| stopped(home, "half@run"),
-    },
+    fault(
+        "SIGTERM while a worker of another runtime does not say what it is",
+        &[130],
+        &["interrupted"],
+        20,
+        |home| stopped(home, "never@describe"),
+    ),
+    fault(
+        "SIGTERM while a worker of another runtime has answered half a line",
+        &[130],
+        &[],
+        20,
+        |home| stopped(home, "half@run"),
+    ),
 ];
 
 pub const PEERS: &[Fault] = told! { peer:
     "a peer hangs at its first message", "deadline", "hang";
-    "the other peer hangs at its first message", "deadline", "hang-callee";
     "a peer aborts at a message", "was killed by signal 6", "crash";
-    "the other peer aborts at a message", "was killed by signal 6", "crash-callee";
     "a peer sends a message with a flipped bit", "did not arrive as it was sent", "corrupt";
     "a peer answers with a flipped bit", "did not arrive as it was sent", "corrupt-callee";
 };

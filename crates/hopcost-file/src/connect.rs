@@ -12,13 +12,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{DOING_READ, Error, Result, beside};
+use crate::error::{DOING_READ, Error, IS_DIRECTORY, Kind, Result, beside};
 use crate::limits::{Limits, SCHEMA_STEPS, VALUE_MAX_BYTES};
 use crate::schema::{APPLICATION_ID, check_version};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+const NOT_REGULAR: &str = "this is not a regular file";
 const DOING_COPY: &str = "copy it to settle a killed run";
 
 /// What lies where SQLite looks for a file beside a run.
@@ -39,30 +40,34 @@ fn look_beside(path: &Path, suffix: &str) -> Result<Beside> {
     match fs::symlink_metadata(&beside) {
         Ok(found) if found.uid() != owner && !is_trusted(&found) => Ok(Beside::Strangers),
         Ok(found) if found.is_file() => Ok(Beside::Own(found.len())),
-        Ok(_) => Err(Error::NotRegular(beside)),
+        Ok(_) => Err(Error::because(&beside, NOT_REGULAR)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Beside::Own(0)),
         Err(error) => Err(Error::io(&beside, DOING_READ, error)),
     }
 }
 
-/// Whether nobody but this user and root, and with `Group::Trusted` those in the files'
-/// groups, can put another file in the place of a run or of what lies beside it.
-fn is_ours_alone(path: &Path, group: Group) -> bool {
-    let others = if group == Group::Trusted { 0o002 } else { 0o022 };
+/// Whether nobody but this user, root and those in the files' groups can put another file in the
+/// place of a run or of what lies beside it.
+fn is_ours_alone(path: &Path) -> bool {
     let ours = |at: &Path| match fs::symlink_metadata(at) {
         Ok(found) => {
             let sticky = found.is_dir() && found.mode() & 0o1000 != 0;
-            is_trusted(&found) && (found.mode() & others == 0 || sticky)
+            is_trusted(&found) && (found.mode() & 0o002 == 0 || sticky)
         }
         Err(_) => false,
     };
     path.ancestors().all(ours) && ours(&beside(path, "-journal"))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Trusted,
-    Distrusted,
+/// Refuses what another user has put, or may have put, beside a file that is to be written.
+fn ensure_ours_beside(path: &Path, may_have_wal: bool) -> Result<()> {
+    for (suffix, may_hold_bytes) in [("-wal", may_have_wal), ("-journal", is_ours_alone(path))] {
+        match look_beside(path, suffix)? {
+            Beside::Own(bytes) if bytes == 0 || may_hold_bytes => {}
+            _ => return Err(Error::of(Kind::Shared, &beside(path, suffix))),
+        }
+    }
+    Ok(())
 }
 
 /// Checks by type and header that `path` is a run file of a known format, and
@@ -75,10 +80,7 @@ pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
 pub(crate) fn check_index(path: &Path) -> Result<PathBuf> {
     checked(path, |path, header| match header.starts_with(MAGIC) {
         true => Ok(()),
-        false => Err(Error::NotAFleet {
-            path: path.to_owned(),
-            why: "it is not an SQLite database".to_owned(),
-        }),
+        false => Err(Error::not_a_fleet(path, NO_DATABASE)),
     })
 }
 
@@ -87,10 +89,10 @@ fn checked(path: &Path, header_of: impl Fn(&Path, &[u8]) -> Result<()>) -> Resul
     // Before opening: opening a named pipe would wait for its writer.
     let meta = fs::metadata(path).map_err(io)?;
     if meta.is_dir() {
-        return Err(Error::Directory(path.to_owned()));
+        return Err(Error::because(path, IS_DIRECTORY));
     }
     if !meta.is_file() {
-        return Err(Error::NotRegular(path.to_owned()));
+        return Err(Error::because(path, NOT_REGULAR));
     }
     let mut header = Vec::with_capacity(HEADER_BYTES);
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
@@ -103,6 +105,7 @@ fn big_endian(header: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?))
 }
 
+const NO_DATABASE: &str = "it is not an SQLite database";
 /// How an SQLite database begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Bytes of an SQLite database's header.
@@ -110,16 +113,17 @@ const HEADER_BYTES: usize = 100;
 
 /// The header, <https://www.sqlite.org/fileformat.html> section 1.3.
 fn check_header(path: &Path, header: &[u8]) -> Result<()> {
-    let not_a_run = |why: &str| Err(Error::NotARun { path: path.to_owned(), why: why.to_owned() });
+    let not_a_run =
+        |why: &str| Err(Error::because(path, format!("is not a hopcost run file: {why}")));
     if header.is_empty() {
-        return Err(Error::Empty(path.to_owned()));
+        return Err(Error::of(Kind::Empty, path));
     }
     if !header.starts_with(MAGIC) {
-        return not_a_run("it is not an SQLite database");
+        return not_a_run(NO_DATABASE);
     }
     let (Some(version), Some(application)) = (big_endian(header, 60), big_endian(header, 68))
     else {
-        return Err(damaged(path, "it ends within its header".to_owned()));
+        return Err(Error::damaged(path, "it ends within its header"));
     };
     if application != APPLICATION_ID {
         return not_a_run("it is the SQLite database of something else");
@@ -256,35 +260,23 @@ fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
 ///
 /// A process killed inside a commit leaves a journal that undoes the unfinished
 /// trial; SQLite applies it when the file is next opened for writing. So that is
-/// done here, on the file where nobody else can write and on a copy where not.
+/// done here, on a copy: reading changes no file.
 /// What a stranger has put beside it is not the run's, and not looked at.
 pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
-    let as_it_is = || {
-        let opened = immutable(path).and_then(proved);
-        opened.map_err(|error| Error::sqlite(path, DOING_READ, error))
-    };
-    let journal_bytes = match (look_beside(path, "-journal")?, look_beside(path, "-wal")?) {
-        (Beside::Strangers, _) | (_, Beside::Strangers) => return as_it_is(),
+    let sqlite = |error| Error::sqlite(path, DOING_READ, error);
+    let as_it_is = || immutable(path).and_then(proved);
+    let has_journal = match (look_beside(path, "-journal")?, look_beside(path, "-wal")?) {
+        (Beside::Strangers, _) | (_, Beside::Strangers) => return as_it_is().map_err(sqlite),
         (Beside::Own(_), Beside::Own(1..)) => return settled_copy(path, folder),
         // Anything else would write beside it.
-        (Beside::Own(0), Beside::Own(0)) if is_wal(path) => return as_it_is(),
-        (Beside::Own(journal_bytes), Beside::Own(0)) => journal_bytes,
+        (Beside::Own(0), Beside::Own(0)) if is_wal(path) => return as_it_is().map_err(sqlite),
+        (Beside::Own(journal_bytes), Beside::Own(0)) => journal_bytes > 0,
     };
-    let is_ours_alone = journal_bytes > 0 && is_ours_alone(path, Group::Distrusted);
-    let first = match read_only(path) {
-        Ok(conn) => return Ok(conn),
-        Err(error) => error,
-    };
-    if journal_bytes > 0 {
-        if is_ours_alone
-            && try_reading(path, OpenFlags::SQLITE_OPEN_READ_WRITE).is_ok()
-            && let Ok(conn) = read_only(path)
-        {
-            return Ok(conn);
-        }
-        return settled_copy(path, folder);
+    match read_only(path) {
+        Ok(conn) => Ok(conn),
+        Err(_) if has_journal => settled_copy(path, folder),
+        Err(first) => as_it_is().map_err(|_| sqlite(first)),
     }
-    immutable(path).and_then(proved).map_err(|_| Error::sqlite(path, DOING_READ, first))
 }
 
 fn header_of(path: &Path) -> Option<[u8; HEADER_BYTES]> {
@@ -314,7 +306,7 @@ pub(crate) fn own_journal(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match fs::symlink_metadata(&journal) {
                 Ok(found) if found.is_file() && is_trusted(&found) => Ok(()),
-                _ => Err(Error::Shared(journal)),
+                _ => Err(Error::of(Kind::Shared, &journal)),
             }
         }
         // Then SQLite says so, where that is what stands in the way.
@@ -340,18 +332,12 @@ pub(crate) fn indexing(path: &Path) -> Result<Connection> {
     const DOING: &str = "index it";
     let owner = fs::symlink_metadata(path).map_err(|error| Error::io(path, DOING, error))?;
     if !is_trusted(&owner) {
-        return Err(Error::Shared(path.to_owned()));
+        return Err(Error::of(Kind::Shared, path));
     }
-    for suffix in ["-wal", "-journal"] {
-        match look_beside(path, suffix)? {
-            Beside::Own(0) => {}
-            Beside::Own(_) if suffix == "-journal" && is_ours_alone(path, Group::Trusted) => {}
-            _ => return Err(Error::Shared(beside(path, suffix))),
-        }
-    }
+    ensure_ours_beside(path, false)?;
     if is_wal(path) {
-        let why = "it keeps a write-ahead log, in which a killed program leaves rows".to_owned();
-        return Err(Error::NotAFleet { path: path.to_owned(), why });
+        let why = "it keeps a write-ahead log, in which a killed program leaves rows";
+        return Err(Error::not_a_fleet(path, why));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
@@ -368,13 +354,7 @@ pub(crate) fn indexing(path: &Path) -> Result<Connection> {
 /// Opens a checked file to append to it.
 pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     const DOING: &str = "resume it";
-    for suffix in ["-wal", "-journal"] {
-        match look_beside(path, suffix)? {
-            Beside::Own(0) => {}
-            Beside::Own(_) if suffix == "-wal" || is_ours_alone(path, Group::Trusted) => {}
-            _ => return Err(Error::Shared(beside(path, suffix))),
-        }
-    }
+    ensure_ours_beside(path, true)?;
     own_journal(path)?;
     let sqlite = |error| Error::sqlite(path, DOING, error);
     let conn = append(path).map_err(sqlite)?;
@@ -383,24 +363,21 @@ pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     let sound: String =
         conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sqlite)?;
     if sound != "ok" {
-        return Err(damaged(path, sound));
+        return Err(Error::damaged(path, sound));
     }
     let header = header_of(path).unwrap_or([0; HEADER_BYTES]);
     if !matches!(header[18], 1 | 2) {
         let why = format!("its header says version {} of writing, not 1 or 2", header[18]);
-        return Err(damaged(path, why));
+        return Err(Error::damaged(path, why));
     }
     let pages: i64 =
         conn.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(sqlite)?;
     let (first, free) = (big_endian(&header, 32), big_endian(&header, 36).unwrap_or(-1));
     if !(0..pages).contains(&free.into()) || (first == Some(0)) != (free == 0) {
-        return Err(damaged(path, format!("its header says {free} free pages of {pages}")));
+        let why = format!("its header says {free} free pages of {pages}");
+        return Err(Error::damaged(path, why));
     }
     Ok(conn)
-}
-
-fn damaged(path: &Path, why: String) -> Error {
-    Error::Damaged { path: path.to_owned(), why, readable_trials: 0 }
 }
 
 #[cfg(test)]

@@ -90,8 +90,7 @@ impl Fleet {
     /// Opens the index of a fleet to write into it too.
     ///
     /// # Errors
-    /// [`Error::NotAFleet`] and those of a file; [`Error::Denied`] and [`Error::Shared`] where it can be read but
-    /// not written.
+    /// Also where it can be read but not written.
     pub fn open(directory: &Path) -> Result<Self> {
         Self::by(directory, connect::indexing)
     }
@@ -107,9 +106,8 @@ impl Fleet {
     fn by(directory: &Path, open: impl Fn(&Path) -> Result<Connection>) -> Result<Self> {
         let path = directory.join(NAME);
         if directory.is_dir() && fs::symlink_metadata(&path).is_err() {
-            let why =
-                "the directory has no fleet.sqlite, which `hopcost fleet run` makes".to_owned();
-            return Err(Error::NotAFleet { path: directory.to_owned(), why });
+            let why = "the directory has no fleet.sqlite, which `hopcost fleet run` makes";
+            return Err(Error::not_a_fleet(directory, why));
         }
         let path = connect::check_index(&path)?;
         let io = |error| Error::io(directory, "read it", error);
@@ -221,9 +219,7 @@ impl Fleet {
     fn sqlite(&self, error: rusqlite::Error) -> Error {
         match error.sqlite_error_code() {
             // A table or a column that is not there.
-            Some(rusqlite::ErrorCode::Unknown) | None => {
-                Error::NotAFleet { path: self.path.clone(), why: error.to_string() }
-            }
+            Some(rusqlite::ErrorCode::Unknown) | None => Error::not_a_fleet(&self.path, error),
             _ => Error::sqlite(&self.path, "read it", error),
         }
     }

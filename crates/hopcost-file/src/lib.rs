@@ -12,7 +12,6 @@
 //! This crate knows no statistic and reads no clock.
 
 mod connect;
-mod derived;
 mod document;
 mod error;
 mod fleet;
@@ -26,13 +25,12 @@ mod trace;
 mod write;
 
 pub use connect::MakeFolder;
-pub use derived::{EstimateRow, Recomputed, recomputed};
 pub use document::as_read;
-pub use error::{Error, Result};
+pub use error::{Error, Kind, Result};
 pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
 pub use id::{new_id, utc};
 pub use read::{finished, open};
 
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
-pub use write::{RunFile, open_for_resume};
+pub use write::{EstimateRow, RunFile, open_for_resume};

@@ -20,9 +20,6 @@ pub(crate) const TRIALS_OF_CASE_MAX: u32 = 10_000;
 /// Trials of a file of 100 MB.
 pub(crate) const TRIALS_MAX: usize = 200_000;
 
-/// Estimates of a file of 100 MB.
-pub(crate) const ESTIMATES_MAX: usize = 2_000_000;
-
 /// Elements of all lists in the documents of a file of 100 MB.
 pub(crate) const ELEMENTS_MAX: usize = 5_000_000;
 

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::connect::{self, MakeFolder};
 use crate::document;
-use crate::error::{Cell, DOING_READ, Error, Problem, Result};
+use crate::error::{Cell, DOING_READ, Error, Kind, Problem, Result};
 use crate::limits::{CASES_MAX, ELEMENTS_MAX, LIST_MAX, Limits, OPERATIONS_MAX, TICKS_MAX};
 use crate::limits::{TRIALS_MAX, TRIALS_OF_CASE_MAX, WORKERS_MAX};
 use crate::{samples, schema, trace};
@@ -24,14 +24,11 @@ use crate::{samples, schema, trace};
 /// settled where nobody else can write to it, or on a copy in what `folder` makes.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Directory`], [`Error::Denied`],
-/// [`Error::NotARun`], [`Error::Format`], [`Error::Empty`]; [`Error::Damaged`]
-/// with the number of trials that can still be read; [`Error::Content`] for what
-/// hopcost would never have written.
+/// In one line, for what is not there, cannot be read, is damaged, or is nothing that hopcost
+/// would have written.
 pub fn open(path: &Path, folder: &MakeFolder) -> Result<RawRun> {
     let path = connect::check_file(path)?;
-    let read = || run(&connect::reading(&path, folder)?, &path);
-    read().map_err(|error| count_readable(error, &path))
+    run(&connect::reading(&path, folder)?, &path)
 }
 
 /// `(case, round)` of every trial of a run, failed ones included.
@@ -39,33 +36,8 @@ pub fn finished(run: &RawRun) -> BTreeSet<(u32, u32)> {
     run.trials.iter().map(|trial| (trial.case, trial.round)).collect()
 }
 
-/// Adds to a damage report how many trials can still be read.
-pub(crate) fn count_readable(error: Error, path: &Path) -> Error {
-    let Error::Damaged { path: told, why, .. } = error else { return error };
-    let count = || -> rusqlite::Result<u64> {
-        let mut conn = connect::immutable(path)?;
-        let limits = Limits::of(fs::metadata(path).map_or(0, |found| found.len()));
-        connect::bound(&mut conn, limits.steps())?;
-        conn.pragma_update(None, "trusted_schema", false)?;
-        // Without this SQLite refuses a file that is shorter than its header says.
-        conn.pragma_update(None, "writable_schema", true)?;
-        let mut query = conn.prepare("SELECT samples FROM trial NOT INDEXED ORDER BY trial")?;
-        let mut rows = query.query([])?;
-        let (mut count, mut left) = (0, limits.samples());
-        while let Ok(Some(row)) = rows.next()
-            && let Ok(blob) = row.get_ref(0)?.as_blob()
-            && let Ok(found) = samples::unpack(blob, left.min(samples::MAX_PER_TRIAL))
-        {
-            left -= found.len();
-            count += 1;
-        }
-        Ok(count)
-    };
-    Error::Damaged { path: told, why, readable_trials: count().unwrap_or(0) }
-}
-
 /// A file that is read.
-pub(crate) struct Source<'a> {
+struct Source<'a> {
     conn: &'a Connection,
     path: &'a Path,
     limits: Limits,
@@ -79,15 +51,6 @@ pub(crate) struct Source<'a> {
 
 /// Reads a run, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
-    of_file(conn, path, of_source)
-}
-
-/// Reads some of a run, as of one moment.
-pub(crate) fn of_file<T>(
-    conn: &Connection,
-    path: &Path,
-    read: impl FnOnce(&Source<'_>) -> Result<T>,
-) -> Result<T> {
     let sqlite = |error| Error::sqlite(path, DOING_READ, error);
     let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
     let objects: i64 = conn
@@ -95,7 +58,7 @@ pub(crate) fn of_file<T>(
         .map_err(sqlite)?;
     if objects == 0 {
         // Killed while creating; the journal has just undone the rest.
-        return Err(Error::Empty(path.to_owned()));
+        return Err(Error::of(Kind::Empty, path));
     }
     // The header is not the last word: a journal may have changed it since.
     let version = schema::version(conn).map_err(sqlite)?;
@@ -114,19 +77,19 @@ pub(crate) fn of_file<T>(
         elements_left: limits.rows(ELEMENTS_MAX).into(),
         samples_left: limits.samples().into(),
     };
-    let found = read(&source)?;
+    let found = source.run()?;
     drop(snapshot);
     Ok(found)
 }
 
 impl Source<'_> {
     /// A line for what hopcost would never have written.
-    fn wrong<T>(&self, place: impl Into<String>, why: impl Into<String>) -> Result<T> {
-        Err(Error::Content { path: self.path.to_owned(), place: place.into(), why: why.into() })
+    fn wrong<T>(&self, place: &str, why: &str) -> Result<T> {
+        Err(Error::content(self.path, place, why))
     }
 
     /// Every row of a table, by the number in its first column.
-    pub(crate) fn rows<T>(
+    fn rows<T>(
         &self,
         (table, columns): (&str, &str),
         rows_max: usize,
@@ -141,7 +104,7 @@ impl Source<'_> {
         let mut out: Vec<(i64, T)> = Vec::new();
         while let Some(row) = cursor.next().map_err(sqlite)? {
             if out.len() == most {
-                return self.wrong(table, format!("it has more than {most} rows"));
+                return self.wrong(table, &format!("it has more than {most} rows"));
             }
             let of_row = || Ok((row.get::<_, i64>(0)?, get(row)?));
             let place = || match table {
@@ -149,7 +112,7 @@ impl Source<'_> {
                 _ => format!("{table} {}", out.len() + 1),
             };
             let read: Cell<(i64, T)> = of_row();
-            let read = read.map_err(|problem| problem.reading(self.path, DOING_READ, place()));
+            let read = read.map_err(|problem| problem.reading(self.path, &place()));
             out.push(read?);
         }
         out.sort_by_key(|row| row.0);
@@ -174,7 +137,7 @@ impl Source<'_> {
     }
 
     /// The text of a document.
-    pub(crate) fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
+    fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
         let wrong = |what: &str| Problem::Value(format!("{} is {what}", name(row, at)));
         match self.cell(row, at)? {
             ValueRef::Text(bytes) => {
@@ -235,6 +198,53 @@ impl Source<'_> {
         Self::take(&self.samples_left, rest, why)?;
         Ok(trial)
     }
+
+    /// The run, whose trials come last: much of them follows from the rest.
+    fn run(&self) -> Result<RawRun> {
+        let runs = self.rows(("run", "position, document"), 1, |row| self.document(row, 1))?;
+        let Ok([mut run]) = <[RawRun; 1]>::try_from(runs) else {
+            return self.wrong("run", "it should have one row");
+        };
+        let after = run.host_after.as_ref().map_or(0, |host| host.readings.len());
+        for (what, found, most) in [
+            ("cases", run.plan.cases.len(), CASES_MAX),
+            ("clocks", run.clocks.len().max(run.clocks_after.len()), LIST_MAX),
+            ("readings of the host", run.host_before.readings.len().max(after), LIST_MAX),
+            ("yardsticks", run.yardsticks.len(), LIST_MAX),
+            ("workers", run.workers.len(), WORKERS_MAX),
+        ] {
+            if found > most {
+                return self.wrong("run", &format!("it has {found} {what}, more than {most}"));
+            }
+        }
+        let mut ids = BTreeSet::new();
+        let twice = run.plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone()));
+        // The baseline of a comparison is compared with itself.
+        if let Some(twice) = twice.filter(|_| run.plan.comparison.is_none()) {
+            return self.wrong("run", &format!("plan has the case {twice} twice"));
+        }
+        let mut known = run.yardsticks.iter().filter_map(|one| one.reference.as_ref());
+        if known.any(|known| known.operation_ns <= 0.0) {
+            return self.wrong("run", "the reference of a yardstick is no time");
+        }
+        let trials = self.rows(("trial", TRIAL), TRIALS_MAX, |row| self.trial(row))?;
+        let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
+        for (at, trial) in trials.iter().enumerate() {
+            let of_case = trials_of.entry(trial.case).or_default();
+            let wrong = if !of_case.insert(trial.round) {
+                Some(format!("case {} is measured twice in round {}", trial.case, trial.round))
+            } else if of_case.len() > TRIALS_OF_CASE_MAX as usize {
+                Some(format!("case {} has more than {TRIALS_OF_CASE_MAX} trials", trial.case))
+            } else {
+                implausible(trial, &run)
+            };
+            if let Some(why) = wrong {
+                return self.wrong(&format!("trial {}", at + 1), &why);
+            }
+        }
+        run.trials = trials;
+        Ok(run)
+    }
 }
 
 /// Numbers that the blobs of a trial hold; an event is seven.
@@ -254,52 +264,6 @@ fn name(row: &Row<'_>, at: usize) -> String {
 /// What stands in a row of the table `trial`.
 pub(crate) const TRIAL: &str =
     "trial, document, samples_kept, samples, lags, gaps, own_lags, untraced_ns, events";
-
-fn of_source(source: &Source<'_>) -> Result<RawRun> {
-    let runs = source.rows(("run", "position, document"), 1, |row| source.document(row, 1))?;
-    let Ok([mut run]) = <[RawRun; 1]>::try_from(runs) else {
-        return source.wrong("run", "it should have one row");
-    };
-    let after = run.host_after.as_ref().map_or(0, |host| host.readings.len());
-    for (what, found, most) in [
-        ("cases", run.plan.cases.len(), CASES_MAX),
-        ("clocks", run.clocks.len().max(run.clocks_after.len()), LIST_MAX),
-        ("readings of the host", run.host_before.readings.len().max(after), LIST_MAX),
-        ("yardsticks", run.yardsticks.len(), LIST_MAX),
-        ("workers", run.workers.len(), WORKERS_MAX),
-    ] {
-        if found > most {
-            return source.wrong("run", format!("it has {found} {what}, more than {most}"));
-        }
-    }
-    let mut ids = BTreeSet::new();
-    let twice = run.plan.cases.iter().map(PlannedCase::id).find(|id| !ids.insert(id.clone()));
-    // The baseline of a comparison is compared with itself.
-    if let Some(twice) = twice.filter(|_| run.plan.comparison.is_none()) {
-        return source.wrong("run", format!("plan has the case {twice} twice"));
-    }
-    let mut known = run.yardsticks.iter().filter_map(|one| one.reference.as_ref());
-    if known.any(|known| known.operation_ns <= 0.0) {
-        return source.wrong("run", "the reference of a yardstick is no time");
-    }
-    let trials = source.rows(("trial", TRIAL), TRIALS_MAX, |row| source.trial(row))?;
-    let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
-    for (at, trial) in trials.iter().enumerate() {
-        let of_case = trials_of.entry(trial.case).or_default();
-        let wrong = if !of_case.insert(trial.round) {
-            Some(format!("case {} is measured twice in round {}", trial.case, trial.round))
-        } else if of_case.len() > TRIALS_OF_CASE_MAX as usize {
-            Some(format!("case {} has more than {TRIALS_OF_CASE_MAX} trials", trial.case))
-        } else {
-            implausible(trial, &run)
-        };
-        if let Some(why) = wrong {
-            return source.wrong(format!("trial {}", at + 1), why);
-        }
-    }
-    run.trials = trials;
-    Ok(run)
-}
 
 /// What of a trial cannot be, in a run of which everything else is known.
 fn implausible(trial: &RawTrial, run: &RawRun) -> Option<String> {

@@ -10,6 +10,11 @@ use crate::id::is_id;
 /// What a run file is called: its id, and this after a dot.
 pub const EXTENSION: &str = "hopcost";
 
+const NO_HOME: &str = "nowhere to keep runs: neither XDG_DATA_HOME nor HOME is an absolute path; \
+                       set one or give the run file's path";
+/// Ids that are named where a prefix is that of several.
+const IDS_SHOWN: usize = 8;
+
 /// A directory of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
@@ -37,13 +42,13 @@ impl Runs {
     /// `~/.local/share/hopcost/runs` where that is not set.
     ///
     /// # Errors
-    /// [`Error::NoHome`] if neither variable names an absolute path.
+    /// Where neither variable names an absolute path.
     pub fn of_user() -> Result<Self> {
         Self::of(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
     }
 
     fn of(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Result<Self> {
-        let data = data_of(xdg_data_home, home).ok_or(Error::NoHome)?;
+        let data = data_of(xdg_data_home, home).ok_or_else(|| Error::line(NO_HOME))?;
         Ok(Self::new(data.join("hopcost/runs")))
     }
 
@@ -54,7 +59,7 @@ impl Runs {
     /// Where a run with this id belongs. Makes the directory.
     ///
     /// # Errors
-    /// [`Error::Denied`] and the like if the directory cannot be made.
+    /// Where the directory cannot be made.
     pub fn path_for(&self, id: &str) -> Result<PathBuf> {
         let io = |error| Error::io(&self.directory, "create the runs directory", error);
         fs::create_dir_all(&self.directory).map_err(io)?;
@@ -65,7 +70,7 @@ impl Runs {
     /// does not exist yet has none.
     ///
     /// # Errors
-    /// [`Error::Denied`] and the like if the directory cannot be read.
+    /// Where the directory cannot be read.
     pub fn list(&self) -> Result<Vec<RunEntry>> {
         let io = |error| Error::io(&self.directory, "list the runs directory", error);
         let entries = match fs::read_dir(&self.directory) {
@@ -92,8 +97,8 @@ impl Runs {
     /// a path, or the beginning of an id. A file called `last` is `./last`.
     ///
     /// # Errors
-    /// [`Error::NoSuchLast`], [`Error::NoSuchRun`], [`Error::Ambiguous`]. A spec
-    /// with a slash or the extension is a path, whether or not a file is there.
+    /// Where no run, or more than one, is meant. A spec with a slash or the extension is a path,
+    /// whether or not a file is there.
     pub fn resolve(&self, spec: &str) -> Result<PathBuf> {
         if let Some(back) = last(spec) {
             return self.last(spec, back);
@@ -106,16 +111,24 @@ impl Runs {
         if let Some(run) = runs.iter().find(|run| run.id == spec) {
             return Ok(run.path.clone());
         }
-        let mut matches =
-            runs.into_iter().filter(|run| !spec.is_empty() && run.id.starts_with(spec));
-        let no_such = || Error::NoSuchRun { spec: spec.to_owned(), dir: self.directory.clone() };
-        let first = matches.next().ok_or_else(no_such)?;
-        let rest: Vec<_> = matches.map(|run| run.id).collect();
-        if rest.is_empty() {
-            return Ok(first.path);
+        let directory = self.directory.display();
+        let is_meant = |run: &RunEntry| !spec.is_empty() && run.id.starts_with(spec);
+        match runs.into_iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
+            [] => Err(Error::line(format!(
+                "`{spec}` is neither a file nor the beginning of a run's id in {directory}"
+            ))),
+            [one] => Ok(one.path.clone()),
+            several => {
+                let ids = several.iter().take(IDS_SHOWN).map(|run| run.id.as_str());
+                let mut ids = ids.collect::<Vec<_>>().join(", ");
+                if several.len() > IDS_SHOWN {
+                    ids.push_str(&format!(" and {} more", several.len() - IDS_SHOWN));
+                }
+                Err(Error::line(format!(
+                    "`{spec}` is the beginning of several runs' ids ({ids}); write more of it"
+                )))
+            }
         }
-        let candidates = std::iter::once(first.id).chain(rest).collect();
-        Err(Error::Ambiguous { spec: spec.to_owned(), candidates })
     }
 
     fn last(&self, spec: &str, back: usize) -> Result<PathBuf> {
@@ -127,10 +140,11 @@ impl Runs {
             1 => "only one run".to_owned(),
             n => format!("only {n} runs"),
         };
-        runs.into_iter().rev().nth(back).map(|run| run.path).ok_or_else(|| Error::NoSuchLast {
-            spec: spec.to_owned(),
-            dir: self.directory.clone(),
-            held,
+        let found = runs.into_iter().rev().nth(back).map(|run| run.path);
+        found.ok_or_else(|| {
+            let directory = self.directory.display();
+            let line = format!("`{spec}`: {directory} holds {held}; do a run first or give a path");
+            Error::line(line)
         })
     }
 }

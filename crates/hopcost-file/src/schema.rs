@@ -63,7 +63,13 @@ pub(crate) fn version(conn: &Connection) -> rusqlite::Result<i64> {
 pub(crate) fn check_version(path: &Path, found: i64) -> Result<()> {
     match found {
         VERSION => Ok(()),
-        _ => Err(Error::Format { path: path.to_owned(), found, known: VERSION }),
+        _ => Err(Error::because(
+            path,
+            format!(
+                "a run file of format {found}; this hopcost reads format {VERSION} alone: use the \
+                 one that wrote it"
+            ),
+        )),
     }
 }
 
@@ -72,19 +78,15 @@ pub(crate) fn check_version(path: &Path, found: i64) -> Result<()> {
 /// run when a run is resumed.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let sqlite = |error| Error::sqlite(path, "read its tables", error);
-    let content = |place: String, why: &str| {
-        Err(Error::Content { path: path.to_owned(), place, why: why.to_owned() })
-    };
+    let content = |place: &str, why: &str| Err(Error::content(path, place, why));
     for (table, statement) in TABLES {
         let query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
         let found = conn.query_row(query, [table], |row| row.get::<_, String>(0)).optional();
+        let place = format!("table {table}");
         match found.map_err(sqlite)? {
-            None => return content(format!("table {table}"), "it is missing"),
+            None => return content(&place, "it is missing"),
             Some(found) if found != statement => {
-                return content(
-                    format!("table {table}"),
-                    "its columns are not those of the format",
-                );
+                return content(&place, "its columns are not those of the format");
             }
             Some(_) => {}
         }
@@ -92,7 +94,7 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'";
     let triggers: i64 = conn.query_row(query, [], |row| row.get(0)).map_err(sqlite)?;
     if triggers > 0 {
-        return content("schema".to_owned(), "it has a trigger");
+        return content("schema", "it has a trigger");
     }
     Ok(())
 }

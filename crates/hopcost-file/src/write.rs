@@ -7,19 +7,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::columns::{self, CaseParts};
-use hopcost_model::describe::Description;
-use hopcost_model::finding::Finding;
+use hopcost_model::finding::{Finding, Validity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::{Plan, PlannedCase};
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout, Yardstick};
+use hopcost_model::raw::{RawRun, RawTrial, RunAbout};
+use hopcost_model::results::Estimate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::derived::EstimateRow;
-use crate::error::{Cell, Error, Problem, Result, beside};
+use crate::error::{Cell, Error, Kind, Problem, Result, beside};
 use crate::read::TRIAL;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{connect, document, samples, trace};
@@ -39,11 +37,26 @@ pub struct RunFile {
     next_trial: i64,
 }
 
+/// An estimate as it is stored beside a run: a statistic of a case. Times are nanoseconds, as the
+/// statistic's name says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EstimateRow {
+    /// Canonical spelling of the case.
+    pub case_id: String,
+    /// Name with its unit: `p50_ns`, `cost_ns`, `max_ns`, …
+    pub statistic: String,
+    /// The value and its interval.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// Validity of the case's result.
+    pub validity: Validity,
+}
+
 /// Takes the lock that keeps a second hopcost from appending.
 fn lock(path: &Path, file: &File) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(Error::Writing(path.to_owned())),
+        Err(TryLockError::WouldBlock) => Err(Error::of(Kind::Writing, path)),
         Err(TryLockError::Error(error)) => Err(Error::io(path, "lock it", error)),
     }
 }
@@ -53,39 +66,29 @@ fn lock(path: &Path, file: &File) -> Result<()> {
 /// its format.
 ///
 /// # Errors
-/// Those of [`crate::open`]; [`Error::Writing`] while another hopcost appends;
-/// [`Error::Denied`] if the file may not be written.
+/// As of [`crate::open`], and where it may not be written or another hopcost appends to it.
 pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
     const DOING: &str = "resume it";
     let path = connect::check_file(path)?;
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(|error| Error::io(&path, DOING, error))?;
+    let file = OpenOptions::new().read(true).write(true).open(&path);
+    let file = file.map_err(|error| Error::io(&path, DOING, error))?;
     lock(&path, &file)?;
-    let sqlite = |error| Error::sqlite(&path, DOING, error);
-    let opened = (|| {
-        let conn = connect::resuming(&path)?;
-        let mut run = crate::read::run(&conn, &path)?;
-        let trials = std::mem::take(&mut run.trials);
-        let stored = run.clone();
-        run.trials = trials;
-        let last: i64 = conn
-            .query_row("SELECT coalesce(max(trial), 0) FROM trial", [], |row| row.get(0))
-            .map_err(sqlite)?;
-        Ok((conn, stored, run, last))
-    })();
-    let (conn, stored, run, last) = opened.map_err(|error| {
-        connect::leave(&path);
-        crate::read::count_readable(error, &path)
-    })?;
-    let next_trial = last.checked_add(1).ok_or_else(|| Error::Content {
-        path: path.clone(),
-        place: format!("trial {last}"),
-        why: "no number is left for a further trial".to_owned(),
-    })?;
+    let opened = connect::resuming(&path).and_then(|conn| {
+        let run = crate::read::run(&conn, &path)?;
+        let last = "SELECT coalesce(max(trial), 0) FROM trial";
+        let last: rusqlite::Result<i64> = conn.query_row(last, [], |row| row.get(0));
+        let last = last.map_err(|error| Error::sqlite(&path, DOING, error))?;
+        let next_trial = last.checked_add(1).ok_or_else(|| {
+            let why = "no number is left for a further trial";
+            Error::content(&path, &format!("trial {last}"), why)
+        })?;
+        Ok((conn, run, next_trial))
+    });
+    let (conn, mut run, next_trial) = opened.inspect_err(|_| connect::leave(&path))?;
     let finished = crate::read::finished(&run);
+    let trials = std::mem::take(&mut run.trials);
+    let stored = run.clone();
+    run.trials = trials;
     Ok((RunFile { conn, lock: file, path, run: stored, finished, next_trial }, run))
 }
 
@@ -97,9 +100,8 @@ impl RunFile {
     /// Creates the file with everything that is known before the first trial.
     ///
     /// # Errors
-    /// [`Error::Exists`]: nothing is ever overwritten. [`Error::NotFound`]: no
-    /// such directory. [`Error::Denied`], [`Error::Full`], … if the file cannot
-    /// be written; no half-made file is left behind then.
+    /// Where the file is there already, which is never overwritten, or cannot be written; no
+    /// half-made file is left behind then.
     pub fn create(path: &Path, about: &RunAbout, plan: &Plan, before: &Host) -> Result<Self> {
         const DOING: &str = "create it";
         let path = std::path::absolute(path).map_err(|error| Error::io(path, DOING, error))?;
@@ -107,9 +109,9 @@ impl RunFile {
         fs::metadata(directory).map_err(|error| Error::io(directory, "look into it", error))?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::Exists(path.clone()),
+            std::io::ErrorKind::AlreadyExists => Error::of(Kind::Exists, &path),
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Error::Denied { path: directory.to_owned(), doing: "create a file in it" }
+                Error::denied(directory, "create a file in it")
             }
             _ => Error::io(&path, DOING, error),
         })?;
@@ -157,12 +159,13 @@ impl RunFile {
     /// holds.
     ///
     /// # Errors
-    /// [`Error::Deleted`]; [`Error::Damaged`] and the like if others have changed it.
+    /// Where others have deleted or changed it.
     pub fn kept(&self) -> Result<(PathBuf, i64)> {
         const DOING: &str = "count its trials";
         let io = |error| Error::io(&self.path, DOING, error);
         if self.lock.metadata().map_err(io)?.nlink() == 0 {
-            return Err(Error::Deleted(self.path.clone()));
+            let why = "the file was deleted while it was being written; its trials are lost";
+            return Err(Error::because(&self.path, why));
         }
         let link = format!("/proc/self/fd/{}", self.lock.as_raw_fd());
         let place = fs::read_link(link).unwrap_or_else(|_| self.path.clone());
@@ -187,17 +190,23 @@ impl RunFile {
         done.map_err(|problem| problem.storing(path, doing, place))
     }
 
-    /// Stores the run with a change, and does what belongs to it.
-    fn change(
+    /// Stores what is known of the run besides its trials, changed: its clocks, its workers, …
+    ///
+    /// # Errors
+    /// For a number that is not finite or beyond 2^63 - 1; others from below.
+    pub fn change(&mut self, doing: &'static str, change: impl FnOnce(&mut RawRun)) -> Result<()> {
+        self.change_and(doing, change, |_| Ok(()))
+    }
+
+    fn change_and(
         &mut self,
         doing: &'static str,
-        place: &str,
         change: impl FnOnce(&mut RawRun),
         besides: impl FnOnce(&Transaction<'_>) -> Cell<()>,
     ) -> Result<()> {
         let mut run = self.run.clone();
         change(&mut run);
-        self.transaction(doing, place, |tx| {
+        self.transaction(doing, "the run", |tx| {
             besides(tx)?;
             replace(tx, "run", [measured(&run)])
         })?;
@@ -208,7 +217,7 @@ impl RunFile {
     /// Reads back what is stored so far.
     ///
     /// # Errors
-    /// Those of [`crate::open`].
+    /// As of [`crate::open`].
     pub fn so_far(&self) -> Result<RawRun> {
         crate::read::run(&self.conn, &self.path)
     }
@@ -217,10 +226,9 @@ impl RunFile {
     /// when it returns an error, nothing of it is, and it may be tried again.
     ///
     /// # Errors
-    /// [`Error::Unstorable`]: the case is not in the plan, its trial of this round
-    /// is stored already, a count exceeds 2^63 - 1, a time is not finite or
-    /// more than [`crate::samples::MAX_PER_TRIAL`] samples are kept. [`Error::Full`] and
-    /// others from below.
+    /// Where the case is not in the plan, its trial of this round is stored already, a count exceeds
+    /// 2^63 - 1, a time is not finite or more than [`crate::samples::MAX_PER_TRIAL`] samples are
+    /// kept; others from below.
     pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
         const DOING: &str = "store a trial";
         let place = format!("the trial of case {} in round {}", trial.case, trial.round);
@@ -245,88 +253,28 @@ impl RunFile {
         Ok(())
     }
 
-    /// Stores the calibrated clocks, in place of those stored before.
-    ///
-    /// # Errors
-    /// [`Error::Unstorable`] for a reading that is not finite; others from below.
-    pub fn put_clocks(&mut self, clocks: &[ClockReading]) -> Result<()> {
-        let put = |run: &mut RawRun| run.clocks = clocks.to_vec();
-        self.change("store the clocks", "the clocks", put, |_| Ok(()))
-    }
-
-    /// Stores the clocks as calibrated after the last trial, in place of those stored before.
-    ///
-    /// # Errors
-    /// As [`RunFile::put_clocks`].
-    pub fn put_clocks_after(&mut self, clocks: &[ClockReading]) -> Result<()> {
-        let put = |run: &mut RawRun| run.clocks_after = clocks.to_vec();
-        self.change("store the clocks", "the clocks", put, |_| Ok(()))
-    }
-
-    /// Stores the yardsticks, in place of those stored before.
-    ///
-    /// # Errors
-    /// [`Error::Unstorable`] for a reference that is not finite; others from below.
-    pub fn put_yardsticks(&mut self, yardsticks: &[Yardstick]) -> Result<()> {
-        let put = |run: &mut RawRun| run.yardsticks = yardsticks.to_vec();
-        self.change("store the yardsticks", "the yardsticks", put, |_| Ok(()))
-    }
-
-    /// Stores how the workers described themselves, in place of what was stored before.
-    ///
-    /// # Errors
-    /// [`Error::Unstorable`] for a number that is not finite; others from below.
-    pub fn put_workers(&mut self, workers: &[Description]) -> Result<()> {
-        // A description keeps the reasons of its counts to itself.
-        let described = |one: &Description| document::as_read(one).unwrap_or_else(|| one.clone());
-        let put = |run: &mut RawRun| run.workers = workers.iter().map(described).collect();
-        self.change("store the workers", "the workers", put, |_| Ok(()))
-    }
-
-    /// Adds the CPU accounting of a round to that stored before.
-    ///
-    /// # Errors
-    /// [`Error::Unstorable`] for a time beyond 2^63 - 1; others from below.
-    pub fn put_accounting(&mut self, accounting: &[CpuAccounting]) -> Result<()> {
-        let put = |run: &mut RawRun| run.accounting.extend_from_slice(accounting);
-        self.change("store CPU accounting", "CPU accounting", put, |_| Ok(()))
-    }
-
-    /// Marks the run as ended at `ended` (RFC 3339, UTC) on the host as it is now.
-    ///
-    /// # Errors
-    /// Only from below.
-    pub fn finish(&mut self, after: &Host, ended: &str) -> Result<()> {
-        let put = |run: &mut RawRun| {
-            run.about.ended = Some(ended.to_owned());
-            run.host_after = Some(after.clone());
-        };
-        self.change("finish it", "the end of the run", put, |_| Ok(()))
-    }
-
     /// Marks the run as resumed `times` in all. It has no end again, and what was
     /// derived from its trials is dropped.
     ///
     /// # Errors
     /// Only from below.
     pub fn set_resumed(&mut self, times: u32) -> Result<()> {
-        let put = |run: &mut RawRun| {
+        let reopen = |run: &mut RawRun| {
             run.about.resumed = times;
             run.about.ended = None;
             run.host_after = None;
         };
-        let besides = |tx: &Transaction<'_>| {
+        self.change_and("resume it", reopen, |tx| {
             tx.execute_batch("DELETE FROM estimate; DELETE FROM finding")?;
             Ok(())
-        };
-        self.change("resume it", "the run", put, besides)
+        })
     }
 
     /// Stores what was computed from the run, in place of what was stored before,
     /// for people who never read our code. hopcost itself only ever compares with it.
     ///
     /// # Errors
-    /// [`Error::Unstorable`] for a number that is not finite; others from below.
+    /// For a number that is not finite; others from below.
     pub fn put_derived(&mut self, estimates: &[EstimateRow], findings: &[Finding]) -> Result<()> {
         self.transaction("store results", "the results", |tx| {
             replace(tx, "estimate", estimates.iter().map(computed))?;
@@ -448,8 +396,7 @@ mod tests {
         file.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
         let large: Vec<u32> = (0..9_000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
         let refused = file.append_trial(&empty_trial(1, large.clone())).unwrap_err();
-        assert!(matches!(refused, Error::Full(_)), "{refused}");
-        assert!(refused.to_string().contains("disk is full"));
+        assert_eq!(refused.kind(), Kind::Full, "{refused}");
         assert_eq!(trials(&path), 1);
         file.conn.pragma_update_and_check(None, "max_page_count", 1 << 30, |_| Ok(())).unwrap();
         file.append_trial(&empty_trial(1, large)).unwrap();

@@ -4,18 +4,28 @@
 mod cgroup;
 mod cpu;
 mod kernel;
-mod parse;
-mod seen;
-mod several;
 mod table;
 mod virt;
 
-pub(crate) use cgroup::throttled_groups as throttled;
+pub(crate) use cgroup::throttled_groups;
 use hopcost_model::host::{Host, Reading};
 
-use crate::root::Root;
-use seen::{Found, Seen};
+use crate::cpuinfo::CpuInfo;
+use crate::root::{Root, Unreadable};
+use crate::topology::{Topology, topology};
 use table::{Parse, Row, SECTIONS};
+
+/// A value, or the reason why there is none.
+type Found = Result<String, String>;
+
+/// The host, with what several readings share.
+struct Seen<'a> {
+    root: &'a Root,
+    info: Result<CpuInfo, Unreadable>,
+    topology: Topology,
+    /// Ascending, each once.
+    cpus: Vec<u32>,
+}
 
 /// Reads the host. `cpus` are the CPUs whose own readings (`cpuN.…`) are wanted,
 /// usually the used ones; order and repetition do not matter.
@@ -23,56 +33,22 @@ use table::{Parse, Row, SECTIONS};
 /// Keys are stable and every key is always there, except those that exist only
 /// where the thing exists: one `mitigations.…` per file of the kernel.
 pub fn fingerprint(root: &Root, cpus: &[u32]) -> Host {
-    let seen = Seen::new(root, cpus);
+    let mut cpus = cpus.to_vec();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let seen = Seen { root, info: CpuInfo::read(root), topology: topology(root, &cpus), cpus };
     let mut readings = Vec::new();
     for (section, rows) in SECTIONS {
         // Rows of a CPU that follow each other are read CPU by CPU.
         for run in rows.chunk_by(|a, b| a.is_of_cpu() == b.is_of_cpu()) {
             let cpus = if run[0].is_of_cpu() { seen.cpus.as_slice() } else { &[0] };
             for &cpu in cpus {
-                let found = run.iter().flat_map(|row| read(&seen, row, cpu));
+                let found = run.iter().flat_map(|row| seen.read(row, cpu));
                 readings.extend(found.map(|(key, found)| reading(section, key, found)));
             }
         }
     }
     Host { readings }
-}
-
-/// The readings of a row: one, but for those of a directory.
-fn read(seen: &Seen, row: &Row, cpu: u32) -> Vec<(String, Found)> {
-    let number = cpu.to_string();
-    let (key, path) = (row.key.replace("{}", &number), row.path.replace("{}", &number));
-    let text = || seen.text(&path, row.missing);
-    let found = match &row.parse {
-        Parse::Each => return each(seen, row),
-        Parse::Text(words) => text().map(|text| parse::word(words, text)),
-        Parse::OrNone(words) => seen.text_or_empty(&path, row.missing).map(|text| {
-            let text = parse::word(words, text);
-            if text.is_empty() { "none".to_owned() } else { text }
-        }),
-        Parse::Of(find) => {
-            text().and_then(|text| find(&text).ok_or_else(|| Seen::strange(&path, &text)))
-        }
-        Parse::Line(start, find, missing) => text().and_then(|text| {
-            let rest = text.lines().find_map(|line| line.strip_prefix(start));
-            rest.and_then(find).ok_or_else(|| (*missing).to_owned())
-        }),
-        Parse::Info(find) => seen.across(row.missing, find),
-        Parse::Code(find) => find(seen),
-        Parse::OfCpu(find) => find(seen, cpu),
-    };
-    vec![(key, found)]
-}
-
-/// A reading for each file in a directory, which differ from kernel to kernel.
-fn each(seen: &Seen, row: &Row) -> Vec<(String, Found)> {
-    let names = seen.root.names(row.path).unwrap_or_default();
-    if names.is_empty() {
-        let reason = format!("{} does not exist or is empty", row.path);
-        return vec![(format!("{}.all", row.key), Err(reason))];
-    }
-    let text = |name: &String| seen.text(&format!("{}/{name}", row.path), row.missing);
-    names.iter().map(|name| (format!("{}.{name}", row.key), text(name))).collect()
 }
 
 fn reading(section: &str, key: String, found: Found) -> Reading {
@@ -83,4 +59,69 @@ fn reading(section: &str, key: String, found: Found) -> Reading {
         Err(reason) => (None, Some(line(reason))),
     };
     Reading { section: section.to_owned(), key, value, reason }
+}
+
+impl Seen<'_> {
+    /// The readings of a row: one, but for those of a directory.
+    fn read(&self, row: &Row, cpu: u32) -> Vec<(String, Found)> {
+        let number = cpu.to_string();
+        let (key, path) = (row.key.replace("{}", &number), row.path.replace("{}", &number));
+        let found = match &row.parse {
+            Parse::Each => return self.each(row),
+            Parse::Text => self.text(&path, row.missing),
+            Parse::List => {
+                self.root.text_or_empty(&path).map_err(because(row.missing)).map(|text| {
+                    let is_empty = text.is_empty() || text == "(null)";
+                    if is_empty { "none".to_owned() } else { text }
+                })
+            }
+            Parse::Of(find) => self.text(&path, row.missing).and_then(|text| {
+                find(&text).ok_or_else(|| Unreadable::strange(&path, &text).into())
+            }),
+            Parse::Info(find) => self.across(row.missing, find),
+            Parse::Code(find) => find(self, cpu),
+        };
+        vec![(key, found)]
+    }
+
+    /// A reading for each file in a directory, which differ from kernel to kernel.
+    fn each(&self, row: &Row) -> Vec<(String, Found)> {
+        let names = self.root.names(row.path).unwrap_or_default();
+        if names.is_empty() {
+            let reason = format!("{} does not exist or is empty", row.path);
+            return vec![(format!("{}.all", row.key), Err(reason))];
+        }
+        let text = |name: &String| self.text(&format!("{}/{name}", row.path), row.missing);
+        names.iter().map(|name| (format!("{}.{name}", row.key), text(name))).collect()
+    }
+
+    /// The text of a file as a value. `missing` is said where there is no such
+    /// file, if it is not empty; any other trouble explains itself.
+    fn text(&self, path: &str, missing: &str) -> Found {
+        self.root.text(path).map_err(because(missing))
+    }
+
+    /// What `read` finds in /proc/cpuinfo for each CPU asked for, told once if
+    /// it is the same for all; `missing` where no CPU has it.
+    fn across(&self, missing: &str, read: impl Fn(&CpuInfo, u32) -> Option<String>) -> Found {
+        let info = self.info.as_ref().map_err(ToString::to_string)?;
+        let first: Vec<u32> = info.first().into_iter().collect();
+        let cpus = if self.cpus.is_empty() { &first } else { &self.cpus };
+        let found: Vec<(u32, String)> =
+            cpus.iter().filter_map(|&cpu| Some((cpu, read(info, cpu)?))).collect();
+        let Some((_, value)) = found.first() else { return Err(missing.to_owned()) };
+        if found.iter().all(|(_, other)| other == value) {
+            return Ok(value.clone());
+        }
+        let each: Vec<String> = found.iter().map(|(cpu, v)| format!("cpu{cpu}: {v}")).collect();
+        Ok(each.join("; "))
+    }
+}
+
+/// The reason in words.
+fn because(missing: &str) -> impl Fn(Unreadable) -> String {
+    move |error| match error.is_missing && !missing.is_empty() {
+        true => missing.to_owned(),
+        false => error.into(),
+    }
 }

@@ -35,13 +35,11 @@ mod fingerprint;
 mod one_way;
 mod root;
 mod shared_pages;
-mod steal;
 mod topology;
 
-pub use counted::Counted;
+pub use counted::{Counted, steal_ns};
 pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;
 pub use shared_pages::shared_pages;
-pub use steal::steal_ns;
-pub use topology::{CoreKind, CpuPlace, LlcFrom, Topology, last_level_bytes, topology};
+pub use topology::{CoreKind, CpuPlace, Topology, last_level_bytes, topology};

@@ -18,49 +18,31 @@ impl Default for Root {
     }
 }
 
-/// A file that gave no value, and why.
+/// Why a file gave no value, in words that name it as on the real machine (`/proc/stat`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The path as on the real machine (`/proc/stat`), without the root.
-    pub path: String,
-    /// What went wrong.
-    pub why: Why,
-}
-
-/// Why a file gave no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
-    /// There is no such file.
-    Missing,
-    /// It exists, but this user may not read it.
-    Denied,
-    /// It exists and holds nothing.
-    Empty,
-    /// It holds bytes that are not printable text.
-    NotText,
-    /// It holds text that is not what the file is documented to hold.
-    Strange(String),
-    /// Any other error of the operating system.
-    Other(String),
+    reason: String,
+    /// Whether there is no such file.
+    pub is_missing: bool,
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.path;
-        match &self.why {
-            Why::Missing => write!(f, "{path} does not exist"),
-            Why::Denied => write!(f, "no permission to read {path}"),
-            Why::Empty => write!(f, "{path} is empty"),
-            Why::NotText => write!(f, "{path} does not hold text"),
-            Why::Strange(got) => write!(f, "{path} holds `{got}`, which hopcost cannot read"),
-            Why::Other(error) => write!(f, "cannot read {path}: {error}"),
-        }
+        f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl From<Unreadable> for String {
+    fn from(error: Unreadable) -> Self {
+        error.reason
+    }
+}
 
 impl Unreadable {
+    fn because(reason: String) -> Self {
+        Unreadable { reason, is_missing: false }
+    }
+
     /// Text that was read but is not what was expected; cut to a line of 60
     /// characters, since garbage may be long.
     pub(crate) fn strange(path: &str, got: &str) -> Self {
@@ -70,17 +52,20 @@ impl Unreadable {
         if cut.len() < got.len() {
             cut.push('…');
         }
-        Unreadable { path: path.to_owned(), why: Why::Strange(cut) }
+        Self::because(format!("{path} holds `{cut}`, which hopcost cannot read"))
     }
 
     fn io(path: &str, error: &io::Error) -> Self {
-        let why = match error.kind() {
+        match error.kind() {
             // ENOTDIR: a parent is a file, so the path does not exist either.
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Why::Missing,
-            io::ErrorKind::PermissionDenied => Why::Denied,
-            _ => Why::Other(error.to_string()),
-        };
-        Unreadable { path: path.to_owned(), why }
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                Unreadable { reason: format!("{path} does not exist"), is_missing: true }
+            }
+            io::ErrorKind::PermissionDenied => {
+                Self::because(format!("no permission to read {path}"))
+            }
+            _ => Self::because(format!("cannot read {path}: {error}")),
+        }
     }
 }
 
@@ -97,7 +82,7 @@ impl Root {
     /// The bytes of a file, at most 16 MiB of them.
     ///
     /// # Errors
-    /// [`Unreadable`] with the path and the reason.
+    /// [`Unreadable`] with the path and the reason, as of every reading below.
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Unreadable> {
         let failed = |e: io::Error| Unreadable::io(path, &e);
         let mut bytes = Vec::new();
@@ -108,13 +93,10 @@ impl Root {
 
     /// The text of a file without white space and NULs at its ends; may be empty.
     ///
-    /// Control characters other than tabs and line ends make it `NotText`: what
+    /// Control characters other than tabs and line ends make it no text: what
     /// is read here ends up on terminals.
-    ///
-    /// # Errors
-    /// [`Unreadable`] with the path and the reason.
     pub fn text_or_empty(&self, path: &str) -> Result<String, Unreadable> {
-        let not_text = || Unreadable { path: path.to_owned(), why: Why::NotText };
+        let not_text = || Unreadable::because(format!("{path} does not hold text"));
         let text = String::from_utf8(self.bytes(path)?).map_err(|_| not_text())?;
         // Device-tree strings end in NUL.
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -125,30 +107,21 @@ impl Root {
     }
 
     /// As [`Root::text_or_empty`], but an empty file is an error.
-    ///
-    /// # Errors
-    /// [`Unreadable`] with the path and the reason.
     pub fn text(&self, path: &str) -> Result<String, Unreadable> {
         let text = self.text_or_empty(path)?;
         if text.is_empty() {
-            return Err(Unreadable { path: path.to_owned(), why: Why::Empty });
+            return Err(Unreadable::because(format!("{path} is empty")));
         }
         Ok(text)
     }
 
     /// The one number that a file holds.
-    ///
-    /// # Errors
-    /// [`Unreadable`], also where the text is not a number.
     pub fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, Unreadable> {
         let text = self.text(path)?;
         text.parse().map_err(|_| Unreadable::strange(path, &text))
     }
 
     /// The names in a directory, sorted.
-    ///
-    /// # Errors
-    /// [`Unreadable`] with the path and the reason.
     pub fn names(&self, path: &str) -> Result<Vec<String>, Unreadable> {
         let entries = std::fs::read_dir(self.at(path)).map_err(|e| Unreadable::io(path, &e))?;
         let mut names: Vec<String> =
@@ -158,24 +131,15 @@ impl Root {
     }
 
     /// The numbers N of the entries `<prefix>N` in a directory, ascending.
-    ///
-    /// # Errors
-    /// [`Unreadable`] with the path and the reason.
     pub fn numbered(&self, path: &str, prefix: &str) -> Result<Vec<u32>, Unreadable> {
         let names = self.names(path)?;
-        let mut numbers: Vec<u32> = names
-            .iter()
-            .filter_map(|n| n.strip_prefix(prefix))
-            .filter_map(|n| n.parse().ok())
-            .collect();
+        let numbers = names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok());
+        let mut numbers: Vec<u32> = numbers.collect();
         numbers.sort_unstable();
         Ok(numbers)
     }
 
     /// What a symbolic link points to, as text.
-    ///
-    /// # Errors
-    /// [`Unreadable`] with the path and the reason.
     pub fn link(&self, path: &str) -> Result<String, Unreadable> {
         let target = std::fs::read_link(self.at(path)).map_err(|e| Unreadable::io(path, &e))?;
         Ok(target.to_string_lossy().into_owned())
@@ -191,52 +155,30 @@ impl Root {
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Root) {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, content) in files {
-            std::fs::write(dir.path().join(name), content).unwrap();
-        }
-        let root = Root::new(dir.path());
-        (dir, root)
-    }
-
     #[test]
     fn every_kind_of_trouble_has_its_own_reason() {
-        let (_dir, root) = tree(&[
-            ("empty", b""),
-            ("blank", b" \n"),
-            ("binary", b"\xff\xfe\0\x01"),
-            ("escape", b"\x1b[31mred"),
-            ("nul", b"linux,dummy-virt\0"),
-            ("word", b"abc\n"),
-        ]);
-        let why = |path: &str| root.text(path).unwrap_err().why;
-        assert_eq!(why("/empty"), Why::Empty);
-        assert_eq!(why("/blank"), Why::Empty);
-        assert_eq!(why("/binary"), Why::NotText);
-        assert_eq!(why("/escape"), Why::NotText);
-        assert_eq!(why("/none"), Why::Missing);
-        assert_eq!(why("/word/below"), Why::Missing);
-        assert!(matches!(why("/"), Why::Other(_)));
-        assert_eq!(root.text("/nul").unwrap(), "linux,dummy-virt");
-        assert_eq!(root.text_or_empty("/empty").unwrap(), "");
-        let error = root.number::<u64>("/word").unwrap_err();
-        assert_eq!(error.to_string(), "/word holds `abc`, which hopcost cannot read");
-    }
-
-    #[test]
-    fn a_refusal_is_told_apart_from_absence() {
-        let error = io::Error::from(io::ErrorKind::PermissionDenied);
-        let error = Unreadable::io("/sys/x", &error);
-        assert_eq!(error.to_string(), "no permission to read /sys/x");
-    }
-
-    #[test]
-    fn long_garbage_is_cut() {
-        let error = Unreadable::strange("/x", &"é".repeat(500));
-        let Why::Strange(text) = error.why else { panic!("not strange") };
-        assert_eq!(text.chars().count(), 61);
-        let error = Unreadable::strange("/x", "one\ntwo");
-        assert_eq!(error.why, Why::Strange("one…".into()));
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path());
+        for (content, expected) in [
+            (&b"linux,dummy-virt\0"[..], Ok("linux,dummy-virt")),
+            (b" \n", Err("/x is empty")),
+            (b"\xff\xfe\0\x01", Err("/x does not hold text")),
+            (b"\x1b[31mred", Err("/x does not hold text")),
+        ] {
+            std::fs::write(dir.path().join("x"), content).unwrap();
+            assert_eq!(
+                root.text("/x"),
+                expected.map(str::to_owned).map_err(|reason| {
+                    Unreadable { reason: reason.to_owned(), is_missing: false }
+                })
+            );
+        }
+        for (path, is_missing) in [("/none", true), ("/x/below", true), ("/", false)] {
+            assert_eq!(root.text(path).unwrap_err().is_missing, is_missing, "{path}");
+        }
+        let denied = Unreadable::io("/sys/x", &io::ErrorKind::PermissionDenied.into());
+        assert_eq!(denied.to_string(), "no permission to read /sys/x");
+        let long = Unreadable::strange("/x", &format!("{}\ntwo", "é".repeat(500))).to_string();
+        assert_eq!(long, format!("/x holds `{}…`, which hopcost cannot read", "é".repeat(60)));
     }
 }

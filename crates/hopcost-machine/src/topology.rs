@@ -9,28 +9,13 @@ use std::collections::BTreeMap;
 use hopcost_model::case::Placement;
 
 use crate::cpuinfo::CpuInfo;
-use crate::cpulist::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
+use crate::cpulist::parse_cpu_list;
 use crate::root::{Root, Unreadable};
 
 /// Where CPUs are described.
 pub(crate) const CPU_DIR: &str = "/sys/devices/system/cpu";
 /// Where NUMA nodes are described.
 pub(crate) const NODE_DIR: &str = "/sys/devices/system/node";
-
-/// Which CPUs a last-level cache is taken to serve, and from where that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LlcFrom {
-    /// From the cache description: the highest level that holds data, and the
-    /// CPUs that share it.
-    Cache {
-        /// Its level (3 for an L3).
-        level: u32,
-        /// The CPUs that share it, this one included.
-        cpus: Vec<u32>,
-    },
-    /// No cache is described: taken to be shared by the whole package.
-    Assumed,
-}
 
 /// The kind of a core, where a processor has several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +39,9 @@ pub struct CpuPlace {
     pub core: Option<i64>,
     /// Hardware threads of its core, itself included.
     pub siblings: Vec<u32>,
-    /// Who shares its last-level cache.
-    pub llc: LlcFrom,
+    /// CPUs that share its last-level cache, itself included: the highest level that holds data.
+    /// Absent where no cache is described, which is taken for one cache per package.
+    pub llc: Option<Vec<u32>>,
     /// NUMA node; absent where not described, which counts as one node for all.
     pub node: Option<u32>,
     /// Kind of core.
@@ -70,12 +56,11 @@ pub struct Topology {
     pub cpus: BTreeMap<u32, CpuPlace>,
 }
 
-/// Reads where `cpus` sit. What is not described is assumed, and
-/// [`Topology::assumed`] says so.
+/// Reads where `cpus` sit.
 pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     let nodes = nodes_by_cpu(root);
     let info = CpuInfo::read(root).unwrap_or_default();
-    let online = online_cpus(root).ok();
+    let online = list_file(root, &format!("{CPU_DIR}/online")).ok();
     let place = |cpu: u32| {
         let (package, core, siblings) = core_of(root, &info, cpu);
         let place = CpuPlace {
@@ -92,19 +77,11 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     Topology { cpus: cpus.iter().copied().map(place).collect() }
 }
 
-/// The CPUs that are online.
-///
-/// # Errors
-/// [`Unreadable`] where /sys does not tell.
-pub fn online_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
-    list_file(root, &format!("{CPU_DIR}/online"))
-}
-
 /// The CPUs on which this process may run (affinity mask and cpuset together).
 ///
 /// # Errors
 /// [`Unreadable`] where /proc/self/status does not tell.
-pub fn allowed_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
+pub(crate) fn allowed_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
     const PATH: &str = "/proc/self/status";
     let text = root.text(PATH)?;
     let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -118,38 +95,36 @@ fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
     parse_cpu_list(&text).ok_or_else(|| Unreadable::strange(path, &text))
 }
 
-/// The CPUs in `<stem>_list`, else in the mask `<mask>`, if `cpu` is among them:
-/// a group that lacks the CPU it is listed under is garbage.
-fn group(root: &Root, list: &str, mask: &str, cpu: u32) -> Option<Vec<u32>> {
-    let from_mask = || parse_cpu_mask(&root.text(mask).ok()?);
-    list_file(root, list).ok().or_else(from_mask).filter(|cpus| cpus.contains(&cpu))
+/// The CPUs of a list, if `cpu` is among them: a group that lacks the CPU it is listed under is
+/// garbage.
+fn group(root: &Root, list: &str, cpu: u32) -> Option<Vec<u32>> {
+    list_file(root, list).ok().filter(|cpus| cpus.contains(&cpu))
 }
 
 fn core_of(root: &Root, info: &CpuInfo, cpu: u32) -> (Option<i64>, Option<i64>, Vec<u32>) {
     let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
-    let package = root.number(&format!("{dir}/physical_package_id")).ok();
-    let core = root.number(&format!("{dir}/core_id")).ok();
-    let package = package.or_else(|| info.number(cpu, "physical id"));
-    let core = core.or_else(|| info.number(cpu, "core id"));
-    // `core_cpus` is the newer name of `thread_siblings`.
-    let siblings = ["thread_siblings", "core_cpus"]
-        .iter()
-        .find_map(|name| group(root, &format!("{dir}/{name}_list"), &format!("{dir}/{name}"), cpu));
+    let number = |file: &str, field: &str| {
+        let told = root.number(&format!("{dir}/{file}")).ok();
+        told.or_else(|| info.number(cpu, field))
+    };
+    let (package, core) =
+        (number("physical_package_id", "physical id"), number("core_id", "core id"));
     let same_core = || -> Option<Vec<u32>> {
         let key = (info.number(cpu, "physical id")?, info.number(cpu, "core id")?);
         let same =
             |&(_, p, c): &(u32, Option<i64>, Option<i64>)| p == Some(key.0) && c == Some(key.1);
         Some(info.cores().filter(same).map(|(other, ..)| other).collect())
     };
-    (package, core, siblings.or_else(same_core).unwrap_or_else(|| vec![cpu]))
+    let siblings = group(root, &format!("{dir}/thread_siblings_list"), cpu).or_else(same_core);
+    (package, core, siblings.unwrap_or_else(|| vec![cpu]))
 }
 
-fn llc_of(root: &Root, cpu: u32) -> LlcFrom {
+fn llc_of(root: &Root, cpu: u32) -> Option<Vec<u32>> {
     let data = caches(root, cpu).into_iter().filter(|cache| cache.kind != "Instruction");
     let shared = data.filter_map(|cache| Some((cache.level, cache.shared?)));
     // Of those of one level the first counts.
     let last = shared.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    last.map_or(LlcFrom::Assumed, |(level, cpus)| LlcFrom::Cache { level, cpus })
+    last.map(|(_, cpus)| cpus)
 }
 
 /// One cache that a CPU uses.
@@ -175,7 +150,7 @@ pub(crate) fn caches(root: &Root, cpu: u32) -> Vec<Cache> {
             level: root.number(&file("level")).ok()?,
             kind: root.text(&file("type")).ok()?,
             size: root.text(&file("size")).ok(),
-            shared: group(root, &file("shared_cpu_list"), &file("shared_cpu_map"), cpu),
+            shared: group(root, &file("shared_cpu_list"), cpu),
         })
     };
     indices.into_iter().filter_map(read).collect()
@@ -219,7 +194,7 @@ impl Topology {
     /// Two NUMA nodes count as `cross-node` even where one cache is said to span
     /// them (sub-NUMA clustering). Sharing must be claimed by both sides. Where
     /// nothing is described, CPUs of one package are taken to share their
-    /// last-level cache, and all CPUs to be one package; see [`Topology::assumed`].
+    /// last-level cache, and all CPUs to be one package.
     pub fn relation(&self, a: u32, b: u32) -> Placement {
         if a == b {
             return Placement::SameCpu;
@@ -236,10 +211,8 @@ impl Topology {
             return Placement::CrossNode;
         }
         let shared = match (&at.llc, &bt.llc) {
-            (LlcFrom::Cache { cpus: ac, .. }, LlcFrom::Cache { cpus: bc, .. }) => {
-                ac.contains(&b) && bc.contains(&a)
-            }
-            (LlcFrom::Assumed, LlcFrom::Assumed) => at.package == bt.package,
+            (Some(ac), Some(bc)) => ac.contains(&b) && bc.contains(&a),
+            (None, None) => at.package == bt.package,
             _ => false,
         };
         if shared { Placement::SameLlc } else { Placement::CrossLlc }
@@ -293,10 +266,7 @@ impl Topology {
         let online = |cpu: &&u32| self.cpus.get(cpu).is_none_or(|place| place.online);
         for &cpu in allowed.iter().filter(online) {
             let place = self.cpus.get(&cpu);
-            let llc = place.and_then(|place| match &place.llc {
-                LlcFrom::Cache { cpus, .. } => cpus.first().copied(),
-                LlcFrom::Assumed => None,
-            });
+            let llc = place.and_then(|place| place.llc.as_ref()?.first().copied());
             let (node, package) = place.map_or((None, None), |place| (place.node, place.package));
             groups.entry((node, package, llc.unwrap_or(0))).or_default().push(cpu);
         }
@@ -313,29 +283,5 @@ impl Topology {
         let mut chosen: Vec<u32> = in_turn.take(most).copied().collect();
         chosen.sort_unstable();
         chosen
-    }
-
-    /// What had to be assumed because it is not described, in a sentence;
-    /// `None` if nothing had to be.
-    pub fn assumed(&self) -> Option<String> {
-        let which = |missing: &dyn Fn(&CpuPlace) -> bool| {
-            let cpus: Vec<u32> =
-                self.cpus.iter().filter(|(_, place)| missing(place)).map(|(cpu, _)| *cpu).collect();
-            (!cpus.is_empty()).then(|| format_cpu_list(&cpus))
-        };
-        let mut parts = Vec::new();
-        if let Some(cpus) = which(&|place| place.package.is_none() || place.core.is_none()) {
-            parts.push(format!(
-                "package or core of cpus {cpus} not described: taken as one package of separate \
-                 cores"
-            ));
-        }
-        if let Some(cpus) = which(&|place| place.llc == LlcFrom::Assumed) {
-            parts.push(format!(
-                "caches of cpus {cpus} not described: last-level cache taken as shared by the \
-                 package"
-            ));
-        }
-        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }

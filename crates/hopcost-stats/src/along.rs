@@ -4,9 +4,6 @@
 //! between the last value at which one case is faster by more than the margin and the first at which
 //! the other is, if the costs cross once in between.
 
-#[cfg(any(test, feature = "testing"))]
-pub mod simulated;
-
 use std::cmp::Ordering;
 
 /// Whether the second case is faster, as fast or slower, where that is decided.

@@ -11,10 +11,7 @@
 //! neighbouring units depend on each other.
 //!
 //! A signed-rank test cannot replace it: its least p at nine units is 0.004, and 105 pairs need
-//! 0.0005. `examples/contrast.rs` prints how often the verdicts are right on simulated hosts.
-
-#[cfg(any(test, feature = "testing"))]
-pub mod simulated;
+//! 0.0005. `simulated/contrasts.rs` says how often the verdicts are right on simulated hosts.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

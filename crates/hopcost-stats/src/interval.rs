@@ -158,20 +158,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_coin_is_exact_while_its_terms_fit() {
-        assert_eq!(binomial_cdf(5, 0.5), [1.0, 6.0, 16.0, 26.0, 31.0, 32.0].map(|n| n / 32.0));
-        // 2^−1100 is 0.
-        assert!((binomial_cdf(1100, 0.5)[550] - 0.512).abs() < 1e-3);
-    }
-
-    #[test]
-    fn ends_are_the_values_at_their_ranks() {
-        let sample = Sample::new((1..=12).map(f64::from).collect()).unwrap();
-        let interval = median_interval(&sample, LEVEL).unwrap();
-        assert_eq!((interval.low, interval.high), (3.0, 10.0));
-    }
-
     proptest! {
         #[test]
         fn ranks_are_the_tightest_that_keep_each_tail(k in 1usize..400, q in 0.02..0.98f64) {

@@ -27,16 +27,11 @@
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | which samples of many are kept | [`thinning`] |
 //!
-//! Tests and examples alone compile the simulations (feature `testing`): `coverage` asks whether a
-//! nominal 95 % holds what it says, of the operations of `synthetic` and the hosts of `hosts`.
+//! Tests alone compile the simulations (`simulated`), which say whether a nominal 95 % holds.
 
 pub mod along;
 pub mod contrast;
-#[cfg(any(test, feature = "testing"))]
-pub mod coverage;
 pub mod effective;
-#[cfg(any(test, feature = "testing"))]
-pub mod hosts;
 pub mod interval;
 pub mod line;
 pub mod modes;
@@ -46,8 +41,8 @@ pub mod precision;
 pub mod quiet;
 pub mod rng;
 pub mod sample;
-#[cfg(any(test, feature = "testing"))]
-pub mod synthetic;
+#[cfg(test)]
+mod simulated;
 pub mod tail;
 pub mod thinning;
 pub mod trend;

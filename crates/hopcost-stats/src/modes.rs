@@ -285,19 +285,6 @@ mod tests {
         if n > 20_000 { 2 } else { 20 }
     }
 
-    #[test]
-    fn two_values_far_apart_are_no_quantum() {
-        let values: Vec<f64> = (0..1000).map(|i| if i % 10 == 0 { 1e6 } else { 1e4 }).collect();
-        let modes = find_modes(&values, RATIO_MIN);
-        assert_eq!(modes.len(), 2);
-        for (mode, (at, share)) in modes.iter().zip([(1e4, 0.9), (1e6, 0.1)]) {
-            assert!(
-                (mode.at / at - 1.0).abs() < 0.03 && (mode.share - share).abs() < 1e-9,
-                "{mode:?}"
-            );
-        }
-    }
-
     /// The modes of samples of every size and seed.
     fn modes_of(ratio: f64, one: impl Fn(&mut Rng) -> f64) -> Vec<Vec<Mode>> {
         let sizes = SIZES.into_iter().flat_map(|n| (0..seeds(n)).map(move |seed| (n, seed)));
@@ -348,25 +335,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn two_modes_survive_a_coarse_clock_a_tail_and_a_far_third() {
-        let values = draw(5_000, 1, |r| {
-            let at = if r.uniform() < 0.4 { 3_000.0 } else { 2_000.0 };
-            40.0 * (at * libm::exp(0.05 * r.normal()) / 40.0).round()
-        });
-        assert_eq!(find_modes(&values, RATIO_MIN).len(), 2);
-        let values = draw(5_000, 2, |r| {
-            let at = [2_000.0, 3_000.0, 300_000.0][r.below(3) as usize];
-            at * libm::exp(0.05 * r.normal())
-        });
-        assert_eq!(find_modes(&values, RATIO_MIN).len(), 3);
-        let values = draw(5_000, 3, |r| {
-            let tail = if r.uniform() < 0.02 { 50.0 / r.uniform() } else { 1.0 };
-            2_000.0 * tail * libm::exp(0.05 * r.normal())
-        });
-        assert_eq!(find_modes(&values, RATIO_MIN).len(), 1);
-    }
-
     fn groups(of: &[(f64, usize)]) -> Vec<f64> {
         of.iter().flat_map(|(value, n)| std::iter::repeat_n(*value, *n)).collect()
     }
@@ -382,44 +350,6 @@ mod tests {
         // … and what lies beyond the grid belongs to the nearest.
         let shares = of(&[(1e-3, 1), (100.0, 499), (355.0, 499), (1e9, 1)]);
         assert_eq!(shares.iter().map(|mode| mode.share).collect::<Vec<_>>(), [0.5, 0.5]);
-    }
-
-    fn is_near(got: f64, want: f64) {
-        assert!((got - want).abs() < 1e-6, "{got} {want}");
-    }
-
-    #[test]
-    fn four_things_make_two_peaks_one() {
-        // Windows of ten cells to either side: 40 samples at the first peak, 60 at the second.
-        let doubt = |step, total, of_valley: f64, in_valley: f64, valley: usize| {
-            let (mut raw, mut smooth) = (vec![0.0; 160], vec![0.0; 160]);
-            for (cell, count) in [(9, 1e3), (10, 20.0), (30, 20.0), (31, 1e3), (120, 60.0)] {
-                raw[cell] = count;
-            }
-            (raw[valley], smooth[20], smooth[valley], smooth[120]) =
-                (in_valley, 4.0, of_valley, 5.0);
-            let [left, right] = [(0, 20, valley), (valley, 120, 160)];
-            let [left, right] = [left, right].map(|(start, at, end)| Peak { start, at, end });
-            Density { origin: 0.0, step, raw, smooth, total }.doubt(&left, &right, 1.3)
-        };
-        for (step, total, of_valley, in_valley, valley, expected) in [
-            (0.01, 200.0, 1.0, 10.0, 60, 3.5 * libm::sqrt(50.0) / 30.0),
-            (0.01, 200.0, 1.0, 10.0, 80, 3.5 * libm::sqrt(50.0) / 30.0),
-            (0.001, 200.0, 1.0, 10.0, 60, libm::log(1.3) / 0.1),
-            (0.01, 2_800.0, 1.0, 10.0, 60, 0.05 * 2_800.0 / 70.0),
-            (0.01, 200.0, 3.0, 10.0, 60, 3.0 / 4.0 / 0.5),
-        ] {
-            is_near(doubt(step, total, of_valley, in_valley, valley), expected);
-        }
-        assert_eq!(doubt(0.01, 200.0, 1.0, 40.0, 60), f64::INFINITY);
-    }
-
-    #[test]
-    fn of_two_peaks_that_are_one_mode_the_higher_says_where_it_is() {
-        for (counts, at) in [((400, 600), 1_207.0), ((600, 400), 1_000.0)] {
-            let modes = find_modes(&groups(&[(1_000.0, counts.0), (1_207.0, counts.1)]), RATIO_MIN);
-            assert!(modes.len() == 1 && (modes[0].at / at - 1.0).abs() < 0.03, "{at}: {modes:?}");
-        }
     }
 
     #[test]

@@ -64,26 +64,6 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_ranks_lies_between_two_in_proportion() {
-        let of = |share| at(&[1.0, 2.0, 4.0], share);
-        for (share, value) in [(0.0, 1.0), (0.5, 2.0), (2.0 / 3.0, 3.0), (1.0, 4.0)] {
-            assert!((of(share) - value).abs() < 1e-12, "{share}");
-        }
-    }
-
-    #[test]
-    fn a_few_slow_readings_hardly_move_the_level() {
-        let mut random = SplitMix64(1);
-        let quiet: Vec<f64> = (0..200).map(|_| 100.0 + uniform(&mut random)).collect();
-        let mut disturbed = quiet.clone();
-        for slow in disturbed.iter_mut().step_by(5) {
-            *slow *= 1.4;
-        }
-        let (quiet, disturbed) = (quiet_level(&quiet).unwrap(), quiet_level(&disturbed).unwrap());
-        assert!((disturbed.level / quiet.level - 1.0).abs() < 0.003, "{quiet:?} {disturbed:?}");
-    }
-
-    #[test]
     fn the_error_is_that_of_a_repetition() {
         // What levels of many sets of readings differ by, against what each says.
         let mut random = SplitMix64(2);

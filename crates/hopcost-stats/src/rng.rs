@@ -116,20 +116,4 @@ mod tests {
         let variance = normal.iter().map(|x| x * x).sum::<f64>() / f64::from(n);
         assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.04, "{mean} {variance}");
     }
-
-    #[test]
-    fn below_is_even() {
-        let mut rng = Rng::new(3);
-        let mut counts = [0u32; 7];
-        for _ in 0..70_000 {
-            counts[rng.below(7) as usize] += 1;
-        }
-        assert!(counts.iter().all(|&c| (9_600..10_400).contains(&c)), "{counts:?}");
-    }
-
-    #[test]
-    fn uses_are_independent_streams() {
-        assert_ne!(Rng::for_use(1, 0).next_u64(), Rng::for_use(1, 1).next_u64());
-        assert_eq!(Rng::for_use(1, 1).next_u64(), Rng::for_use(1, 1).next_u64());
-    }
 }

@@ -149,13 +149,6 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_combination_explains_is_left_over() {
-        let shares = crossed(1.0, 1.0, 1.0, 1.0, 4.0);
-        near(shares.residual, 17.0 / 20.0);
-        near(shares.factors[0], 1.0 / 20.0);
-    }
-
-    #[test]
     fn a_factor_gets_what_those_before_it_left() {
         // The second factor is the first under another name.
         let values = vec![vec![vec![1.0, 3.0]], vec![vec![5.0, 7.0]]];

@@ -285,40 +285,6 @@ mod tests {
     }
 
     #[test]
-    fn variances_are_those_of_samples() {
-        let steps = calibrate(&read(6, 0.0, 1, |i| if i % 2 == 0 { 0.1 } else { 0.0 })).unwrap();
-        assert!((steps.variation - libm::sqrt(6.0 * 0.05 * 0.05 / 5.0)).abs() < 1e-12, "{steps:?}");
-        let constant = calibrate(&read(20, 0.0, 1, |_| 1.0)).unwrap();
-        assert_eq!(constant.neighbours, 1, "more explain no more");
-        assert_eq!(products(&[1.0, 2.0, 3.0], &[1.0, 2.0, 6.0]), 5.0);
-        let far = [0.1, 0.2, 0.4].map(|x| 1e8 + x);
-        assert!((products(&far, &far) - 0.14 / 3.0).abs() < 1e-6, "digits are not cancelled");
-        for (covariance, variance, explained) in
-            [(0.2, 0.4, 0.1), (-0.1, 0.4, 0.0), (0.1, 0.0, 0.0)]
-        {
-            assert_eq!(Shared { covariance, variance }.explained(), explained);
-        }
-    }
-
-    #[test]
-    fn a_window_ends_where_the_run_does() {
-        let counted: Vec<Readings> = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
-            .map(|(before, after)| Readings { before, after })
-            .to_vec();
-        for (neighbours, before, after) in [
-            (1, [0.0, 2.0, 4.0], [1.0, 3.0, 5.0]),
-            (2, [0.0, 1.5, 3.5], [1.5, 3.5, 5.0]),
-            (4, [0.0, 1.0, 2.5], [2.5, 4.0, 5.0]),
-        ] {
-            let of = Windows::new(&counted, neighbours);
-            assert_eq!((of.before.as_slice(), of.after.as_slice()), (&before[..], &after[..]));
-        }
-        let (before, after) = (vec![1.0, 2.0, 3.0, 9.0], vec![1.0, 2.0, 6.0, 9.0]);
-        let shared = Windows { neighbours: 1, before, after }.shared(&[true, true, true, false]);
-        assert_eq!((shared.covariance, shared.variance), (2.5, 3.25));
-    }
-
-    #[test]
     fn the_other_reading_stands_in_for_a_preempted_one() {
         let of = |before: f64, after: f64| Readings { before, after };
         let mut readings = vec![of(0.0, 0.0); 10];
@@ -359,46 +325,6 @@ mod tests {
             .filter(|e| e.low <= 1.0 && 1.0 <= e.high)
             .count();
         assert!(held >= 34, "{held} of 40");
-    }
-
-    #[test]
-    fn a_level_that_hardly_varies_says_nothing() {
-        let readings = read(54, 0.02, 1, |_| 0.0);
-        let values = followers(54, 1.0, 2);
-        let levels = vec![0.0; 54];
-        let case = Case { values: &values, readings: &readings, levels: &levels };
-        assert_eq!(elasticity(&[case]), None);
-        assert_eq!(elasticity(&[]), None);
-    }
-
-    #[test]
-    fn a_level_of_chance_readings_is_not_divided_by() {
-        // A fifth of error in each reading and steady cases: λ is small by luck only.
-        let widened = (0..40)
-            .filter(|seed| {
-                let readings = read(18, 0.2, *seed, |_| 0.0);
-                let calibrated = calibrate(&readings).unwrap();
-                let levels = &calibrated.levels;
-                let mut rng = Rng::new(1000 + seed);
-                let values: Vec<f64> = (0..18).map(|_| 0.01 * rng.normal()).collect();
-                let case = Case { values: &values, readings: &readings, levels };
-                let decision = decide(&calibrated, elasticity(&[case]).as_ref());
-                let spread = levels.iter().map(|level| (level - calibrated.centre).abs());
-                decision == Decision::Divided && spread.fold(0.0, f64::max) > 0.1
-            })
-            .count();
-        assert!(widened <= 4, "{widened} of 40");
-    }
-
-    #[test]
-    fn decisions() {
-        let calibrated = calibrate(&read(54, 0.02, 1, states)).unwrap();
-        let quiet = calibrate(&read(54, 0.005, 1, |_| 0.0)).unwrap();
-        let of = |slope| decide(&calibrated, group(54, 0.02, slope, 9).as_ref());
-        assert_eq!(of(1.0), Decision::Divided);
-        assert_eq!(of(1.8), Decision::Refused);
-        assert_eq!(of(0.0), Decision::Refused);
-        assert_eq!(decide(&quiet, None), Decision::NotNeeded);
     }
 
     /// A run at a level, of which nothing else is known.

@@ -48,7 +48,7 @@ impl Fleet {
         let fleet = all(self).map_err(|error| self.sqlite(error))?;
         if fleet.hosts.len() > HOSTS_MAX {
             let why = format!("it has more than {HOSTS_MAX} hosts");
-            return Err(Error::NotAFleet { path: self.path.clone(), why });
+            return Err(Error::not_a_fleet(&self.path, why));
         }
         Ok(fleet)
     }

@@ -9,7 +9,7 @@ mod document;
 mod kill;
 /// What is written comes back, finished or not.
 mod life;
-/// Any run comes back as it was, and no damage panics.
+/// No damage panics.
 mod property;
 /// What is no run of ours is refused in one line.
 mod refuse;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{WAKE, fresh, made, make, make_of, open, torn};
-use hopcost_file::{Error, RunFile, open_for_resume};
+use crate::common::{WAKE, create, fresh, made, make, make_of, open, torn};
+use hopcost_file::{Kind, open_for_resume};
 use rusqlite::Connection;
 
 fn line(path: &Path) -> String {
@@ -26,19 +26,28 @@ fn what_is_not_a_run_file_is_told_apart() {
     other.execute_batch("CREATE TABLE bookmark (url); PRAGMA user_version = 1").unwrap();
     assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
     std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
-
-    assert!(line(&at("text")).contains("is not a hopcost run file: it is not an SQLite database"));
-    assert!(line(&at("other")).contains("the SQLite database of something else"));
-    assert!(line(&at("empty")).contains("empty"));
-    assert!(line(&at("magic")).contains("damaged"));
-    assert!(line(&at("missing")).contains("no such file"));
-    assert!(line(&at("dangling")).contains("no such file"));
-    assert!(line(&at("pipe")).contains("not a regular file"), "and without waiting for a writer");
-    assert!(matches!(open(dir.path()), Err(Error::Directory(_))));
-    assert!(matches!(open(Path::new("/dev/zero")), Err(Error::NotRegular(_))));
-    assert!(matches!(open(Path::new("")), Err(Error::NotFound(_))));
-    assert!(matches!(open(Path::new(":memory:")), Err(Error::NotFound(_))));
-    assert!(matches!(open_for_resume(&at("missing")), Err(Error::NotFound(_))));
+    for (name, part) in [
+        ("text", "is not a hopcost run file: it is not an SQLite database"),
+        ("other", "the SQLite database of something else"),
+        ("empty", "empty"),
+        ("magic", "damaged"),
+        ("missing", "no such file"),
+        ("dangling", "no such file"),
+        // And without waiting for a writer.
+        ("pipe", "not a regular file"),
+    ] {
+        let line = line(&at(name));
+        assert!(line.contains(part), "{name}: {line}");
+        assert_eq!(open_for_resume(&at(name)).unwrap_err().to_string(), line);
+    }
+    for (path, part) in [
+        (dir.path(), "directory"),
+        (Path::new("/dev/zero"), "not a regular file"),
+        (Path::new(""), "no such file"),
+        (Path::new(":memory:"), "no such file"),
+    ] {
+        assert!(open(path).unwrap_err().to_string().contains(part), "{path:?}");
+    }
     assert!(!at("missing").exists(), "looking must not create");
 }
 
@@ -56,7 +65,6 @@ fn another_format_is_refused() {
         assert!(
             line(&path).contains(&format!("format {other}; this hopcost reads format 10 alone"))
         );
-        assert!(matches!(open_for_resume(&path), Err(Error::Format { .. })));
     }
 }
 
@@ -187,6 +195,8 @@ fn text_that_does_not_show_as_itself_is_written_out() {
     ] {
         change(&path, &set(table, part, turned));
     }
+    // Tables and views of the user's own do no harm.
+    change(&path, "CREATE TABLE note (text); CREATE VIEW mine AS SELECT * FROM trials");
     let run = open(&path).unwrap();
     let shown = r"x\u{202e}\u{1b}[2J\u{7}";
     assert_eq!((run.about.id.as_str(), run.about.argv[0].as_str()), (shown, shown));
@@ -195,29 +205,16 @@ fn text_that_does_not_show_as_itself_is_written_out() {
 }
 
 #[test]
-fn further_tables_and_views_of_the_user_do_no_harm() {
-    let (_dir, path, run) = made(1);
-    change(&path, "CREATE TABLE note (text); CREATE VIEW mine AS SELECT * FROM trials");
-    assert_eq!(open(&path).unwrap(), run);
-}
-
-#[test]
-fn a_truncated_run_says_what_is_left() {
+fn a_truncated_run_is_damaged() {
     // Enough trials for their pages to be most of the file.
-    let (_dir, path, run) = made(120);
+    let (_dir, path, _) = made(120);
     let whole = fs::read(&path).unwrap();
-    let mut counts = Vec::new();
     for tenths in 1..10 {
         fs::write(&path, &whole[..whole.len() * tenths / 10]).unwrap();
-        match open(&path).unwrap_err() {
-            Error::Damaged { readable_trials, .. } => counts.push(readable_trials),
-            other => panic!("{other}"),
+        for error in [open(&path).unwrap_err(), open_for_resume(&path).unwrap_err()] {
+            assert_eq!(error.kind(), Kind::Damaged, "{error}");
         }
-        assert!(matches!(open_for_resume(&path), Err(Error::Damaged { .. })));
     }
-    let all = run.trials.len() as u64;
-    assert!(counts.iter().any(|&n| n > 0) && counts.iter().all(|&n| n <= all), "{counts:?}");
-    assert!(counts.is_sorted(), "{counts:?}");
 }
 
 /// Needs a user who may not do everything; see the next test.
@@ -229,14 +226,6 @@ fn check_permissions() {
     let dir = tempfile::tempdir().unwrap();
     let (path, run) = torn(dir.path());
     let whole = dir.path().join("whole");
-    let create = |path: &Path| {
-        RunFile::create(
-            path,
-            &crate::common::about(),
-            &crate::common::plan(),
-            &crate::common::host("x"),
-        )
-    };
 
     // Nothing here can be written: reading works, even of what a kill left.
     mode(&path, 0o444);
@@ -309,7 +298,7 @@ fn what_reading_does_not_look_at_is_found_before_a_run_is_gone_on_with() {
         fs::write(&path, &damaged).unwrap();
         assert!(open(&path).is_ok(), "{at}");
         let refused = open_for_resume(&path).unwrap_err();
-        assert!(matches!(refused, Error::Damaged { readable_trials: 5.., .. }), "{refused}");
+        assert_eq!(refused.kind(), Kind::Damaged, "{refused}");
         assert!(refused.to_string().contains(part), "{refused}");
         assert_eq!(fs::read(&path).unwrap(), damaged, "{at}: something was written");
     }

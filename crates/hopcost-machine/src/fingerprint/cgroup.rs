@@ -2,15 +2,8 @@
 
 use hopcost_model::raw::Throttling;
 
-use super::seen::{Found, Seen, because};
-use crate::root::{Root, Unreadable, Why};
-
-pub(super) fn version(seen: &Seen) -> Found {
-    Ok(match Place::find(seen.root, "cpu")?.version {
-        Version::One => "v1".to_owned(),
-        Version::Two => "v2".to_owned(),
-    })
-}
+use super::{Found, Seen, because};
+use crate::root::{Root, Unreadable};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
@@ -18,7 +11,7 @@ enum Version {
     Two,
 }
 
-/// Where this process sits in the hierarchy that has a controller.
+/// Where this process sits in the hierarchy that has the CPU controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     version: Version,
@@ -29,10 +22,10 @@ struct Place {
 
 impl Place {
     /// A controller that a v1 hierarchy has is not in v2, so v1 is asked first.
-    fn find(root: &Root, controller: &str) -> Result<Place, String> {
-        let read = |path: &str| root.text(path).map_err(|e| because(&e, "kernel without cgroups"));
+    fn find(root: &Root) -> Result<Place, String> {
+        let read = |path: &str| root.text(path).map_err(because("kernel without cgroups"));
         let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
-        let has = |list: &str| list.split(',').any(|name| name == controller);
+        let has = |list: &str| list.split(',').any(|name| name == "cpu");
         let v1 = group_path(&groups, has).zip(mount(&mounts, "cgroup", has));
         let v2 = || {
             let unified = group_path(&groups, |list| list.is_empty());
@@ -88,16 +81,15 @@ fn mount(mounts: &str, kind: &str, fits: impl Fn(&str) -> bool) -> Option<(Strin
 
 /// The tightest limit of the own group and its ancestors, in percent of one CPU.
 pub(super) fn quota(seen: &Seen) -> Found {
-    let place = Place::find(seen.root, "cpu")?;
+    let place = Place::find(seen.root)?;
     let limits = place.dirs.iter().map(|dir| match place.version {
         Version::Two => limit_v2(seen.root, dir),
         Version::One => limit_v1(seen.root, dir),
     });
     // The root of v2 has no such file.
     let is_there =
-        |limit: &Result<_, Unreadable>| !matches!(limit, Err(e) if e.why == Why::Missing);
-    let limits: Vec<Option<(u64, u64)>> =
-        limits.filter(is_there).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+        |limit: &Result<_, Unreadable>| !limit.as_ref().is_err_and(|error| error.is_missing);
+    let limits: Vec<Option<(u64, u64)>> = limits.filter(is_there).collect::<Result<_, _>>()?;
     let tightest = limits.iter().flatten().min_by(|(q, p), (quota, period)| {
         (u128::from(*q) * u128::from(*period)).cmp(&(u128::from(*quota) * u128::from(*p)))
     });
@@ -140,26 +132,13 @@ fn limit_v1(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
     }
 }
 
-pub(super) fn cpuset(seen: &Seen) -> Found {
-    let place = Place::find(seen.root, "cpuset")?;
-    let names = match place.version {
-        Version::Two => ["cpuset.cpus.effective", "cpuset.cpus"],
-        Version::One => ["cpuset.effective_cpus", "cpuset.cpus"],
-    };
-    // A group without the controller has its nearest ancestor's set.
-    let mut files = place.dirs.iter().flat_map(|dir| names.map(|name| format!("{dir}/{name}")));
-    files
-        .find_map(|path| seen.root.text(&path).ok())
-        .ok_or_else(|| "the cpuset controller is not enabled for this control group".to_owned())
-}
-
-/// How often the own group was throttled, and for how many milliseconds in all.
-pub(super) fn throttled(seen: &Seen) -> Result<(u64, u64), String> {
-    let place = Place::find(seen.root, "cpu")?;
+/// How often the own group was throttled, and for how long in all.
+pub(super) fn throttled(seen: &Seen) -> Result<Throttling, String> {
+    let place = Place::find(seen.root)?;
     let text =
         seen.text(&format!("{}/cpu.stat", place.dirs[0]), "the cpu controller keeps no counters")?;
-    let throttled = throttling(&text).map(|Throttling { times, ns }| (times, ns / 1_000_000));
-    throttled.ok_or_else(|| "the cpu controller counts no throttling here (root group)".into())
+    let counts_none = "the cpu controller counts no throttling here (root group)";
+    throttling(&text).ok_or_else(|| counts_none.to_owned())
 }
 
 /// What a cpu.stat counts of throttling; v2 in microseconds, v1 in nanoseconds.
@@ -177,7 +156,7 @@ fn throttling(text: &str) -> Option<Throttling> {
 
 /// The same of the own group and of each of its ancestors, which throttle it too.
 pub(crate) fn throttled_groups(root: &Root) -> Vec<Option<Throttling>> {
-    let dirs = Place::find(root, "cpu").map_or(Vec::new(), |place| place.dirs);
+    let dirs = Place::find(root).map_or(Vec::new(), |place| place.dirs);
     let stat = |dir: &String| throttling(&root.text(&format!("{dir}/cpu.stat")).ok()?);
     dirs.iter().map(stat).collect()
 }

@@ -1,10 +1,16 @@
-//! The processor: model, features, where the used CPUs sit, their caches.
+//! The processor: model, where the used CPUs sit, their caches, speeds and idle states, and the
+//! nodes of their memory.
 
-use super::parse::human_bytes;
-use super::seen::{Found, Seen};
+use super::kernel::switch;
+use super::{Found, Seen, because};
 use crate::cpuinfo::CpuInfo;
-use crate::cpulist::format_cpu_list;
-use crate::topology::{Cache, CoreKind, CpuPlace, allowed_cpus, caches};
+use crate::cpulist::{format_cpu_list, parse_cpu_list};
+use crate::topology::{CPU_DIR, Cache, CoreKind, CpuPlace, allowed_cpus, caches, nodes_by_cpu};
+
+pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
+pub(super) const NO_NUMA: &str = "kernel without NUMA support, or not told to this guest";
+const NO_CPUIDLE: &str =
+    "no cpuidle driver (the kernel's default halt is used, or the hypervisor's)";
 
 /// Arm cores by implementer and part.
 const PARTS: &[(&str, &str, &str)] = &[
@@ -42,7 +48,7 @@ pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
 }
 
 pub(super) fn allowed(seen: &Seen) -> Found {
-    allowed_cpus(seen.root).map(|cpus| format_cpu_list(&cpus)).map_err(|e| e.to_string())
+    allowed_cpus(seen.root).map(|cpus| format_cpu_list(&cpus)).map_err(String::from)
 }
 
 /// Where a CPU sits, as far as it is described.
@@ -89,19 +95,148 @@ fn spell_size(size: &str) -> String {
     kib.and_then(|n| n.checked_mul(1024)).map_or(size.to_owned(), human_bytes)
 }
 
+/// A number of bytes in the largest binary unit that it fills, with at most two
+/// decimals.
+fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    // From here on two decimals would say 1024.00.
+    const FULL: f64 = 1023.995;
+    let mut unit = 0;
+    let mut value = bytes as f64;
+    while unit + 1 < UNITS.len() && value >= FULL {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if bytes.is_multiple_of(1 << (10 * unit)) {
+        return format!("{value:.0} {}", UNITS[unit]);
+    }
+    format!("{value:.2} {}", UNITS[unit])
+}
+
+/// A list of NUMA nodes.
+pub(super) fn nodes(text: &str) -> Option<String> {
+    let nodes = parse_cpu_list(text)?.len();
+    Some(format!("{nodes} {} ({text})", if nodes == 1 { "node" } else { "nodes" }))
+}
+
+pub(super) fn smt(seen: &Seen) -> Found {
+    let missing = "this kernel does not tell under /sys/devices/system/cpu/smt";
+    let active = seen.text(&format!("{CPU_DIR}/smt/active"), missing)?;
+    let word = match active.as_str() {
+        "1" => "yes",
+        "0" => "no",
+        other => other,
+    };
+    let control = seen.root.text(&format!("{CPU_DIR}/smt/control"));
+    Ok(control.map_or(word.to_owned(), |control| format!("{word} (control: {control})")))
+}
+
+pub(super) fn turbo(seen: &Seen) -> Found {
+    // intel_pstate has a switch of its own, which says the opposite.
+    let path = format!("{CPU_DIR}/intel_pstate/no_turbo");
+    match seen.root.text(&path).as_deref() {
+        Ok("0") => return Ok("on".into()),
+        Ok("1") => return Ok("off".into()),
+        Ok(other) => return Err(format!("{path} holds `{other}`, neither 0 nor 1")),
+        Err(error) if !error.is_missing => return Err(error.to_string()),
+        Err(_) => {}
+    }
+    let missing = match seen.root.exists(&format!("{CPU_DIR}/cpu0/cpufreq")) {
+        true => "this cpufreq driver has no switch for turbo frequencies",
+        false => NO_DRIVER,
+    };
+    let boost = seen.text(&format!("{CPU_DIR}/cpufreq/boost"), missing)?;
+    switch(&boost)
+        .ok_or_else(|| format!("{CPU_DIR}/cpufreq/boost holds `{boost}`, neither 0 nor 1"))
+}
+
+pub(super) fn frequency_limits(seen: &Seen, cpu: u32) -> Found {
+    let mhz = |name: &str| {
+        let path = format!("{CPU_DIR}/cpu{cpu}/cpufreq/{name}");
+        let khz = seen.root.number::<u64>(&path).map_err(because(NO_DRIVER))?;
+        Ok::<u64, String>(khz.saturating_add(500) / 1000)
+    };
+    let allowed = format!("{} to {} MHz", mhz("scaling_min_freq")?, mhz("scaling_max_freq")?);
+    Ok(match (mhz("cpuinfo_min_freq"), mhz("cpuinfo_max_freq")) {
+        (Ok(low), Ok(high)) => format!("{allowed}, hardware {low} to {high} MHz"),
+        _ => allowed,
+    })
+}
+
+pub(super) fn node(seen: &Seen, cpu: u32) -> Found {
+    let node = nodes_by_cpu(seen.root).get(&cpu).map(u32::to_string);
+    node.ok_or_else(|| NO_NUMA.to_owned())
+}
+
+pub(super) fn idle_driver(seen: &Seen) -> Found {
+    let driver = seen.text(&format!("{CPU_DIR}/cpuidle/current_driver"), NO_CPUIDLE)?;
+    if driver == "none" { Err(NO_CPUIDLE.to_owned()) } else { Ok(driver) }
+}
+
+/// The guest's own polling before it halts.
+pub(super) fn haltpoll(seen: &Seen) -> Found {
+    let mut found = Vec::new();
+    for (module, prefix) in [("haltpoll", ""), ("cpuidle_haltpoll", "cpuidle_haltpoll.")] {
+        let dir = format!("/sys/module/{module}/parameters");
+        for name in seen.root.names(&dir).unwrap_or_default() {
+            let value = seen.root.text(&format!("{dir}/{name}")).ok();
+            found.extend(value.map(|value| format!("{prefix}{name}={value}")));
+        }
+    }
+    if found.is_empty() {
+        return Err("no haltpoll module (only guests use it)".into());
+    }
+    Ok(found.join(" "))
+}
+
+/// The idle states, shallowest first, each with the time to leave it that its driver
+/// claims; the real one can be far longer.
+pub(super) fn idle_states(seen: &Seen, cpu: u32) -> Found {
+    let dir = format!("{CPU_DIR}/cpu{cpu}/cpuidle");
+    let states = seen.root.numbered(&dir, "state").map_err(because(NO_CPUIDLE))?;
+    let spell = |state: u32| {
+        let file = |name: &str| format!("{dir}/state{state}/{name}");
+        let name = seen.text(&file("name"), NO_CPUIDLE)?;
+        let latency: u64 = seen.root.number(&file("latency")).map_err(because(NO_CPUIDLE))?;
+        // Kernels before 2.6.39 have no switch.
+        let disabled = seen.root.number::<u64>(&file("disable")).is_ok_and(|switch| switch != 0);
+        Ok(format!("{name}:{latency}us{}", if disabled { " (disabled)" } else { "" }))
+    };
+    match states.into_iter().map(spell).collect::<Result<Vec<_>, String>>()?.as_slice() {
+        [] => Err(NO_CPUIDLE.to_owned()),
+        states => Ok(states.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn odd_cache_descriptions_stay_readable() {
-        let cache_of = |size: Option<&str>, shared: Option<Vec<u32>>| {
+    fn caches_are_described_by_what_is_told_of_them() {
+        for (size, shared, words) in [
+            (Some("2048K"), Some(vec![0]), "2 MiB, cpu 0 only"),
+            (Some("99999999999999999999K"), None, "99999999999999999999K, sharing not told"),
+            (None, Some(vec![0, 1]), "size not told, shared by cpus 0-1"),
+        ] {
             let size = size.map(str::to_owned);
-            level_of(&[Cache { level: 2, kind: "Unified".into(), size, shared }], 2).unwrap()
-        };
-        assert_eq!(cache_of(Some("2048K"), Some(vec![0])), "2 MiB, cpu 0 only");
-        assert_eq!(cache_of(None, None), "size not told, sharing not told");
-        assert_eq!(cache_of(Some("99999999999999999999K"), Some(vec![0, 1])).split(',').count(), 2);
-        assert_eq!(level_of(&[], 1).unwrap_err().split(' ').next(), Some("no"));
+            let cache = Cache { level: 2, kind: "Unified".into(), size, shared };
+            assert_eq!(level_of(&[cache], 2).as_deref(), Ok(words));
+        }
+        assert!(level_of(&[], 1).unwrap_err().starts_with("no caches"));
+    }
+
+    #[test]
+    fn bytes_are_said_in_the_unit_they_fill() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (819_200, "800 KiB"),
+            (1536, "1.50 KiB"),
+            (1_048_572 << 10, "1.00 GiB"),
+            ((1 << 60) + 1, "1048576.00 TiB"),
+        ] {
+            assert_eq!(human_bytes(bytes), text);
+        }
     }
 }

@@ -1,7 +1,6 @@
-//! The kernel: settings from its command line, preemption.
+//! The kernel: settings from its command line, preemption; and what it does to this process.
 
-use super::parse::bracketed;
-use super::seen::{Found, Seen};
+use super::{Found, Seen};
 
 /// Parameters of the command line that change what communication costs.
 const PARAMETERS: &str = "\
@@ -22,7 +21,7 @@ const PREFIXES: &str = "\
     sched_";
 
 pub(super) fn cmdline(seen: &Seen) -> Found {
-    seen.text_or_empty("/proc/cmdline", "")
+    seen.root.text_or_empty("/proc/cmdline").map_err(String::from)
 }
 
 /// The parameters that matter, in their order. What follows `--` is for init,
@@ -80,6 +79,92 @@ fn preempt_model(version: &str, now: Option<&str>, asked: Option<&str>) -> Strin
         (Some(other), ..) => other.to_owned(),
         (None, ..) => "none or voluntary".into(),
     }
+}
+
+/// The word in brackets: `always [madvise] never` gives `madvise`.
+pub(super) fn bracketed(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(word, _)| word)
+}
+
+/// A switch as files of the kernel hold it.
+pub(super) fn switch(text: &str) -> Option<String> {
+    let word = match text {
+        "1" | "Y" => "on",
+        "0" | "N" => "off",
+        _ => return None,
+    };
+    Some(word.to_owned())
+}
+
+pub(super) fn aslr(text: &str) -> Option<String> {
+    let word = match text {
+        "0" => "off (0)",
+        "1" => "without heap (1)",
+        "2" => "full (2)",
+        _ => return None,
+    };
+    Some(word.to_owned())
+}
+
+/// The load over one minute.
+pub(super) fn load(text: &str) -> Option<String> {
+    let word = text.split_whitespace().next()?;
+    let is_load = word.parse::<f64>().is_ok_and(|load| load.is_finite() && load >= 0.0);
+    is_load.then(|| word.to_owned())
+}
+
+/// A field of /proc/self/status.
+fn status(seen: &Seen, name: &str, missing: &str) -> Found {
+    let text = seen.text("/proc/self/status", "")?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name));
+    let value = rest.map(str::trim).filter(|value| !value.is_empty());
+    value.map(str::to_owned).ok_or_else(|| missing.to_owned())
+}
+
+pub(super) fn seccomp(seen: &Seen) -> Found {
+    let mode = status(seen, "Seccomp:", "kernel without seccomp")?;
+    Ok(match (mode.as_str(), status(seen, "Seccomp_filters:", "")) {
+        ("0", _) => "off".to_owned(),
+        ("1", _) => "strict".to_owned(),
+        ("2", Ok(count)) if count == "1" => "1 filter on every system call".to_owned(),
+        ("2", Ok(count)) => format!("{count} filters on every system call"),
+        ("2", Err(_)) => "filtered, number of filters not told".to_owned(),
+        _ => mode,
+    })
+}
+
+pub(super) fn tracer(seen: &Seen) -> Found {
+    let pid = status(seen, "TracerPid:", "/proc/self/status does not tell")?;
+    if pid == "0" {
+        return Ok("none".to_owned());
+    }
+    let name = seen.root.text(&format!("/proc/{pid}/comm"));
+    Ok(name.map_or(format!("pid {pid}"), |name| format!("{name} (pid {pid})")))
+}
+
+/// Variables that make the dynamic linker load a library into every program (ld.so(8)).
+const PRELOADS: [&str; 2] = ["LD_PRELOAD", "LD_AUDIT"];
+/// The file that does so for every user.
+const PRELOADED: &str = "/etc/ld.so.preload";
+/// The longest of them that is told.
+const PRELOAD_CHARS_MAX: usize = 200;
+
+/// Libraries that are loaded before those a program asks for; workers inherit the variables.
+pub(super) fn preload(seen: &Seen) -> Found {
+    let environment = seen.root.bytes("/proc/self/environ")?;
+    let environment = String::from_utf8_lossy(&environment);
+    let mut found: Vec<String> = environment
+        .split('\0')
+        .filter_map(|variable| variable.split_once('='))
+        .filter(|(name, value)| PRELOADS.contains(name) && !value.is_empty())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    found.extend(seen.root.text(PRELOADED).ok().map(|names| format!("{PRELOADED}: {names}")));
+    if found.is_empty() {
+        return Ok("none".to_owned());
+    }
+    Ok(found.join(", ").chars().take(PRELOAD_CHARS_MAX).collect())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Virtual machine and container, as far as there is evidence.
 
-use super::seen::{Found, Seen};
+use super::{Found, Seen};
 use crate::root::Root;
 
 /// `KVM (Google Compute Engine)`: the hypervisor's interface, then the product on top.
@@ -14,7 +14,8 @@ pub(super) fn hypervisor(seen: &Seen) -> Found {
     if bit == Some(false) {
         return Err("bare metal: no hypervisor bit".into());
     }
-    match (interface(seen.root), product(seen.root), bit) {
+    let interface = evidence(seen.root, INTERFACES).map(|(name, _)| name.to_owned());
+    match (interface, product(seen.root), bit) {
         (Some(interface), Some(product), _) if product != interface => {
             Ok(format!("{interface} ({product})"))
         }
@@ -28,27 +29,56 @@ pub(super) fn hypervisor(seen: &Seen) -> Found {
     }
 }
 
-fn interface(root: &Root) -> Option<String> {
-    if let Some(system) = wsl(root) {
-        return (system == Wsl::Two).then(|| "Hyper-V".to_owned());
-    }
-    if let Ok(kind) = root.text("/sys/hypervisor/type") {
-        return Some(if kind == "xen" { "Xen".to_owned() } else { kind });
-    }
-    let clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-    let clocks = root.text(clocks).unwrap_or_default();
-    for clock in clocks.split_whitespace() {
-        let name = match clock {
-            "kvm-clock" => "KVM",
-            "xen" => "Xen",
-            _ if clock.starts_with("hyperv_clocksource") => "Hyper-V",
-            _ => continue,
-        };
-        return Some(name.to_owned());
-    }
-    let compatible = root.text("/proc/device-tree/hypervisor/compatible").unwrap_or_default();
-    let known = [("xen", "Xen"), ("kvm", "KVM")];
-    known.iter().find(|(word, _)| compatible.contains(word)).map(|(_, name)| (*name).to_owned())
+/// A file, what stands in it (if empty, the file is there), and of what that is evidence.
+type Sign = (&'static str, &'static str, &'static str);
+
+const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+const COMPATIBLE: &str = "/proc/device-tree/hypervisor/compatible";
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+
+/// What the kernel has set up for a hypervisor.
+const INTERFACES: &[Sign] = &[
+    // Microsoft's kernels for WSL 2 name themselves `…-microsoft-standard-WSL2`.
+    (RELEASE, "microsoft-standard", "Hyper-V"),
+    ("/sys/hypervisor/type", "xen", "Xen"),
+    (CLOCKS, "kvm-clock", "KVM"),
+    (CLOCKS, "xen", "Xen"),
+    (CLOCKS, "hyperv_clocksource", "Hyper-V"),
+    (COMPATIBLE, "xen", "Xen"),
+    (COMPATIBLE, "kvm", "KVM"),
+];
+
+const VERSION: &str = "/proc/version";
+const GROUP: &str = "/proc/self/cgroup";
+const GVISOR: &str = "gVisor: its own kernel serves the system calls";
+
+/// What containers leave to be seen. Services of the managers themselves (`docker.service`) are no
+/// containers.
+const CONTAINERS: &[Sign] = &[
+    (RELEASE, "-Microsoft", "WSL 1: Windows serves the system calls"),
+    (RELEASE, "microsoft-standard", "WSL 2 distribution"),
+    (VERSION, "gVisor", GVISOR),
+    // gVisor's /proc/version is fixed in its source.
+    (VERSION, "#1 SMP Sun Jan 10 15:06:54 PST 2016", GVISOR),
+    ("/run/.containerenv", "", "Podman"),
+    (GROUP, "/kubepods", "Kubernetes"),
+    (GROUP, "/docker/", "Docker"),
+    (GROUP, "/docker-", "Docker"),
+    (GROUP, "/libpod", "Podman"),
+    (GROUP, "/crio-", "CRI-O"),
+    (GROUP, "/cri-containerd-", "containerd"),
+    (GROUP, "/lxc.payload", "LXC"),
+    (GROUP, "/lxc/", "LXC"),
+    (GROUP, "/garden/", "Garden"),
+    (GROUP, "/machine.slice/systemd-nspawn@", "systemd-nspawn"),
+    ("/run/systemd/container", "", "a container of systemd"),
+];
+
+/// The first sign that is there: what it is evidence of, and its file.
+fn evidence(root: &Root, signs: &[Sign]) -> Option<(&'static str, &'static str)> {
+    let is_there =
+        |(path, part, _): &&Sign| root.text_or_empty(path).is_ok_and(|text| text.contains(part));
+    signs.iter().find(is_there).map(|&(path, _, name)| (name, path))
 }
 
 /// Vendors whose name is that of the product.
@@ -77,99 +107,26 @@ fn product(root: &Root) -> Option<String> {
     })
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wsl {
-    One,
-    Two,
-}
+/// The first namespaces, by their fixed numbers (include/uapi/linux/nsfs.h).
+const FIRST: [(&str, &str); 3] =
+    [("pid", "pid:[4026531836]"), ("ipc", "ipc:[4026531839]"), ("uts", "uts:[4026531838]")];
 
-/// Microsoft's kernels name themselves `…-Microsoft` (WSL 1, no Linux kernel at
-/// all) and `…-microsoft-standard-WSL2`.
-fn wsl(root: &Root) -> Option<Wsl> {
-    let release = root.text("/proc/sys/kernel/osrelease").ok()?;
-    if release.contains("WSL2") || release.contains("microsoft-standard") {
-        return Some(Wsl::Two);
+pub(super) fn container(root: &Root) -> Found {
+    if let Some((name, path)) = evidence(root, CONTAINERS) {
+        return Ok(format!("{name} (by {path})"));
     }
-    release.ends_with("-Microsoft").then_some(Wsl::One)
-}
-
-pub(super) fn container(seen: &Seen) -> Found {
-    let root = seen.root;
-    match wsl(root) {
-        Some(Wsl::One) => return Ok("WSL 1 (Windows serves the system calls)".into()),
-        Some(Wsl::Two) => return Ok("WSL 2 distribution".into()),
-        None => {}
+    let namespace = |name: &str| root.link(&format!("/proc/self/ns/{name}")).ok();
+    let is_first = |(name, first): &(&str, &str)| namespace(name).as_deref() == Some(*first);
+    // An image that was unpacked as a root file system has the file too.
+    if FIRST.iter().all(is_first) {
+        return Err("none: the pid, ipc and uts namespaces are the kernel's first".into());
     }
-    // gVisor's /proc/version is fixed in its source.
-    let version = root.text("/proc/version").unwrap_or_default();
-    if version.contains("gVisor") || version.contains("#1 SMP Sun Jan 10 15:06:54 PST 2016") {
-        return Ok("gVisor (its own kernel serves the system calls)".into());
+    if root.exists("/.dockerenv") {
+        return Ok("Docker (by /.dockerenv)".into());
     }
-    if let Ok(text) = root.text_or_empty("/run/.containerenv") {
-        let engine = text.lines().find_map(|line| line.strip_prefix("engine="));
-        let engine = engine.map_or("Podman", |name| name.trim_matches('"')).to_owned();
-        return Ok(format!("{engine} (/run/.containerenv exists)"));
-    }
-    let cgroup = root.text("/proc/self/cgroup").unwrap_or_default();
-    if let Some(name) = cgroup_manager(&cgroup) {
-        return Ok(format!("{name} (by the name of the control group)"));
-    }
-    if let Ok(name) = root.text("/run/systemd/container") {
-        return Ok(format!("{name} (/run/systemd/container says so)"));
-    }
-    let own = namespaces(root);
-    match (root.exists("/.dockerenv"), own) {
-        (true, Namespaces::Initial) => Err("none: /.dockerenv exists, but the pid, ipc and uts \
-             namespaces are the kernel's first (an image unpacked as a root file system)"
-            .into()),
-        (true, _) => Ok("Docker (/.dockerenv exists)".into()),
-        (false, Namespaces::Own) => Ok("make unknown (pid namespace of its own)".into()),
-        (false, Namespaces::Initial) => {
-            Err("none: the pid, ipc and uts namespaces are the kernel's first".into())
-        }
-        (false, Namespaces::Unknown) => Err("no sign of a container".into()),
-    }
-}
-
-/// Names that container managers give to control groups. Services of the
-/// managers themselves (`docker.service`) are no containers.
-fn cgroup_manager(cgroup: &str) -> Option<&'static str> {
-    const MARKS: &[(&str, &str)] = &[
-        ("/kubepods", "Kubernetes"),
-        ("/docker/", "Docker"),
-        ("/docker-", "Docker"),
-        ("/libpod", "Podman"),
-        ("/crio-", "CRI-O"),
-        ("/cri-containerd-", "containerd"),
-        ("/lxc.payload", "LXC"),
-        ("/lxc/", "LXC"),
-        ("/garden/", "Garden"),
-        ("/machine.slice/systemd-nspawn@", "systemd-nspawn"),
-    ];
-    MARKS.iter().find(|(mark, _)| cgroup.contains(mark)).map(|(_, name)| *name)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Namespaces {
-    /// Pid, ipc and uts namespaces are those the kernel booted with.
-    Initial,
-    /// The pid namespace is another one.
-    Own,
-    /// Another mixture, or not readable.
-    Unknown,
-}
-
-/// The first namespaces have fixed numbers (include/uapi/linux/nsfs.h).
-fn namespaces(root: &Root) -> Namespaces {
-    let number = |name: &str| root.link(&format!("/proc/self/ns/{name}")).ok();
-    let Some(pid) = number("pid") else { return Namespaces::Unknown };
-    if pid != "pid:[4026531836]" {
-        return Namespaces::Own;
-    }
-    let first = |name, link: &str| number(name).as_deref() == Some(link);
-    match first("ipc", "ipc:[4026531839]") && first("uts", "uts:[4026531838]") {
-        true => Namespaces::Initial,
-        false => Namespaces::Unknown,
+    match namespace("pid").is_some_and(|pid| pid != FIRST[0].1) {
+        true => Ok("make unknown (pid namespace of its own)".into()),
+        false => Err("no sign of a container".into()),
     }
 }
 
@@ -179,16 +136,17 @@ mod tests {
 
     #[test]
     fn services_of_a_manager_are_no_containers() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("proc/self")).unwrap();
         for (path, name) in [
             ("0::/system.slice/docker.service", None),
-            ("0::/system.slice/containerd.service", None),
             ("0::/user.slice/user-1000.slice/session-2.scope", None),
             ("0::/system.slice/docker-0123.scope", Some("Docker")),
-            ("4:cpu,cpuacct:/docker/0123", Some("Docker")),
             ("0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-9.scope", Some("Kubernetes")),
-            ("0::/lxc.payload.web", Some("LXC")),
         ] {
-            assert_eq!(cgroup_manager(path), name, "{path}");
+            std::fs::write(dir.path().join("proc/self/cgroup"), path).unwrap();
+            let found = evidence(&Root::new(dir.path()), CONTAINERS);
+            assert_eq!(found.map(|(name, _)| name), name, "{path}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What happened on a machine between two looks at it.
 
-use hopcost_machine::Counted;
+use hopcost_machine::{Counted, steal_ns};
 use hopcost_model::raw::{CpuUse, Throttling};
 
 use crate::tree::Machine;
@@ -44,19 +44,17 @@ fn idling_steal_interrupts_and_softirqs_of_the_used_cpus() {
 }
 
 #[test]
-fn what_is_not_there_is_absent() {
-    let machine = Machine::from_text("proc/loadavg\t0.00 0.00 0.00 1/1 1\n");
-    let counted = Counted::now(&machine.root, &[0]);
-    let nothing = CpuUse {
-        cpu: 0,
-        idle_ns: None,
-        steal_ns: None,
-        interrupt_ns: None,
-        interrupts: None,
-        softirqs: None,
-        network_softirqs: None,
-    };
-    assert_eq!(counted.cpus_since(&counted), [nothing]);
+fn steal_and_what_is_not_there() {
+    let machine = Machine::unpack("firecracker");
+    let steal_of = |cpu| steal_ns(&machine.root, cpu);
+    assert_eq!([0, 1, 2].map(steal_of), [Some(40_000_000), Some(140_000_000), None]);
+    machine.set("proc/stat", "intr 5");
+    assert_eq!(steal_of(0), None);
+    let nothing = Machine::from_text("proc/loadavg\t0.00 0.00 0.00 1/1 1\n");
+    let counted = Counted::now(&nothing.root, &[0]);
+    let [of] = counted.cpus_since(&counted).try_into().unwrap();
+    let counts = [of.idle_ns, of.steal_ns, of.interrupt_ns, of.interrupts, of.softirqs];
+    assert_eq!((counts, of.network_softirqs), ([None; 5], None));
     assert_eq!(counted.throttled_since(&counted), None);
 }
 

@@ -2,6 +2,5 @@
 
 mod counted;
 mod fingerprint;
-mod one_way;
 mod topology;
 mod tree;

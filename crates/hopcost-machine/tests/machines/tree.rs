@@ -16,9 +16,7 @@ pub struct Machine {
 impl Machine {
     /// Unpacks `tests/fixtures/<name>.tree`.
     pub fn unpack(name: &str) -> Self {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        let text = fs::read_to_string(fixtures.join(format!("{name}.tree"))).unwrap();
-        Self::from_text(&text)
+        Self::from_text(&text(name))
     }
 
     /// Unpacks a tree given as text.
@@ -27,7 +25,7 @@ impl Machine {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
-            if line.is_empty() || line.starts_with('#') {
+            if line.is_empty() || line.starts_with(['#', '=', '~']) {
                 continue;
             }
             let (path, content) = match line.split_once('\t') {
@@ -58,6 +56,12 @@ impl Machine {
         let path = self.dir.path().join(path);
         if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
     }
+}
+
+/// What a fixture holds.
+pub fn text(name: &str) -> String {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    fs::read_to_string(fixtures.join(format!("{name}.tree"))).unwrap()
 }
 
 fn write(dir: &Path, path: &str, content: &str) {

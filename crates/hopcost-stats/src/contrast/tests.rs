@@ -172,17 +172,4 @@ proptest! {
         prop_assert_eq!(found.verdict, read);
         prop_assert!(low <= found.point && found.point <= high);
     }
-
-    #[test]
-    fn exchanging_both_turns_the_interval_round(
-        a in proptest::collection::vec(-0.1..0.1f64, 6..40),
-        b in proptest::collection::vec(-0.1..0.1f64, 3..12),
-    ) {
-        let turned: Vec<f64> = a.iter().map(|log| -log).collect();
-        let runs = |a, b| LogRatio::of_runs(a, b).unwrap();
-        for (one, other) in [(of(&a), of(&turned)), (runs(&a, &b), runs(&b, &a))] {
-            let (one, other) = (one.interval(ERROR).unwrap(), other.interval(ERROR).unwrap());
-            prop_assert!((one.0 + other.1).abs() < 1e-12 && (one.1 + other.0).abs() < 1e-12);
-        }
-    }
 }

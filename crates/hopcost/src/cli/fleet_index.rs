@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use hopcost_file::{Error, EstimateRow, Fleet, Indexed, IndexedRow, Unread};
+use hopcost_file::{EstimateRow, Fleet, Indexed, IndexedRow, Kind, Unread};
 use hopcost_model::fleet::RawFleet;
 use hopcost_model::results::Results;
 use hopcost_read::stored;
 
 use super::exit::usage;
-use super::{output, recompute, report};
+use super::{estimates, output, report};
 use crate::run::scratch::Scratch;
 
 /// Files that are written into the index at once: the driver waits meanwhile.
@@ -39,13 +39,13 @@ pub fn read(directory: &Path) -> anyhow::Result<RawFleet> {
 pub fn refresh(directory: &Path) -> anyhow::Result<Option<Done>> {
     match index(directory) {
         Ok(done) => Ok(Some(done)),
-        Err(
-            error @ (Error::Denied { .. } | Error::Shared(_) | Error::Busy(_) | Error::Full(_)),
-        ) => {
-            output::say(&format!("hopcost: not indexed: {error}"));
-            Ok(None)
-        }
-        Err(error) => Err(usage(error)),
+        Err(error) => match error.kind() {
+            Kind::Denied | Kind::Shared | Kind::Busy | Kind::Full => {
+                output::say(&format!("hopcost: not indexed: {error}"));
+                Ok(None)
+            }
+            _ => Err(usage(error)),
+        },
     }
 }
 
@@ -100,7 +100,7 @@ fn one(file: &Unread) -> Result<Indexed, String> {
 
 /// The estimates as they are stored beside a run, and a row for each case without any.
 fn rows(results: &Results) -> Vec<IndexedRow> {
-    let mut rows: Vec<IndexedRow> = recompute::estimates(results).iter().map(row).collect();
+    let mut rows: Vec<IndexedRow> = estimates::of(results).iter().map(row).collect();
     let bare = results.results.iter().filter(|case| case.validity.is_none());
     rows.extend(bare.map(|case| IndexedRow {
         case_id: case.id.clone(),

@@ -12,7 +12,6 @@ use hopcost_view::export;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
-use super::recompute;
 use super::shown::{Printed, Shown};
 use crate::run::scratch::Scratch;
 
@@ -30,9 +29,6 @@ pub struct Args {
     /// With --format csv: which rows and columns
     #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots"])]
     layout: Option<Layout>,
-    /// Compare every stored estimate with one computed again, to the last bit
-    #[arg(long, conflicts_with_all = ["details", "sentence", "percentiles", "samples", "layout", "html", "plots"])]
-    recompute: bool,
 }
 
 /// Rows and columns of a table.
@@ -63,9 +59,6 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     let results = results(&raw);
-    if args.recompute {
-        return recompute::run(&path, &results, &args.shown);
-    }
     match args.layout {
         Some(Layout::Document) => {
             let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
+use hopcost_model::describe::Description;
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
 use hopcost_model::results::Results;
@@ -12,7 +13,7 @@ use hopcost_model::results::Results;
 use super::exit::{not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};
 use super::progress::Line;
-use super::{host, output, recompute, report};
+use super::{estimates, host, output, report};
 use crate::about;
 use crate::run::peer::near::Peer;
 use crate::run::reference::{self, Machine};
@@ -118,8 +119,15 @@ impl RunSession {
             let Some(calibrated) = clocks::calibrate(plan, setup)? else {
                 return Ok(Ending::Interrupted);
             };
-            self.file.put_clocks(&calibrated)?;
-            self.file.put_workers(&setup.runtimes.taking_part(plan))?;
+            // A description keeps the reasons of its counts to itself.
+            let workers = setup.runtimes.taking_part(plan);
+            let as_read =
+                |one: &Description| hopcost_file::as_read(one).unwrap_or_else(|| one.clone());
+            let workers = workers.iter().map(as_read).collect();
+            self.file.change("store clocks and workers", |run| {
+                run.clocks.clone_from(&calibrated);
+                run.workers = workers;
+            })?;
             *clocks = calibrated;
         }
         let rest = hopcost_plan::rests(plan);
@@ -149,7 +157,7 @@ impl RunSession {
         let Session { setup, plan, .. } = &self.session;
         // What cannot be calibrated any more was so before.
         if let Ok(Some(clocks)) = clocks::native(plan, setup) {
-            self.file.put_clocks_after(&clocks)?;
+            self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
         }
         let mut after = host::of_run(plan, &setup.scratch);
         match setup.peer.as_ref().map(Peer::readings) {
@@ -157,7 +165,11 @@ impl RunSession {
             Some(Err(why)) => output::say(&format!("hopcost: the far host, after the run: {why}")),
             None => {}
         }
-        self.file.finish(&after, &hopcost_file::utc(about::unix_seconds()))?;
+        let ended = hopcost_file::utc(about::unix_seconds());
+        self.file.change("finish it", |run| {
+            run.about.ended = Some(ended);
+            run.host_after = Some(after);
+        })?;
         Ok(())
     }
 
@@ -165,7 +177,7 @@ impl RunSession {
     /// teaches of this machine.
     pub fn results(&mut self) -> anyhow::Result<Results> {
         let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
-        let rows = recompute::estimates(&results);
+        let rows = estimates::of(&results);
         self.file.put_derived(&rows, &results.findings)?;
         if results.about.ended.is_some() && !results.yardsticks.is_empty() {
             let rest = hopcost_plan::rests(&self.session.plan);

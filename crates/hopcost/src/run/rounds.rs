@@ -198,7 +198,7 @@ impl<'a> Rounds<'a> {
                 Some(CpuAccounting { round, cpu, wall_ns, steal_ns })
             });
             let accounting: Vec<CpuAccounting> = accounting.collect();
-            self.file.put_accounting(&accounting).context("storing the CPU accounting")?;
+            self.file.change("store CPU accounting", |run| run.accounting.extend(accounting))?;
             self.progress.rounds_done = round + 1;
         }
         Ok(Ending::Complete)
@@ -316,7 +316,7 @@ impl<'a> Rounds<'a> {
         let outcome = self.outcome(round, which, left_ms)?;
         let Outcome::Row(mut row) = outcome else { return Ok(None) };
         if let Some(news) = self.yardsticks.news() {
-            self.file.put_yardsticks(&news).context("storing the yardsticks")?;
+            self.file.change("store the yardsticks", |run| run.yardsticks = news)?;
         }
         let live = &mut self.live[which];
         row.case = live.index;

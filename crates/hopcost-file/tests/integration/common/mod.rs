@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hopcost_file::RunFile;
 use hopcost_model::host::Host;
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial, RunAbout};
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -25,14 +25,6 @@ pub fn stored() -> RawRun {
     serde_json::from_str(include_str!("run.json")).unwrap()
 }
 
-pub fn about() -> RunAbout {
-    stored().about
-}
-
-pub fn plan() -> Plan {
-    stored().plan
-}
-
 pub fn host(model: &str) -> Host {
     let mut host = stored().host_before;
     host.readings[0].value = Some(model.into());
@@ -41,6 +33,14 @@ pub fn host(model: &str) -> Host {
 
 pub fn clock(cpu: u32) -> ClockReading {
     ClockReading { cpu, ..stored().clocks[1].clone() }
+}
+
+/// Makes a run's file.
+pub fn create(path: &Path) -> hopcost_file::Result<RunFile> {
+    let RawRun { about, plan, yardsticks, .. } = stored();
+    let mut file = RunFile::create(path, &about, &plan, &host("before"))?;
+    file.change("store yardsticks", |run| run.yardsticks = yardsticks)?;
+    Ok(file)
 }
 
 /// A trial with everything in it that one can have.
@@ -91,17 +91,10 @@ pub fn fresh() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// A run begun at a path.
-pub fn begin(path: &Path) -> RunFile {
-    let mut file = RunFile::create(path, &about(), &plan(), &host("before")).unwrap();
-    file.put_yardsticks(&stored().yardsticks).unwrap();
-    file
-}
-
 /// A run begun there.
 pub fn begun() -> (TempDir, PathBuf, RunFile) {
     let (dir, path) = fresh();
-    let file = begin(&path);
+    let file = create(&path).unwrap();
     (dir, path, file)
 }
 
@@ -119,43 +112,26 @@ pub fn make(path: &Path, rounds: u32) -> RawRun {
 
 /// The same with further cases, each with one rich trial.
 pub fn make_of(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
-    let mut plan = plan();
-    plan.cases.extend(further.iter().map(|id| PlannedCase::spelled(id, None)));
-    let mut file = RunFile::create(path, &about(), &plan, &host("before")).unwrap();
-    // A foreign clock is first: the views have to choose by runtime.
-    let RawRun { clocks, workers, yardsticks, .. } = stored();
-    file.put_workers(&workers).unwrap();
-    file.put_clocks(&clocks).unwrap();
-    file.put_yardsticks(&yardsticks).unwrap();
-    let clocks_after = vec![ClockReading { ticks_per_second: 2.1e9, ..clock(1) }];
-    file.put_clocks_after(&clocks).unwrap();
-    file.put_clocks_after(&clocks_after).unwrap();
-    let (mut trials, mut accounting) = (Vec::new(), Vec::new());
+    let mut run = stored();
+    run.plan.cases.extend(further.iter().map(|id| PlannedCase::spelled(id, None)));
+    run.host_before = host("before");
+    let mut file = RunFile::create(path, &run.about, &run.plan, &run.host_before).unwrap();
     for round in 0..rounds {
-        trials.push(trial(0, round));
-        trials.push(if round == 1 { failed(1, round) } else { batched(1, round) });
-        let row = CpuAccounting { round, cpu: 0, wall_ns: 5_000_000, steal_ns: 10_000_000 };
-        file.put_accounting(&[row, CpuAccounting { cpu: 1, ..row }]).unwrap();
-        accounting.extend([row, CpuAccounting { cpu: 1, ..row }]);
+        run.trials.push(trial(0, round));
+        run.trials.push(if round == 1 { failed(1, round) } else { batched(1, round) });
     }
-    trials.extend((4..plan.cases.len() as u32).map(|case| rich(case, 0)));
-    for trial in &trials {
+    run.trials.extend((4..run.plan.cases.len() as u32).map(|case| rich(case, 0)));
+    for trial in &run.trials {
         file.append_trial(trial).unwrap();
     }
-    let ended = "2026-11-20T20:16:30Z".to_owned();
-    file.finish(&host("after"), &ended).unwrap();
-    RawRun {
-        about: RunAbout { ended: Some(ended), ..about() },
-        plan,
-        host_before: host("before"),
-        host_after: Some(host("after")),
-        clocks,
-        clocks_after,
-        yardsticks,
-        workers,
-        trials,
-        accounting,
-    }
+    run.clocks_after = vec![ClockReading { ticks_per_second: 2.1e9, ..clock(1) }];
+    run.accounting =
+        vec![CpuAccounting { round: 0, cpu: 0, wall_ns: 5_000_000, steal_ns: 10_000_000 }];
+    run.about.ended = Some("2026-11-20T20:16:30Z".to_owned());
+    run.host_after = Some(host("after"));
+    let known = RawRun { trials: Vec::new(), ..run.clone() };
+    file.change("finish it", |stored| *stored = known).unwrap();
+    run
 }
 
 /// Reads a run; a copy, where one is needed, lies in a folder of this test's.

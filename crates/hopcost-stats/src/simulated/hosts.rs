@@ -1,5 +1,5 @@
 //! Whole runs on hosts that change their speed, as a case and its yardstick would see
-//! them: for simulations and tests.
+//! them.
 //!
 //! A run has a trial of 30 ms every third of a second, with a reading of its yardstick
 //! right before and right after. Everything is a natural logarithm; the host at its
@@ -24,7 +24,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// Every host of the published table.
+    /// Every host.
     pub const ALL: [Host; 7] = [
         Host::Quiet,
         Host::Independent,
@@ -34,17 +34,6 @@ impl Host {
         Host::TwoStates(5.0),
         Host::Drift,
     ];
-
-    /// A short name.
-    pub fn word(self) -> String {
-        match self {
-            Host::Independent => "independent".to_owned(),
-            Host::Ar1(rho) => format!("AR(1) {rho}"),
-            Host::TwoStates(dwell_s) => format!("two states {dwell_s} s"),
-            Host::Drift => "drift".to_owned(),
-            Host::Quiet => "quiet".to_owned(),
-        }
-    }
 }
 
 /// What is taken of each trial.
@@ -116,14 +105,14 @@ pub fn run(host: Host, statistic: Statistic, slope: f64, trials: usize, rng: &mu
 
 /// The host's level right before a trial, in it and right after it.
 #[derive(Clone, Copy)]
-pub(crate) struct Level {
+pub struct Level {
     before: f64,
     pub of_value: f64,
     after: f64,
 }
 
 /// Those of trials that begin so far apart.
-pub(crate) fn levels(
+pub fn levels(
     host: Host,
     statistic: Statistic,
     trials: usize,
@@ -201,26 +190,5 @@ impl States {
             Statistic::P99 => slow_from(0.01),
         };
         Level { before, of_value, after: self.level() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_have_the_spread_they_say() {
-        let mut rng = Rng::new(1);
-        for (host, spread) in [
-            (Host::Quiet, 0.065),
-            (Host::Independent, 0.119),
-            (Host::Ar1(0.7), 0.119),
-            (Host::TwoStates(0.1), 0.213),
-        ] {
-            let values = run(host, Statistic::P50, 1.0, 20_000, &mut rng).values;
-            let mean = values.iter().sum::<f64>() / 20_000.0;
-            let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / 20_000.0;
-            assert!((libm::sqrt(variance) / spread - 1.0).abs() < 0.05, "{host:?} {variance}");
-        }
     }
 }

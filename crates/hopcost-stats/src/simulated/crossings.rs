@@ -1,0 +1,91 @@
+//! Searches on simulated hosts: how often a crossing lies where it is told to, and how often one is
+//! told where there is none.
+
+use std::cmp::Ordering;
+
+use super::contrasts::{Place, settled};
+use super::hosts::Host;
+use super::{runs, share};
+use crate::along::{crossings, next};
+use crate::rng::Rng;
+
+/// Ratios off 1 by no more than this share are those of equals.
+const MARGIN: f64 = 0.03;
+/// The ends of the axis, in bytes.
+const SMALLEST: f64 = 64.0;
+const LARGEST: f64 = 1_048_576.0;
+
+/// How the costs of the two lie to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Costs {
+    /// The second has the greater fixed part and the smaller one a byte.
+    Crossing,
+    /// The second is a multiple of the first, from 1 to 1.5.
+    Multiple,
+    /// The second takes the same longer at every size.
+    Offset,
+}
+
+type Cost = Box<dyn Fn(f64) -> f64>;
+
+/// The logarithm of second over first by size, and where they cross.
+fn draw(costs: Costs, rng: &mut Rng) -> (Cost, Option<f64>) {
+    let fixed = 3_000.0;
+    let per_byte = 0.1 + 0.4 * rng.uniform();
+    let first = move |x: f64| fixed + per_byte * x;
+    match costs {
+        Costs::Crossing => {
+            let at = 256.0 * libm::exp2(10.0 * rng.uniform());
+            let more = fixed * (0.3 + 2.7 * rng.uniform());
+            let saved = 0.2 + 0.6 * rng.uniform();
+            // The first costs so much more a byte that what the second saves makes up for its start.
+            let of_first = more / (at * saved);
+            let second = move |x: f64| fixed + more + of_first * (1.0 - saved) * x;
+            (Box::new(move |x| libm::log(second(x) / (fixed + of_first * x))), Some(at))
+        }
+        Costs::Multiple => {
+            let multiple: f64 = [1.0, 1.01, 1.03, 1.1, 1.5][rng.below(5) as usize];
+            (Box::new(move |_| libm::log(multiple)), None)
+        }
+        Costs::Offset => {
+            let more = fixed * (0.05 + rng.uniform());
+            (Box::new(move |x| libm::log((more + first(x)) / first(x))), None)
+        }
+    }
+}
+
+/// The crossings that a search tells.
+fn search(host: Host, ratio: &Cost, rng: &mut Rng) -> Vec<(f64, f64)> {
+    let mut found: Vec<(f64, Option<Ordering>)> = Vec::new();
+    let mut add = |at: f64, found: &mut Vec<(f64, Option<Ordering>)>| {
+        let here = settled(Place::On(host), ratio(at), libm::log1p(MARGIN), rng);
+        let place = found.partition_point(|(value, _)| *value < at);
+        found.insert(place, (at, here.side()));
+    };
+    let coarse = std::iter::successors(Some(SMALLEST), |at| Some(4.0 * at));
+    coarse.take_while(|at| *at <= LARGEST).for_each(|at| add(at, &mut found));
+    while let Some(at) = next(&found) {
+        add(at, &mut found);
+    }
+    crossings(&found).iter().map(|one| (one.after, one.until)).collect()
+}
+
+#[test]
+fn a_crossing_lies_where_it_is_told_to_and_none_is_told_of_parallel_costs() {
+    for host in [Host::Quiet, Host::TwoStates(0.1), Host::TwoStates(5.0), Host::Drift] {
+        for (costs, least) in
+            [(Costs::Crossing, 0.9), (Costs::Multiple, 0.97), (Costs::Offset, 0.97)]
+        {
+            let right = share(runs(10), 1, |rng| {
+                let (ratio, crossing) = draw(costs, rng);
+                match (search(host, &ratio, rng).as_slice(), crossing) {
+                    ([], None) => true,
+                    ([(low, high)], Some(at)) => *low <= at && at <= *high,
+                    _ => false,
+                }
+            });
+            println!("{host:?} {costs:?}: {right:.3} right");
+            assert!(right >= least, "{host:?} {costs:?} {right}");
+        }
+    }
+}
