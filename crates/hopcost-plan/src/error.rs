@@ -1,6 +1,7 @@
 //! Errors of asking: each is one line that says what is wrong, where, and what
 //! to do. All of them are usage errors.
 
+use std::fmt;
 use std::sync::Arc;
 
 use hopcost_model::text::is_plain;
@@ -113,6 +114,14 @@ pub(crate) fn quote(text: &str) -> String {
 /// Without control characters and marks that turn the direction of writing.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
+}
+
+/// A list as messages have it.
+pub(crate) fn words<T: fmt::Display>(all: &[T]) -> String {
+    match all {
+        [] => "none".to_owned(),
+        _ => all.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// `unknown WHAT `got`; did you mean `near`?`, or the list where nothing is near.
