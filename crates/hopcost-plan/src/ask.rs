@@ -92,7 +92,7 @@ const ALTERNATIVES_MAX: usize = 1000;
 const BRACES_MAX: usize = 50;
 
 /// A parsed selector.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Selector {
     pub(crate) workloads: Workloads,

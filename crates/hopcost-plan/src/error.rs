@@ -35,7 +35,7 @@ pub enum PlanError {
 }
 
 /// Where something was asked for; turns a message into an error.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Origin {
     /// Selector or option.
     CommandLine(String),
@@ -52,7 +52,7 @@ pub(crate) enum Origin {
 }
 
 /// A file's name and text.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct SourceText {
     /// Name, without control characters.
     pub file: String,

@@ -4,7 +4,7 @@ use hopcost_model::plan::TrialShape;
 use toml::de::{DeTable, DeValue};
 
 use crate::ask::Selector;
-use crate::error::{Origin, PlanError, plain, quote};
+use crate::error::{PlanError, plain, quote};
 use crate::shipped::{SHIPPED, Shown};
 use crate::source::{Range, Source, Unit, Value, walk};
 use crate::time::{
