@@ -231,7 +231,9 @@ impl Subject<'_> {
         let mechanism = &self.mechanism;
         let Some(axis) = Axis::of_key(key) else { return mechanism.parameter(key).is_some() };
         let by_field = self.workload == Workload::Stream && self.values.has("field");
-        axis.of.has(self.workload)
+        // A payload that is laid over a field takes its place.
+        self.values.has(key)
+            && axis.of.has(self.workload)
             && match axis.of {
                 Of::Payload => mechanism.payload.is_some() && !by_field,
                 Of::StreamPayload => mechanism.payload.is_some(),
