@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::Placement;
 use hopcost_model::mechanism::Mechanism;
-use hopcost_plan::{Ask, CLAIMS, Machine, SuiteSource, claims, judging, parse_claims};
+use hopcost_plan::{Ask, CLAIMS, Catalog, Machine, SuiteSource, claims, judging, parse_claims};
 use hopcost_probe::mechanism::ALL;
 
 use crate::suites::MISTAKES;
@@ -46,7 +46,7 @@ fn every_claim_of_the_documents_is_in_its_file() {
 
 #[test]
 fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
-    let rust: Vec<Mechanism> = ALL.iter().map(|row| row.mechanism()).collect();
+    let rust = ALL.iter().map(|row| row.mechanism()).collect();
     let machine = Machine {
         allowed_cpus: vec![0, 1],
         pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),
@@ -58,7 +58,7 @@ fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
     };
     let all: Vec<SuiteSource> = CLAIMS.iter().filter_map(|(name, _)| claims(name)).collect();
     assert_eq!(all.len(), CLAIMS.len());
-    let plan = judging(&Ask::default(), &all, &[], &rust, &Vec::new, &machine)
+    let plan = judging(&Ask::default(), &all, &[], &Catalog::new(rust, Vec::new), &machine)
         .unwrap_or_else(|error| panic!("{error}"));
     // At a quarter of a second a trial, seven rounds are four minutes.
     assert!(plan.cases.len() < 160, "{} cases", plan.cases.len());

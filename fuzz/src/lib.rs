@@ -14,7 +14,7 @@ use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{Command, Reply};
 use hopcost_model::text::is_plain;
 use hopcost_model::units::{format_size, parse_duration_ns, parse_size};
-use hopcost_plan::{Ask, CASES_MAX, Machine, Selector, SuiteSource};
+use hopcost_plan::{Ask, CASES_MAX, Catalog, Machine, Selector, SuiteSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -50,7 +50,7 @@ pub fn claims(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let files = [SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() }];
     let ask = Ask::default();
-    match hopcost_plan::judging(&ask, &files, &[], &RUST, &Vec::new, &few_cpus()) {
+    match hopcost_plan::judging(&ask, &files, &[], &rust(), &few_cpus()) {
         Err(error) => one_line(&error.to_string()),
         Ok(plan) => same_from_json::<Plan>(&plan),
     }
@@ -81,6 +81,10 @@ pub fn case(data: &[u8]) {
 
 static RUST: LazyLock<Vec<Mechanism>> = LazyLock::new(hopcost_probe::worker::mechanisms);
 
+fn rust() -> Catalog<'static> {
+    Catalog::new(RUST.clone(), Vec::new)
+}
+
 fn few_cpus() -> Machine {
     Machine {
         allowed_cpus: vec![0, 1],
@@ -91,10 +95,10 @@ fn few_cpus() -> Machine {
 }
 
 fn plan(ask: &Ask) {
-    match hopcost_plan::plan(ask, RUST.clone(), &Vec::new, &few_cpus()) {
+    match hopcost_plan::plan(ask, &rust(), &few_cpus()) {
         Err(error) => one_line(&error.to_string()),
         Ok(plan) => {
-            assert!(plan.cases.len() as u64 <= CASES_MAX);
+            assert!(plan.cases.len() <= CASES_MAX);
             for planned in &plan.cases {
                 let case = planned.case.as_ref().expect("a case that was asked for is known");
                 assert_eq!(planned.id().parse::<Case>().as_ref(), Ok(case), "{}", planned.id());

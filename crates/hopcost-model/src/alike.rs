@@ -15,7 +15,7 @@ impl Case {
 
     /// Whether a multiple of another case means something, as far as their parts tell.
     pub fn is_alike(&self, other: &Case) -> bool {
-        let value = |axis: &Axis, case: &Case| match (axis.get)(case) {
+        let value = |axis: &Axis, case: &Case| match axis.get(case) {
             // No payload is as good as one of 0 bytes.
             None => Value::Number(0),
             Some(Value::Number(0..=BARE_BYTES))
@@ -35,7 +35,7 @@ impl Case {
     pub fn is_of_kind(&self, other: &Case) -> bool {
         let mut like = Case { boundary: self.boundary, ..other.clone() };
         for axis in self.axes_alike() {
-            if let Some(value) = (axis.get)(self) {
+            if let Some(value) = axis.get(self) {
                 axis.set(&mut like, &value);
             }
         }

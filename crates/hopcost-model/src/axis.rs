@@ -2,12 +2,13 @@
 //! suites, the command line and its help, and the planner. What an axis shows in documents
 //! and files stands in [`crate::columns`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
     Ack, AckSize, Arrivals, Background, Boundary, Case, CaseError, IdleKnob, Placement, Queue,
-    Runtimes, SPIN_BUDGET_NS, Sched, Touch, WaitKind, Waits, Workload,
+    Runtimes, SPIN_BUDGET_NS, Sched, Touch, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.
@@ -24,13 +25,12 @@ pub struct Axis {
     pub spelled: Spelled,
     /// The value where none is asked for; absent where the mechanism decides.
     pub default: Option<Value>,
-    /// The value of a case, if it has one.
-    pub get: fn(&Case) -> Option<Value>,
-    set: fn(&mut Case, &Value),
+    read: fn(&Case) -> Option<Value>,
+    write: fn(&mut Case, &Value),
 }
 
 /// Which values an axis has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// Bytes of something, this many at least.
     Bytes {
@@ -54,30 +54,8 @@ pub enum Kind {
         /// Most.
         most_ns: u64,
     },
-    /// When a stream is acknowledged.
-    Ack,
-    /// What separates the ends.
-    Boundary,
-    /// Where they run.
-    Place,
-    /// How they wait.
-    Waits,
-    /// What keeps a CPU from idling deeply.
-    IdleKnob,
-    /// How long an acknowledgement is.
-    AckSize,
-    /// When messages are to be sent.
-    Arrivals,
-    /// What becomes of those that many others are ahead of.
-    Queue,
-    /// What else the machine does.
-    Background,
-    /// How much of a message they write and compare.
-    Touch,
-    /// Their scheduling policy.
-    Sched,
-    /// What they are written in.
-    Runtimes,
+    /// Words, by the type that checks them.
+    Word(fn(&str) -> Result<Value, CaseError>),
 }
 
 /// Which cases have an axis.
@@ -117,36 +95,12 @@ pub enum Spelled {
 pub enum Value {
     /// Bytes, nanoseconds, or how many.
     Number(u64),
-    /// When a stream is acknowledged.
-    Ack(Ack),
-    /// What separates the ends.
-    Boundary(Boundary),
-    /// Where they run.
-    Place(Placement),
-    /// On the nearest two CPUs that a machine has: asked for, but in no case.
-    Cross,
-    /// How they wait.
-    Waits(Waits),
-    /// What keeps a CPU from idling deeply.
-    IdleKnob(IdleKnob),
-    /// How long an acknowledgement is.
-    AckSize(AckSize),
-    /// When messages are to be sent.
-    Arrivals(Arrivals),
-    /// What becomes of those that many others are ahead of.
-    Queue(Queue),
-    /// What else the machine does.
-    Background(Background),
-    /// How much of a message they write and compare.
-    Touch(Touch),
-    /// Their scheduling policy.
-    Sched(Sched),
-    /// What they are written in.
-    Runtimes(Runtimes),
+    /// The spelling of anything else.
+    Word(Cow<'static, str>),
 }
 
-/// Every axis, in the order of the spelling; the parameters of the mechanism stand behind
-/// the first [`Axis::BEFORE_PARAMETERS`].
+/// Every axis, in the order of the spelling; the parameters of the mechanism stand before those
+/// that are spelled [`Spelled::UnlessDefault`].
 pub static AXES: [Axis; 20] = [
     Axis {
         key: "payload",
@@ -155,8 +109,8 @@ pub static AXES: [Axis; 20] = [
         of: Of::Payload,
         spelled: Spelled::Always,
         default: None,
-        get: |case| number(case.payload_bytes),
-        set: |case, value| case.payload_bytes = value.number(),
+        read: |case| number(case.payload_bytes),
+        write: |case, value| case.payload_bytes = value.number(),
     },
     Axis {
         key: "field",
@@ -165,8 +119,8 @@ pub static AXES: [Axis; 20] = [
         of: Of::StreamPayload,
         spelled: Spelled::Never,
         default: None,
-        get: |case| number(case.field_bytes()),
-        set: |_, _| (),
+        read: |case| number(case.field_bytes()),
+        write: |_, _| (),
     },
     Axis {
         key: "fields",
@@ -176,8 +130,8 @@ pub static AXES: [Axis; 20] = [
         of: Of::Stream,
         spelled: Spelled::Always,
         default: Some(Value::Number(8)),
-        get: |case| number(case.fields),
-        set: |case, value| case.fields = value.number(),
+        read: |case| number(case.fields),
+        write: |case, value| case.fields = value.number(),
     },
     Axis {
         key: "flows",
@@ -187,18 +141,18 @@ pub static AXES: [Axis; 20] = [
         of: Of::Stream,
         spelled: Spelled::Always,
         default: Some(Value::Number(1)),
-        get: |case| number(case.flows),
-        set: |case, value| case.flows = value.number(),
+        read: |case| number(case.flows),
+        write: |case, value| case.flows = value.number(),
     },
     Axis {
         key: "ack",
         help: "When a stream is acknowledged (none, per-message, window:N)",
-        kind: Kind::Ack,
+        kind: Kind::Word(spelling::<Ack>),
         of: Of::Stream,
         spelled: Spelled::Always,
-        default: Some(Value::Ack(Ack::PerMessage)),
-        get: |case| case.ack.map(Value::Ack),
-        set: |case, value| case.ack = value.ack(),
+        default: Some(Value::word("per-message")),
+        read: |case| text(case.ack.as_ref()),
+        write: |case, value| case.ack = value.parsed(),
     },
     Axis {
         key: "gap",
@@ -207,8 +161,8 @@ pub static AXES: [Axis; 20] = [
         of: Of::Wake,
         spelled: Spelled::Always,
         default: Some(Value::Number(1_000_000)),
-        get: |case| number(case.gap_ns),
-        set: |case, value| case.gap_ns = value.number(),
+        read: |case| number(case.gap_ns),
+        write: |case, value| case.gap_ns = value.number(),
     },
     Axis {
         key: "rate",
@@ -217,45 +171,41 @@ pub static AXES: [Axis; 20] = [
         of: Of::Load,
         spelled: Spelled::Always,
         default: Some(Value::Number(10_000)),
-        get: |case| number(case.rate),
-        set: |case, value| case.rate = value.number(),
+        read: |case| number(case.rate),
+        write: |case, value| case.rate = value.number(),
     },
     Axis {
         key: "boundary",
         help: "Boundaries (inline, thread, process, namespace, host)",
-        kind: Kind::Boundary,
+        kind: Kind::Word(spelling::<Boundary>),
         of: Of::TwoEnds,
         spelled: Spelled::Always,
         default: None,
-        get: |case| {
+        read: |case| {
             let has = case.workload.has_two_ends() || case.boundary != Boundary::Inline;
-            has.then_some(Value::Boundary(case.boundary))
+            has.then(|| Value::word(case.boundary.word()))
         },
-        set: |case, value| {
-            if let Value::Boundary(boundary) = value {
-                case.boundary = *boundary;
-            }
-        },
+        write: |case, value| case.boundary = value.parsed().unwrap_or(case.boundary),
     },
     Axis {
         key: "place",
         help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)",
-        kind: Kind::Place,
+        kind: Kind::Word(spelling::<Placement>),
         of: Of::TwoEnds,
         spelled: Spelled::Always,
         default: None,
-        get: |case| case.placement.map(Value::Place),
-        set: |case, value| case.placement = value.place(),
+        read: |case| Some(Value::word(case.placement?.word())),
+        write: |case, value| case.placement = value.parsed(),
     },
     Axis {
         key: "wait",
         help: "Waits (block, spin, yield, spin-then-block, epoll). Per end: caller:callee",
-        kind: Kind::Waits,
+        kind: Kind::Word(spelling::<Waits>),
         of: Of::TwoEnds,
         spelled: Spelled::Always,
         default: None,
-        get: |case| case.waits.map(Value::Waits),
-        set: |case, value| case.waits = value.waits(),
+        read: |case| text(case.waits.as_ref()),
+        write: |case, value| case.waits = value.parsed(),
     },
     Axis {
         key: "spin",
@@ -264,59 +214,38 @@ pub static AXES: [Axis; 20] = [
         of: Of::SpinThenBlock,
         spelled: Spelled::Always,
         default: Some(Value::Number(SPIN_BUDGET_NS)),
-        get: |case| number(case.spin_budget_ns),
-        set: |case, value| case.spin_budget_ns = value.number(),
+        read: |case| number(case.spin_budget_ns),
+        write: |case, value| case.spin_budget_ns = value.number(),
     },
     Axis {
         key: "idle-knob",
         help: "Idle knobs of a wake-up (none, dma-latency, spinner)",
-        kind: Kind::IdleKnob,
+        kind: Kind::Word(spelling::<IdleKnob>),
         of: Of::Wake,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::IdleKnob(IdleKnob::None)),
-        get: |case| {
-            let has = case.workload == Workload::Wake || case.idle_knob != IdleKnob::None;
-            has.then_some(Value::IdleKnob(case.idle_knob))
-        },
-        set: |case, value| {
-            if let Value::IdleKnob(knob) = value {
-                case.idle_knob = *knob;
-            }
-        },
+        default: Some(Value::word("none")),
+        read: |case| Some(Value::word(case.idle_knob.word())),
+        write: |case, value| case.idle_knob = value.parsed().unwrap_or(case.idle_knob),
     },
     Axis {
         key: "arrivals",
         help: "Arrivals of a load (constant, exponential, on-off)",
-        kind: Kind::Arrivals,
+        kind: Kind::Word(spelling::<Arrivals>),
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Arrivals(Arrivals::Exponential)),
-        get: |case| {
-            let has = case.workload == Workload::Load || case.arrivals != Arrivals::Exponential;
-            has.then_some(Value::Arrivals(case.arrivals))
-        },
-        set: |case, value| {
-            if let Value::Arrivals(arrivals) = value {
-                case.arrivals = *arrivals;
-            }
-        },
+        default: Some(Value::word("exponential")),
+        read: |case| Some(Value::word(case.arrivals.word())),
+        write: |case, value| case.arrivals = value.parsed().unwrap_or(case.arrivals),
     },
     Axis {
         key: "queue",
         help: "What to do with messages when the queue is full (block, drop-newest:N, drop-oldest:N)",
-        kind: Kind::Queue,
+        kind: Kind::Word(spelling::<Queue>),
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Queue(Queue::Block)),
-        get: |case| {
-            let has = case.workload == Workload::Load || case.queue != Queue::Block;
-            has.then_some(Value::Queue(case.queue))
-        },
-        set: |case, value| {
-            if let Value::Queue(queue) = value {
-                case.queue = *queue;
-            }
-        },
+        default: Some(Value::word("block")),
+        read: |case| text(Some(&case.queue)),
+        write: |case, value| case.queue = value.parsed().unwrap_or_default(),
     },
     Axis {
         key: "senders",
@@ -325,90 +254,58 @@ pub static AXES: [Axis; 20] = [
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
         default: Some(Value::Number(1)),
-        get: |case| {
-            let has = case.workload == Workload::Load || case.senders != 1;
-            has.then_some(Value::Number(case.senders.into()))
-        },
-        set: |case, value| case.senders = value.number().unwrap_or(1),
+        read: |case| number(Some(case.senders)),
+        write: |case, value| case.senders = value.number().unwrap_or(1),
     },
     Axis {
         key: "background",
         help: "Other work during a load (none, cpu:N, cache, same-mechanism:N)",
-        kind: Kind::Background,
+        kind: Kind::Word(spelling::<Background>),
         of: Of::Load,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Background(Background::None)),
-        get: |case| {
-            let has = case.workload == Workload::Load || case.background != Background::None;
-            has.then_some(Value::Background(case.background))
-        },
-        set: |case, value| {
-            if let Value::Background(background) = value {
-                case.background = *background;
-            }
-        },
+        default: Some(Value::word("none")),
+        read: |case| text(Some(&case.background)),
+        write: |case, value| case.background = value.parsed().unwrap_or_default(),
     },
     Axis {
         key: "ack-size",
         help: "Bytes of an acknowledgement of a stream (8, field)",
-        kind: Kind::AckSize,
+        kind: Kind::Word(spelling::<AckSize>),
         of: Of::Stream,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::AckSize(AckSize::Number)),
-        get: |case| {
-            let has = case.workload == Workload::Stream || case.ack_size != AckSize::Number;
-            has.then_some(Value::AckSize(case.ack_size))
-        },
-        set: |case, value| {
-            if let Value::AckSize(size) = value {
-                case.ack_size = *size;
-            }
-        },
+        default: Some(Value::word("8")),
+        read: |case| Some(Value::word(case.ack_size.word())),
+        write: |case, value| case.ack_size = value.parsed().unwrap_or(case.ack_size),
     },
     Axis {
         key: "touch",
         help: "Payload access (verify, write, none)",
-        kind: Kind::Touch,
+        kind: Kind::Word(spelling::<Touch>),
         of: Of::TwoEnds,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Touch(Touch::Verify)),
-        get: |case| {
-            let has = case.workload != Workload::Call || case.touch != Touch::Verify;
-            has.then_some(Value::Touch(case.touch))
-        },
-        set: |case, value| {
-            if let Value::Touch(touch) = value {
-                case.touch = *touch;
-            }
-        },
+        default: Some(Value::word("verify")),
+        read: |case| Some(Value::word(case.touch.word())),
+        write: |case, value| case.touch = value.parsed().unwrap_or(case.touch),
     },
     Axis {
         key: "sched",
         help: "Scheduling policies of both ends (other, fifo:N)",
-        kind: Kind::Sched,
+        kind: Kind::Word(spelling::<Sched>),
         of: Of::Every,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Sched(Sched::Other)),
-        get: |case| Some(Value::Sched(case.sched)),
-        set: |case, value| {
-            if let Value::Sched(sched) = value {
-                case.sched = *sched;
-            }
-        },
+        default: Some(Value::word("other")),
+        read: |case| text(Some(&case.sched)),
+        write: |case, value| case.sched = value.parsed().unwrap_or_default(),
     },
     Axis {
         key: "runtime",
         help: "Runtimes of the ends (rust, python), per end as caller:callee",
-        kind: Kind::Runtimes,
+        kind: Kind::Word(spelling::<Runtimes>),
         of: Of::Every,
         spelled: Spelled::UnlessDefault,
-        default: Some(Value::Runtimes(Runtimes::RUST)),
-        get: |case| Some(Value::Runtimes(case.runtimes.clone())),
-        set: |case, value| {
-            if let Value::Runtimes(runtimes) = value {
-                case.runtimes.clone_from(runtimes);
-            }
-        },
+        default: Some(Value::word("rust")),
+        read: |case| text(Some(&case.runtimes)),
+        write: |case, value| case.runtimes = value.parsed().unwrap_or_default(),
     },
 ];
 
@@ -423,27 +320,40 @@ fn number(number: Option<impl Into<u64>>) -> Option<Value> {
     Some(Value::Number(number?.into()))
 }
 
-impl Axis {
-    /// How many of [`AXES`] stand before a mechanism's own parameters.
-    pub const BEFORE_PARAMETERS: usize = 11;
+fn text(value: Option<&impl fmt::Display>) -> Option<Value> {
+    Some(Value::Word(value?.to_string().into()))
+}
 
+/// A text as its type spells it.
+fn spelling<T: FromStr<Err = CaseError> + fmt::Display>(text: &str) -> Result<Value, CaseError> {
+    Ok(Value::Word(text.parse::<T>()?.to_string().into()))
+}
+
+impl Axis {
     /// The axis of a key.
     pub fn of_key(key: &str) -> Option<&'static Axis> {
         AXES.iter().find(|axis| axis.key == key)
     }
+    /// The value of a case, if it has one: what its workload does not have only where somebody
+    /// asked for it nevertheless.
+    pub fn get(&self, case: &Case) -> Option<Value> {
+        let value = (self.read)(case)?;
+        (self.of.has(case.workload) || !self.is_left_out(&value)).then_some(value)
+    }
+    fn is_left_out(&self, value: &Value) -> bool {
+        match self.spelled {
+            Spelled::Always => false,
+            Spelled::UnlessDefault => self.default.as_ref() == Some(value),
+            Spelled::Never => true,
+        }
+    }
     /// Gives a case a value of this axis.
     pub fn set(&self, case: &mut Case, value: &Value) {
-        (self.set)(case, value);
+        (self.write)(case, value);
     }
     /// The value as the spelling of a case has it, if it does.
     pub fn spelled(&self, case: &Case) -> Option<Value> {
-        let value = (self.get)(case)?;
-        let left_out = match self.spelled {
-            Spelled::Always => false,
-            Spelled::UnlessDefault => self.default.as_ref() == Some(&value),
-            Spelled::Never => true,
-        };
-        (!left_out).then_some(value)
+        self.get(case).filter(|value| !self.is_left_out(value))
     }
     /// The values of a case that are not the default, on axes that are spelled only then.
     /// Names of cases say these, so that a new axis is in all of them. What the ends are
@@ -479,89 +389,37 @@ impl Of {
 impl Kind {
     /// Reads a value as the spelling of a case has it: numbers without units.
     pub fn read(self, key: &str, text: &str) -> Result<Value, CaseError> {
-        fn whole<T: FromStr>(key: &str, text: &str) -> Result<T, CaseError> {
-            text.parse().map_err(|_| CaseError::Value {
-                key: key.to_owned(),
-                got: text.to_owned(),
-                want: "a whole number that is not negative and not too large".into(),
-            })
-        }
-        Ok(match self {
-            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Rate { .. } => {
-                Value::Number(whole::<u32>(key, text)?.into())
-            }
-            Kind::Time { .. } => Value::Number(whole(key, text)?),
-            Kind::Ack => Value::Ack(text.parse()?),
-            Kind::Boundary => Value::Boundary(text.parse()?),
-            Kind::Place => Value::Place(text.parse()?),
-            Kind::Waits => Value::Waits(text.parse()?),
-            Kind::IdleKnob => Value::IdleKnob(text.parse()?),
-            Kind::Arrivals => Value::Arrivals(text.parse()?),
-            Kind::Queue => Value::Queue(text.parse()?),
-            Kind::Background => Value::Background(text.parse()?),
-            Kind::AckSize => Value::AckSize(text.parse()?),
-            Kind::Touch => Value::Touch(text.parse()?),
-            Kind::Sched => Value::Sched(text.parse()?),
-            Kind::Runtimes => Value::Runtimes(text.parse()?),
+        let most = match self {
+            Kind::Word(read) => return read(text),
+            Kind::Time { .. } => u64::MAX,
+            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Rate { .. } => u32::MAX.into(),
+        };
+        let number = text.parse().ok().filter(|number| *number <= most);
+        number.map(Value::Number).ok_or_else(|| CaseError::Value {
+            key: key.to_owned(),
+            got: text.to_owned(),
+            want: "a whole number that is not negative and not too large".into(),
         })
-    }
-    /// The words that a value is made of, where they are few.
-    pub fn words(self) -> Vec<&'static str> {
-        match self {
-            Kind::Boundary => Boundary::ALL.iter().map(|word| word.word()).collect(),
-            Kind::Place => {
-                ["cross"].into_iter().chain(Placement::ALL.iter().map(|word| word.word())).collect()
-            }
-            Kind::Waits => WaitKind::ALL.iter().map(|word| word.word()).collect(),
-            Kind::IdleKnob => IdleKnob::ALL.iter().map(|word| word.word()).collect(),
-            Kind::Arrivals => Arrivals::ALL.iter().map(|word| word.word()).collect(),
-            Kind::AckSize => AckSize::ALL.iter().map(|word| word.word()).collect(),
-            Kind::Touch => Touch::ALL.iter().map(|word| word.word()).collect(),
-            _ => Vec::new(),
-        }
     }
 }
 
 impl Value {
+    /// A word.
+    pub const fn word(word: &'static str) -> Self {
+        Value::Word(Cow::Borrowed(word))
+    }
     /// A number, if it is one that fits.
     pub fn number<T: TryFrom<u64>>(&self) -> Option<T> {
         match self {
             Value::Number(number) => T::try_from(*number).ok(),
-            _ => None,
+            Value::Word(_) => None,
         }
     }
-    /// A precise placement.
-    pub fn place(&self) -> Option<Placement> {
+    /// What a word stands for.
+    pub fn parsed<T: FromStr>(&self) -> Option<T> {
         match self {
-            Value::Place(place) => Some(*place),
-            _ => None,
-        }
-    }
-    /// What separates the ends.
-    pub fn boundary(&self) -> Option<Boundary> {
-        match self {
-            Value::Boundary(boundary) => Some(*boundary),
-            _ => None,
-        }
-    }
-    /// How the ends wait.
-    pub fn waits(&self) -> Option<Waits> {
-        match self {
-            Value::Waits(waits) => Some(*waits),
-            _ => None,
-        }
-    }
-    /// What the ends are written in.
-    pub fn runtimes(&self) -> Option<&Runtimes> {
-        match self {
-            Value::Runtimes(runtimes) => Some(runtimes),
-            _ => None,
-        }
-    }
-    fn ack(&self) -> Option<Ack> {
-        match self {
-            Value::Ack(ack) => Some(*ack),
-            _ => None,
+            Value::Number(_) => None,
+            Value::Word(word) => word.parse().ok(),
         }
     }
 }
@@ -570,19 +428,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Number(value) => value.fmt(f),
-            Value::Ack(value) => value.fmt(f),
-            Value::Boundary(value) => value.fmt(f),
-            Value::Place(value) => value.fmt(f),
-            Value::Cross => f.pad("cross"),
-            Value::Waits(value) => value.fmt(f),
-            Value::IdleKnob(value) => value.fmt(f),
-            Value::Arrivals(value) => value.fmt(f),
-            Value::Queue(value) => value.fmt(f),
-            Value::Background(value) => value.fmt(f),
-            Value::AckSize(value) => value.fmt(f),
-            Value::Touch(value) => value.fmt(f),
-            Value::Sched(value) => value.fmt(f),
-            Value::Runtimes(value) => value.fmt(f),
+            Value::Word(word) => f.pad(word),
         }
     }
 }
@@ -593,31 +439,30 @@ mod tests {
 
     #[test]
     fn what_an_axis_reads_it_gives_a_case_and_finds_there() {
-        let text = |axis: &Axis| match axis.kind {
-            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Time { .. } | Kind::Rate { .. } => "7",
-            Kind::Ack => "window:3",
-            Kind::Boundary => "thread",
-            Kind::Place => "cross-node",
-            Kind::Waits => "spin:block",
-            Kind::IdleKnob => "spinner",
-            Kind::Arrivals => "on-off",
-            Kind::Queue => "drop-oldest:7",
-            Kind::Background => "same-mechanism:7",
-            Kind::AckSize => "field",
-            Kind::Touch => "none",
-            Kind::Sched => "fifo:2",
-            Kind::Runtimes => "python:rust",
-        };
         for axis in AXES.iter().filter(|axis| axis.is_part()) {
+            let text = match axis.key {
+                "ack" => "window:3",
+                "boundary" => "thread",
+                "place" => "cross-node",
+                "wait" => "spin:block",
+                "idle-knob" => "spinner",
+                "arrivals" => "on-off",
+                "queue" => "drop-oldest:7",
+                "background" => "same-mechanism:7",
+                "ack-size" => "field",
+                "touch" => "none",
+                "sched" => "fifo:2",
+                "runtime" => "python:rust",
+                _ => "7",
+            };
             let mut case = Case::new(Workload::Wake, "pipe");
-            let value = axis.kind.read(axis.key, text(axis)).unwrap();
+            let value = axis.kind.read(axis.key, text).unwrap();
             axis.set(&mut case, &value);
-            assert_eq!((axis.get)(&case), Some(value.clone()), "{}", axis.key);
-            assert_eq!(axis.spelled(&case).unwrap().to_string(), text(axis));
+            assert_eq!(axis.get(&case), Some(value.clone()), "{}", axis.key);
+            assert_eq!(axis.spelled(&case).unwrap().to_string(), text);
             assert_eq!(Axis::of_key(axis.key).unwrap().key, axis.key);
+            let read = |word: &Value| axis.kind.read(axis.key, &word.to_string()).unwrap();
+            assert!(axis.default.as_ref().is_none_or(|default| read(default) == *default));
         }
-        let before = &AXES[..Axis::BEFORE_PARAMETERS];
-        assert!(before.iter().any(|axis| axis.key == "spin"), "parameters stand behind it");
-        assert!(AXES[Axis::BEFORE_PARAMETERS].key == "idle-knob");
     }
 }

@@ -226,11 +226,7 @@ impl FromStr for Runtime {
             && s.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
             && s.bytes().all(rest);
         if !fits {
-            return Err(CaseError::Value {
-                key: "runtime".into(),
-                got: s.to_owned(),
-                want: "a name such as `python`, or `caller:callee`".into(),
-            });
+            return Err(unfit("runtime", s, "a name such as `python`, or `caller:callee`"));
         }
         Ok(Runtime(s.to_owned().into()))
     }
@@ -323,18 +319,11 @@ impl fmt::Display for Sched {
 impl FromStr for Sched {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
-        if s == "other" {
-            return Ok(Sched::Other);
+        match numbered(s, 99) {
+            Some(("other", None)) => Ok(Sched::Other),
+            Some(("fifo", Some(priority))) => Ok(Sched::Fifo(priority)),
+            _ => Err(unfit("sched", s, "`other` or `fifo:N` with N from 1 to 99")),
         }
-        s.strip_prefix("fifo:")
-            .and_then(|n| n.parse().ok())
-            .filter(|n| (1..=99).contains(n))
-            .map(Sched::Fifo)
-            .ok_or_else(|| CaseError::Value {
-                key: "sched".into(),
-                got: s.to_owned(),
-                want: "`other` or `fifo:N` with N from 1 to 99".into(),
-            })
     }
 }
 
@@ -371,19 +360,11 @@ impl fmt::Display for Ack {
 impl FromStr for Ack {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
-        match s {
-            "none" => Ok(Ack::None),
-            "per-message" => Ok(Ack::PerMessage),
-            _ => s
-                .strip_prefix("window:")
-                .and_then(|n| n.parse().ok())
-                .filter(|n| (1..=1024).contains(n))
-                .map(Ack::Window)
-                .ok_or_else(|| CaseError::Value {
-                    key: "ack".into(),
-                    got: s.to_owned(),
-                    want: "`none`, `per-message` or `window:N` with N from 1 to 1024".into(),
-                }),
+        match numbered(s, 1024) {
+            Some(("none", None)) => Ok(Ack::None),
+            Some(("per-message", None)) => Ok(Ack::PerMessage),
+            Some(("window", Some(messages))) => Ok(Ack::Window(messages)),
+            _ => Err(unfit("ack", s, "`none`, `per-message` or `window:N` with N from 1 to 1024")),
         }
     }
 }
@@ -421,18 +402,13 @@ impl fmt::Display for Queue {
 impl FromStr for Queue {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
-        let depth = |depth: &str| depth.parse().ok().filter(|n| (1..=1024).contains(n));
-        let found = match s.split_once(':') {
-            None => (s == "block").then_some(Queue::Block),
-            Some(("drop-newest", text)) => depth(text).map(Queue::DropNewest),
-            Some(("drop-oldest", text)) => depth(text).map(Queue::DropOldest),
-            Some(_) => None,
-        };
-        found.ok_or_else(|| CaseError::Value {
-            key: "queue".into(),
-            got: s.to_owned(),
-            want: "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024".into(),
-        })
+        let want = "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024";
+        match numbered(s, 1024) {
+            Some(("block", None)) => Ok(Queue::Block),
+            Some(("drop-newest", Some(depth))) => Ok(Queue::DropNewest(depth)),
+            Some(("drop-oldest", Some(depth))) => Ok(Queue::DropOldest(depth)),
+            _ => Err(unfit("queue", s, want)),
+        }
     }
 }
 
@@ -463,20 +439,26 @@ impl fmt::Display for Background {
 impl FromStr for Background {
     type Err = CaseError;
     fn from_str(s: &str) -> Result<Self, CaseError> {
-        let many = |text: &str| text.parse().ok().filter(|n| (1..=64).contains(n));
-        let found = match s.split_once(':') {
-            None if s == "none" => Some(Background::None),
-            None if s == "cache" => Some(Background::Cache),
-            Some(("cpu", text)) => many(text).map(Background::Cpu),
-            Some(("same-mechanism", text)) => many(text).map(Background::SameMechanism),
-            _ => None,
-        };
-        found.ok_or_else(|| CaseError::Value {
-            key: "background".into(),
-            got: s.to_owned(),
-            want: "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64".into(),
-        })
+        let want = "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64";
+        match numbered(s, 64) {
+            Some(("none", None)) => Ok(Background::None),
+            Some(("cache", None)) => Ok(Background::Cache),
+            Some(("cpu", Some(processes))) => Ok(Background::Cpu(processes)),
+            Some(("same-mechanism", Some(pairs))) => Ok(Background::SameMechanism(pairs)),
+            _ => Err(unfit("background", s, want)),
+        }
     }
+}
+
+/// Takes `window:16` apart into its word and its number, from 1 to `most`; a word alone has none.
+fn numbered<T: FromStr + PartialOrd + From<u8>>(text: &str, most: T) -> Option<(&str, Option<T>)> {
+    let Some((word, number)) = text.split_once(':') else { return Some((text, None)) };
+    let number = number.parse().ok().filter(|n| (T::from(1)..=most).contains(n))?;
+    Some((word, Some(number)))
+}
+
+fn unfit(key: &str, got: &str, want: &str) -> CaseError {
+    CaseError::Value { key: key.to_owned(), got: got.to_owned(), want: want.to_owned() }
 }
 
 /// The default budget of `spin-then-block`, in nanoseconds.

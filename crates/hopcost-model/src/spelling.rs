@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::axis::{AXES, Axis};
+use crate::axis::{AXES, Spelled};
 use crate::case::{Case, CaseError, Workload, decode, encode};
 
 impl fmt::Display for Case {
@@ -33,19 +33,17 @@ impl fmt::Display for Case {
             separator = '&';
             result
         };
-        let (before, after) = AXES.split_at(Axis::BEFORE_PARAMETERS);
-        for axis in before {
-            if let Some(value) = axis.spelled(self) {
-                key(f, axis.key, &value)?;
-            }
+        let spelled = AXES.iter().filter_map(|axis| Some((axis, axis.spelled(self)?)));
+        let (after, before): (Vec<_>, Vec<_>) =
+            spelled.partition(|(axis, _)| axis.spelled == Spelled::UnlessDefault);
+        for (axis, value) in &before {
+            key(f, axis.key, value)?;
         }
         for (name, value) in &self.parameters {
             key(f, name, value)?;
         }
-        for axis in after {
-            if let Some(value) = axis.spelled(self) {
-                key(f, axis.key, &value)?;
-            }
+        for (axis, value) in &after {
+            key(f, axis.key, value)?;
         }
         Ok(())
     }

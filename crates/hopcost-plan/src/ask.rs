@@ -1,9 +1,21 @@
-//! What a user asks for.
+//! What is asked for: the command line as it was written, and selectors, the one language for saying
+//! which cases are meant, on the command line, in suites and in published tables.
+//!
+//! ```text
+//! [workload/]mechanisms[?key=v1,v2&key=…]
+//! roundtrip/{pipe,tcp}?payload=64,4KiB&place=same-cpu,cross&wait=block
+//! ```
 
 use std::collections::BTreeMap;
 
-/// What the user asked for. Every list may hold comma lists; an empty one means
-/// that nothing was said.
+use hopcost_model::axis::{Axis, Kind};
+use hopcost_model::case::{Case, Placement, Workload, decode};
+use serde::Deserialize;
+
+use crate::error::{Origin, PlanError, quote};
+use crate::values::{Values, suggest};
+
+/// What the user asked for. An empty list means that nothing was said.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
     pub suite: Option<SuiteSource>,
@@ -11,14 +23,8 @@ pub struct Ask {
     pub full: bool,
     /// Selectors: `[workload/]mechanism[?key=v1,v2&key=…]`.
     pub selectors: Vec<String>,
-    /// `--mechanism`: names and globs.
-    pub mechanism: Vec<String>,
-    /// `--workload`.
-    pub workload: Vec<String>,
-    /// The options that give values on an axis, by its key.
+    /// The options that give values on an axis, by its key; comma lists.
     pub axes: BTreeMap<&'static str, Vec<String>>,
-    /// `--parameter KEY=V1,V2`: a mechanism's own parameters.
-    pub parameters: Vec<String>,
     /// `--rounds`.
     pub rounds: Option<u32>,
     /// `--budget`, in nanoseconds.
@@ -50,4 +56,302 @@ pub enum SuiteSource {
         file: String,
         text: String,
     },
+}
+
+impl Ask {
+    /// Its selectors. Whether their mechanisms exist is seen later.
+    pub(crate) fn parsed_selectors(&self) -> Result<Vec<Selector>, PlanError> {
+        let parse = |text: &String| Selector::parse_at(text, Origin::selector(text));
+        self.selectors.iter().map(parse).collect()
+    }
+
+    /// Its options.
+    pub(crate) fn options(&self) -> Result<Values, PlanError> {
+        let mut options = Values::default();
+        for (key, lists) in self.axes.iter().filter(|(_, lists)| !lists.is_empty()) {
+            let set = options.set(key, &lists.join(","));
+            set.map_err(|message| Origin::option(&format!("--{key}")).error(message))?;
+        }
+        Ok(options)
+    }
+}
+
+/// Cases that a plan may have: enough for any sweep, and a limit for a slip.
+pub const CASES_MAX: usize = 10_000;
+
+/// What is said of more.
+pub(crate) fn too_many(cases: usize) -> String {
+    format!("this makes {cases} cases or more; a plan has at most {CASES_MAX}, so shorten a list")
+}
+
+/// Longest selector, in bytes.
+const LENGTH_MAX: usize = 64 * 1024;
+/// Alternatives that one pattern may have after `{a,b}` is written out.
+const ALTERNATIVES_MAX: usize = 1000;
+/// Braces that one pattern may have: each is one more copy of every alternative.
+const BRACES_MAX: usize = 50;
+
+/// A parsed selector.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Selector {
+    pub(crate) workloads: Workloads,
+    pub(crate) mechanisms: Vec<Pattern>,
+    pub(crate) values: Values,
+    /// Where it stands.
+    pub(crate) origin: Origin,
+}
+
+/// The workloads that a selector asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Workloads {
+    /// The first that the mechanism has.
+    First,
+    /// Every one that it has (`*/pipe`).
+    Every,
+    Named(Vec<Workload>),
+}
+
+impl Selector {
+    /// Parses a selector. Whether its mechanisms and parameters exist is seen
+    /// when it is expanded.
+    ///
+    /// # Errors
+    /// In one line, what is wrong with it.
+    pub fn parse(text: &str) -> Result<Selector, String> {
+        if text.len() > LENGTH_MAX {
+            return Err(format!("longer than {LENGTH_MAX} bytes; write a suite file instead"));
+        }
+        let (path, query) = match text.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (text, None),
+        };
+        // A slash may also belong to a test engine's argument (`replay:/tmp/file`).
+        let (workloads, mechanisms) = match path.split_once('/') {
+            Some((list, mechanisms)) if !list.contains(':') => (workloads(list)?, mechanisms),
+            _ => (Workloads::First, path),
+        };
+        let mechanisms = Pattern::parse(mechanisms)?;
+        // The spelling of a case has times in nanoseconds, without their unit.
+        let is_case = text.parse::<Case>().is_ok_and(|case| case.id() == text);
+        let mut values = Values::default();
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
+            let Some((key, list)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+                return Err(format!("{} is not key=value", quote(pair)));
+            };
+            if values.has(key) {
+                let key = quote(key);
+                return Err(format!("{key} is given twice; separate its values by commas"));
+            }
+            let is_time =
+                Axis::of_key(key).is_some_and(|axis| matches!(axis.kind, Kind::Time { .. }));
+            match is_time && is_case {
+                true => values.set(key, &format!("{list}ns"))?,
+                false => values.set(key, list)?,
+            }
+        }
+        Ok(Selector { workloads, mechanisms, values, origin: Origin::selector(text) })
+    }
+
+    /// The same with where it stands.
+    pub(crate) fn parse_at(text: &str, origin: Origin) -> Result<Selector, PlanError> {
+        match Self::parse(text) {
+            Ok(selector) => Ok(Selector { origin, ..selector }),
+            Err(message) => Err(origin.error(message)),
+        }
+    }
+
+    /// Whether it means a mechanism, given with a test engine's argument, and a workload,
+    /// whatever its keys.
+    pub(crate) fn chooses(&self, workload: Workload, mechanism: &str, hidden: bool) -> bool {
+        let has = match &self.workloads {
+            Workloads::First | Workloads::Every => true,
+            Workloads::Named(all) => all.contains(&workload),
+        };
+        has && self.mechanisms.iter().any(|pattern| pattern.matches(mechanism, hidden))
+    }
+
+    /// Whether a case is one that it means, `cross` being any two CPUs.
+    pub fn fits(&self, case: &Case) -> bool {
+        self.selects(case, false, &|placement| placement.is_two_cpu())
+    }
+
+    /// The same where `cross` is what `is_cross` says, and where the mechanism may be a test
+    /// engine.
+    pub(crate) fn selects(
+        &self,
+        case: &Case,
+        hidden: bool,
+        is_cross: &dyn Fn(Placement) -> bool,
+    ) -> bool {
+        self.chooses(case.workload, &case.mechanism, hidden) && self.values.admit(case, is_cross)
+    }
+
+    /// Whether it says what is to be done with the mechanism.
+    pub fn says_workload(&self) -> bool {
+        matches!(self.workloads, Workloads::Named(_))
+    }
+
+    /// Whether it says what the ends are to be written in.
+    pub fn says_runtime(&self) -> bool {
+        self.values.has("runtime")
+    }
+}
+
+impl TryFrom<String> for Selector {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+fn workloads(list: &str) -> Result<Workloads, String> {
+    if list == "*" {
+        return Ok(Workloads::Every);
+    }
+    let named = list.split(',').map(|text| text.trim().parse().map_err(suggest));
+    Ok(Workloads::Named(named.collect::<Result<_, _>>()?))
+}
+
+/// One name or glob of mechanisms.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Pattern {
+    /// Exactly this mechanism, argument included; an unknown one is an error.
+    Name(String),
+    /// Every listed mechanism that matches, `*` standing for any characters.
+    Glob(String),
+}
+
+impl Pattern {
+    /// Those of a comma list of names, globs and `{a,b}`.
+    fn parse(text: &str) -> Result<Vec<Pattern>, String> {
+        let mut patterns = Vec::new();
+        let mut inside = false;
+        let commas = text.split(|c| {
+            inside = c == '{' || inside && c != '}';
+            c == ',' && !inside
+        });
+        for part in commas {
+            // A test engine's argument may hold any character, so nothing is
+            // expanded behind a colon.
+            let alternatives = match part.contains(':') {
+                true => vec![Pattern::Name(name(part)?)],
+                false => expand_braces(part)?
+                    .iter()
+                    .map(|one| Pattern::one(one))
+                    .collect::<Result<_, _>>()?,
+            };
+            patterns.extend(alternatives);
+            if patterns.len() > CASES_MAX {
+                return Err(too_many(patterns.len()));
+            }
+        }
+        Ok(patterns)
+    }
+
+    fn one(text: &str) -> Result<Pattern, String> {
+        match text.contains('*') {
+            true => Ok(Pattern::Glob(text.to_owned())),
+            false => Ok(Pattern::Name(name(text)?)),
+        }
+    }
+
+    /// Whether it means a mechanism, given with its argument: test engines answer only to
+    /// their name.
+    pub fn matches(&self, mechanism: &str, hidden: bool) -> bool {
+        match self {
+            Pattern::Name(text) => *text == mechanism,
+            Pattern::Glob(glob) => !hidden && is_match(glob, mechanism),
+        }
+    }
+}
+
+/// Whether a glob stands for a whole name.
+fn is_match(glob: &str, name: &str) -> bool {
+    let (start, rest) = glob.split_once('*').unwrap_or((glob, ""));
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut left) = name.strip_prefix(start) else { return false };
+    for part in middle.split('*') {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(end)
+}
+
+fn name(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("a mechanism's name is empty; write for instance roundtrip/pipe".into());
+    }
+    decode(text)
+        .ok_or_else(|| format!("{} has a `%` that encodes nothing; write it as %25", quote(text)))
+}
+
+/// Writes out `{a,b}`, so that each alternative is a name or a glob of its own
+/// and a misspelt name among them is noticed.
+fn expand_braces(text: &str) -> Result<Vec<String>, String> {
+    let unbalanced = || format!("{} has a brace without its partner", quote(text));
+    if text.matches('{').count() > BRACES_MAX {
+        return Err(format!("{} has more than {BRACES_MAX} braces; use `*`", quote(text)));
+    }
+    let (mut all, mut rest) = (vec![String::new()], text);
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (inside, behind) = behind.split_once('}').ok_or_else(unbalanced)?;
+        if before.contains('}') || inside.contains('{') {
+            return Err(unbalanced());
+        }
+        if all.len() * inside.split(',').count() > ALTERNATIVES_MAX {
+            return Err(format!(
+                "{} stands for more than {ALTERNATIVES_MAX} names; use `*`",
+                quote(text)
+            ));
+        }
+        let with = |start: &String| {
+            let each = inside.split(',').map(|one| format!("{start}{before}{one}"));
+            each.collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+        rest = behind;
+    }
+    match rest.contains('}') {
+        true => Err(unbalanced()),
+        false => Ok(all.into_iter().map(|start| start + rest).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_are_written_out_in_order() {
+        let expand = |text: &str| expand_braces(text).unwrap();
+        assert_eq!(expand("pipe"), ["pipe"]);
+        assert_eq!(expand("unix-{stream,dgram}"), ["unix-stream", "unix-dgram"]);
+        assert_eq!(expand("{a,b}{c,d}"), ["ac", "ad", "bc", "bd"]);
+        for bad in ["{a", "a}", "{a{b}}", "}{"] {
+            assert!(expand_braces(bad).is_err(), "{bad}");
+        }
+        assert!(expand_braces(&"{a,b}".repeat(40)).unwrap_err().contains("more than 1000"));
+        assert!(expand_braces(&"{a}".repeat(51)).unwrap_err().contains("more than 50 braces"));
+        assert_eq!(Pattern::parse("a,{b,c},d").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_glob_stands_for_whole_names() {
+        for (glob, names, others) in [
+            ("*", &["", "pipe"][..], &[][..]),
+            ("unix-*", &["unix-stream", "unix-"], &["unix", "a-unix-stream"]),
+            ("*-stream", &["unix-stream"], &["unix-streams"]),
+            ("*i*e*", &["pipe"], &["epi"]),
+            ("*ab*abc", &["ababdabc", "ababc"], &["ababdab", "abc"]),
+            ("a*a", &["aa", "aba"], &["a", "ab"]),
+        ] {
+            assert!(names.iter().all(|name| is_match(glob, name)), "{glob}");
+            assert!(!others.iter().any(|name| is_match(glob, name)), "{glob}");
+        }
+        let many = "*a".repeat(100);
+        assert!(!is_match(&many, &"a".repeat(99)) && is_match(&many, &"a".repeat(10_000)));
+    }
 }

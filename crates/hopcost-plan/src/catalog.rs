@@ -5,33 +5,30 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Case, Ends, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, ParameterDescription, PayloadRange};
 
-use crate::asked::Asked;
-use crate::error::{plain, unknown};
+use crate::ask::{CASES_MAX, Pattern, Selector, Workloads, too_many};
+use crate::error::{nearest, plain, quote, unknown};
 use crate::shipped::SHIPPED;
-use crate::suite::parse_suite;
+use crate::subject::Subject;
+use crate::values::Values;
 
-/// The runtimes that the shipped suites name: known, and so no slip, where their workers
-/// are not here.
-fn of_suites() -> impl Iterator<Item = Runtime> {
-    let suites = SHIPPED.iter().filter_map(|(name, text)| parse_suite(name, text).ok());
-    let entries = suites.flat_map(|suite| suite.entries);
-    let ends = entries.flat_map(|entry| entry.selector.asked.runtimes().unwrap_or_default());
-    ends.flat_map(|ends| [ends.caller, ends.callee]).filter(|runtime| !runtime.is_rust())
-}
+/// The runtimes that hopcost has workers for: known, and so no slip, where these are not here.
+const SHIPPED_RUNTIMES: [&str; 5] = ["cpp", "go", "java", "node", "python"];
 
 /// Everything that can be asked for.
-pub(crate) struct Catalog<'a> {
+pub struct Catalog<'a> {
     rust: Description,
-    scan: &'a dyn Fn() -> Vec<RuntimeFacts>,
+    scan: Box<dyn Fn() -> Vec<RuntimeFacts> + 'a>,
     others: OnceCell<Vec<RuntimeFacts>>,
 }
 
 impl<'a> Catalog<'a> {
-    pub fn new(rust: Vec<Mechanism>, scan: &'a dyn Fn() -> Vec<RuntimeFacts>) -> Self {
+    /// Rust's mechanisms, and what looks for the other runtimes; it is called at most once, and only
+    /// if another runtime, or a mechanism that Rust has not, is named.
+    pub fn new(rust: Vec<Mechanism>, scan: impl Fn() -> Vec<RuntimeFacts> + 'a) -> Self {
         let rust = Description {
             protocol: hopcost_model::protocol::VERSION,
             runtime: Runtime::RUST.to_string(),
@@ -42,17 +39,19 @@ impl<'a> Catalog<'a> {
             warm_up: Default::default(),
             mechanisms: rust,
         };
-        Self { rust, scan, others: OnceCell::new() }
+        Self { rust, scan: Box::new(scan), others: OnceCell::new() }
     }
 
-    /// The runtimes besides Rust, those that are absent too; scans for them once.
-    fn others(&self) -> &[RuntimeFacts] {
+    /// The runtimes besides Rust, those that are absent too.
+    pub(crate) fn others(&self) -> &[RuntimeFacts] {
         self.others.get_or_init(|| {
             let mut others = (self.scan)();
-            for runtime in of_suites() {
-                if !others.iter().any(|other| other.runtime == runtime) {
+            for name in SHIPPED_RUNTIMES {
+                if let (false, Ok(runtime)) =
+                    (others.iter().any(|other| other.runtime.word() == name), name.parse())
+                {
                     let why = format!(
-                        "no worker of it was found; build it: hopcost worker install {runtime}"
+                        "no worker of it was found; build it: hopcost worker install {name}"
                     );
                     others.push(RuntimeFacts { runtime, start_ns: None, state: Err(why) });
                 }
@@ -66,7 +65,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// What a runtime says of itself; nothing if it is absent.
-    pub fn description(&self, runtime: &Runtime) -> Option<&Description> {
+    pub(crate) fn description(&self, runtime: &Runtime) -> Option<&Description> {
         match runtime.is_rust() {
             true => Some(&self.rust),
             false => self.other(runtime)?.state.as_ref().ok(),
@@ -74,23 +73,31 @@ impl<'a> Catalog<'a> {
     }
 
     /// A mechanism of a runtime.
-    pub fn mechanism(&self, runtime: &Runtime, name: &str) -> Option<&Mechanism> {
+    pub(crate) fn mechanism(&self, runtime: &Runtime, name: &str) -> Option<&Mechanism> {
         self.description(runtime)?.mechanisms.iter().find(|mechanism| mechanism.name == name)
     }
 
     /// The runtimes besides Rust, if one of them mattered.
-    pub fn asked(&self) -> &[RuntimeFacts] {
+    pub(crate) fn asked(&self) -> &[RuntimeFacts] {
         self.others.get().map_or(&[], Vec::as_slice)
     }
 
+    /// The same for a plan's live cases; none are looked for where all are Rust's.
+    pub(crate) fn needed_by<'c>(
+        &self,
+        mut cases: impl Iterator<Item = &'c Case>,
+    ) -> &[RuntimeFacts] {
+        if cases.all(|case| case.runtimes.are_rust()) { &[] } else { self.others() }
+    }
+
     /// Rust's mechanisms, and those of others that have been asked.
-    pub fn known(&self) -> impl Iterator<Item = &Mechanism> {
+    pub(crate) fn known(&self) -> impl Iterator<Item = &Mechanism> {
         let others = self.asked().iter().filter_map(|other| other.state.as_ref().ok());
         std::iter::once(&self.rust).chain(others).flat_map(|described| &described.mechanisms)
     }
 
     /// Why a runtime is not here.
-    pub fn absent(&self, runtime: &Runtime) -> Option<String> {
+    pub(crate) fn absent(&self, runtime: &Runtime) -> Option<String> {
         if runtime.is_rust() {
             return None;
         }
@@ -101,8 +108,9 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Refuses a name that no runtime has.
-    pub fn check(&self, said: &[Runtimes]) -> Result<(), String> {
+    /// Refuses a runtime that nobody has heard of.
+    pub(crate) fn check(&self, values: &Values) -> Result<(), String> {
+        let said: Vec<Runtimes> = values.parsed("runtime").unwrap_or_default();
         for runtime in said.iter().flat_map(|ends| [&ends.caller, &ends.callee]) {
             if !runtime.is_rust() && self.other(runtime).is_none() {
                 let others = self.others().iter().map(|other| other.runtime.word());
@@ -115,7 +123,7 @@ impl<'a> Catalog<'a> {
 
     /// The runtimes where nothing is said: Rust if it has the mechanism, else the
     /// first that has.
-    pub fn default_runtimes(&self, name: &str) -> Option<Runtimes> {
+    fn default_runtimes(&self, name: &str) -> Option<Runtimes> {
         if self.mechanism(&Runtime::RUST, name).is_some() {
             return Some(Runtimes::RUST);
         }
@@ -126,37 +134,23 @@ impl<'a> Catalog<'a> {
 
     /// The mechanism by which a case of these runtimes is made: that of the caller's
     /// runtime, or of the callee's where it goes over what the caller has.
-    pub fn mechanism_of(&self, ends: &Runtimes, name: &str) -> Option<&Mechanism> {
+    pub(crate) fn mechanism_of(&self, ends: &Runtimes, name: &str) -> Option<&Mechanism> {
         self.mechanism(&ends.caller, name).or_else(|| self.mechanism(&ends.callee, name))
     }
 
-    /// What the callee plays, as far as it can be told.
-    pub fn played_by_callee(&self, ends: &Runtimes, name: &str) -> Option<&Mechanism> {
-        if let Some(own) = self.mechanism(&ends.callee, name) {
-            return Some(own);
-        }
-        self.mechanism(&ends.callee, self.mechanism(&ends.caller, name)?.carrier())
-    }
-
-    /// The same of the caller.
-    pub fn played_by_caller(&self, ends: &Runtimes, name: &str) -> Option<&Mechanism> {
-        let turned = Runtimes { caller: ends.callee.clone(), callee: ends.caller.clone() };
-        self.played_by_callee(&turned, name)
+    /// What one end plays beside the other, as far as it can be told.
+    fn played(&self, own: &Runtime, other: &Runtime, name: &str) -> Option<&Mechanism> {
+        let carrier = || self.mechanism(own, self.mechanism(other, name)?.carrier());
+        self.mechanism(own, name).or_else(carrier)
     }
 
     /// The mechanisms out of which a glob over these runtimes selects, each once:
     /// those that one of them has, and Rust's where one is absent, which may have
     /// them too.
-    pub fn all_within(&self, said: &[Runtimes]) -> Vec<&Mechanism> {
-        let mut runtimes: Vec<&str> = Vec::new();
+    fn all_within(&self, said: &[Runtimes]) -> Vec<&Mechanism> {
         let mut all: Vec<&Mechanism> = Vec::new();
         for runtime in said.iter().flat_map(|ends| [&ends.caller, &ends.callee]) {
-            let described = self.description(runtime).unwrap_or(&self.rust);
-            if runtimes.contains(&described.runtime.as_str()) {
-                continue;
-            }
-            runtimes.push(&described.runtime);
-            for mechanism in &described.mechanisms {
+            for mechanism in &self.description(runtime).unwrap_or(&self.rust).mechanisms {
                 if !all.iter().any(|known| known.name == mechanism.name) {
                     all.push(mechanism);
                 }
@@ -167,12 +161,7 @@ impl<'a> Catalog<'a> {
 
     /// The mechanism of this name, of the runtimes that were said, or else of anybody.
     /// `None`: nobody has it, and nobody who may have it is absent.
-    pub fn representative(
-        &self,
-        name: &str,
-        said: Option<&[Runtimes]>,
-    ) -> Option<Cow<'_, Mechanism>> {
-        let said = said.unwrap_or_default();
+    fn representative(&self, name: &str, said: &[Runtimes]) -> Option<Cow<'_, Mechanism>> {
         let own = said.iter().find_map(|ends| self.mechanism_of(ends, name));
         let anybodys = || self.mechanism(&self.default_runtimes(name)?.caller, name);
         if let Some(mechanism) = own.or_else(anybodys) {
@@ -180,32 +169,216 @@ impl<'a> Catalog<'a> {
         }
         let mut ends = said.iter().flat_map(|ends| [&ends.caller, &ends.callee]);
         let absent = ends.any(|runtime| self.absent(runtime).is_some());
-        absent.then(|| Cow::Owned(supposed(name, &Asked::default())))
+        absent.then(|| Cow::Owned(supposed(name, &Values::default())))
+    }
+}
+
+/// What selectors mean.
+impl Catalog<'_> {
+    /// The mechanisms that a pattern means, each with its name as it was written.
+    fn of_pattern<'c>(
+        &'c self,
+        pattern: &Pattern,
+        said: &[Runtimes],
+    ) -> Result<Vec<(Cow<'c, Mechanism>, String)>, String> {
+        match pattern {
+            Pattern::Name(text) => {
+                let bare = text.split(':').next().unwrap_or(text);
+                let mechanism = self.representative(bare, said);
+                let mechanism = mechanism.ok_or_else(|| self.unknown_mechanism(bare))?;
+                check_argument(&mechanism, text)?;
+                Ok(vec![(mechanism, text.clone())])
+            }
+            Pattern::Glob(text) => {
+                let said = if said.is_empty() { &[Runtimes::RUST] } else { said };
+                let matching = |one: &&Mechanism| pattern.matches(&one.name, one.hidden());
+                let found = self.all_within(said).into_iter().filter(matching);
+                let found: Vec<_> =
+                    found.map(|one| (Cow::Borrowed(one), one.name.clone())).collect();
+                match found.is_empty() {
+                    true => Err(format!(
+                        "no mechanism matches {}; `hopcost list` shows them all",
+                        quote(text)
+                    )),
+                    false => Ok(found),
+                }
+            }
+        }
     }
 
-    /// The names that an error may suggest.
-    pub fn names(&self) -> Vec<&str> {
-        self.others();
-        let listed = self.known().filter(|mechanism| !mechanism.hidden());
-        listed.map(|mechanism| mechanism.name.as_str()).collect()
+    /// What a selector selects, where these values are asked of it in all. A name is asked for
+    /// every workload that is said, a glob selects the mechanisms that have one. Where none
+    /// is said, it is the first that the mechanism has.
+    pub(crate) fn subjects<'c>(
+        &'c self,
+        selector: &Selector,
+        values: &Values,
+    ) -> Result<Vec<Subject<'c>>, String> {
+        self.check(&selector.values)?;
+        let said: Vec<Runtimes> = values.parsed("runtime").unwrap_or_default();
+        let mut subjects = Vec::new();
+        for pattern in &selector.mechanisms {
+            for (mechanism, name) in self.of_pattern(pattern, &said)? {
+                let named = matches!(pattern, Pattern::Name(_));
+                let has = &mechanism.workloads;
+                let workloads: Vec<Workload> = match &selector.workloads {
+                    Workloads::First => has.iter().take(1).copied().collect(),
+                    Workloads::Every => has.clone(),
+                    Workloads::Named(all) => {
+                        all.iter().copied().filter(|one| named || has.contains(one)).collect()
+                    }
+                };
+                let default = || self.default_runtimes(name.split(':').next().unwrap_or(&name));
+                let runtimes = said.first().cloned().or_else(default).unwrap_or_default();
+                subjects.extend(workloads.into_iter().map(|workload| Subject {
+                    name: name.clone(),
+                    named,
+                    workload,
+                    runtimes: runtimes.clone(),
+                    ends: Ends { caller: mechanism.clone(), callee: mechanism.clone() },
+                    mechanism: mechanism.clone(),
+                    values: values.clone(),
+                }));
+                // Each makes a case at least, and takes more than a kilobyte.
+                if subjects.len() > CASES_MAX {
+                    return Err(too_many(subjects.len()));
+                }
+            }
+        }
+        match (&selector.workloads, subjects.is_empty()) {
+            (Workloads::Named(all), true) => {
+                let words: Vec<&str> = all.iter().map(|workload| workload.word()).collect();
+                Err(format!("no such mechanism has the workload {}", words.join(" or ")))
+            }
+            _ => Ok(subjects),
+        }
     }
 
-    /// The runtimes that are not here.
-    pub fn absentees(&self) -> Vec<&str> {
+    /// A subject in each of the runtimes that are asked for, with what holds there. A
+    /// name is asked for in every one of them, whoever has it; a glob selects what there is.
+    pub(crate) fn in_runtimes<'c>(&'c self, subject: &Subject<'c>) -> Vec<Subject<'c>> {
+        let ends = subject.values.parsed("runtime");
+        let ends = ends.unwrap_or_else(|| vec![subject.runtimes.clone()]);
+        ends.into_iter().filter_map(|ends| self.in_these(subject, ends)).collect()
+    }
+
+    fn in_these<'c>(&'c self, subject: &Subject<'c>, ends: Runtimes) -> Option<Subject<'c>> {
+        let name = subject.name.split(':').next().unwrap_or(&subject.name);
+        let own = self.mechanism_of(&ends, name);
+        // What nobody here has may take any key: its case is spelled as it was said.
+        let own = own.or_else(|| self.mechanism(&Runtime::RUST, name)).map(Cow::Borrowed);
+        let mechanism = own
+            .or_else(|| self.representative(name, &[]))
+            .unwrap_or_else(|| Cow::Owned(supposed(name, &subject.values)));
+        let caller = self.played(&ends.caller, &ends.callee, name);
+        let callee = self.played(&ends.callee, &ends.caller, name);
+        if !subject.named {
+            // A glob selects it if either end has something to play, or is absent.
+            let plays = |runtime, part: Option<_>| part.is_some() || self.absent(runtime).is_some();
+            let call = !subject.workload.has_two_ends() && ends.are_mixed();
+            let selected = !call
+                && mechanism.workloads.contains(&subject.workload)
+                && plays(&ends.caller, caller)
+                && plays(&ends.callee, callee);
+            if !selected {
+                return None;
+            }
+        }
+        let or_own =
+            |part: Option<&'c Mechanism>| part.map_or_else(|| mechanism.clone(), Cow::Borrowed);
+        Some(Subject {
+            ends: Ends { caller: or_own(caller), callee: or_own(callee) },
+            mechanism,
+            runtimes: ends,
+            ..subject.clone()
+        })
+    }
+
+    /// What to write for a word that is the name of something else than a mechanism.
+    fn of_another_kind(&self, name: &str) -> Option<String> {
+        let is_suite = SHIPPED.iter().any(|(suite, _)| *suite == name);
+        if is_suite {
+            return Some(format!("{} is a suite; write hopcost run --suite {name}", quote(name)));
+        }
+        let other = OTHER_WORDS.iter().find(|(word, _)| *word == name);
+        if let Some(workload) = name.parse().ok().or(other.map(|(_, workload)| *workload)) {
+            let first = self.known().find(|mechanism| mechanism.workloads.contains(&workload));
+            let example = first.map_or("MECHANISM", |mechanism| &mechanism.name);
+            return Some(format!(
+                "{} is what is done with a mechanism; write hopcost run {workload}/{example}, or \
+                 hopcost run '{workload}/*' for every one",
+                quote(name)
+            ));
+        }
+        let runtime: Runtime = name.parse().ok()?;
+        (runtime.is_rust() || self.other(&runtime).is_some()).then(|| {
+            format!("{} is a runtime; write hopcost run MECHANISM --runtime {name}", quote(name))
+        })
+    }
+
+    fn unknown_mechanism(&self, name: &str) -> String {
+        if let Some(message) = self.of_another_kind(name) {
+            return message;
+        }
         let absent = self.others().iter().filter(|other| other.state.is_err());
-        absent.map(|other| other.runtime.word()).collect()
+        let absent: Vec<&str> = absent.map(|other| other.runtime.word()).collect();
+        let listed = self.known().filter(|mechanism| !mechanism.hidden());
+        let listed: Vec<&str> = listed.map(|mechanism| mechanism.name.as_str()).collect();
+        if nearest(name, &listed).is_some() {
+            return unknown("mechanism", name, &listed);
+        }
+        let suites: Vec<&str> = SHIPPED.iter().map(|(suite, _)| *suite).collect();
+        if let Some(suite) = nearest(name, &suites) {
+            let name = quote(name);
+            return format!("unknown mechanism {name}; did you mean hopcost run --suite {suite}?");
+        }
+        let mut message =
+            format!("unknown mechanism {}; `hopcost list` shows them all", quote(name));
+        if !absent.is_empty() {
+            message.push_str(&format!(" but those of {}, which are not here", absent.join(", ")));
+        }
+        message
+    }
+}
+
+/// Words that other tools have for a workload.
+const OTHER_WORDS: [(&str, Workload); 8] = [
+    ("ping", Workload::Roundtrip),
+    ("pingpong", Workload::Roundtrip),
+    ("ping-pong", Workload::Roundtrip),
+    ("latency", Workload::Roundtrip),
+    ("rtt", Workload::Roundtrip),
+    ("throughput", Workload::Stream),
+    ("bandwidth", Workload::Stream),
+    ("iperf", Workload::Stream),
+];
+
+/// Only test engines have an argument, and some of them need theirs.
+fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
+    let argument = text.split_once(':').map(|(_, argument)| argument);
+    match mechanism.here.argument {
+        _ if !mechanism.hidden() && argument.is_some() => {
+            Err(format!("{} takes no argument after a colon", quote(&mechanism.name)))
+        }
+        Some(wanted) if !(wanted.fits)(argument) => {
+            Err(format!("{} is not a test engine: write {}", quote(text), wanted.form))
+        }
+        _ => Ok(()),
     }
 }
 
 /// A mechanism that nobody here has: it takes whatever was said, so that its case can be
 /// spelled and kept with the reason.
-pub(crate) fn supposed(name: &str, asked: &Asked) -> Mechanism {
-    let sized = asked.get("payload").is_some() || asked.get("field").is_some();
-    let parameters = asked.parameters.iter().map(|(name, values)| ParameterDescription {
-        name: name.clone(),
-        values: values.clone(),
-        default: values.first().cloned().unwrap_or_default(),
-        about: String::new(),
+fn supposed(name: &str, values: &Values) -> Mechanism {
+    let sized = values.has("payload") || values.has("field");
+    let parameters = values.parameters().map(|name| {
+        let values = values.words(name).unwrap_or_default();
+        ParameterDescription {
+            name: name.to_owned(),
+            default: values.first().cloned().unwrap_or_default(),
+            values,
+            about: String::new(),
+        }
     });
     // The first is what is measured where no workload is named.
     let mut workloads = Workload::ALL.to_vec();

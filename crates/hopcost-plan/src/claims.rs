@@ -12,11 +12,11 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::ask::Selector;
 use crate::error::{Origin, PlanError, plain, quote, unknown};
-use crate::select::Selector;
 use crate::shipped::{CLAIMS, SHIPPED, shown_by};
+use crate::source::{Source, walk};
 use crate::suite::is_name;
-use crate::suite::value::{Source, walk};
 
 pub use check::{Check, Number, Quantity};
 
@@ -248,11 +248,10 @@ impl Source {
 
 /// Where a case lies along what its selector sweeps: the value of each key that has several.
 pub fn level(selector: &str, case: &Case) -> BTreeMap<String, String> {
-    let Ok(Selector { asked, .. }) = Selector::parse(selector) else { return BTreeMap::new() };
+    let Ok(Selector { values, .. }) = Selector::parse(selector) else { return BTreeMap::new() };
     let value = |key: &str| match Axis::of_key(key) {
-        Some(axis) => (axis.get)(case).map(|value| value.to_string()),
+        Some(axis) => axis.get(case).map(|value| value.to_string()),
         None => case.parameters.get(key).cloned(),
     };
-    let swept = asked.swept().into_iter();
-    swept.filter_map(|key| Some((key.to_owned(), value(key)?))).collect()
+    values.swept().filter_map(|key| Some((key.to_owned(), value(key)?))).collect()
 }

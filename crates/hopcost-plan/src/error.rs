@@ -1,6 +1,7 @@
 //! Errors of asking: each is one line that says what is wrong, where, and what
 //! to do. All of them are usage errors.
 
+use std::fmt;
 use std::sync::Arc;
 
 use hopcost_model::text::is_plain;
@@ -34,7 +35,7 @@ pub enum PlanError {
 }
 
 /// Where something was asked for; turns a message into an error.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Origin {
     /// Selector or option.
     CommandLine(String),
@@ -51,7 +52,7 @@ pub(crate) enum Origin {
 }
 
 /// A file's name and text.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct SourceText {
     /// Name, without control characters.
     pub file: String,
@@ -113,6 +114,14 @@ pub(crate) fn quote(text: &str) -> String {
 /// Without control characters and marks that turn the direction of writing.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
+}
+
+/// A list as messages have it.
+pub(crate) fn words<T: fmt::Display>(all: &[T]) -> String {
+    match all {
+        [] => "none".to_owned(),
+        _ => all.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// `unknown WHAT `got`; did you mean `near`?`, or the list where nothing is near.

@@ -13,7 +13,7 @@ use hopcost_model::mechanism::{Mechanism, PayloadRange, Shape};
 use hopcost_model::workload::EndsOf;
 
 use crate::catalog::Catalog;
-use crate::error::plain;
+use crate::error::{plain, words};
 use crate::machine::{Cpus, Machine};
 use crate::roles::{RoleAssignment, assign};
 
@@ -60,18 +60,19 @@ impl Feasible {
 
     /// Where an end is not in Rust.
     fn runtimes_lack(&self, case: &Case, catalog: &Catalog) -> Option<String> {
-        if case.touch != Touch::Verify {
+        let Case { touch, ack_size, .. } = case;
+        let does = match () {
+            () if *touch != Touch::Verify => {
+                Some(("writes and compares every byte", format!("touch={touch}")))
+            }
+            () if *ack_size != AckSize::Number => {
+                Some(("acknowledges with 8 bytes", format!("ack-size={ack_size}")))
+            }
+            () => None,
+        };
+        if let Some((does, asked)) = does {
             return Some(format!(
-                "a worker of another runtime writes and compares every byte; touch={} needs both \
-                 ends in rust",
-                case.touch
-            ));
-        }
-        if case.ack_size != AckSize::Number {
-            return Some(format!(
-                "a worker of another runtime acknowledges with 8 bytes; ack-size={} needs both ends \
-                 in rust",
-                case.ack_size
+                "a worker of another runtime {does}; {asked} needs both ends in rust"
             ));
         }
         let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
@@ -103,12 +104,11 @@ impl Feasible {
         if let Some(reason) = mechanism_lacks(&case, mechanism, &name) {
             return Some(reason);
         }
-        if let Some(placement) = case.placement
-            && !mechanism.placements.is_empty()
-            && !mechanism.placements.contains(&placement)
+        let placements = &mechanism.placements;
+        if let Some(placement) = case.placement.filter(|_| !placements.is_empty())
+            && let Some(reason) = lacks(&name, "placement", &placement, placements)
         {
-            let has = words(&mechanism.placements);
-            return Some(format!("{name} has no placement `{placement}`; it has {has}"));
+            return Some(reason);
         }
         // Another runtime says so in its description, which `assign` has looked at.
         end.runtime.is_rust().then(|| self.unavailable(mechanism, &case)).flatten()
@@ -177,42 +177,38 @@ impl Feasible {
                 "an inline boundary is one thread, so it has one CPU; use place=same-cpu".to_owned()
             });
         }
-        if let Some(reason) =
-            self.hosts_lack(case, placement).or_else(|| self.cpus.lacks(placement))
-        {
-            return Some(reason);
-        }
+        let namespaces = || match case.boundary {
+            Boundary::Namespace => self.ask_once("boundary=namespace", self.namespaces),
+            _ => None,
+        };
+        let one_way = || {
+            let &(sender, receiver) = self.cpus.pairs.get(&placement)?;
+            let stamps = case.workload.is_stamped_by(Role::Callee);
+            let reason = stamps.then(|| (self.one_way)(sender, receiver))?.err()?;
+            Some(format!("one-way times refused: {}", plain(&reason)))
+        };
         let one_cpu = placement == Placement::SameCpu
             || (placement == Placement::Free
                 && case.boundary != Boundary::Host
                 && !self.cpus.has_two());
-        if case.boundary == Boundary::Namespace
-            && let Some(reason) = self.ask_once("boundary=namespace", self.namespaces)
-        {
-            return Some(reason);
-        }
-        if case.workload.is_stamped_by(Role::Callee)
-            && let Some(&(sender, receiver)) = self.cpus.pairs.get(&placement)
-            && let Err(reason) = (self.one_way)(sender, receiver)
-        {
-            return Some(format!("one-way times refused: {}", plain(&reason)));
-        }
-        if let Some(reason) = self.knob_lacks(case) {
-            return Some(reason);
-        }
-        if one_cpu && case.workload == Workload::Load && !case.has_virtual_clock() {
-            return Some(
+        let spinning = || match () {
+            () if !one_cpu => None,
+            () if case.workload == Workload::Load && !case.has_virtual_clock() => Some(
                 "the sender of a load spins until each message is due, so it needs a CPU that the \
-                 receiver does not use; use place=cross"
-                    .to_owned(),
-            );
-        }
-        let spinning = [waits.caller, waits.callee].into_iter().any(spins);
-        (one_cpu && spinning).then(|| {
-            "spinning ends on one CPU only measure the scheduler's time slice; use wait=block or \
-             two CPUs"
-                .to_owned()
-        })
+                 receiver does not use; use place=cross",
+            ),
+            () if spins(waits.caller) || spins(waits.callee) => Some(
+                "spinning ends on one CPU only measure the scheduler's time slice; use wait=block \
+                 or two CPUs",
+            ),
+            () => None,
+        };
+        self.hosts_lack(case, placement)
+            .or_else(|| self.cpus.lacks(placement))
+            .or_else(namespaces)
+            .or_else(one_way)
+            .or_else(|| self.knob_lacks(case))
+            .or_else(|| spinning().map(str::to_owned))
     }
 }
 
@@ -224,88 +220,84 @@ fn whose(runtime: &Runtime, mechanism: &str) -> String {
     }
 }
 
+/// Why something is not among what a mechanism has.
+fn lacks<T: Display + PartialEq>(name: &str, what: &str, wanted: &T, has: &[T]) -> Option<String> {
+    let reason = || format!("{name} has no {what} `{wanted}`; it has {}", words(has));
+    (!has.contains(wanted)).then(reason)
+}
+
 fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
-    if !mechanism.workloads.contains(&case.workload) {
-        let has = words(&mechanism.workloads);
-        return Some(format!("{name} has no workload `{}`; it has {has}", case.workload));
-    }
-    if let Some(waits) = case.waits {
-        if !mechanism.boundaries.contains(&case.boundary) {
-            let has = words(&mechanism.boundaries);
-            return Some(format!("{name} has no boundary `{}`; it has {has}", case.boundary));
-        }
-        for kind in [waits.caller, waits.callee] {
-            if !mechanism.waits.contains(&kind) {
-                let has = words(&mechanism.waits);
-                return Some(format!("{name} has no wait `{kind}`; it has {has}"));
+    let sides = || {
+        let waits = case.waits?;
+        let wait = |wait| lacks(name, "wait", &wait, &mechanism.waits);
+        let boundary = lacks(name, "boundary", &case.boundary, &mechanism.boundaries);
+        boundary.or_else(|| wait(waits.caller)).or_else(|| wait(waits.callee))
+    };
+    let parameters = || {
+        mechanism.parameters.iter().find_map(|parameter| {
+            let said = case.parameters.get(&parameter.name)?;
+            let (key, has) = (&parameter.name, &parameter.values);
+            let reason = || plain(&format!("{name} has no {key}={said}; it has {}", words(has)));
+            (!has.contains(said)).then(reason)
+        })
+    };
+    let size = || {
+        let PayloadRange { min, max, .. } = mechanism.payload?;
+        let bytes = case.payload_bytes?;
+        match bytes {
+            _ if bytes > max => {
+                Some(format!("payload {bytes} is over the limit of {max} bytes of {name}"))
             }
+            _ if bytes < min => {
+                Some(format!("payload {bytes} is under the least of {min} bytes of {name}"))
+            }
+            _ => None,
         }
-    }
-    if case.workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline {
-        return Some(format!(
-            "a {} has two ends that run side by side, so not inline",
-            case.workload
-        ));
-    }
-    if case.ack == Some(Ack::None) && mechanism.own.as_ref().is_some_and(|own| own.keeps_buffers) {
-        return Some(format!(
+    };
+    lacks(name, "workload", &case.workload, &mechanism.workloads)
+        .or_else(sides)
+        .or_else(|| ends_lack(case, mechanism, name))
+        .or_else(|| uneven(case.payload_bytes, case.fields))
+        .or_else(parameters)
+        .or_else(size)
+}
+
+/// Why the ends of a mechanism cannot do together what was asked of them.
+fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
+    let keeps_buffers = || mechanism.own.as_ref().is_some_and(|own| own.keeps_buffers);
+    let is_bare = mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8);
+    let Case { workload, queue, background, .. } = case;
+    let drops = *queue != Queue::Block;
+    Some(match () {
+        () if workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline => {
+            format!("a {workload} has two ends that run side by side, so not inline")
+        }
+        () if case.ack == Some(Ack::None) && keeps_buffers() => format!(
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"
-        ));
-    }
-    if case.ack_size == AckSize::Field && case.ack != Some(Ack::PerMessage) {
-        return Some(
+        ),
+        () if case.ack_size == AckSize::Field && case.ack != Some(Ack::PerMessage) => {
             "ack-size=field needs ack=per-message: with more messages under way, both ends may \
              wait for room to send"
-                .to_owned(),
-        );
-    }
-    if case.queue != Queue::Block
-        && (mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8))
-    {
-        return Some(format!(
-            "queue={} needs a channel, and messages of 8 bytes or more that tell their number; a \
-             notifier holds one message",
-            case.queue
-        ));
-    }
-    if let Some(reason) = mechanism.here.senders.lack(case) {
-        return Some(format!("{name} {reason}"));
-    }
-    if case.queue != Queue::Block && case.senders > 1 {
-        return Some(format!(
-            "queue={} counts what one sender has in flight, so it needs senders=1",
-            case.queue
-        ));
-    }
-    if let Background::SameMechanism(_) = case.background
-        && !mechanism.workloads.contains(&Workload::Roundtrip)
-    {
-        return Some(format!(
-            "background={} exchanges round trips, and {name} has none",
-            case.background
-        ));
-    }
-    if let Some(reason) = uneven(case.payload_bytes, case.fields) {
-        return Some(reason);
-    }
-    for parameter in &mechanism.parameters {
-        let Some(said) = case.parameters.get(&parameter.name) else { continue };
-        if !parameter.values.contains(said) {
-            let (key, has) = (&parameter.name, words(&parameter.values));
-            return Some(plain(&format!("{name} has no {key}={said}; it has {has}")));
+                .to_owned()
         }
-    }
-    let PayloadRange { min, max, .. } = mechanism.payload?;
-    match case.payload_bytes? {
-        bytes if bytes > max => {
-            Some(format!("payload {bytes} is over the limit of {max} bytes of {name}"))
-        }
-        bytes if bytes < min => {
-            Some(format!("payload {bytes} is under the least of {min} bytes of {name}"))
-        }
-        _ => None,
-    }
+        () if drops && is_bare => format!(
+            "queue={queue} needs a channel, and messages of 8 bytes or more that tell their number; \
+             a notifier holds one message"
+        ),
+        () => match mechanism.here.senders.lack(case) {
+            Some(reason) => format!("{name} {reason}"),
+            None if drops && case.senders > 1 => {
+                format!("queue={queue} counts what one sender has in flight, so it needs senders=1")
+            }
+            None if matches!(background, Background::SameMechanism(_))
+                && !mechanism.workloads.contains(&Workload::Roundtrip) =>
+            {
+                format!("background={background} exchanges round trips, and {name} has none")
+            }
+            None => return None,
+        },
+    })
 }
 
 /// Why a message does not divide into its fields.
@@ -317,11 +309,4 @@ pub(crate) fn uneven(payload_bytes: Option<u32>, fields: Option<u32>) -> Option<
              `field`, the bytes of one field"
         )
     })
-}
-
-fn words<T: Display>(all: &[T]) -> String {
-    match all {
-        [] => "none".to_owned(),
-        _ => all.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
-    }
 }

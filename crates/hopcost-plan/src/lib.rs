@@ -6,18 +6,20 @@
 //! Pure: no clock, no randomness, no files. The caller reads a suite file and
 //! the machine, and brings the seed.
 //!
+//! What was asked for has one shape, the [`Selector`], whether it stands on the command line, in a
+//! suite or in a table; what will be done has another, the [`Plan`]. The planner makes the cases of a
+//! selector from the mechanisms that it means.
+//!
 //! # What is asked for, from the bottom up
 //!
 //! Three layers say what is measured, and the more particular one wins key by
 //! key: the suite's `[[cases]]`, then the options (`--payload 4KiB`), then the
 //! keys of a selector (`pipe?payload=64`).
 //!
-//! - With a suite, selectors, `--mechanism` and `--workload` choose among its
-//!   cases; the other options and a selector's keys replace the suite's values
-//!   wherever they mean something (a `call` has no placement and stays as it is).
-//! - Without a suite, selectors name what is measured, out of all mechanisms;
-//!   without selectors, `--mechanism` does, or every mechanism where only other
-//!   options are given.
+//! - With a suite, selectors choose among its cases; options and a selector's keys replace the suite's
+//!   values wherever they mean something (a `call` has no placement and stays as it is).
+//! - Without a suite, selectors name what is measured, out of all mechanisms; options alone are for
+//!   every mechanism.
 //! - With none of them, the suite is `ladder`.
 //!
 //! # Runtimes
@@ -32,57 +34,44 @@
 //! is for the suite as written: where the command line adds cases to it, only
 //! its rounds count. See [`estimate_ns`].
 
-mod advise;
-mod along;
 mod ask;
-mod asked;
 mod catalog;
 mod claims;
-mod compare;
 mod error;
-mod expand;
-mod explain;
 mod feasible;
-mod glob;
-mod judging;
 mod machine;
 mod order;
-mod request;
+mod questions;
 mod resolve;
-mod resume;
 mod roles;
-mod select;
-mod selection;
 mod shipped;
-mod shown;
+mod source;
+mod subject;
 mod suite;
 mod time;
+mod values;
 mod yardstick;
 
 pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
-pub use advise::advice;
-pub use along::{along, between, spelled};
-pub use ask::{Ask, SuiteSource};
+pub use ask::{Ask, CASES_MAX, Selector, SuiteSource};
+pub use catalog::Catalog;
 pub use claims::{Asking, Check, Claim, Claims, Number, Quantity, claims_of, level, parse_claims};
-pub use compare::{comparison, order_of};
 pub use error::{PlanError, nearest};
-pub use explain::explanation;
-pub use judging::judging;
 pub use machine::Machine;
-pub use order::order;
-pub use resolve::plan;
-pub use resume::check_resumed;
+pub use order::{order, order_of};
+pub use questions::{advice, along, between, comparison, explanation, judging, spelled};
+pub use resolve::{check_resumed, plan};
 pub use roles::{RoleAssignment, Roles, assign};
-pub use select::{CASES_MAX, Selector};
-pub use shipped::{CLAIMS, SHIPPED, claims, shown, shown_by};
-pub use shown::{Export, ExportColumn, Label, Published, Shown, Variance};
+pub use shipped::{
+    CLAIMS, Export, ExportColumn, Label, Published, SHIPPED, Shown, Variance, claims, shown,
+    shown_by,
+};
 pub use suite::{Suite, parse_suite};
 pub use time::{
-    Expected, MEASURE_FLOOR_NS, ROUNDS_DEFAULT, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS,
-    TRACED_MAX, TRIAL_DEFAULT, TRIAL_FIXED_NS, estimate_ns, expected, rests, rounds_needed,
-    spacing_ns, traced_ns, trial_ns,
+    Expected, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX,
+    TRIAL_DEFAULT, estimate_ns, expected, rests, rounds_needed, spacing_ns, traced_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

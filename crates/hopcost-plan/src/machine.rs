@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hopcost_model::axis::Value;
 use hopcost_model::case::Placement;
 
-use crate::error::{Origin, PlanError};
+use crate::error::{Origin, PlanError, words};
 
 /// The machine as a plan sees it; the caller reads it from the system.
 #[derive(Debug, Clone)]
@@ -81,58 +81,47 @@ impl Cpus {
 
     fn here(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
         let origin = Origin::option("--cpus");
-        for cpu in named {
-            if !machine.allowed_cpus.contains(cpu) {
-                return Err(origin.error(format!(
-                    "this process may not use CPU {cpu}; it may use {}",
-                    list(&machine.allowed_cpus)
-                )));
-            }
+        let allowed = &machine.allowed_cpus;
+        if let Some(cpu) = named.iter().find(|cpu| !allowed.contains(cpu)) {
+            return Err(origin.error(format!(
+                "this process may not use CPU {cpu}; it may use {}",
+                words(allowed)
+            )));
         }
-        match *named {
-            [] => Self::all(machine),
-            [one] => Ok(Cpus {
-                first: one,
-                pairs: BTreeMap::new(),
-                cross: None,
-                chosen: true,
-                two: false,
-            }),
+        let (first, pair) = match *named {
+            [] => return Self::all(machine),
+            [one] => (one, None),
             [a, b] if a == b => {
-                Err(origin.error(format!("CPU {a} is named twice; name two CPUs, or one alone")))
+                let message = format!("CPU {a} is named twice; name two CPUs, or one alone");
+                return Err(origin.error(message));
             }
             [a, b] => {
                 let known = machine.pairs.iter().find(|(_, pair)| **pair == (a, b));
-                let relation =
-                    machine.asked.or(known.map(|(relation, _)| *relation)).ok_or_else(|| {
-                        origin.error(format!("the relation of CPUs {a} and {b} is not known"))
-                    })?;
-                Ok(Cpus {
-                    first: a,
-                    pairs: BTreeMap::from([(relation, (a, b))]),
-                    cross: Some(relation),
-                    chosen: true,
-                    two: true,
-                })
+                let relation = machine.asked.or(known.map(|(relation, _)| *relation));
+                let unknown = || format!("the relation of CPUs {a} and {b} is not known");
+                (a, Some((relation.ok_or_else(|| origin.error(unknown()))?, (a, b))))
             }
-            _ => Err(origin.error(format!(
-                "{} CPUs are named; a case has two ends, so name one CPU or two",
-                named.len()
-            ))),
-        }
+            _ => {
+                return Err(origin.error(format!(
+                    "{} CPUs are named; a case has two ends, so name one CPU or two",
+                    named.len()
+                )));
+            }
+        };
+        Ok(Cpus {
+            first,
+            pairs: pair.into_iter().collect(),
+            cross: pair.map(|(relation, _)| relation),
+            chosen: true,
+            two: pair.is_some(),
+        })
     }
 
     fn all(machine: &Machine) -> Result<Cpus, PlanError> {
-        let pairs: BTreeMap<_, _> = machine
-            .pairs
-            .iter()
-            .filter(|(relation, _)| relation.is_two_cpu())
-            .map(|(relation, pair)| (*relation, *pair))
-            .collect();
-        let cross = machine
-            .cross
-            .filter(|relation| pairs.contains_key(relation))
-            .or_else(|| pairs.keys().next().copied());
+        let mut pairs = machine.pairs.clone();
+        pairs.retain(|relation, _| relation.is_two_cpu());
+        let cross = machine.cross.filter(|relation| pairs.contains_key(relation));
+        let cross = cross.or_else(|| pairs.keys().next().copied());
         let first = cross.and_then(|relation| pairs.get(&relation)).map(|pair| pair.0);
         let first = first.or(machine.allowed_cpus.first().copied()).ok_or_else(|| {
             PlanError::NothingLeft("this process may use no CPU at all".to_owned())
@@ -144,7 +133,7 @@ impl Cpus {
     /// A placement's precise name. Where no two CPUs can be had, `cross` is
     /// spelled as the relation most machines have, and is then skipped.
     pub fn precise(&self, place: &Value) -> Placement {
-        place.place().or(self.cross).unwrap_or(Placement::SameLlc)
+        place.parsed().or(self.cross).unwrap_or(Placement::SameLlc)
     }
 
     /// Whether unpinned ends may run at the same time.
@@ -164,17 +153,12 @@ impl Cpus {
         if let (true, Some((relation, (a, b)))) = (self.chosen, self.pairs.first_key_value()) {
             return Some(format!("CPUs {a} and {b} are {relation}, not {placement}"));
         }
-        let has: Vec<&str> = self.pairs.keys().map(|relation| relation.word()).collect();
+        let has: Vec<Placement> = self.pairs.keys().copied().collect();
         Some(match has.as_slice() {
             [] => "the relation of this machine's CPUs is not known".to_owned(),
-            has => format!(
-                "no two CPUs here are {placement}; there are pairs that are {}",
-                has.join(", ")
-            ),
+            has => {
+                format!("no two CPUs here are {placement}; there are pairs that are {}", words(has))
+            }
         })
     }
-}
-
-fn list(cpus: &[u32]) -> String {
-    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }

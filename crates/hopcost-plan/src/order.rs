@@ -3,6 +3,7 @@
 //! by any later version, so this file must never change what it returns; the
 //! fixed vectors below hold it to that.
 
+use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK};
 use hopcost_stats::rng::{SplitMix64, mix};
 
 /// Uniform in `0..n`, by rejection: a plain remainder would favour small values.
@@ -27,6 +28,19 @@ pub fn order(seed: u64, round: u32, n: u32) -> Vec<u32> {
         cases.swap(last, usize::try_from(drawn).unwrap_or(last));
     }
     cases
+}
+
+/// The order of the cases in a round: of a comparison, in that of its block or, in a block's second
+/// round, in its reverse.
+pub fn order_of(plan: &Plan, round: u32, n: u32) -> Vec<u32> {
+    if plan.comparison.is_none() {
+        return order(plan.seed, round, n);
+    }
+    let mut order = order(plan.seed, round / ROUNDS_A_BLOCK, n);
+    if !round.is_multiple_of(ROUNDS_A_BLOCK) {
+        order.reverse();
+    }
+    order
 }
 
 #[cfg(test)]

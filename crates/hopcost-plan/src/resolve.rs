@@ -1,70 +1,59 @@
-//! From [`Ask`] to [`Plan`].
+//! From what was asked for to a [`Plan`], every case of it with its reason where it cannot be measured.
+//!
+//! Three layers say what is measured, and the more particular one wins key by key: the suite's
+//! `[[cases]]`, then the options (`--payload 4KiB`), then the keys of a selector (`pipe?payload=64`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
-use hopcost_model::axis::Value;
-use hopcost_model::case::{Case, Placement, Runtimes, Workload};
-use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::case::{Case, Placement};
 use hopcost_model::group::distinct;
-use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{Plan, PlannedCase};
 
-use crate::ask::{Ask, SuiteSource};
-use crate::asked::Asked;
+use crate::ask::{Ask, CASES_MAX, Selector, SuiteSource, too_many};
 use crate::catalog::Catalog;
-use crate::error::{Origin, PlanError, quote, unknown};
-use crate::expand::inapplicable;
+use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
-use crate::request::{Request, option_of};
-use crate::select::{CASES_MAX, Pattern, Selector, too_many};
-use crate::selection::{Selection, side_by_side};
 use crate::shipped::SHIPPED;
-use crate::suite::{Entry, Suite, parse_suite};
-use crate::time::Time;
+use crate::subject::{Subject, inapplicable};
+use crate::suite::{Suite, parse_suite};
+use crate::time::{COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX, TRACED_MAX, Time};
+use crate::values::{CROSS, Values};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.
-///
-/// `rust` are Rust's mechanisms. `runtimes` looks for the others; it is called at most
-/// once, and only if another runtime, or a mechanism that Rust has not, is named.
-pub fn plan(
-    ask: &Ask,
-    rust: Vec<Mechanism>,
-    runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
-    machine: &Machine,
-) -> Result<Plan, PlanError> {
-    let request = Request::parse(ask)?;
-    let suite = suite_of(ask, &request)?;
+pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, PlanError> {
+    let (selectors, options) = (ask.parsed_selectors()?, ask.options()?);
+    let is_plain = selectors.is_empty() && options.is_empty();
+    let suite = suite_of(ask, is_plain)?;
     let cpus = Cpus::resolve(machine, &ask.cpus)?;
-    let catalog = Catalog::new(rust, runtimes);
-    if let Some(said) = &request.options.runtimes() {
-        catalog.check(said).map_err(|message| Origin::option("--runtime").error(message))?;
-    }
-    let planner = Planner { catalog: &catalog, feasible: Feasible::new(cpus, machine) };
+    catalog.check(&options).map_err(|message| Origin::option("--runtime").error(message))?;
+    let planner = Planner { catalog, feasible: Feasible::new(cpus, machine) };
 
     let (cases, added) = match &suite {
-        None => (planner.of_selectors(&request)?, false),
+        None => (planner.of_selectors(&selectors, &options)?, false),
         Some(suite) => {
             let own = planner.suite_alone(suite)?;
-            if request.is_plain() {
-                (own, false)
-            } else {
-                let cases = planner.over_suite(suite, &request)?;
-                let added = cases.len() > own.len();
-                (cases, added)
+            match is_plain {
+                true => (own, false),
+                false => {
+                    let cases = planner.over_suite(suite, &selectors, &options)?;
+                    let added = cases.len() > own.len();
+                    (cases, added)
+                }
             }
         }
     };
     let time = suite.as_ref().map_or_else(Time::default, |suite| suite.time).under(ask, added)?;
     let live: Vec<&Case> = live(&cases).collect();
     let (rounds, trial) = time.settle(&live, catalog.asked());
-    let calls_alone = cases.iter().filter_map(PlannedCase::known).all(|case| !two_ends(case));
-    if ask.operations.is_some() && calls_alone {
+    let is_call = |case: &Case| !case.workload.has_two_ends();
+    if ask.operations.is_some() && cases.iter().filter_map(PlannedCase::known).all(is_call) {
         let message = "a call takes as many as fit its time; leave it out or ask for another case";
         return Err(Origin::option("--operations").error(message));
     }
-    let baseline = planner.baseline(ask, suite.as_ref(), &request, &cases)?;
+    let baseline = planner.baseline(ask, suite.as_ref(), &selectors, &options, &cases)?;
     let used = planner.cpus_used(&live);
     Ok(Plan {
         suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
@@ -100,46 +89,39 @@ fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
     cases.iter().filter(|case| case.skip.is_none()).filter_map(PlannedCase::known)
 }
 
-fn two_ends(case: &Case) -> bool {
-    case.workload.has_two_ends()
-}
-
 /// The suite that was asked for, or the default one where nothing was.
-fn suite_of(ask: &Ask, request: &Request) -> Result<Option<Suite>, PlanError> {
-    let shipped = |name: &str| match SHIPPED.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => parse_suite(&format!("suites/{name}.toml"), text).map(Some),
-        None => {
-            let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-            let message = unknown("suite", name, &known);
-            let message = format!("{message}; a file is named by its path, as in ./mine.toml");
-            Err(Origin::option("--suite").error(message))
-        }
-    };
-    if ask.full {
-        return shipped(&full_suite(&ask.suite)?);
-    }
-    match &ask.suite {
-        Some(SuiteSource::Shipped(name)) => shipped(name),
-        Some(SuiteSource::Text { file, text }) => parse_suite(file, text).map(Some),
-        None if request.is_plain() => shipped("ladder"),
-        None => Ok(None),
-    }
-}
-
-/// The name of the suite that `--full` means.
-fn full_suite(suite: &Option<SuiteSource>) -> Result<String, PlanError> {
+fn suite_of(ask: &Ask, is_plain: bool) -> Result<Option<Suite>, PlanError> {
     let full: Vec<&str> =
         SHIPPED.iter().filter_map(|(name, _)| name.strip_suffix("-full")).collect();
-    let message = match suite {
-        Some(SuiteSource::Shipped(name)) if full.contains(&name.as_str()) => {
-            return Ok(format!("{name}-full"));
+    let name = match (&ask.suite, ask.full) {
+        (Some(SuiteSource::Shipped(name)), true) if full.contains(&name.as_str()) => {
+            format!("{name}-full")
         }
-        Some(SuiteSource::Shipped(name)) => format!("the suite {} has no full form", quote(name)),
-        Some(SuiteSource::Text { .. }) => "a suite file has no full form".to_owned(),
-        None => "which suite?".to_owned(),
+        (suite, true) => {
+            let what = match suite {
+                Some(SuiteSource::Shipped(name)) => {
+                    format!("the suite {} has no full form", quote(name))
+                }
+                Some(SuiteSource::Text { .. }) => "a suite file has no full form".to_owned(),
+                None => "which suite?".to_owned(),
+            };
+            let message = format!("{what}; write --suite {} --full", full.join(" or "));
+            return Err(Origin::option("--full").error(message));
+        }
+        (Some(SuiteSource::Shipped(name)), false) => name.clone(),
+        (Some(SuiteSource::Text { file, text }), false) => {
+            return parse_suite(file, text).map(Some);
+        }
+        (None, false) if is_plain => "ladder".to_owned(),
+        (None, false) => return Ok(None),
     };
-    let message = format!("{message}; write --suite {} --full", full.join(" or "));
-    Err(Origin::option("--full").error(message))
+    let Some((_, text)) = SHIPPED.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        let message = unknown("suite", &name, &known);
+        let message = format!("{message}; a file is named by its path, as in ./mine.toml");
+        return Err(Origin::option("--suite").error(message));
+    };
+    parse_suite(&format!("suites/{name}.toml"), text).map(Some)
 }
 
 /// Cases in the order asked for, each once, up to the limit.
@@ -147,7 +129,7 @@ fn full_suite(suite: &Option<SuiteSource>) -> Result<String, PlanError> {
 struct Cases {
     cases: Vec<PlannedCase>,
     seen: BTreeSet<Case>,
-    asked: u64,
+    asked: usize,
 }
 
 struct Planner<'c> {
@@ -161,205 +143,145 @@ struct CpusUsed {
     pairs: BTreeMap<Placement, (u32, u32)>,
 }
 
-/// A selection and what was asked of it in all.
-type Meant<'c> = (Selection<'c>, Asked);
-
 impl<'c> Planner<'c> {
-    /// What a selector selects, of the runtimes that are said in all.
-    fn selections(
+    /// What a selector selects, where these values are asked of it in all.
+    fn subjects(
         &self,
         selector: &Selector,
-        workloads: Option<&[Workload]>,
-        said: Option<&[Runtimes]>,
-        origin: &Origin,
-    ) -> Result<Vec<Selection<'c>>, PlanError> {
-        Selection::of_selector(selector, self.catalog, workloads, said)
-            .map_err(|message| origin.error(message))
+        values: &Values,
+    ) -> Result<Vec<Subject<'c>>, PlanError> {
+        self.catalog.subjects(selector, values).map_err(|message| selector.origin.error(message))
     }
 
-    /// Adds what is selected, in every runtime asked for, and says what that was.
+    /// Adds the cases of a subject, in every runtime asked for, and says what these are.
     fn add(
         &self,
         cases: &mut Cases,
-        selection: &Selection<'c>,
-        asked: &Asked,
+        subject: &Subject<'c>,
         origin: &Origin,
-    ) -> Result<Vec<Meant<'c>>, PlanError> {
+    ) -> Result<Vec<Subject<'c>>, PlanError> {
         let error = |message: String| origin.error(message);
-        let all = selection.in_runtimes(asked, self.catalog).map_err(error)?;
+        let all = self.catalog.in_runtimes(subject);
         // A value that none of the runtimes takes is a slip; one that some take is
         // a row with a reason for the others.
-        let bad: Vec<String> = all.iter().filter_map(|one| one.bad_parameter(asked)).collect();
+        let bad: Vec<String> = all.iter().filter_map(Subject::bad_parameter).collect();
         if let (true, Some(message)) = (bad.len() == all.len(), bad.into_iter().next()) {
             return Err(error(message));
         }
-        if let Some(message) = all.iter().find_map(|one| one.bad_message(asked)) {
+        if let Some(message) = all.iter().find_map(Subject::bad_message) {
             return Err(error(message));
         }
-        for one in &all {
-            cases.asked = cases.asked.saturating_add(one.count(asked, &self.feasible));
-        }
+        let lists = all.iter().map(|one| one.cases(&self.feasible));
+        let lists: Vec<Vec<Case>> = lists.collect::<Result<_, _>>().map_err(error)?;
+        cases.asked += lists.iter().map(Vec::len).sum::<usize>();
         if cases.asked > CASES_MAX {
             return Err(error(too_many(cases.asked)));
         }
-        let lists: Vec<Vec<Case>> =
-            all.iter().map(|one| one.cases(asked, &self.feasible)).collect();
-        for case in side_by_side(&lists) {
+        // Cases that differ in nothing but the runtime stand side by side.
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+        for case in (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at))) {
             if cases.seen.insert(case.clone()) {
-                let skip = self.feasible.reason_against(&case, self.catalog);
-                cases.cases.push(PlannedCase { case: Ok(case), skip });
+                let skip = self.feasible.reason_against(case, self.catalog);
+                cases.cases.push(PlannedCase { case: Ok(case.clone()), skip });
             }
         }
-        Ok(all.into_iter().map(|one| (one, asked.clone())).collect())
+        Ok(all)
     }
 
     /// Refuses keys of a layer that mean nothing to any case they were said of.
     fn check_keys(
         &self,
-        layer: &Asked,
-        meant: &[Meant<'c>],
+        layer: &Values,
+        subjects: &[Subject<'c>],
         origin: impl Fn(&str) -> Origin,
     ) -> Result<(), PlanError> {
-        let applicable = meant.iter().flat_map(|(selection, asked)| selection.applicable(asked));
-        let applicable: BTreeSet<&str> = applicable.collect();
-        match layer.keys().into_iter().find(|key| !applicable.contains(key)) {
+        let means = |key: &str| subjects.iter().any(|subject| subject.means(key));
+        match layer.keys().find(|key| !means(key)) {
             None => Ok(()),
-            Some(key) => {
-                let selections: Vec<_> = meant.iter().map(|(one, _)| one.clone()).collect();
-                Err(origin(key).error(inapplicable(key, &selections, self.catalog)))
-            }
+            Some(key) => Err(origin(key).error(inapplicable(key, subjects, self.catalog))),
         }
     }
 
-    fn of_selectors(&self, request: &Request) -> Result<Vec<PlannedCase>, PlanError> {
-        let mut entries = request.selectors.clone();
-        if entries.is_empty() {
-            for (pattern, origin) in self.mechanism_patterns(request)? {
-                let selector = Selector::of(None, vec![pattern], Asked::default());
-                entries.push(Entry { selector, origin, group: entries.len() });
-            }
-        }
+    fn check_options(&self, options: &Values, subjects: &[Subject<'c>]) -> Result<(), PlanError> {
+        self.check_keys(options, subjects, |key| Origin::option(&format!("--{key}")))
+    }
+
+    /// What the selectors mean, or every mechanism where there is none.
+    fn of_selectors(
+        &self,
+        selectors: &[Selector],
+        options: &Values,
+    ) -> Result<Vec<PlannedCase>, PlanError> {
+        let every = Selector::parse_at("*", Origin::option("all mechanisms"))?;
+        let every = [every];
         let mut cases = Cases::default();
         let mut all = Vec::new();
-        for Entry { selector, origin, .. } in &entries {
-            let asked = selector.asked.over(&request.options);
-            let said = asked.runtimes();
-            let workloads = request.workloads.as_deref();
-            let selections = self.selections(selector, workloads, said.as_deref(), origin)?;
-            let mut meant = Vec::new();
-            for selection in &selections {
-                let each = selection.in_runtimes(&asked, self.catalog);
-                let each = each.map_err(|message| origin.error(message))?;
-                meant.extend(each.into_iter().map(|one| (one, asked.clone())));
+        for selector in if selectors.is_empty() { &every[..] } else { selectors } {
+            let mut subjects = Vec::new();
+            for subject in self.subjects(selector, &selector.values.over(options))? {
+                subjects.extend(self.add(&mut cases, &subject, &selector.origin)?);
             }
-            self.check_keys(&selector.asked, &meant, |_| origin.clone())?;
-            for selection in selections.iter().filter(|one| request.admits(one)) {
-                all.extend(self.add(&mut cases, selection, &asked, origin)?);
-            }
+            self.check_keys(&selector.values, &subjects, |_| selector.origin.clone())?;
+            all.extend(subjects);
         }
-        self.finish(request, cases, &all, "the selectors")
-    }
-
-    /// `--mechanism`, or every mechanism.
-    fn mechanism_patterns(&self, request: &Request) -> Result<Vec<(Pattern, Origin)>, PlanError> {
-        if !request.mechanisms.is_empty() {
-            return Ok(request.mechanisms.clone());
-        }
-        let origin = Origin::option("all mechanisms");
-        let every = Pattern::parse("*").map_err(|message| origin.error(message))?;
-        Ok(every.into_iter().map(|pattern| (pattern, origin.clone())).collect())
+        self.check_options(options, &all)?;
+        Ok(cases.cases)
     }
 
     /// The suite as written; finds every mistake in it whatever is chosen of it.
     fn suite_alone(&self, suite: &Suite) -> Result<Vec<PlannedCase>, PlanError> {
-        for (selector, origin) in &suite.shown {
-            let said = selector.asked.runtimes();
-            self.selections(selector, None, said.as_deref(), origin)?;
-        }
         let mut cases = Cases::default();
-        for group in suite.entries.chunk_by(|a, b| a.group == b.group) {
-            let selections = |entry: &Entry| {
-                let said = entry.selector.asked.runtimes();
-                self.selections(&entry.selector, None, said.as_deref(), &entry.origin)
-            };
-            let mut applicable = BTreeSet::new();
-            for entry in group {
-                let asked = &entry.selector.asked;
-                for selection in selections(entry)? {
-                    for (added, _) in self.add(&mut cases, &selection, asked, &entry.origin)? {
-                        applicable.extend(added.applicable(asked));
-                    }
+        for selectors in &suite.cases {
+            let mut subjects = Vec::new();
+            for selector in selectors {
+                for subject in self.subjects(selector, &selector.values)? {
+                    subjects.extend(self.add(&mut cases, &subject, &selector.origin)?);
                 }
             }
-            for entry in group {
-                let keys = entry.selector.asked.keys();
-                if let Some(key) = keys.into_iter().find(|key| !applicable.contains(key)) {
-                    let why = inapplicable(key, &selections(entry)?, self.catalog);
-                    return Err(entry.origin.error(why));
-                }
+            for selector in selectors {
+                self.check_keys(&selector.values, &subjects, |_| selector.origin.clone())?;
             }
         }
         Ok(cases.cases)
     }
 
     /// The suite with the command line laid over it.
-    fn over_suite(&self, suite: &Suite, request: &Request) -> Result<Vec<PlannedCase>, PlanError> {
+    fn over_suite(
+        &self,
+        suite: &Suite,
+        selectors: &[Selector],
+        options: &Values,
+    ) -> Result<Vec<PlannedCase>, PlanError> {
         let mut cases = Cases::default();
         let mut all = Vec::new();
-        let mut by_selector: Vec<Vec<Meant>> = vec![Vec::new(); request.selectors.len()];
-        for Entry { selector, origin, .. } in &suite.entries {
-            let asked = request.options.over(&selector.asked);
-            let said = asked.runtimes();
-            let selections = self.selections(selector, None, said.as_deref(), origin)?;
-            for selection in selections.iter().filter(|one| request.admits(one)) {
-                if request.selectors.is_empty() {
-                    all.extend(self.add(&mut cases, selection, &asked, origin)?);
+        let mut chosen: Vec<Vec<Subject>> = vec![Vec::new(); selectors.len()];
+        for own in suite.cases.iter().flatten() {
+            for subject in self.subjects(own, &options.over(&own.values))? {
+                if selectors.is_empty() {
+                    all.extend(self.add(&mut cases, &subject, &own.origin)?);
                 }
-                for (chosen, meant) in request.selectors.iter().zip(&mut by_selector) {
-                    if selection.is_chosen(&chosen.selector) {
-                        let asked = chosen.selector.asked.over(&asked);
-                        let added = self.add(&mut cases, selection, &asked, &chosen.origin)?;
-                        meant.extend(added.iter().cloned());
-                        all.extend(added);
+                for (selector, chosen) in selectors.iter().zip(&mut chosen) {
+                    let hidden = subject.mechanism.hidden();
+                    if selector.chooses(subject.workload, &subject.name, hidden) {
+                        let values = selector.values.over(&subject.values);
+                        let subject = Subject { values, ..subject.clone() };
+                        chosen.extend(self.add(&mut cases, &subject, &selector.origin)?);
                     }
                 }
             }
         }
-        for (chosen, meant) in request.selectors.iter().zip(&by_selector) {
-            if meant.is_empty() {
-                let said = chosen.selector.asked.runtimes();
-                self.selections(&chosen.selector, None, said.as_deref(), &chosen.origin)?;
-                return Err(chosen.origin.error(format!(
+        for (selector, chosen) in selectors.iter().zip(&chosen) {
+            if chosen.is_empty() {
+                self.subjects(selector, &selector.values)?;
+                return Err(selector.origin.error(format!(
                     "the suite `{}` has no such case; leave the suite out to measure it anyway",
                     suite.name
                 )));
             }
-            self.check_keys(&chosen.selector.asked, meant, |_| chosen.origin.clone())?;
+            self.check_keys(&selector.values, chosen, |_| selector.origin.clone())?;
         }
-        self.finish(request, cases, &all, &format!("the suite `{}`", suite.name))
-    }
-
-    /// Checks that every option of the command line had its effect.
-    fn finish(
-        &self,
-        request: &Request,
-        cases: Cases,
-        all: &[Meant<'c>],
-        whole: &str,
-    ) -> Result<Vec<PlannedCase>, PlanError> {
-        let said = request.options.runtimes();
-        for (pattern, origin) in &request.mechanisms {
-            Selection::of_pattern(pattern, self.catalog, said.as_deref())
-                .map_err(|message| origin.error(message))?;
-            if !all.iter().any(|(selection, _)| selection.matches(pattern)) {
-                let text = quote(pattern.text());
-                return Err(origin.error(format!("{whole} has no case of {text} left")));
-            }
-        }
-        if all.is_empty() {
-            return Err(Origin::option("--workload").error(format!("{whole} has no such case")));
-        }
-        self.check_keys(&request.options, all, |key| Origin::option(&option_of(key)))?;
+        all.extend(chosen.into_iter().flatten());
+        self.check_options(options, &all)?;
         Ok(cases.cases)
     }
 
@@ -371,22 +293,18 @@ impl<'c> Planner<'c> {
         &self,
         ask: &Ask,
         suite: Option<&Suite>,
-        request: &Request,
+        selectors: &[Selector],
+        options: &Values,
         cases: &[PlannedCase],
     ) -> Result<Option<String>, PlanError> {
-        let (selector, origin, must) = match (&ask.baseline, suite) {
-            (Some(text), _) => {
-                let origin = Origin::option("--baseline");
-                let selector = Selector::parse(text).map_err(|message| origin.error(message))?;
-                (selector, origin, true)
-            }
-            (None, Some(Suite { baseline: Some((selector, origin)), .. })) => {
-                (selector.clone(), origin.clone(), false)
-            }
-            (None, None) if !request.selectors.is_empty() => return Ok(first_of(cases)),
+        let must = ask.baseline.is_some();
+        let selector = match (&ask.baseline, suite) {
+            (Some(text), _) => Selector::parse_at(text, Origin::option("--baseline"))?,
+            (None, Some(Suite { baseline: Some(selector), .. })) => selector.clone(),
+            (None, None) if !selectors.is_empty() => return Ok(first_of(cases)),
             _ => return Ok(None),
         };
-        self.selections(&selector, None, selector.asked.runtimes().as_deref(), &origin)?;
+        self.subjects(&selector, &selector.values)?;
         let of_plan = cases.iter().filter_map(|planned| Some((planned.known()?, &planned.skip)));
         let mut matching: Vec<(&Case, &Option<String>)> =
             of_plan.filter(|(case, _)| self.selects(&selector, case)).collect();
@@ -398,14 +316,15 @@ impl<'c> Planner<'c> {
             (Some((case, _)), _) => Ok(Some(case.id())),
             (None, Some((case, skip))) if must => {
                 let reason = skip.as_deref().unwrap_or("skipped");
-                Err(origin
-                    .error(format!("{case} is not measured here: {reason}; choose a case that is")))
+                let message =
+                    format!("{case} is not measured here: {reason}; choose a case that is");
+                Err(selector.origin.error(message))
             }
-            (None, None) if must || request.is_plain() => {
+            (None, None) if must || selectors.is_empty() && options.is_empty() => {
                 let selected = ask.baseline.as_deref().map_or("it".to_owned(), quote);
                 let known = live(cases).map(Case::mechanism_name);
                 let named: Vec<&str> = distinct(known).into_iter().take(NAMED_MAX).collect();
-                Err(origin.error(format!(
+                Err(selector.origin.error(format!(
                     "{selected} selects no case of the plan; ask for it too, or choose among: {}",
                     named.join(", ")
                 )))
@@ -416,7 +335,7 @@ impl<'c> Planner<'c> {
 
     fn selects(&self, selector: &Selector, case: &Case) -> bool {
         let mechanism = self.catalog.mechanism_of(&case.runtimes, case.mechanism_name());
-        let cross = self.feasible.cpus.precise(&Value::Cross);
+        let cross = self.feasible.cpus.precise(&CROSS);
         mechanism.is_some_and(|mechanism| {
             selector.selects(case, mechanism.hidden(), &|placement| placement == cross)
         })
@@ -429,7 +348,7 @@ impl<'c> Planner<'c> {
         let used: Vec<Placement> = placements.filter(|placement| placement.is_two_cpu()).collect();
         let pairs: BTreeMap<Placement, (u32, u32)> =
             used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
-        let cross = cpus.precise(&Value::Cross);
+        let cross = cpus.precise(&CROSS);
         let relation = if used.contains(&cross) { Some(cross) } else { used.first().copied() };
         let mut all = match relation.and_then(|relation| pairs.get_key_value(&relation)) {
             Some((Placement::Pinned, &(caller, _))) => vec![caller],
@@ -444,4 +363,49 @@ impl<'c> Planner<'c> {
         }
         CpusUsed { cpus: all, relation, pairs }
     }
+}
+
+/// Refuses what is left of a stored plan where [`plan`] would not have made it: a file may be
+/// edited, and a limit of the machine may have changed since. `machine` is that of the plan's CPUs.
+///
+/// # Errors
+/// The first thing that stands against it, without an end of the sentence.
+pub fn check_resumed(plan: &Plan, catalog: &Catalog, machine: &Machine) -> Result<(), String> {
+    if plan.comparison.is_some() {
+        // Nor may a file say what is executed.
+        return Err("a comparison is made in one sitting".to_owned());
+    }
+    let shape = &plan.trial;
+    let numbers: [(&str, u64, RangeInclusive<u64>); 7] = [
+        ("rounds", plan.rounds.into(), 1..=ROUNDS_MAX.into()),
+        ("measure_ns", shape.measure_ns, 1..=MEASURE_MAX_NS),
+        ("operations", shape.operations.unwrap_or(1), 1..=OPERATIONS_MAX),
+        ("warm_up_operations", shape.warm_up_operations.unwrap_or(0), 0..=OPERATIONS_MAX),
+        ("counted_operations", shape.counted_operations, 0..=COUNTED_MAX),
+        ("traced_operations", shape.traced_operations.unwrap_or(1), 1..=TRACED_MAX),
+        ("samples_max", shape.samples_max.into(), 1..=1 << 20),
+    ];
+    if let Some((key, value, range)) =
+        numbers.into_iter().find(|(_, value, range)| !range.contains(value))
+    {
+        let (least, most) = range.into_inner();
+        return Err(format!("its plan has {key} {value}, which is not from {least} to {most}"));
+    }
+    let mut used = plan.local_cpus().into_iter();
+    if let Some(cpu) = used.find(|cpu| !machine.allowed_cpus.contains(cpu)) {
+        return Err(format!("its plan uses CPU {cpu}, which this process may not use"));
+    }
+    let mut machine = machine.clone();
+    machine.pairs.extend(&plan.pairs);
+    let cpus = Cpus::resolve(&machine, &[]).map_err(|error| error.to_string())?;
+    let feasible = Feasible::new(cpus, &machine);
+    for (_, planned) in plan.live() {
+        let case = planned.case.as_ref().map_err(|unknown| {
+            format!("its plan has the case {}: {}", plain(&unknown.id), plain(&unknown.to_string()))
+        })?;
+        if let Some(reason) = feasible.reason_against(case, catalog) {
+            return Err(format!("{case}: {reason}"));
+        }
+    }
+    Ok(())
 }

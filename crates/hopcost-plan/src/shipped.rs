@@ -1,9 +1,16 @@
-//! The suites and claims files inside the binary.
+//! The suites and claims files inside the binary, and what suites say of reports: tables that others
+//! published, variances, an export, and what others call the cases. Each stands in the suite that it
+//! belongs to, as `[[published]]`, `[[variance]]`, `[export]` and `[[label]]`. Those of
+//! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
+//! which are read as those of a claims file, are for runs of the suite alone.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::ask::SuiteSource;
-use crate::shown::Shown;
+use hopcost_model::results::TimeUnit;
+use serde::Deserialize;
+
+use crate::ask::{Selector, SuiteSource};
 
 /// The suites inside the binary: name, text.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -48,4 +55,93 @@ pub fn shown() -> &'static [(&'static str, Shown)] {
 /// What a shipped suite says of reports of its own runs.
 pub fn shown_by(suite: &str) -> Option<&'static Shown> {
     shown().iter().find(|(name, _)| *name == suite).map(|(_, shown)| shown)
+}
+
+/// What a suite's file says of reports.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Shown {
+    /// What the answer gives times in.
+    #[serde(default)]
+    pub unit: TimeUnit,
+    /// The claims file of what others said of such cases.
+    pub claims: Option<String>,
+    /// Tables that others published.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// What cases are called where the suite comes from.
+    #[serde(default)]
+    pub label: Vec<Label>,
+    /// Cases whose spread is divided among mechanisms and gaps.
+    #[serde(default)]
+    pub variance: Vec<Variance>,
+    /// Cases in the columns of somebody else's table.
+    pub export: Option<Export>,
+}
+
+impl Shown {
+    /// Whether it names the table of a file, without its ending.
+    pub fn publishes(&self, file: &str) -> bool {
+        self.published.iter().any(|table| table.file.trim_end_matches(".csv") == file)
+    }
+}
+
+/// A table that others published, to stand beside what is measured.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Published {
+    /// Its file in published/.
+    pub file: String,
+    /// Bytes of the messages that it is of, which the answer marks among other sizes.
+    pub payload: Option<u32>,
+}
+
+/// Cases by a name that stands before their mechanism's.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    pub name: String,
+    pub cases: Selector,
+}
+
+/// Wake-ups of which it is said how much of their spread is that of mechanisms, how much
+/// that of gaps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Variance {
+    /// Whose mechanisms and gaps they are, in words.
+    pub of: String,
+    pub cases: Selector,
+}
+
+/// Cases in the rows and columns of somebody else's table, as CSV.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Export {
+    /// What a run needs so that it has a row.
+    pub needs: String,
+    /// The cases of a row, by its name, the best selector first.
+    pub rows: BTreeMap<String, Vec<Selector>>,
+    /// Columns of numbers by which the rows are sorted, before their names.
+    pub sort: Vec<String>,
+    pub columns: Vec<ExportColumn>,
+}
+
+/// A column of an export.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExportColumn {
+    pub name: String,
+    /// `row`, a column of the tidy CSV, or one of its statistics; of `EVENT.both.…` where an
+    /// event was only counted at each end, the sum.
+    pub of: String,
+    /// How many of the statistic's units are one of this column's.
+    #[serde(default = "one")]
+    pub unit: f64,
+    /// Decimals of a statistic.
+    #[serde(default)]
+    pub decimals: usize,
+}
+
+fn one() -> f64 {
+    1.0
 }

@@ -1,29 +1,21 @@
 //! Suite files: TOML that expands to cases. docs/suites.md describes the format.
 
-pub(crate) mod value;
-
-use hopcost_model::case::Workload;
-use hopcost_model::group::distinct;
 use hopcost_model::plan::TrialShape;
 use toml::de::{DeTable, DeValue};
 
-use crate::asked::{Asked, axis_keys};
-use crate::error::{Origin, PlanError, plain, quote, unknown};
-use crate::select::{Pattern, Selector, parse_workloads};
-use crate::shipped::{CLAIMS, SHIPPED, shown};
-use crate::shown::Shown;
+use crate::ask::Selector;
+use crate::error::{PlanError, plain, quote};
+use crate::shipped::{SHIPPED, Shown};
+use crate::source::{Range, Source, Unit, Value, walk};
 use crate::time::{
     COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
     deadline_ms,
 };
-use value::{Source, Value, walk};
+use crate::values::{Values, axis_keys};
 
-/// Most mechanisms named in a suite: one for each case that a plan may have.
-const NAMES_MAX: usize = 10_000;
-/// Most globs in a suite; each takes a while to compile.
-const GLOBS_MAX: usize = 1_000;
-/// Most values of a suite, counted once for every selector that they are said of.
-const VALUES_MAX: usize = 1_000_000;
+/// Most names and values in a suite, counted once for every selector that they are said of: a
+/// megabyte of nested lists could otherwise stand for gigabytes.
+const SIZE_MAX: usize = 200_000;
 
 /// A parsed suite; its mechanisms and parameters are not looked up yet.
 #[derive(Debug, Clone)]
@@ -32,56 +24,43 @@ pub struct Suite {
     /// What it is for, in a sentence.
     pub about: String,
     pub(crate) time: Time,
-    pub(crate) baseline: Option<(Selector, Origin)>,
-    pub(crate) entries: Vec<Entry>,
-    /// The cases that reports would show something of, in a suite that is not shipped.
-    pub(crate) shown: Vec<(Selector, Origin)>,
+    pub(crate) baseline: Option<Selector>,
+    /// The selectors of each `[[cases]]`, the keys beside `select` laid under their own: a key must
+    /// mean something to at least one of them.
+    pub(crate) cases: Vec<Vec<Selector>>,
 }
 
-/// One `[[cases]]` of a suite, or one selector of the command line.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    /// What it selects, with the entry's own keys laid under the selector's.
-    pub selector: Selector,
-    /// Where that stands.
-    pub origin: Origin,
-    /// Entries of one `[[cases]]` share a number: a key must mean something to
-    /// at least one of them.
-    pub group: usize,
-}
+/// Keys of what is measured.
+const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
+/// Keys of what reports show of it, which are read from shipped suites alone.
+const SHOWN: [&str; 8] =
+    ["unit", "claims", "published", "label", "variance", "export", "case", "claim"];
 
-/// The entries so far, kept to what a plan can hold: a megabyte of nested lists
-/// could otherwise stand for gigabytes.
-#[derive(Default)]
-struct Entries {
-    all: Vec<Entry>,
-    names: usize,
-    globs: usize,
-    values: usize,
-}
-
-impl Entries {
-    fn push(&mut self, entry: Entry) -> Result<(), PlanError> {
-        let patterns = &entry.selector.mechanisms;
-        let globs = patterns.iter().filter(|pattern| matches!(pattern, Pattern::Glob(..))).count();
-        self.globs += globs;
-        self.names += patterns.len() - globs;
-        self.values += entry.selector.asked.size();
-        for (count, most, what) in [
-            (self.names, NAMES_MAX, "names"),
-            (self.globs, GLOBS_MAX, "globs"),
-            (self.values, VALUES_MAX, "values"),
-        ] {
-            if count > most {
-                let message =
-                    format!("up to here the suite has {count} {what}, {most} at most; shorten it");
-                return Err(entry.origin.error(message));
-            }
-        }
-        self.all.push(entry);
-        Ok(())
-    }
-}
+const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
+const ROUNDS: Range = Range(Unit::Count, 1, ROUNDS_MAX as u64);
+const BUDGET: Range = Range(Unit::Time, 1_000_000, MONTH_NS);
+const MEASURE: Range = Range(Unit::Time, MEASURE_MIN_NS, MEASURE_MAX_NS);
+/// A number of `[trial]`: its key, its range, and where it goes.
+type TrialKey = (&'static str, Range, fn(&mut TrialShape, u64));
+/// Those of `[trial]`.
+const TRIAL: [TrialKey; 8] = [
+    ("measure", MEASURE, |shape, ns| {
+        shape.measure_ns = ns;
+        shape.measure_max_ns = shape.measure_max_ns.max(ns.saturating_mul(2));
+    }),
+    ("measure-max", MEASURE, |shape, ns| shape.measure_max_ns = ns),
+    ("operations-min", Range(Unit::Count, 1, 1_000_000_000), |shape, n| shape.operations_min = n),
+    ("operations", Range(Unit::Count, 1, OPERATIONS_MAX), |shape, n| shape.operations = Some(n)),
+    ("warm-up", Range(Unit::Time, 0, 10_000_000_000), |shape, ns| shape.warm_up_ns = ns),
+    ("warm-up-operations", Range(Unit::Count, 0, OPERATIONS_MAX), |shape, n| {
+        shape.warm_up_operations = Some(n);
+    }),
+    ("count-system-calls", Range(Unit::Count, 0, COUNTED_MAX), |shape, n| {
+        shape.counted_operations = n;
+    }),
+    ("samples-max", Range(Unit::Count, 100, 65_536), |shape, n| shape.samples_max = n as u32),
+];
+const DEADLINE: Range = Range(Unit::Time, 100_000_000, 600_000_000_000);
 
 /// Parses a suite. `file` only names it in errors.
 pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
@@ -91,37 +70,22 @@ pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
 
 impl Source {
     fn suite(&self, table: &DeTable) -> Result<Suite, PlanError> {
-        let measures = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
-        self.only(
-            table,
-            "",
-            &[
-                &measures[..],
-                &["unit", "claims", "published", "label", "variance", "export", "case", "claim"],
-            ]
-            .concat(),
-        )?;
+        self.only(table, "", &[&MEASURED[..], &SHOWN[..]].concat())?;
         let name = self.required_name(table)?;
-        let shown = self.shown(table)?;
-        let about = self.text_or_empty(table, "about")?;
-        let rounds = self.whole(table, "", "rounds", 1..=u64::from(ROUNDS_MAX))?;
-        let budget_ns = self.duration(table, "", "budget", 1_000_000..=MONTH_NS)?;
-        let baseline = match table.get("baseline") {
-            None => None,
-            Some(value) => {
-                let origin = self.of(value, "baseline");
-                let text = self.string(value, "baseline")?;
-                let selector = Selector::parse(&text).map_err(|message| origin.error(message))?;
-                Some((selector, origin))
-            }
-        };
+        self.check_shown(table)?;
+        let about = table.get("about").map(|value| self.string(value, "about")).transpose()?;
+        let rounds = self.number(table, "", "rounds", ROUNDS)?;
+        let budget_ns = self.number(table, "", "budget", BUDGET)?;
+        let baseline = table.get("baseline").map(|value| {
+            Selector::parse_at(&self.string(value, "baseline")?, self.of(value, "baseline"))
+        });
         let (trial, measure_said) = match table.get("trial") {
             None => (TRIAL_DEFAULT, false),
             Some(value) => self.trial(value)?,
         };
         Ok(Suite {
             name,
-            about,
+            about: plain(&about.unwrap_or_default()),
             time: Time {
                 rounds: rounds.and_then(|n| u32::try_from(n).ok()),
                 budget_ns,
@@ -129,15 +93,14 @@ impl Source {
                 until: None,
                 measure_said,
             },
-            baseline,
-            entries: self.entries(table)?,
-            shown,
+            baseline: baseline.transpose()?,
+            cases: self.cases(table)?,
         })
     }
 
-    /// Checks what reports would show of the cases; the reader has it from the shipped suites.
-    fn shown(&self, table: &DeTable) -> Result<Vec<(Selector, Origin)>, PlanError> {
-        toml::from_str::<Shown>(&self.0.text).map_err(|error| {
+    /// Checks the form of what reports would show of the cases.
+    fn check_shown(&self, table: &DeTable) -> Result<(), PlanError> {
+        toml::from_str::<Shown>(&self.0.text).map(drop).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let mut last = (0, String::new());
             walk(table, "", &mut |at, path, _| {
@@ -146,45 +109,7 @@ impl Source {
                 }
             });
             self.at(start, &last.1).error(plain(error.message()))
-        })?;
-        if SHIPPED.iter().any(|(_, text)| *text == self.0.text) {
-            return Ok(Vec::new());
-        }
-        let mut found = Ok(Vec::new());
-        walk(table, "", &mut |_, path, value| {
-            let (DeValue::String(text), Ok(all)) = (value.get_ref(), &mut found) else { return };
-            let origin = self.of(value, path);
-            match self.shown_value(path, text) {
-                Ok(selector) => all.extend(selector.map(|selector| (selector, origin))),
-                Err(message) => found = Err(origin.error(message)),
-            }
-        });
-        let mut found = found?;
-        for (selector, origin) in self.claims()?.selectors(self) {
-            let selector = Selector::parse(&selector).map_err(|message| origin.error(message))?;
-            found.push((selector, origin));
-        }
-        Ok(found)
-    }
-
-    /// Checks a text of a table that says what reports show, and gives the cases that it means.
-    fn shown_value(&self, path: &str, text: &str) -> Result<Option<Selector>, String> {
-        match path {
-            "published.file" => {
-                let tables = shown().iter().flat_map(|(_, shown)| &shown.published);
-                let known: Vec<&str> = tables.map(|table| table.file.as_str()).collect();
-                let message = || unknown("table", text, &distinct(known.iter().copied()));
-                if known.contains(&text) { Ok(None) } else { Err(message()) }
-            }
-            "claims" => {
-                let known: Vec<&str> = CLAIMS.iter().map(|(name, _)| *name).collect();
-                let message = || unknown("claims file", text, &known);
-                if known.contains(&text) { Ok(None) } else { Err(message()) }
-            }
-            "label.cases" | "variance.cases" => Selector::parse(text).map(Some),
-            _ if path.starts_with("export.rows.") => Selector::parse(text).map(Some),
-            _ => Ok(None),
-        }
+        })
     }
 
     fn required_name(&self, table: &DeTable) -> Result<String, PlanError> {
@@ -206,58 +131,29 @@ impl Source {
         Ok(name)
     }
 
-    fn text_or_empty(&self, table: &DeTable, key: &str) -> Result<String, PlanError> {
-        table.get(key).map_or(Ok(String::new()), |value| Ok(plain(&self.string(value, key)?)))
-    }
-
     /// The trial's shape, and whether it says how long to measure.
     fn trial(&self, value: &Value) -> Result<(TrialShape, bool), PlanError> {
         let table = self.table(value, "trial")?;
-        let keys = [
-            "measure",
-            "measure-max",
-            "operations-min",
-            "operations",
-            "warm-up",
-            "warm-up-operations",
-            "count-system-calls",
-            "deadline",
-            "samples-max",
-        ];
-        self.only(table, "trial.", &keys)?;
+        let keys = TRIAL.iter().map(|(key, ..)| *key).chain(["deadline"]);
+        self.only(table, "trial.", &keys.collect::<Vec<_>>())?;
         let mut shape = TRIAL_DEFAULT;
-        let length = MEASURE_MIN_NS..=MEASURE_MAX_NS;
-        let measure = self.duration(table, "trial.", "measure", length.clone())?;
-        shape.measure_ns = measure.unwrap_or(shape.measure_ns);
-        shape.measure_max_ns = self
-            .duration(table, "trial.", "measure-max", length)?
-            .unwrap_or(shape.measure_max_ns.max(shape.measure_ns.saturating_mul(2)));
+        for (key, range, set) in TRIAL {
+            if let Some(number) = self.number(table, "trial.", key, range)? {
+                set(&mut shape, number);
+            }
+        }
         if let (true, Some(max)) =
             (shape.measure_max_ns < shape.measure_ns, table.get("measure-max"))
         {
             let message = "is shorter than `measure`; make it at least as long";
             return Err(self.of(max, "trial.measure-max").error(message));
         }
-        if let Some(n) = self.whole(table, "trial.", "operations-min", 1..=1_000_000_000)? {
-            shape.operations_min = n;
-        }
-        if let Some(ns) = self.duration(table, "trial.", "warm-up", 0..=10_000_000_000)? {
-            shape.warm_up_ns = ns;
-        }
-        shape.operations = self.whole(table, "trial.", "operations", 1..=OPERATIONS_MAX)?;
-        shape.warm_up_operations =
-            self.whole(table, "trial.", "warm-up-operations", 0..=OPERATIONS_MAX)?;
-        let counted = self.whole(table, "trial.", "count-system-calls", 0..=COUNTED_MAX)?;
-        shape.counted_operations = counted.unwrap_or(0);
-        let deadline = self.duration(table, "trial.", "deadline", 100_000_000..=600_000_000_000)?;
-        shape.deadline_ms = deadline_ms(&shape, deadline);
-        if let Some(n) = self.whole(table, "trial.", "samples-max", 100..=65_536)? {
-            shape.samples_max = u32::try_from(n).unwrap_or(shape.samples_max);
-        }
-        Ok((shape, measure.is_some()))
+        shape.deadline_ms =
+            deadline_ms(&shape, self.number(table, "trial.", "deadline", DEADLINE)?);
+        Ok((shape, table.contains_key("measure")))
     }
 
-    fn entries(&self, table: &DeTable) -> Result<Vec<Entry>, PlanError> {
+    fn cases(&self, table: &DeTable) -> Result<Vec<Vec<Selector>>, PlanError> {
         let Some(value) = table.get("cases") else {
             let message = "no cases; add a [[cases]] with select = \"roundtrip/pipe\"";
             return Err(self.at(self.0.text.len(), "").error(message));
@@ -265,91 +161,45 @@ impl Source {
         let DeValue::Array(array) = value.get_ref() else {
             return Err(self.of(value, "cases").error("write [[cases]], with two brackets"));
         };
-        let mut entries = Entries::default();
-        for (group, value) in array.iter().enumerate() {
-            self.entry(self.table(value, "cases")?, value, group, &mut entries)?;
+        let (mut all, mut size) = (Vec::new(), 0);
+        for value in array.iter() {
+            all.push(self.selectors(value, &mut size)?);
         }
-        if entries.all.is_empty() {
+        if all.is_empty() {
             return Err(self.of(value, "cases").error("is empty; add a [[cases]]"));
         }
-        Ok(entries.all)
+        Ok(all)
     }
 
-    /// A `[[cases]]` has `select`, or `mechanism` with `workload` beside it; the
-    /// other keys are common to all that it selects.
-    fn entry(
-        &self,
-        table: &DeTable,
-        whole: &Value,
-        group: usize,
-        entries: &mut Entries,
-    ) -> Result<(), PlanError> {
-        let own = ["select", "mechanism", "workload", "parameters"];
-        let known: Vec<&str> = own.into_iter().chain(axis_keys()).collect();
+    /// A `[[cases]]` has `select`; the other keys are common to all that it selects. `size` is that of
+    /// the suite so far.
+    fn selectors(&self, whole: &Value, size: &mut usize) -> Result<Vec<Selector>, PlanError> {
+        let table = self.table(whole, "cases")?;
+        let known: Vec<&str> = ["select"].into_iter().chain(axis_keys()).collect();
         self.only(table, "cases.", &known)?;
-        let asked = self.asked(table)?;
-        match (table.get("select"), table.get("mechanism")) {
-            (Some(select), None) => {
-                if let Some(workload) = table.get("workload") {
-                    let message = "write the workload into `select`, as in roundtrip/pipe";
-                    return Err(self.of(workload, "cases.workload").error(message));
-                }
-                for (text, origin) in self.strings(select, "cases.select")? {
-                    let mut selector = Selector::parse(&text).map_err(|m| origin.error(m))?;
-                    selector.asked = selector.asked.over(&asked);
-                    entries.push(Entry { selector, origin, group })?;
-                }
-                Ok(())
-            }
-            (None, Some(mechanism)) => {
-                let workloads = self.workloads(table)?;
-                for (text, origin) in self.strings(mechanism, "cases.mechanism")? {
-                    let mechanisms = Pattern::parse(&text).map_err(|m| origin.error(m))?;
-                    let workloads = workloads.clone();
-                    let selector = Selector::of(workloads, mechanisms, asked.clone());
-                    entries.push(Entry { selector, origin, group })?;
-                }
-                Ok(())
-            }
-            (Some(_), Some(second)) => Err(self
-                .of(second, "cases.mechanism")
-                .error("stands beside `select`; use one of the two")),
-            (None, None) => {
-                Err(self.of(whole, "cases").error("has neither `select` nor `mechanism`; add one"))
-            }
-        }
-    }
-
-    fn workloads(&self, table: &DeTable) -> Result<Option<Vec<Workload>>, PlanError> {
-        let Some(value) = table.get("workload") else { return Ok(None) };
-        let list = self.list(value, "cases.workload")?;
-        let origin = self.of(value, "cases.workload");
-        parse_workloads(&list).map(Some).map_err(|message| origin.error(message))
-    }
-
-    fn asked(&self, table: &DeTable) -> Result<Asked, PlanError> {
-        let mut asked = Asked::default();
-        for key in axis_keys() {
-            if let Some(value) = table.get(key) {
-                let path = format!("cases.{key}");
-                let list = self.list(value, &path)?;
-                asked.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
-            }
-        }
-        if let (Err(message), Some(field)) = (asked.check(), table.get("field")) {
-            return Err(self.of(field, "cases.field").error(message));
-        }
-        let Some(parameters) = table.get("parameters") else { return Ok(asked) };
-        for (name, value) in self.table(parameters, "cases.parameters")? {
-            let path = format!("cases.parameters.{}", plain(name.get_ref()));
-            let origin = self.at(name.span().start, &path);
-            if axis_keys().any(|key| key == name.get_ref().as_ref()) {
-                return Err(origin.error("is not a parameter; write it outside `parameters`"));
-            }
+        let mut common = Values::default();
+        for (key, value) in axis_keys().filter_map(|key| Some((key, table.get(key)?))) {
+            let path = format!("cases.{key}");
             let list = self.list(value, &path)?;
-            asked.set(name.get_ref(), &list).map_err(|message| origin.error(message))?;
+            common.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
         }
-        Ok(asked)
+        let Some(select) = table.get("select") else {
+            return Err(self.of(whole, "cases").error("has no `select`; add one"));
+        };
+        let mut selectors = Vec::new();
+        for (text, origin) in self.strings(select, "cases.select")? {
+            let own = Selector::parse_at(&text, origin)?;
+            let selector = Selector { values: own.values.over(&common), ..own };
+            *size += selector.mechanisms.len() + selector.values.size();
+            if *size > SIZE_MAX {
+                let message = format!(
+                    "up to here the suite has {size} names and values, {SIZE_MAX} at most; shorten it"
+                );
+                return Err(selector.origin.error(message));
+            }
+            selectors.push(selector);
+        }
+        Ok(selectors)
     }
 }
 
@@ -358,5 +208,3 @@ pub(crate) fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
 }
-
-const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;

@@ -9,7 +9,7 @@
 use hopcost_model::case::{Background, Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, TrialShape};
-use hopcost_model::workload::PhaseLength;
+use hopcost_model::workload::{PhaseLength, StampedBy};
 
 use crate::ask::Ask;
 use crate::error::{Origin, PlanError};
@@ -57,26 +57,9 @@ const ONE_CPU_NS: u64 = 10_000;
 const WAKE_UP_NS: u64 = 60_000;
 /// What comparing two clocks before and after the measurement takes.
 const GATES_NS: u64 = 15 * MS;
-
-/// What each further process of a trial takes until it is ready: a sender, or one that works in the
+/// What each further process of a load takes until it is ready: a sender, or one that works in the
 /// background.
-const PROCESS_NS: u64 = 4 * MS;
-/// How much longer each takes for every one that already computes: a part of the scheduler's slice.
-const TURN_NS: u64 = MS;
-
-/// What it takes to start what works beside a load. Those that began before keep its CPUs busy, so
-/// each has the longer to wait for its turn.
-fn background_ns(background: Background) -> u64 {
-    let processes = match background {
-        Background::None => 0,
-        Background::Cpu(processes) => processes,
-        Background::Cache => 1,
-        Background::SameMechanism(pairs) => pairs.saturating_mul(2),
-    };
-    let processes = u64::from(processes);
-    processes.saturating_mul(PROCESS_NS.saturating_add(processes.saturating_mul(TURN_NS)))
-}
-
+const PROCESS_NS: u64 = 6 * MS;
 /// What a process of a runtime takes from its start until it is attached, where its
 /// worker's folder does not say; that of Rust is in [`TRIAL_FIXED_NS`].
 const START_NS: u64 = 100 * MS;
@@ -87,24 +70,21 @@ const UNTIL_STEADY_NS: u64 = 1_500 * MS;
 /// What it takes to start the processes of a trial that are not Rust's, and to warm
 /// them up where that is not the plan's to say.
 fn runtimes_ns(case: &Case, runtimes: &[RuntimeFacts]) -> u64 {
-    let facts = |runtime: &Runtime| runtimes.iter().find(|facts| facts.runtime == *runtime);
-    let start = |runtime: &Runtime| match runtime.is_rust() {
-        true => 0,
-        false => facts(runtime).and_then(|facts| facts.start_ns).unwrap_or(START_NS),
+    let of = |runtime: &Runtime| {
+        let facts = runtimes.iter().find(|facts| facts.runtime == *runtime);
+        let start_ns = facts.and_then(|facts| facts.start_ns).unwrap_or(START_NS);
+        let described = facts.and_then(|facts| facts.state.as_ref().ok());
+        let is_steady = described.is_some_and(|own| own.warm_up == WarmUp::UntilSteady);
+        if runtime.is_rust() { (0, false) } else { (start_ns, is_steady) }
     };
-    let until_steady = |runtime: &Runtime| {
-        let description = facts(runtime).and_then(|facts| facts.state.as_ref().ok());
-        description.is_some_and(|description| description.warm_up == WarmUp::UntilSteady)
-    };
-    let (caller, callee) = (&case.runtimes.caller, &case.runtimes.callee);
+    let (caller, callee) = (of(&case.runtimes.caller), of(&case.runtimes.callee));
     let start_ns = match case.placement {
-        _ if !case.two_processes() => start(caller),
+        _ if !case.two_processes() => caller.0,
         // They start at the same time, on the CPUs on which they will be measured.
-        Some(Placement::SameCpu) => start(caller).saturating_add(start(callee)),
-        _ => start(caller).max(start(callee)),
+        Some(Placement::SameCpu) => caller.0.saturating_add(callee.0),
+        _ => caller.0.max(callee.0),
     };
-    let steady = until_steady(caller) || until_steady(callee);
-    start_ns.saturating_add(if steady { UNTIL_STEADY_NS } else { 0 })
+    start_ns.saturating_add(if caller.1 || callee.1 { UNTIL_STEADY_NS } else { 0 })
 }
 
 /// How long a trial of a case takes, about, in nanoseconds. `runtimes` are those of its ends
@@ -120,41 +100,46 @@ fn trial_where_ns(
     runtimes: &[RuntimeFacts],
     two_cpus_ns: u64,
 ) -> u64 {
-    let times = |operations: u64, ns: u64| operations.saturating_mul(ns);
-    let (fixed, phases) = match case.workload.spec().length {
-        PhaseLength::Fitted => (TRIAL_FIXED_NS, shape.warm_up_ns.saturating_add(shape.measure_ns)),
-        PhaseLength::Timed => {
-            let counted = times(shape.counted_operations, two_cpus_ns).min(shape.measure_ns);
-            let phases = shape.warm_up_ns.saturating_add(shape.measure_ns);
-            (TRIAL_FIXED_NS, phases.saturating_add(counted))
+    let spec = case.workload.spec();
+    let phases_ns = match spec.length {
+        PhaseLength::Fitted | PhaseLength::Timed => {
+            shape.warm_up_ns.saturating_add(shape.measure_ns)
         }
         PhaseLength::Paced => {
             let (warm_up, measured) = shape.wake_ups();
-            let all = measured.saturating_add(warm_up).saturating_add(shape.counted_operations);
             let each = case.gap_ns.unwrap_or(0).saturating_add(WAKE_UP_NS);
-            (TRIAL_FIXED_NS + GATES_NS, times(all, each))
+            measured.saturating_add(warm_up).saturating_mul(each)
         }
         PhaseLength::Scheduled => {
             let rate = case.rate.unwrap_or(1).max(1);
             let messages: u64 = shape.load_messages(rate).iter().sum();
-            let messages = messages.saturating_add(shape.counted_operations);
-            let beside = u64::from(case.senders.saturating_sub(1)).saturating_mul(PROCESS_NS);
-            let beside = beside.saturating_add(background_ns(case.background));
-            let fixed = (TRIAL_FIXED_NS + GATES_NS).saturating_add(beside);
-            (fixed, times(messages, 1_000_000_000) / u64::from(rate))
+            messages.saturating_mul(1_000_000_000) / u64::from(rate)
         }
         PhaseLength::FittedOrAsked => {
             let one_cpu = case.placement == Some(Placement::SameCpu);
             let each = if one_cpu { ONE_CPU_NS } else { two_cpus_ns };
-            let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| times(n, each));
+            let phase = |exact: Option<u64>, aimed| exact.map_or(aimed, |n| n.saturating_mul(each));
             let warm_up = phase(shape.warm_up_operations, shape.warm_up_of_ns(case));
-            let measured = phase(shape.operations, shape.measure_ns);
-            let counted = times(shape.counted_operations, each);
-            (TRIAL_FIXED_NS, warm_up.saturating_add(measured).saturating_add(counted))
+            warm_up.saturating_add(phase(shape.operations, shape.measure_ns))
         }
     };
-    let fixed = fixed.saturating_add(traced_ns(shape, case));
-    phases.saturating_add(fixed).saturating_add(runtimes_ns(case, runtimes))
+    let background = match case.background {
+        Background::None => 0,
+        Background::Cache => 1,
+        Background::Cpu(processes) => processes.into(),
+        Background::SameMechanism(pairs) => 2 * u64::from(pairs),
+    };
+    let processes = u64::from(case.senders.saturating_sub(1)).saturating_add(background);
+    let gates_ns = if spec.stamped_by == StampedBy::BothEnds { GATES_NS } else { 0 };
+    [
+        phases_ns,
+        gates_ns,
+        processes.saturating_mul(PROCESS_NS),
+        traced_ns(shape, case),
+        runtimes_ns(case, runtimes),
+    ]
+    .into_iter()
+    .fold(TRIAL_FIXED_NS, u64::saturating_add)
 }
 
 fn round_ns<'a>(
@@ -220,17 +205,6 @@ pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>
 /// The rounds that a plan's answer needs at least: those of an interval.
 pub fn rounds_needed(plan: &Plan) -> u32 {
     ROUNDS_FOR_INTERVAL.min(plan.rounds)
-}
-
-/// The runtimes of a plan's live cases that are not Rust; none are looked for where there are none.
-pub(crate) fn runtimes_of(
-    plan: &Plan,
-    runtimes: &dyn Fn() -> Vec<RuntimeFacts>,
-) -> Vec<RuntimeFacts> {
-    match plan.live_cases().all(|case| case.runtimes.are_rust()) {
-        true => Vec::new(),
-        false => runtimes(),
-    }
 }
 
 /// The trial of a plan, its measured phase cut so far that the rounds which its answer needs fit its
@@ -388,15 +362,10 @@ mod tests {
 
     use super::*;
 
-    fn time(rounds: Option<u32>, budget_s: Option<u64>) -> Time {
-        let budget_ns = budget_s.map(|s| s * 1000 * MS);
-        Time { rounds, budget_ns, ..Time::default() }
-    }
-
-    impl Time {
-        fn settled(&self, live: &[Case]) -> (u32, TrialShape) {
-            self.settle(&live.iter().collect::<Vec<_>>(), &[])
-        }
+    fn settled(rounds: Option<u32>, budget_s: Option<u64>, live: &[Case]) -> (u32, TrialShape) {
+        let budget_ns = budget_s.map(|s| s.saturating_mul(1000 * MS));
+        let time = Time { rounds, budget_ns, ..Time::default() };
+        time.settle(&live.iter().collect::<Vec<_>>(), &[])
     }
 
     /// So many round trips.
@@ -406,56 +375,49 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_buys_rounds_and_not_longer_trials() {
-        let (few, short) = time(None, Some(60)).settled(&cases(10));
-        let (many, long) = time(None, Some(600)).settled(&cases(10));
+    fn a_budget_buys_rounds_and_shortens_trials_before_it_costs_the_interval() {
+        let (few, short) = settled(None, Some(60), &cases(10));
+        let (many, long) = settled(None, Some(600), &cases(10));
         assert_eq!((short, long), (TRIAL_DEFAULT, TRIAL_DEFAULT));
         assert!(many > 9 * few, "{few} {many}");
-    }
-
-    #[test]
-    fn a_small_budget_shortens_trials_before_it_costs_the_interval() {
-        let (rounds, trial) = time(None, Some(30)).settled(&cases(80));
+        let (rounds, trial) = settled(None, Some(30), &cases(80));
         assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
         assert!(trial.measure_ns < TRIAL_DEFAULT.measure_ns);
-        let (rounds, trial) = time(None, Some(3)).settled(&cases(80));
+        let (rounds, trial) = settled(None, Some(3), &cases(80));
         assert_eq!((rounds, trial.measure_ns), (ROUNDS_FOR_INTERVAL, MEASURE_FLOOR_NS));
-        let said = Time { measure_said: true, ..time(None, Some(30)) };
-        assert_eq!(said.settled(&cases(80)).1, TRIAL_DEFAULT);
-    }
-
-    #[test]
-    fn rounds_that_were_said_stay() {
-        assert_eq!(time(Some(9), Some(1)).settled(&cases(1000)).0, 9);
-        assert_eq!(time(None, None).settled(&cases(1000)), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
-        assert_eq!(time(None, Some(u64::MAX / 1000 / MS)).settled(&cases(1)).0, ROUNDS_MAX);
+        assert_eq!(settled(Some(9), Some(1), &cases(1000)).0, 9);
+        assert_eq!(settled(None, None, &cases(1000)), (ROUNDS_DEFAULT, TRIAL_DEFAULT));
+        assert_eq!(settled(None, Some(u64::MAX), &cases(1)).0, ROUNDS_MAX);
+        // Nothing is cut of wake-ups: six rounds of two of these alone take 13.8 s.
+        let wake = "wake/pipe?payload=1&gap=10000000&boundary=process&place=same-cpu&wait=block";
+        let live = [cases(10), vec![wake.parse().unwrap(); 2]].concat();
+        let (rounds, trial) = settled(None, Some(20), &live);
+        assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
+        assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
+        assert!(round_ns(&trial, &live, &[], TWO_CPUS_NS) * 6 <= 18 * 1000 * MS);
     }
 
     #[test]
     fn what_a_trial_takes_depends_on_its_case() {
-        let id = "&boundary=process&place=same-llc&wait=block";
-        let of = |shape: &TrialShape, path: &str| {
-            trial_ns(shape, &format!("{path}{id}").parse().unwrap(), &[])
-        };
-        let exact = TrialShape {
-            operations: Some(1_000),
-            warm_up_operations: Some(100),
-            counted_operations: 100,
-            ..TRIAL_DEFAULT
-        };
-        let wake = "wake/pipe?payload=1&gap=1000000";
-        assert_eq!(of(&TRIAL_DEFAULT, wake), 110 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
-        assert_eq!(of(&exact, wake), 1_200 * 1_060_000 + TRIAL_FIXED_NS + GATES_NS);
-        let roundtrip = "roundtrip/pipe?payload=1";
-        assert_eq!(of(&TRIAL_DEFAULT, roundtrip), 100 * MS + TRIAL_FIXED_NS);
-        assert_eq!(of(&exact, roundtrip), 1_200 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+        let exact =
+            TrialShape { operations: Some(1_000), warm_up_operations: Some(100), ..TRIAL_DEFAULT };
         let stream = "stream/tcp-send?payload=64&fields=8&flows=1&ack=none";
-        assert_eq!(of(&exact, stream), 55 * MS + 100 * TWO_CPUS_NS + TRIAL_FIXED_NS);
+        for (shape, path, beside_ns) in [
+            (&TRIAL_DEFAULT, "wake/pipe?payload=1&gap=1000000", 110 * 1_060_000 + GATES_NS),
+            (&exact, "wake/pipe?payload=1&gap=1000000", 1_100 * 1_060_000 + GATES_NS),
+            (&TRIAL_DEFAULT, "roundtrip/pipe?payload=1", 100 * MS),
+            (&exact, "roundtrip/pipe?payload=1", 1_100 * TWO_CPUS_NS),
+            (&exact, stream, 55 * MS),
+        ] {
+            let id = format!("{path}&boundary=process&place=same-llc&wait=block");
+            let takes = trial_ns(shape, &id.parse().unwrap(), &[]);
+            assert_eq!(takes, TRIAL_FIXED_NS + beside_ns, "{id}");
+        }
     }
 
-    /// A plan of these cases that answers a question within so many seconds.
-    fn asked(cases: Vec<Case>, seconds: u64) -> Plan {
-        Plan {
+    #[test]
+    fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit() {
+        let asked = |seconds: u64| Plan {
             suite: String::new(),
             seed: 0,
             rounds: 400,
@@ -468,26 +430,15 @@ mod tests {
             cpus: Vec::new(),
             relation: None,
             pairs: Default::default(),
-            cases: cases
-                .into_iter()
-                .map(|case| PlannedCase { case: Ok(case), skip: None })
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn the_trials_of_a_question_are_cut_until_the_rounds_of_its_answer_fit() {
-        let fits = asked(cases(60), 40);
-        assert_eq!(fitted(&fits, &[]), TRIAL_DEFAULT);
+            cases: vec![PlannedCase { case: Ok(cases(1).remove(0)), skip: None }; 60],
+        };
+        assert_eq!(fitted(&asked(40), &[]), TRIAL_DEFAULT);
         // Six rounds of 60 trials of 81 ms take 29 s, of 41 ms 15 s.
-        let short = asked(cases(60), 20);
-        let trial = fitted(&short, &[]);
-        assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
-        let short = Plan { trial, ..short };
+        let short = Plan { trial: fitted(&asked(20), &[]), ..asked(20) };
+        assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&short.trial.measure_ns));
         let found = expected(&short, &[], None);
         assert!(found.rounds == 6 && found.ns <= 20_000 * MS, "{found:?}");
-        let none = asked(cases(60), 10);
-        let none = Plan { trial: fitted(&none, &[]), ..none };
+        let none = Plan { trial: fitted(&asked(10), &[]), ..asked(10) };
         assert_eq!(none.trial.measure_ns, MEASURE_FLOOR_NS);
         // Three of 60 trials of 41 ms.
         let found = expected(&none, &[], None);
@@ -496,7 +447,7 @@ mod tests {
 
     #[test]
     fn other_runtimes_take_their_start() {
-        let here = |runtime: &str, start_ms: Option<u64>, warm_up: &str| {
+        let here = |(runtime, start_ms, warm_up): &(&str, Option<u64>, &str)| {
             let text = format!(
                 r#"{{"protocol":2,"runtime":"{runtime}","version":"","warm_up":"{warm_up}","mechanisms":[]}}"#
             );
@@ -504,39 +455,22 @@ mod tests {
             RuntimeFacts { runtime, start_ns, state: Ok(serde_json::from_str(&text).unwrap()) }
         };
         let runtimes = [
-            here("cpp", Some(8), "planned"),
-            here("python", Some(110), "planned"),
-            here("node", Some(180), "until-steady"),
-            here("java", Some(220), "until-steady"),
-            here("mine", None, "planned"),
+            ("python", Some(110), "planned"),
+            ("node", Some(180), "until-steady"),
+            ("mine", None, "planned"),
         ];
-        let beside = |id: &str| {
-            let of = |id: &str| trial_ns(&TRIAL_DEFAULT, &id.parse().unwrap(), &runtimes);
-            of(id) - of(&id[..id.find("runtime=").unwrap() - 1])
-        };
-        let tcp = |place: &str, boundary: &str, runtime: &str| {
-            beside(&format!(
-                "roundtrip/tcp?payload=1&boundary={boundary}&place={place}&wait=block&runtime={runtime}"
-            ))
-        };
-        assert_eq!(beside("call/thread-start?runtime=python"), 110 * MS);
-        assert_eq!(beside("call/thread-start?runtime=java"), 220 * MS + UNTIL_STEADY_NS);
-        assert_eq!(tcp("same-cpu", "process", "python"), 220 * MS);
-        assert_eq!(tcp("free", "process", "python:cpp"), 110 * MS);
-        assert_eq!(tcp("same-cpu", "thread", "python"), 110 * MS);
-        assert_eq!(tcp("same-cpu", "process", "rust:node"), 180 * MS + UNTIL_STEADY_NS);
-        assert_eq!(tcp("same-cpu", "process", "mine:rust"), START_NS);
-    }
-
-    #[test]
-    fn a_budget_cuts_only_what_can_be_cut() {
-        let wake = "wake/pipe?payload=1&gap=10000000&boundary=process&place=same-cpu&wait=block";
-        let mut live = cases(10);
-        live.extend(vec![wake.parse::<Case>().unwrap(); 2]);
-        // Six rounds of two wake-ups alone take 13.8 s.
-        let (rounds, trial) = time(None, Some(20)).settled(&live);
-        assert_eq!(rounds, ROUNDS_FOR_INTERVAL);
-        assert!((MEASURE_FLOOR_NS..TRIAL_DEFAULT.measure_ns).contains(&trial.measure_ns));
-        assert!(round_ns(&trial, &live, &[], TWO_CPUS_NS) * 6 <= 18 * 1000 * MS);
+        let runtimes: Vec<RuntimeFacts> = runtimes.iter().map(here).collect();
+        let tcp = "roundtrip/tcp?payload=1&wait=block&boundary=";
+        for (id, runtime, takes_ns) in [
+            ("call/thread-start?", "python", 110 * MS),
+            ("call/thread-start?", "node", 180 * MS + UNTIL_STEADY_NS),
+            (&format!("{tcp}process&place=same-cpu&"), "python", 220 * MS),
+            (&format!("{tcp}process&place=free&"), "python:node", 180 * MS + UNTIL_STEADY_NS),
+            (&format!("{tcp}thread&place=same-cpu&"), "python", 110 * MS),
+            (&format!("{tcp}process&place=same-cpu&"), "mine:rust", START_NS),
+        ] {
+            let case: Case = format!("{id}runtime={runtime}").parse().unwrap();
+            assert_eq!(runtimes_ns(&case, &runtimes), takes_ns, "{case}");
+        }
     }
 }

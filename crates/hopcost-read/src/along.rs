@@ -65,7 +65,7 @@ fn point<'a>(axis: &Axis, results: &'a Results) -> Option<Point<'a>> {
     let found = results.comparison.as_ref()?;
     let mut compared = found.compared.first()?.clone();
     let case: Case = compared.baseline.parse().ok()?;
-    let at = (axis.get)(&case)?.number()?;
+    let at = axis.get(&case)?.number()?;
     if misleads(results).is_some() {
         compared.contrast = None;
     }

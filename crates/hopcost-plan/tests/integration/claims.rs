@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::plan::{Plan, Question};
-use hopcost_plan::{Ask, Machine, PlanError, SuiteSource, judging, parse_claims};
+use hopcost_plan::{Ask, Catalog, PlanError, SuiteSource, judging, parse_claims};
 
 use crate::common::{mechanisms, two};
 
@@ -100,8 +100,8 @@ fn planned(texts: &[&str], questions: &[&str]) -> Result<Plan, PlanError> {
         .map(|text| SuiteSource::Text { file: "d.toml".to_owned(), text: (*text).to_owned() });
     let ask = Ask { seed: 1, budget_ns: Some(60_000_000_000), ..Ask::default() };
     let questions: Vec<String> = questions.iter().map(|id| (*id).to_owned()).collect();
-    let machine: Machine = two();
-    judging(&ask, &files.collect::<Vec<_>>(), &questions, &mechanisms(), &Vec::new, &machine)
+    let catalog = Catalog::new(mechanisms(), Vec::new);
+    judging(&ask, &files.collect::<Vec<_>>(), &questions, &catalog, &two())
 }
 
 #[test]

@@ -3,18 +3,14 @@
 
 mod common;
 
-/// Round trips that are taken apart by other cases.
 /// Claims files: checks, their mistakes and their plan.
 mod claims;
-
-/// Who plays what in a case of one runtime and of two.
-mod roles;
 /// What holds whatever is asked.
 mod properties;
-/// The runtime as an axis.
+/// Who plays what in a case of one runtime and of two.
+mod roles;
+/// The runtime as an axis, and the suite `runtimes`.
 mod runtimes;
-/// The suite `runtimes`.
-mod runtimes_suite;
 /// Selectors, options, defaults and reasons.
 mod selectors;
 /// Suite files: the shipped ones, the documented one, and broken ones.

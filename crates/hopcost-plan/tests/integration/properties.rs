@@ -2,9 +2,8 @@
 
 use crate::common::runtimes::{PYTHON, absent, here};
 use crate::common::*;
-use hopcost_model::case::Case;
-use hopcost_model::plan::PlannedCase;
-use hopcost_plan::{Ask, SuiteSource, estimate_ns, order, parse_suite, plan};
+use hopcost_model::case::Placement;
+use hopcost_plan::{Ask, estimate_ns, order, parse_suite};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -16,55 +15,31 @@ const WORDS: &str = "
     rust:go simple-queue tcp-asyncio
 ";
 /// Those that are no words.
-const OTHERS: [&str; 12] = [
-    "\\",
-    "\n",
-    "\"",
-    "[[cases]]\n",
-    "select = ",
-    "mechanism = ",
-    "name = ",
-    "rounds = ",
-    "[trial]\n",
-    "# ",
-    "operations = ",
-    "count-system-calls = ",
-];
+const OTHERS: &str = "\\|\n|\"|[[cases]]\n|select = |name = |rounds = |[trial]\n|# |operations = |\
+                      count-system-calls = ";
 
 fn pieces() -> impl Strategy<Value = String> {
-    let pieces: Vec<&str> = WORDS.split_whitespace().chain(OTHERS).collect();
+    let pieces: Vec<&str> = WORDS.split_whitespace().chain(OTHERS.split('|')).collect();
     proptest::collection::vec(select(pieces), 0..20).prop_map(|all| all.concat())
-}
-
-fn selects_exactly_itself(case: &PlannedCase) {
-    let parsed: Case = case.case.clone().unwrap();
-    assert_eq!(parsed.to_string(), &*case.id());
-    let again = planned(&ask(&[&case.id()])).unwrap();
-    assert_eq!(&again.cases, std::slice::from_ref(case));
 }
 
 // As many cases as PROPTEST_CASES says: 2,000 in `./test --all`.
 proptest! {
     #[test]
     fn no_selector_panics(text in prop_oneof![pieces(), any::<String>()]) {
-        if let Err(error) = planned(&ask(&[&text])) {
-            one_line(error);
-        }
-        let option = on([("wait", &text)], Ask { mechanism: vec![text.clone()], ..ask(&[]) });
-        if let Err(error) = planned(&option) {
-            one_line(error);
+        let option = |axis| on([(axis, &*text)], ask(&["pipe"]));
+        for ask in [ask(&[&text]), option("wait")] {
+            let _ = planned(&ask).map_err(one_line);
         }
         // The same beside a worker that is there and one that is not.
         let scan = || vec![here(PYTHON), absent("go", "not\nbuilt")];
-        let option = on([("runtime", &text)], ask(&["pipe"]));
-        for ask in [ask(&[&text]), option] {
-            match plan(&ask, mechanisms(), &scan, &two()) {
+        for ask in [ask(&[&text]), option("runtime")] {
+            match planned_beside(scan, &ask) {
                 Err(error) => drop(one_line(error)),
                 Ok(plan) => for case in &plan.cases {
                     let reason = case.skip.as_deref().unwrap_or_default();
                     prop_assert!(!reason.chars().any(char::is_control), "{reason:?}");
-                    let parsed: Case = case.case.clone().unwrap();
-                    prop_assert_eq!(parsed.to_string(), &*case.id());
+                    prop_assert_eq!(case.case.clone().unwrap().to_string(), case.id());
                 },
             }
         }
@@ -77,15 +52,10 @@ proptest! {
         pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = {text:?}\n")),
         pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = \"pipe\"\n{text}\n")),
     ]) {
-        if let Err(error) = parse_suite("x.toml", &text) {
-            one_line(error);
-        }
-        let suite = Some(SuiteSource::Text { file: "x.toml".into(), text });
-        let _ = planned(&Ask { suite, ..ask(&[]) }).map_err(one_line);
+        let _ = parse_suite("x.toml", &text).map_err(one_line);
+        let _ = planned(&file(&text)).map_err(one_line);
     }
-}
 
-proptest! {
     #[test]
     fn an_id_selects_exactly_its_case(
         mechanism in select(vec!["pipe", "tcp", "futex", "flag", "null", "sleep:1ms", "replay:/a b,c%25?&", "websocket"]),
@@ -95,16 +65,10 @@ proptest! {
         wait in subsequence(vec!["block", "spin", "spin-then-block", "block:spin-then-block"], 1..4),
         sched in subsequence(vec!["other", "fifo:1"], 1..2),
     ) {
-        let ask = Ask {
-            mechanism: vec![hopcost_model::case::encode(mechanism)],
-            axes: [("payload", payload), ("boundary", boundary), ("place", place), ("wait", wait), ("sched", sched)]
-                .map(|(axis, texts)| (axis, strings(&texts))).into(),
-            workload: strings(&["roundtrip"]),
-            ..Ask::default()
-        };
-        for case in &planned(&ask).unwrap().cases {
-            selects_exactly_itself(case);
-        }
+        let selector = format!("roundtrip/{}", hopcost_model::case::encode(mechanism));
+        let axes = [("payload", payload), ("boundary", boundary), ("place", place), ("wait", wait), ("sched", sched)];
+        let axes = axes.map(|(axis, texts)| (axis, strings(&texts))).into();
+        select_themselves(&planned(&Ask { axes, ..ask(&[&selector]) }).unwrap(), planned);
     }
 
     #[test]
@@ -131,26 +95,20 @@ proptest! {
         for (selector, product) in [(wake, wakes), (stream, streams)] {
             let plan = planned(&ask(&[&selector])).unwrap();
             prop_assert_eq!(plan.cases.len(), product, "{}", selector);
-            for case in &plan.cases {
-                selects_exactly_itself(case);
-            }
+            select_themselves(&plan, planned);
         }
     }
 
     #[test]
     fn every_live_case_can_be_placed(machine in select(vec![0, 1, 2])) {
         let machine = [one(), two(), big()][machine].clone();
-        let plan = planned_on(&machine, &["*?place=same-cpu,smt,same-llc,cross-llc,cross-node,free"]);
-        for (_, case) in plan.live() {
-            let case: Case = case.case.clone().unwrap();
-            let Some(placement) = case.placement else { continue };
-            let (caller, callee) = plan.cpus_for(Some(placement));
-            let free = placement == hopcost_model::case::Placement::Free;
-            prop_assert_eq!(caller.is_none(), free);
-            prop_assert_eq!(callee.is_none(), free);
-            for cpu in caller.into_iter().chain(callee) {
-                prop_assert!(plan.cpus.contains(&cpu));
-            }
+        let every = ask(&["*?place=same-cpu,smt,same-llc,cross-llc,cross-node,free"]);
+        let plan = planned_on(&machine, &every).unwrap();
+        for case in plan.live_cases().filter(|case| case.placement.is_some()) {
+            let (caller, callee) = plan.cpus_for(case.placement);
+            let free = case.placement == Some(Placement::Free);
+            prop_assert_eq!((caller.is_none(), callee.is_none()), (free, free));
+            prop_assert!(caller.into_iter().chain(callee).all(|cpu| plan.cpus.contains(&cpu)));
         }
     }
 
@@ -166,10 +124,10 @@ proptest! {
     fn a_budget_is_kept_where_rounds_are_free(seconds in 10u64..10_000, n in 1usize..40) {
         let sizes: Vec<String> = (1..=n).map(|n| n.to_string()).collect();
         let selector = format!("pipe?place=same-cpu&payload={}", sizes.join(","));
-        let budget_ns = Some(seconds * 1_000_000_000);
+        let budget_ns = Some(seconds * SECOND);
         let plan = planned(&Ask { budget_ns, ..ask(&[&selector]) }).unwrap();
         prop_assert!(plan.rounds >= 6);
-        prop_assert!(estimate_ns(&plan, &[]) <= seconds * 1_000_000_000);
+        prop_assert!(estimate_ns(&plan, &[]) <= seconds * SECOND);
     }
 }
 
@@ -177,12 +135,9 @@ proptest! {
 /// independent implementation in Python.
 #[test]
 fn the_order_of_a_round_stays_what_it_is() {
-    assert_eq!(order(0, 0, 10), FIXED_0_0);
-    assert_eq!(order(0, 1, 10), FIXED_0_1);
-    assert_eq!(order(u64::MAX, 11, 10), FIXED_MAX_11);
+    assert_eq!(order(0, 0, 10), [6, 3, 2, 9, 8, 1, 4, 7, 0, 5]);
+    assert_eq!(order(0, 1, 10), [2, 1, 8, 4, 9, 6, 5, 7, 3, 0]);
+    assert_eq!(order(u64::MAX, 11, 10), [3, 8, 7, 4, 2, 5, 6, 1, 9, 0]);
     assert_ne!(order(1, 0, 53), order(0, 1, 53));
     assert_eq!((order(5, 5, 0), order(5, 5, 1)), (vec![], vec![0]));
 }
-const FIXED_0_0: [u32; 10] = [6, 3, 2, 9, 8, 1, 4, 7, 0, 5];
-const FIXED_0_1: [u32; 10] = [2, 1, 8, 4, 9, 6, 5, 7, 3, 0];
-const FIXED_MAX_11: [u32; 10] = [3, 8, 7, 4, 2, 5, 6, 1, 9, 0];

@@ -3,7 +3,6 @@
 use crate::common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
 use hopcost_model::case::{Case, Role, Runtime};
 use hopcost_model::describe::Description;
-use hopcost_model::mechanism::LinkSource;
 use hopcost_plan::{Roles, assign};
 
 fn play(id: &str) -> Result<Roles, String> {
@@ -18,99 +17,88 @@ fn play(id: &str) -> Result<Roles, String> {
     assign(&case, &|runtime: &Runtime| all.iter().find(|d| d.runtime == runtime.word()))
 }
 
-/// Runtime, mechanism and link of either end, and the carrier.
-fn summary(id: &str) -> String {
-    let roles = play(id).unwrap_or_else(|error| panic!("{id}: {error}"));
-    let part = |role| {
-        let end = roles.of(role);
-        let link = match end.link {
-            LinkSource::Own => "own",
-            LinkSource::Descriptors => "descriptors",
-            LinkSource::Address => "address",
-        };
-        assert_eq!(end.case.mechanism, end.mechanism);
-        format!("{} {} {link}", end.runtime, end.mechanism)
-    };
-    let carrier = roles.carrier.as_deref().unwrap_or("-");
-    format!("{} | {} | {carrier}", part(Role::Caller), part(Role::Callee))
-}
-
-fn process(rest: &str) -> String {
-    let (mechanism, runtime) = rest.split_once(' ').unwrap();
+/// The case of a mechanism and a runtime between two processes, threads or in one.
+fn case(words: &str) -> String {
+    let words: Vec<&str> = words.split(' ').collect();
+    let [boundary, mechanism, runtime] = words[..] else { panic!("{words:?}") };
     let runtime = if runtime == "rust" { String::new() } else { format!("&runtime={runtime}") };
-    format!("roundtrip/{mechanism}?payload=64&boundary=process&place=same-cpu&wait=block{runtime}")
-}
-
-#[test]
-fn ends_of_one_runtime_play_what_the_case_names() {
-    for (case, parts) in [
-        ("pipe rust", "rust pipe descriptors | rust pipe descriptors | pipe"),
-        ("tcp-asyncio python", "python tcp-asyncio address | python tcp-asyncio address | tcp"),
-        ("mp-queue python", "python mp-queue own | python mp-queue own | -"),
-    ] {
-        assert_eq!(summary(&process(case)), parts, "{case}");
+    if boundary == "inline" {
+        return format!("call/{mechanism}{}", runtime.replace('&', "?"));
     }
-    let threads = process("pipe python").replace("process", "thread");
-    assert_eq!(summary(&threads), "python pipe own | python pipe own | -");
-    let threads = process("pipe rust").replace("process", "thread");
-    assert_eq!(summary(&threads), "rust pipe own | rust pipe own | -");
-    assert_eq!(
-        summary("call/mutex-uncontended?runtime=python"),
-        "python mutex-uncontended own | python mutex-uncontended own | -"
-    );
-    assert_eq!(summary("call/sleep:1ms"), "rust sleep:1ms own | rust sleep:1ms own | -");
+    let side = format!("boundary={boundary}&place=same-cpu&wait=block");
+    format!("roundtrip/{mechanism}?payload=64&{side}{runtime}")
 }
 
 #[test]
-fn ends_of_two_runtimes_meet_over_a_carrier() {
-    for (case, parts) in [
-        ("pipe python:rust", "python pipe descriptors | rust pipe descriptors | pipe"),
-        ("tcp rust:java", "rust tcp descriptors | java tcp address | tcp"),
-        ("tcp-asyncio python:rust", "python tcp-asyncio address | rust tcp descriptors | tcp"),
-        ("tcp-asyncio rust:python", "rust tcp descriptors | python tcp-asyncio address | tcp"),
+fn ends_play_what_the_case_names_or_its_carrier() {
+    for (words, parts) in [
+        ("process pipe rust", "rust pipe Descriptors | rust pipe Descriptors | pipe"),
         (
-            "websocket-beast cpp:python",
-            "cpp websocket-beast descriptors | python websocket address | websocket",
+            "process tcp-asyncio python",
+            "python tcp-asyncio Address | python tcp-asyncio Address | tcp",
+        ),
+        ("process mp-queue python", "python mp-queue Own | python mp-queue Own | -"),
+        ("thread pipe python", "python pipe Own | python pipe Own | -"),
+        ("thread pipe rust", "rust pipe Own | rust pipe Own | -"),
+        (
+            "inline mutex-uncontended python",
+            "python mutex-uncontended Own | python mutex-uncontended Own | -",
+        ),
+        ("inline sleep:1ms rust", "rust sleep:1ms Own | rust sleep:1ms Own | -"),
+        // Ends of two runtimes meet over a carrier.
+        ("process pipe python:rust", "python pipe Descriptors | rust pipe Descriptors | pipe"),
+        ("process tcp rust:java", "rust tcp Descriptors | java tcp Address | tcp"),
+        (
+            "process tcp-asyncio python:rust",
+            "python tcp-asyncio Address | rust tcp Descriptors | tcp",
+        ),
+        (
+            "process tcp-asyncio rust:python",
+            "rust tcp Descriptors | python tcp-asyncio Address | tcp",
+        ),
+        (
+            "process websocket-beast cpp:python",
+            "cpp websocket-beast Descriptors | python websocket Address | websocket",
         ),
     ] {
-        assert_eq!(summary(&process(case)), parts, "{case}");
+        let roles = play(&case(words)).unwrap_or_else(|error| panic!("{words}: {error}"));
+        let part = |role| {
+            let end = roles.of(role);
+            assert_eq!(end.case.mechanism, end.mechanism);
+            format!("{} {} {:?}", end.runtime, end.mechanism, end.link)
+        };
+        let carrier = roles.carrier.as_deref().unwrap_or("-");
+        let played = format!("{} | {} | {carrier}", part(Role::Caller), part(Role::Callee));
+        assert_eq!(played, parts, "{words}");
     }
-}
-
-#[test]
-fn each_end_is_told_its_own_parameters() {
-    let id = process("tcp-asyncio python:rust");
-    let id = id.replace("&runtime", "&nodelay=off&flush=on&runtime");
-    let parts = play(&id).unwrap();
-    let told = |role| parts.of(role).case.parameters.clone().into_iter().collect::<Vec<_>>();
-    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    assert_eq!(told(Role::Caller), [pair("flush", "on"), pair("nodelay", "off")]);
-    assert_eq!(told(Role::Callee), [pair("congestion", "cubic"), pair("nodelay", "off")]);
+    // Each end is told its own parameters.
+    let id = case("process tcp-asyncio python:rust");
+    let parts = play(&id.replace("&runtime", "&nodelay=off&flush=on&runtime")).unwrap();
+    let told = |role| format!("{:?}", parts.of(role).case.parameters);
+    assert_eq!(told(Role::Caller), r#"{"flush": "on", "nodelay": "off"}"#);
+    assert_eq!(told(Role::Callee), r#"{"congestion": "cubic", "nodelay": "off"}"#);
 }
 
 #[test]
 fn what_cannot_be_played_is_said_in_a_line() {
-    for (id, reason) in [
-        (process("channel-unbuffered go"), "go's channel-unbuffered has no boundary `process`"),
-        (process("channel-unbuffered go:rust"), "go's channel-unbuffered stays inside one runtime"),
-        (process("mp-queue python:python-nogil"), "python's mp-queue stays inside one runtime"),
+    for (words, reason) in [
+        ("channel-unbuffered go", "go's channel-unbuffered has no boundary `process`"),
+        ("channel-unbuffered go:rust", "go's channel-unbuffered stays inside one runtime"),
+        ("mp-queue python:python-nogil", "python's mp-queue stays inside one runtime"),
         (
-            process("tcp-asyncio python:python-nogil"),
+            "tcp-asyncio python:python-nogil",
             "python's tcp-asyncio goes over tcp and python-nogil's tcp-asyncio over unix-stream, \
              so they cannot meet",
         ),
-        (process("pipe rust:java"), "java has no mechanism pipe"),
-        (process("unknown python:java"), "neither python nor java has a mechanism unknown"),
+        ("pipe rust:java", "java has no mechanism pipe"),
+        ("unknown python:java", "neither python nor java has a mechanism unknown"),
         (
-            process("websocket-beast cpp:go"),
+            "websocket-beast cpp:go",
             "go has neither websocket-beast nor websocket, which cpp's goes over",
         ),
-        (process("pipe rust:erlang"), "there is no runtime erlang here"),
-        (
-            process("mutex-uncontended python"),
-            "python's mutex-uncontended has no workload `roundtrip`",
-        ),
+        ("pipe rust:erlang", "there is no runtime erlang here"),
+        ("mutex-uncontended python", "python's mutex-uncontended has no workload `roundtrip`"),
     ] {
-        assert_eq!(play(&id).unwrap_err(), reason, "{id}");
+        assert_eq!(play(&case(&format!("process {words}"))).unwrap_err(), reason, "{words}");
     }
 }

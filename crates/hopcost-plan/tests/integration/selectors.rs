@@ -3,139 +3,136 @@
 use crate::common::*;
 use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::ExplanationPlan;
-use hopcost_plan::{Ask, Machine, PlanError, ensure_live};
+use hopcost_plan::{Ask, Catalog, Machine, PlanError, ensure_live, estimate_ns};
 
-fn reasons(machine: &Machine, selector: &str) -> Vec<Option<String>> {
-    planned_on(machine, &[selector]).cases.into_iter().map(|case| case.skip).collect()
+/// The plan of a selector.
+fn of(selector: &str) -> hopcost_model::plan::Plan {
+    planned(&ask(&[selector])).unwrap_or_else(|error| panic!("{selector}: {error}"))
 }
 
 #[test]
 fn what_is_not_said_takes_the_documented_defaults() {
+    let sides = "boundary=process&place=same-cpu&wait=block";
+    let cross = "boundary=process&place=same-llc&wait=block";
+    let stream = "flows=1&ack=per-message&boundary=process&place=free&wait=block";
     for (selector, want) in [
         (
             "pipe",
-            &[
-                "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
-                "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block",
-            ][..],
+            vec![
+                format!("roundtrip/pipe?payload=64&{sides}"),
+                format!("roundtrip/pipe?payload=64&{cross}"),
+            ],
         ),
-        ("syscall", &["call/syscall"]),
-        ("ring-inline", &["call/ring-inline?payload=44&reply=off"]),
+        ("syscall", vec!["call/syscall".into()]),
+        ("ring-inline", vec!["call/ring-inline?payload=44&reply=off".into()]),
         (
             "park?place=cross",
-            &["roundtrip/park?payload=0&boundary=thread&place=same-llc&wait=block"],
+            vec!["roundtrip/park?payload=0&boundary=thread&place=same-llc&wait=block".into()],
         ),
         (
             // Spins by default, but not where that measures the scheduler.
             "flag",
-            &[
-                "roundtrip/flag?payload=0&boundary=process&place=same-cpu&wait=yield",
-                "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin",
+            vec![
+                "roundtrip/flag?payload=0&boundary=process&place=same-cpu&wait=yield".into(),
+                "roundtrip/flag?payload=0&boundary=process&place=same-llc&wait=spin".into(),
             ],
         ),
         (
             "futex?place=cross&wait=spin-then-block:block",
-            &[
-                "roundtrip/futex?payload=0&boundary=process&place=same-llc&wait=spin-then-block:block&spin=20000",
-            ],
+            vec![format!(
+                "roundtrip/futex?payload=0&{}spin-then-block:block&spin=20000",
+                cross.trim_end_matches("block")
+            )],
         ),
         (
             // Both workloads; inline has one CPU.
             "*/null?boundary=inline",
-            &[
-                "call/null?payload=0",
-                "roundtrip/null?payload=0&boundary=inline&place=same-cpu&wait=block",
+            vec![
+                "call/null?payload=0".into(),
+                "roundtrip/null?payload=0&boundary=inline&place=same-cpu&wait=block".into(),
             ],
         ),
         (
             // The least that it carries, after a millisecond.
             "wake/pipe",
-            &[
-                "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-cpu&wait=block",
-                "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-llc&wait=block",
+            vec![
+                format!("wake/pipe?payload=1&gap=1000000&{sides}"),
+                format!("wake/pipe?payload=1&gap=1000000&{cross}"),
             ],
         ),
         (
             "load/pipe?place=cross&senders=1..4",
-            &[
-                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block",
-                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&senders=2",
-                "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block&senders=4",
-            ],
+            ["", "&senders=2", "&senders=4"]
+                .map(|senders| format!("load/pipe?payload=64&rate=10000&{cross}{senders}"))
+                .into(),
         ),
         (
             "tcp-send",
-            &[
-                "stream/tcp-send?payload=32768&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off",
+            vec![format!("stream/tcp-send?payload=32768&fields=8&{stream}&more=off&nodelay=off")],
+        ),
+        // The default message is made to divide.
+        ("vm-readv?fields=3", vec![format!("stream/vm-readv?payload=32766&fields=3&{stream}")]),
+        (
+            // A key is left out where it means nothing.
+            "{tcp,udp,syscall}?nodelay=off&place=cross&payload=100",
+            vec![
+                format!("roundtrip/tcp?payload=100&{cross}&congestion=cubic&nodelay=off"),
+                format!("roundtrip/udp?payload=100&{cross}"),
+                "call/syscall".into(),
             ],
         ),
+        // The spelling of a case, by which reports name it, has times in nanoseconds.
         (
-            // The default message is made to divide.
-            "vm-readv?fields=3",
-            &[
-                "stream/vm-readv?payload=32766&fields=3&flows=1&ack=per-message&boundary=process&place=free&wait=block",
-            ],
+            &format!("wake/pipe?payload=1&gap=5000&{cross}"),
+            vec![format!("wake/pipe?payload=1&gap=5000&{cross}")],
         ),
     ] {
-        let plan = planned(&ask(&[selector])).unwrap();
+        let plan = of(selector);
         assert_eq!(ids(&plan), want, "{selector}");
-        assert!(plan.cases.iter().all(|case| case.skip.is_none()), "{selector}: {plan:?}");
+        assert!(skips(&plan).iter().all(Option::is_none), "{selector}: {plan:?}");
     }
 }
 
 #[test]
 fn lists_multiply_and_stay_in_order() {
-    let plan = planned(&ask(&[
+    let plan = of(
         "roundtrip/{pipe,tcp}?payload=64,4KiB&place=same-cpu,cross&wait=block,spin:block&nodelay=on,off",
-    ]))
-    .unwrap();
+    );
     assert_eq!(plan.cases.len(), 2 * 2 * 2 + 2 * 2 * 2 * 2);
-    assert!(plan.cases[0].id().starts_with("roundtrip/pipe?payload=64&"));
-    assert!(plan.cases[4].id().starts_with("roundtrip/pipe?payload=4096&"));
-    assert!(plan.cases[8].id().starts_with("roundtrip/tcp?payload=64&"));
-    let spun = planned(&ask(&["futex?place=cross&wait=block,spin-then-block&spin=5us,20us"]));
-    assert_eq!(spun.unwrap().cases.len(), 1 + 2, "the budget belongs to one of the waits only");
+    for (at, start) in [(0, "pipe?payload=64&"), (4, "pipe?payload=4096&"), (8, "tcp?payload=64&")]
+    {
+        assert!(ids(&plan)[at].starts_with(&format!("roundtrip/{start}")));
+    }
+    let spun = of("futex?place=cross&wait=block,spin-then-block&spin=5us,20us");
+    assert_eq!(spun.cases.len(), 1 + 2, "the budget belongs to one of the waits only");
+    // What is asked for twice is planned once.
+    let plan = planned(&ask(&["pipe?place=cross,same-llc&payload=64,64", "{pipe,pipe}"])).unwrap();
+    assert_eq!(plan.cases.len(), 2);
 }
 
 #[test]
 fn globs_select_what_is_listed() {
     let names = |selector| {
-        let plan = planned(&ask(&[selector])).unwrap();
         let mut names: Vec<String> =
-            plan.cases.iter().map(|c| c.id().split('?').next().unwrap().to_owned()).collect();
+            ids(&of(selector)).iter().map(|id| id.split('?').next().unwrap().to_owned()).collect();
         names.dedup();
         names
     };
-    assert_eq!(
-        names("unix-*"),
-        [
-            "roundtrip/unix-stream",
-            "roundtrip/unix-dgram",
-            "roundtrip/unix-seqpacket",
-            "stream/unix-sendmsg"
-        ]
-    );
-    assert_eq!(names("roundtrip/unix-*").len(), 3);
-    assert_eq!(
-        names("*/unix-stream"),
-        ["roundtrip/unix-stream", "wake/unix-stream", "load/unix-stream"]
-    );
+    let unix = ["roundtrip/unix-stream", "roundtrip/unix-dgram", "roundtrip/unix-seqpacket"];
+    assert_eq!(names("roundtrip/unix-*"), unix);
+    assert_eq!(names("unix-*"), [&unix[..], &["stream/unix-sendmsg"]].concat());
+    let workloads = ["roundtrip/unix-stream", "wake/unix-stream", "load/unix-stream"];
+    assert_eq!(names("*/unix-stream"), workloads);
     assert_eq!(names("call/*").len(), 13);
     assert_eq!(names("*").len(), 48, "test engines answer to their names only");
-    assert_eq!(names("*/null"), ["call/null", "roundtrip/null"]);
     assert_eq!(names("call/sleep:1ms,spin:1000"), ["call/sleep:1ms", "call/spin:1000"]);
     assert_eq!(names("call/replay:/tmp/a%20b%3Fc"), ["call/replay:/tmp/a%20b%3Fc"]);
     assert_eq!(names("call/replay:/tmp/a b"), ["call/replay:/tmp/a%20b"]);
 }
 
 #[test]
-fn a_case_asked_for_twice_is_planned_once() {
-    let plan = planned(&ask(&["pipe?place=cross,same-llc&payload=64,64", "{pipe,pipe}"])).unwrap();
-    assert_eq!(plan.cases.len(), 2);
-}
-
-#[test]
 fn what_cannot_be_done_stays_with_its_reason() {
+    // The first case that has a reason; an empty one stands for no reason at all.
     for (selector, want) in [
         (
             "websocket?boundary=inline",
@@ -164,57 +161,72 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("load/pipe?senders=2&payload=8KiB", "pipe has several senders of messages of 4096 bytes"),
         ("load/pipe?senders=2&payload=4", "of 8 bytes or more, which tell who sent them"),
         ("load/pipe?senders=2&queue=drop-newest:4", "so it needs senders=1"),
+        ("tcp-send?ack-size=field&ack=window:2", "ack-size=field needs ack=per-message"),
+        ("tcp-send?ack-size=field&ack=per-message", ""),
+        ("tcp-sendmsg?ack=none&boundary=namespace", ""),
+        ("wake/pipe?place=same-cpu&idle-knob=spinner", ""),
+        ("wake/pipe?place=cross&idle-knob=dma-latency", ""),
+        ("pipe?place=same-cpu&wait=yield", ""),
+        ("tcp-uring?setup=plain", ""),
+        ("pipe?place=free&wait=spin", ""),
+        ("roundtrip/null?boundary=inline&wait=spin", ""),
     ] {
-        let got: Vec<_> = reasons(&two(), selector).into_iter().flatten().collect();
-        assert!(got.first().is_some_and(|reason| reason.contains(want)), "{selector}: {got:?}");
-        assert!(got.iter().all(|reason| !reason.contains('\n')), "{got:?}");
+        let plan = of(selector);
+        let reason = skips(&plan).into_iter().flatten().next().unwrap_or_default();
+        assert_eq!(reason.is_empty(), want.is_empty(), "{selector}: {reason}");
+        assert!(reason.contains(want) && !reason.contains('\n'), "{selector}: {reason}");
     }
-    assert_eq!(reasons(&two(), "tcp-sendmsg?ack=none&boundary=namespace"), [None]);
-    assert_eq!(reasons(&two(), "wake/pipe?place=same-cpu&idle-knob=spinner"), [None]);
-    assert_eq!(reasons(&two(), "pipe?place=same-cpu&wait=yield"), [None]);
-    assert_eq!(reasons(&two(), "tcp-uring?setup=plain"), [None]);
-    assert_eq!(reasons(&two(), "pipe?place=free&wait=spin"), [None]);
-    assert_eq!(reasons(&two(), "roundtrip/null?boundary=inline&wait=spin"), [None]);
+    let plan = of("websocket?boundary=inline");
+    let error = ensure_live(&plan).unwrap_err();
+    assert!(matches!(error, PlanError::NothingLeft(_)));
+    assert!(one_line(error).contains("websocket has no boundary `inline`"));
+    assert_eq!(ensure_live(&of("pipe")), Ok(()));
 }
 
 #[test]
-fn what_this_user_may_not_do_is_a_row_with_the_reason() {
-    for (selector, want) in [
+fn what_a_machine_lacks_is_a_row_with_the_reason() {
+    let denied = || Err("permission\ndenied".to_owned());
+    let plain_user = Machine { dma_latency: denied, namespaces: denied, ..two() };
+    let clocks = Machine { one_way: |_, _| Err("not invariant".to_owned()), ..two() };
+    for (machine, selector, want) in [
         (
+            &plain_user,
             "wake/pipe?place=cross&idle-knob=none,dma-latency",
             "idle-knob=dma-latency is not available here: permission denied",
         ),
         (
+            &plain_user,
             "tcp-send?boundary=process,namespace",
             "boundary=namespace is not available here: permission denied",
         ),
+        (
+            &clocks,
+            "roundtrip,wake/pipe?place=same-cpu,cross",
+            "one-way times refused: not invariant",
+        ),
+        (&one(), "pipe", "needs two CPUs; this process may use only CPU 3"),
     ] {
-        let got = reasons(&unprivileged(), selector);
-        assert_eq!((got.len(), &got[0], got[1].as_deref()), (2, &None, Some(want)));
-        assert!(reasons(&two(), selector).iter().all(Option::is_none));
+        let plan = planned_on(machine, &ask(&[selector])).unwrap();
+        let (last, before) = plan.cases.split_last().unwrap();
+        assert_eq!(last.skip.as_deref(), Some(want), "{selector}");
+        assert!(before.iter().all(|case| case.skip.is_none()), "{selector}");
     }
-}
-
-#[test]
-fn one_cpu_is_said_to_be_one() {
-    let plan = planned_on(&one(), &["pipe", "flag?place=free&wait=spin"]);
-    assert_eq!(plan.cpus, [3]);
-    assert_eq!((plan.relation, plan.pairs.len()), (None, 0));
-    let skips: Vec<_> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();
-    assert_eq!(skips[..2], [None, Some("needs two CPUs; this process may use only CPU 3")]);
-    assert!(skips[2].unwrap().contains("spinning ends on one CPU"));
+    let plan = planned_on(&one(), &ask(&["pipe", "flag?place=free&wait=spin"])).unwrap();
+    assert_eq!((plan.cpus.as_slice(), plan.relation, plan.pairs.len()), (&[3][..], None, 0));
+    assert!(skips(&plan)[2].unwrap().contains("spinning ends on one CPU"));
 }
 
 #[test]
 fn a_plan_knows_the_cpus_of_every_placement() {
-    let plan = planned_on(&big(), &["pipe?place=same-cpu,smt,cross,cross-node,cross-llc"]);
+    let every = ask(&["pipe?place=same-cpu,smt,cross,cross-node,cross-llc"]);
+    let plan = planned_on(&big(), &every).unwrap();
     assert_eq!(plan.relation, Some(Placement::SameLlc));
     assert_eq!(plan.cpus, [0, 1, 32, 16]);
     assert_eq!(plan.cpus_for(Some(Placement::Smt)), (Some(0), Some(32)));
     assert_eq!(plan.cpus_for(Some(Placement::SameCpu)), (Some(0), Some(0)));
     assert_eq!(plan.cpus_for(Some(Placement::Free)), (None, None));
     assert_eq!(plan.live().count(), 4);
-    let single = planned_on(&big(), &["pipe?place=same-cpu"]);
+    let single = planned_on(&big(), &ask(&["pipe?place=same-cpu"])).unwrap();
     assert_eq!((single.cpus, single.relation), (vec![0], None));
 }
 
@@ -222,15 +234,15 @@ fn a_plan_knows_the_cpus_of_every_placement() {
 fn cpus_can_be_named() {
     let on = |cpus: &[u32], asked, selector| {
         let ask = Ask { cpus: cpus.to_vec(), ..ask(&[selector]) };
-        hopcost_plan::plan(&ask, mechanisms(), &Vec::new, &Machine { asked, ..big() })
+        planned_on(&Machine { asked, ..big() }, &ask)
     };
     let plan = on(&[5, 37], Some(Placement::Smt), "pipe?place=same-cpu,cross,cross-node").unwrap();
     assert_eq!((plan.cpus.as_slice(), plan.relation), (&[5, 37][..], Some(Placement::Smt)));
     assert!(plan.cases[1].id().contains("place=smt"));
-    assert_eq!(plan.cases[2].skip.as_deref(), Some("CPUs 5 and 37 are smt, not cross-node"));
+    assert_eq!(skips(&plan)[2], Some("CPUs 5 and 37 are smt, not cross-node"));
     let plan = on(&[5], None, "pipe").unwrap();
     assert_eq!(plan.cpus, [5]);
-    assert_eq!(plan.cases[1].skip.as_deref(), Some("needs two CPUs; --cpus names only CPU 5"));
+    assert_eq!(skips(&plan)[1], Some("needs two CPUs; --cpus names only CPU 5"));
     for (cpus, want) in [
         (&[99][..], "--cpus: this process may not use CPU 99"),
         (&[1, 1], "named twice"),
@@ -244,6 +256,9 @@ fn cpus_can_be_named() {
 
 #[test]
 fn mistakes_get_one_line_and_a_suggestion() {
+    let sizes: Vec<String> = (1..=5000).map(|n| n.to_string()).collect();
+    let (sizes, spins) = (sizes.join(","), sizes.join("ns,") + "ns");
+    let ten = "{*,*,*,*,*,*,*,*,*,*}";
     for (selector, want) in [
         ("pip", "selector `pip`: unknown mechanism `pip`; did you mean `pipe`?"),
         ("zeromq", "unknown mechanism `zeromq`; `hopcost list` shows them all"),
@@ -253,10 +268,14 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?nodelay=on", "`nodelay` is a parameter of tcp, not of `pipe`"),
         ("tcp?nodelay=of", "unknown value of `nodelay` `of`; did you mean `off`?"),
         ("pipe?wait=block:spn", "unknown wait `spn`; did you mean `spin`?"),
+        ("pipe?place=crss", "unknown place `crss`; did you mean `cross`?"),
         ("pipe?payload=4XB", "`4XB` is not a size (for instance 64, 4KiB, 1MiB)"),
         ("pipe?payload=5GiB", "payload `5GiB` is over the 4294967295 bytes"),
         ("pipe?payload=64,,65", "a value is empty"),
         ("pipe?payload=1&payload=2", "`payload` is given twice"),
+        ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
+        ("pipe?payload=64..", "the range `64..` has one end"),
+        ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
         ("pipe?", "`` is not key=value"),
         ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
@@ -264,7 +283,11 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?sched=fifo:0", "sched"),
         ("wake/pipe?gap=1xs", "`1xs` is not a duration (for instance 500us, 20ms, 75s, 2m)"),
         ("wake/pipe?gap=1h", "gap `1h` is over the 10s at most"),
+        ("wake/pipe?gap=1", "`1` has no unit; write 1us, 1ms or 1s"),
+        ("wake/pipe?gap=1..1ms", "`1` has no unit; write 1us, 1ms or 1s"),
         ("pipe?gap=1ms", "only a wake-up has `gap`; write wake/MECHANISM or leave it out"),
+        ("pipe?wait=block&spin=5us", "ask for that wait too"),
+        ("pipe?wait=spin-then-block&spin=20", "`20` has no unit"),
         ("load/pipe?senders=17", "want a whole number from 1 to 16"),
         ("load/pipe?background=cpu:0", "`cpu:0` is not a value for `background`"),
         (
@@ -278,97 +301,52 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("*-send?field=4095MiB&fields=1024", "fields 1024 of 4293918720 bytes are over"),
         ("", "a mechanism's name is empty"),
         ("{pipe", "a brace without its partner"),
-        ("[", "is not a glob"),
         ("pipe:3", "`pipe` takes no argument"),
         ("sleep", "write sleep:1ms"),
         ("replay:%zz", "write it as %25"),
-        ("pi\u{1b}[2Jpe\nx", "is not a glob"),
+        ("pi\u{1b}[2Jpe\nx", "unknown mechanism `pi\\u{1b}[2Jpe\\u{a}x`"),
+        // A slip cannot make a plan of millions, nor take gigabytes.
+        (&format!("*?payload={sizes}"), "a plan has at most 10000, so shorten a list"),
+        (&format!("pipe?payload={sizes}&wait=spin-then-block&spin={spins}"), "at most 10000"),
+        (&format!("{ten}{{,,,,,,,,,}}{{,,,,,,,,,}}"), "at most 10000"),
+        (&[&*format!("{ten}{{,,,,,,,,,}}{{,,,,,,,,,}}"); 12].join(","), "at most 10000"),
     ] {
         let text = error(&ask(&[selector]));
-        assert!(text.contains(want), "{selector:?}: {text}");
+        assert!(text.contains(want), "{selector:.100}: {text}");
     }
-    let text = error(&ask(&["pipe?wait=block&spin=5us"]));
-    assert!(text.contains("ask for that wait too"), "{text}");
-}
-
-#[test]
-fn a_key_is_left_out_where_it_means_nothing() {
-    let plan = planned(&ask(&["{tcp,udp,syscall}?nodelay=off&place=cross&payload=100"])).unwrap();
-    assert_eq!(
-        ids(&plan),
-        [
-            "roundtrip/tcp?payload=100&boundary=process&place=same-llc&wait=block&congestion=cubic&nodelay=off",
-            "roundtrip/udp?payload=100&boundary=process&place=same-llc&wait=block",
-            "call/syscall",
-        ]
-    );
 }
 
 #[test]
 fn options_fill_in_what_selectors_leave_open() {
-    let ask = Ask {
+    let asked = Ask {
         axes: [("payload", strings(&["4KiB,64", "1"])), ("place", strings(&["same-cpu"]))].into(),
-        parameters: strings(&["nodelay=off"]),
-        ..ask(&["pipe?payload=100", "tcp"])
+        ..ask(&["pipe?payload=100", "tcp?nodelay=off"])
     };
-    let plan = planned(&ask).unwrap();
-    assert_eq!(plan.cases.len(), 1 + 3);
+    let plan = planned(&asked).unwrap();
+    assert_eq!((plan.cases.len(), plan.suite.as_str()), (1 + 3, "command line"));
     assert!(ids(&plan)[1].starts_with("roundtrip/tcp?payload=4096&"));
-    assert!(ids(&plan)[1].ends_with("nodelay=off"));
-    assert_eq!(plan.suite, "command line");
-}
-
-#[test]
-fn options_alone_are_over_all_mechanisms() {
-    let mechanism = Ask { mechanism: strings(&["unix-*,pipe", "null"]), ..ask(&[]) };
-    let plan = planned(&mechanism).unwrap();
-    assert_eq!(plan.cases.len(), 3 * 2 + 1 + 2 + 1);
-    let workload = Ask { workload: strings(&["call"]), ..ask(&[]) };
-    assert_eq!(planned(&workload).unwrap().cases.len(), 13);
-    let both = Ask { workload: strings(&["call"]), ..mechanism };
-    let text = error(&Ask { mechanism: strings(&["unix-*"]), ..both });
-    assert!(text.contains("no such mechanism has the workload call"), "{text}");
-}
-
-#[test]
-fn a_size_said_above_replaces_either_below() {
-    let of = |options: Ask, selector: &str| {
-        let plan = planned(&Ask { selectors: strings(&[selector]), ..options }).unwrap();
-        cases(&plan).iter().map(|case| case.payload_bytes).collect::<Vec<_>>()
+    let every = planned(&on([("place", "same-cpu")], ask(&[]))).unwrap();
+    assert_eq!((every.suite.as_str(), every.cases.len()), ("command line", 48));
+    // A size that is said above replaces either below.
+    let sizes = |option, selector: &str| {
+        let plan = planned(&on([option], ask(&[selector]))).unwrap();
+        cases(&plan).iter().map(|case| case.payload_bytes.unwrap()).collect::<Vec<_>>()
     };
-    let field = on([("field", "100")], Ask::default());
-    let payload = on([("payload", "80")], Ask::default());
-    assert_eq!(of(field.clone(), "tcp-send"), [Some(800)]);
-    assert_eq!(of(field.clone(), "tcp-send?fields=2"), [Some(200)]);
-    assert_eq!(of(field, "tcp-send?field=9"), [Some(72)]);
-    assert_eq!(of(payload.clone(), "tcp-send"), [Some(80)]);
+    assert_eq!(sizes(("field", "100"), "tcp-send"), [800]);
+    assert_eq!(sizes(("field", "100"), "tcp-send?fields=2"), [200]);
+    assert_eq!(sizes(("field", "100"), "tcp-send?field=9"), [72]);
+    assert_eq!(sizes(("payload", "80"), "tcp-send"), [80]);
     // A field is nothing to a pipe, which keeps the payload that it was given.
-    assert_eq!(of(payload, "{tcp-send,pipe}?field=100&place=free"), [Some(800), Some(80)]);
-}
-
-#[test]
-fn operations_are_exact_and_counted_in_the_estimate() {
-    let plan = planned(&Ask { operations: Some(1_000_000), ..ask(&["pipe?place=cross"]) }).unwrap();
-    assert_eq!(plan.trial.operations, Some(1_000_000));
-    assert!(plan.trial.deadline_ms >= 100_000, "it must have the time");
-    let aimed = planned(&ask(&["pipe?place=cross"])).unwrap();
-    assert!(hopcost_plan::estimate_ns(&plan, &[]) > 20 * hopcost_plan::estimate_ns(&aimed, &[]));
+    assert_eq!(sizes(("payload", "80"), "{tcp-send,pipe}?field=100&place=free"), [800, 80]);
 }
 
 #[test]
 fn an_option_without_effect_is_a_mistake() {
     for (ask, want) in [
-        (Ask { parameters: strings(&["nodelay=on"]), ..ask(&["pipe"]) }, "--parameter: `nodelay`"),
-        (Ask { parameters: strings(&["nodelay"]), ..ask(&["pipe"]) }, "is not KEY=VALUE"),
-        (Ask { parameters: strings(&["payload=1"]), ..ask(&["pipe"]) }, "an option of its own"),
-        (
-            Ask { mechanism: strings(&["tcp"]), ..ask(&["pipe"]) },
-            "--mechanism: the selectors has no",
-        ),
         (on([("ack", "soon")], ask(&["tcp-send"])), "--ack: `soon` is not a value"),
         (
             on([("field", "64"), ("payload", "64")], ask(&["tcp-send"])),
-            "--field: `payload` and `field` both say",
+            "--payload: `payload` and `field` both say",
         ),
         (
             on([("payload", "64")], ask(&["tcp-send?field=64"])),
@@ -387,144 +365,74 @@ fn an_option_without_effect_is_a_mistake() {
             Ask { baseline: Some("posix-mq".into()), ..ask(&["pipe", "posix-mq"]) },
             "is not measured here: posix-mq is not available",
         ),
+        (
+            Ask { baseline: Some("udp".into()), ..ask(&["tcp,pipe"]) },
+            "--baseline: `udp` selects no case of the plan; ask for it too, or choose among: tcp, pipe",
+        ),
     ] {
         let text = error(&ask);
         assert!(text.contains(want), "{text}");
     }
+    let plan = planned(&Ask { operations: Some(1_000_000), ..ask(&["pipe?place=cross"]) }).unwrap();
+    assert_eq!(plan.trial.operations, Some(1_000_000));
+    assert!(plan.trial.deadline_ms >= 100_000, "it must have the time");
+    assert!(estimate_ns(&plan, &[]) > 20 * estimate_ns(&of("pipe?place=cross"), &[]));
 }
 
 #[test]
-fn a_baseline_is_the_first_measured_case_that_it_selects() {
-    let plan = |baseline: &str| {
-        let ask = Ask { baseline: Some(baseline.into()), ..ask(&["tcp,pipe?payload=64,4KiB"]) };
-        planned(&ask).unwrap().baseline.unwrap()
-    };
-    let small = plan("pipe?payload=64");
-    assert!(small.starts_with("roundtrip/pipe?payload=64&boundary=process&place=same-cpu"));
-    assert!(
-        plan("pipe?place=cross&payload=4KiB")
-            .contains("payload=4096&boundary=process&place=same-llc")
-    );
-    let id = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
-    assert_eq!(plan(id), id);
-    assert_eq!(plan("pipe"), small, "the first; each size has the one of its own");
-    let unknown = Ask { baseline: Some("udp".into()), ..ask(&["tcp,pipe"]) };
-    let line = one_line(planned(&unknown).unwrap_err());
-    assert!(line.contains("--baseline: `udp` selects no case of the plan"), "{line}");
-    assert!(line.ends_with("choose among: tcp, pipe"), "{line}");
-}
-
-#[test]
-fn of_cases_that_are_named_the_first_is_the_baseline() {
-    let baseline = |selectors: &[&str]| planned(&ask(selectors)).unwrap().baseline;
-    let wake = baseline(&["wake/eventfd", "wake/pipe"]).unwrap();
-    assert!(wake.starts_with("wake/eventfd?payload=0&"), "{wake}");
-    assert!(baseline(&["tcp", "pipe"]).unwrap().starts_with("roundtrip/tcp?"));
-    assert_eq!(baseline(&["pipe?payload=64,4KiB&place=same-cpu"]), None, "each is its own");
-    assert_eq!(baseline(&["call/syscall", "pipe?place=same-cpu"]), None, "a call is no round trip");
-    assert_eq!(baseline(&["pipe?place=same-cpu"]), None);
-}
-
-#[test]
-fn a_long_acknowledgement_needs_one_message_under_way() {
-    let plan = planned(&ask(&["tcp-send?ack-size=field&ack=per-message,window:2,none"])).unwrap();
-    let skips: Vec<Option<&str>> = plan.cases.iter().map(|case| case.skip.as_deref()).collect();
-    let reason = Some(
-        "ack-size=field needs ack=per-message: with more messages under way, both ends may wait \
-         for room to send",
-    );
-    assert_eq!(skips, [None, reason, reason]);
-}
-
-#[test]
-fn nothing_is_touched_in_one_way() {
-    let touches = |selector: &str| {
-        let cases = cases(&planned(&ask(&[selector])).unwrap()).into_iter();
-        cases.map(|case| (case.payload_bytes, case.touch.word())).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        touches("futex?payload=0,64&touch=verify,write,none&place=same-cpu"),
-        [(Some(0), "verify"), (Some(64), "verify"), (Some(64), "write"), (Some(64), "none")]
-    );
-    assert_eq!(touches("futex?payload=0&touch=none&place=same-cpu"), [(Some(0), "none")]);
-}
-
-#[test]
-fn a_plan_with_nothing_to_measure_is_shown_but_not_run() {
-    let plan = planned(&ask(&["websocket?boundary=inline"])).unwrap();
-    let error = ensure_live(&plan).unwrap_err();
-    assert!(matches!(error, PlanError::NothingLeft(_)));
-    assert!(one_line(error).contains("websocket has no boundary `inline`"));
-    assert_eq!(ensure_live(&planned(&ask(&["pipe"])).unwrap()), Ok(()));
-}
-
-#[test]
-fn a_slip_cannot_make_a_plan_of_millions() {
-    let sizes: Vec<String> = (1..=5000).map(|n| n.to_string()).collect();
-    let text = error(&ask(&[&format!("*?payload={}", sizes.join(","))]));
-    assert!(text.contains("a plan has at most 10000, so shorten a list"), "{text}");
-    let spins = sizes.join("ns,") + "ns";
-    let sizes = sizes.join(",");
-    let text = error(&ask(&[&format!("pipe?payload={sizes}&wait=spin-then-block&spin={spins}")]));
-    assert!(text.contains("at most 10000"), "{text}");
+fn the_baseline_is_the_first_measured_case_that_is_selected_or_named() {
+    let small = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+    let large = "roundtrip/pipe?payload=4096&boundary=process&place=same-llc&wait=block";
+    for (baseline, selectors, want) in [
+        (Some("pipe?payload=64"), &["tcp,pipe?payload=64,4KiB"][..], Some(small)),
+        (Some("pipe?place=cross&payload=4KiB"), &["tcp,pipe?payload=64,4KiB"], Some(large)),
+        (Some(large), &["tcp,pipe?payload=64,4KiB"], Some(large)),
+        // The first; each size has the one of its own.
+        (Some("pipe"), &["tcp,pipe?payload=64,4KiB"], Some(small)),
+        (None, &["pipe", "tcp"], Some(small)),
+        // Each is its own, and a call is no round trip.
+        (None, &["pipe?payload=64,4KiB&place=same-cpu"], None),
+        (None, &["call/syscall", "pipe?place=same-cpu"], None),
+        (None, &["pipe?place=same-cpu"], None),
+    ] {
+        let asked = Ask { baseline: baseline.map(str::to_owned), ..ask(selectors) };
+        assert_eq!(planned(&asked).unwrap().baseline.as_deref(), want, "{selectors:?}");
+    }
 }
 
 #[test]
 fn a_range_has_both_ends_and_the_powers_between() {
-    let numbers = |selector: &str, of: fn(&Case) -> u64| {
-        cases(&planned(&ask(&[selector])).unwrap()).iter().map(of).collect::<Vec<_>>()
+    let check = |selector: &str, of_case: fn(&Case) -> Option<u64>, want: &[u64]| {
+        let numbers: Vec<u64> = cases(&of(selector)).iter().filter_map(of_case).collect();
+        assert_eq!(numbers, want, "{selector}");
     };
-    let sizes = |selector: &str| numbers(selector, |case| case.payload_bytes.unwrap().into());
-    assert_eq!(sizes("pipe?payload=64..64KiB&place=same-cpu"), [64, 256, 1024, 4096, 16384, 65536]);
-    assert_eq!(sizes("futex?payload=0..10,16&place=same-cpu"), [0, 1, 4, 10, 16]);
-    assert_eq!(sizes("pipe?payload=100..1kB&place=same-cpu"), [100, 256, 1000]);
-    assert_eq!(sizes("tcp-send?field=64..256"), [512, 2048]);
-    let gaps = numbers("wake/pipe?gap=1us..2ms&place=cross", |case| case.gap_ns.unwrap());
-    assert_eq!(gaps, [1_000, 10_000, 100_000, 1_000_000, 2_000_000]);
-    let flows = numbers("tcp-send?flows=1..6", |case| case.flows.unwrap().into());
-    assert_eq!(flows, [1, 2, 4, 6]);
-    let rates = numbers("load/tcp?rate=10k..50k&place=cross", |case| case.rate.unwrap().into());
-    assert_eq!(rates, [10_000, 20_000, 40_000, 50_000]);
-    for (selector, want) in [
-        ("pipe?payload=64..64", "the range `64..64` does not rise; write SMALLEST..LARGEST"),
-        ("pipe?payload=64..", "the range `64..` has one end"),
-        ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
-        ("wake/pipe?gap=1..1ms", "`1` has no unit; write 1us, 1ms or 1s"),
-    ] {
-        let text = error(&ask(&[selector]));
-        assert!(text.contains(want), "{text}");
-    }
-}
-
-#[test]
-fn a_bare_number_is_bytes_and_no_time() {
-    for (selector, want) in [
-        ("wake/pipe?gap=1", "`1` has no unit; write 1us, 1ms or 1s"),
-        ("wake/pipe?gap=1000000", "has no unit"),
-        ("pipe?wait=spin-then-block&spin=20", "`20` has no unit"),
-    ] {
-        let text = error(&ask(&[selector]));
-        assert!(text.contains(want), "{text}");
-    }
-    // The spelling of a case, by which reports name it, has nanoseconds.
-    let id = "wake/pipe?payload=1&gap=5000&boundary=process&place=same-llc&wait=block";
-    assert_eq!(planned(&ask(&[id])).unwrap().cases[0].id(), id);
-}
-
-#[test]
-fn one_way_times_need_clocks_that_agree() {
-    let machine = Machine { one_way: |_, _| Err("not invariant".to_owned()), ..two() };
-    let refused = Some("one-way times refused: not invariant".to_owned());
-    let both = "place=same-cpu,cross";
-    assert_eq!(reasons(&machine, &format!("roundtrip/pipe?{both}")), [None, None]);
-    assert_eq!(reasons(&machine, &format!("wake/pipe?{both}")), [None, refused]);
+    let payload: fn(&Case) -> Option<u64> = |case| case.payload_bytes.map(u64::from);
+    check("pipe?payload=64..4KiB&place=same-cpu", payload, &[64, 256, 1024, 4096]);
+    check("futex?payload=0..10,16&place=same-cpu", payload, &[0, 1, 4, 10, 16]);
+    check("pipe?payload=100..1kB&place=same-cpu", payload, &[100, 256, 1000]);
+    check("tcp-send?field=64..256", payload, &[512, 2048]);
+    let gaps = [1_000, 10_000, 100_000, 1_000_000, 2_000_000];
+    check("wake/pipe?gap=1us..2ms&place=cross", |case| case.gap_ns, &gaps);
+    check("tcp-send?flows=1..6", |case| case.flows.map(u64::from), &[1, 2, 4, 6]);
+    let rates = [10_000, 20_000, 40_000, 50_000];
+    check("load/tcp?rate=10k..50k&place=cross", |case| case.rate.map(u64::from), &rates);
+    // However much of nothing is touched, it is the same case.
+    let touched = |selector: &str| {
+        let of_case = |case: &Case| (case.payload_bytes.unwrap(), case.touch.word());
+        cases(&of(selector)).iter().map(of_case).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        touched("futex?payload=0,64&touch=verify,write,none&place=same-cpu"),
+        [(0, "verify"), (64, "verify"), (64, "write"), (64, "none")]
+    );
+    assert_eq!(touched("futex?payload=0&touch=none&place=same-cpu"), [(0, "none")]);
 }
 
 #[test]
 fn wake_ups_to_be_explained_may_differ_by_their_gap_alone() {
     let explained = |ask: &Ask| {
-        let asked = ExplanationPlan { tail: None };
-        hopcost_plan::explanation(ask, asked, &mechanisms(), &Vec::new, &two())
+        let catalog = Catalog::new(mechanisms(), Vec::new);
+        hopcost_plan::explanation(ask, ExplanationPlan { tail: None }, &catalog, &two())
     };
     let gaps = |gaps, selectors: &[&str]| on([("gap", gaps)], ask(selectors));
     let plan = explained(&gaps("10us,1ms,10ms", &["wake/pipe"])).unwrap();

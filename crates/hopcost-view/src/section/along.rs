@@ -131,7 +131,7 @@ fn faster(of: &Compared, [first, second]: [&str; 2]) -> String {
 /// The value of a comparison on the axis.
 pub(crate) fn at(of: &Compared, along: &Along) -> Option<u64> {
     let case: Case = of.case.parse().ok()?;
-    (Axis::of_key(&along.axis)?.get)(&case)?.number()
+    Axis::of_key(&along.axis)?.get(&case)?.number()
 }
 
 /// What differs between the two: their paths, or else the keys that only one of them has.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
+use hopcost_model::plan::Plan;
 use hopcost_model::results::{AdviceRequest, Answer, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
@@ -12,11 +13,9 @@ use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
-use super::run::{MeasuredArgs, RESUME, duration, interrupted, measure, prepare_machine};
-use super::session::{RunSession, begun};
+use super::run::{MeasuredArgs, RESUME, duration, prepare_machine};
 use super::shown::ensure_spared;
 use super::{host, report};
-use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
@@ -41,9 +40,6 @@ pub struct Args {
     /// Accept mechanisms that may lose messages
     #[arg(long)]
     allow_loss: bool,
-    /// The same as --allow-loss
-    #[arg(long, value_name = "yes|no", hide = true, value_parser = ["yes", "no"])]
-    loss: Option<String>,
     /// What separates the ends
     #[arg(long, value_name = "BOUNDARY", alias = "isolation", default_value = "process",
           value_parser = boundary, help = "What separates the ends (thread, process, namespace)")]
@@ -58,14 +54,11 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     wait: Option<String>,
     /// Sort by p50, p99 or cpu [default: p99 with --p99 or --rate, else p50]
-    #[arg(long, value_enum, value_name = "WHAT", alias = "optimise", hide_possible_values = true)]
-    sort: Option<Sort>,
+    #[arg(long, value_name = "WHAT", alias = "optimise", value_parser = sorted_by)]
+    sort: Option<SortedBy>,
     /// Measure nothing: answer from a stored run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "measured", "wait"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["measured", "wait"])]
     run: Option<String>,
-    /// Time at most
-    #[arg(long, value_name = "TIME", default_value = "60s", alias = "duration")]
-    budget: String,
     #[command(flatten)]
     measured: MeasuredArgs,
     /// Print every candidate as text
@@ -80,15 +73,13 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-/// What to sort by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
-    /// The median
-    P50,
-    /// The 99th percentile
-    P99,
-    /// CPU time per message
-    Cpu,
+fn sorted_by(text: &str) -> Result<SortedBy, String> {
+    match text {
+        "p50" => Ok(SortedBy::P50),
+        "p99" => Ok(SortedBy::P99),
+        "cpu" => Ok(SortedBy::Cpu),
+        _ => Err("want p50, p99 or cpu".to_owned()),
+    }
 }
 
 fn boundary(text: &str) -> Result<Boundary, String> {
@@ -115,10 +106,10 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             args.measured.out.as_deref().map_or(Ok(()), spare)?;
             let _orphans = Orphans::adopt()?;
             prepare_machine()?;
-            let mut session = session(args, &request, words)?;
-            if measure(&mut session)? == Ending::Interrupted {
-                return interrupted(&session, RESUME, &args.measured.worker);
-            }
+            let plan = |runtimes: &Runtimes| plan(args, &request, runtimes);
+            let Some(mut session) = args.measured.session(words, RESUME, plan)? else {
+                return Ok(exit::INTERRUPTED);
+            };
             session.results()?;
             session.path().to_owned()
         }
@@ -174,14 +165,11 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         placement: placement(args)?,
         runtimes: args.runtime.clone(),
         spinning: !args.no_spin,
-        loss: args.allow_loss || args.loss.as_deref() == Some("yes"),
-        sort: match args.sort {
-            Some(Sort::P50) => SortedBy::P50,
-            Some(Sort::P99) => SortedBy::P99,
-            Some(Sort::Cpu) => SortedBy::Cpu,
-            None if rate.is_some() || p99_ns.is_some() => SortedBy::P99,
-            None => SortedBy::P50,
-        },
+        loss: args.allow_loss,
+        sort: args.sort.unwrap_or(match (rate, p99_ns) {
+            (None, None) => SortedBy::P50,
+            _ => SortedBy::P99,
+        }),
     })
 }
 
@@ -201,16 +189,12 @@ fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
     }
 }
 
-/// A run of the cases that may meet the request.
-fn session(args: &Args, request: &AdviceRequest, words: &[OsString]) -> anyhow::Result<RunSession> {
-    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let mut ask =
-        Ask { selectors: args.selectors.clone(), ..args.measured.ask("--budget", &args.budget)? };
+/// The cases that may meet the request.
+fn plan(args: &Args, request: &AdviceRequest, runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask("advise")? };
     ask.axes.extend(args.wait.clone().map(|waits| ("wait", vec![waits])));
     let machine = host::machine(&args.measured.cpus)?;
-    let rust = hopcost_probe::worker::mechanisms();
-    let facts = || setup.runtimes.facts();
-    let plan = hopcost_plan::advice(&ask, request, &rust, &facts, &machine).map_err(usage)?;
+    let plan = hopcost_plan::advice(&ask, request, &runtimes.catalog(), &machine).map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
-    RunSession::begin(setup, &about, plan, args.measured.out.as_deref())
+    Ok(plan)
 }

@@ -13,14 +13,9 @@ use hopcost_probe::orphans::Orphans;
 
 use super::compare_args::Args;
 use super::exit::{self, not_comparable, usage};
-use super::run::{MeasuredArgs, REPORT, duration, interrupted, measure, prepare, show_finished};
-use super::session::{RunSession, begun};
-use super::{compare_anew, compare_fleets, compare_runs, host, report};
-use crate::run::Ending;
+use super::run::{MeasuredArgs, REPORT, prepare, show_finished};
+use super::{compare_anew, compare_runs, host, report};
 use crate::run::runtimes::{Found, Runtimes};
-
-/// How long a live comparison may take by default.
-const DURATION: &str = "20s";
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
@@ -30,9 +25,8 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
         return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
     }
-    let MeasuredArgs { seed, cpus, worker, out } = &args.measured;
-    let of_blocks = args.duration.is_some() || args.measure.is_some();
-    if of_blocks || seed.is_some() || !cpus.is_empty() {
+    let MeasuredArgs { budget, measure, seed, cpus, worker, out } = &args.measured;
+    if budget.is_some() || measure.is_some() || seed.is_some() || !cpus.is_empty() {
         return Err(usage(
             "--budget, --measure, --seed and --cpus go with --live: stored runs have their own",
         ));
@@ -62,10 +56,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     if let Some(case) = args.what.iter().find(|word| is_case(word)) {
         return Err(usage(format!("{case} is no run; to measure cases now: --live")));
     }
-    match compare_fleets::are_asked([baseline, other])? {
-        true => compare_fleets::run(args, [baseline, other]),
-        false => compare_runs::run(args, [baseline, other]),
-    }
+    compare_runs::run(args, [baseline, other])
 }
 
 /// Whether a word is a case's and no file's.
@@ -114,13 +105,10 @@ pub(super) fn measured(
     what: &[String],
     out: Option<&Path>,
 ) -> anyhow::Result<Option<(PathBuf, Results)>> {
-    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let plan = plan(args, what, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, out)?;
-    if measure(&mut session)? == Ending::Interrupted {
-        interrupted(&session, REPORT, &[])?;
+    let plan = |runtimes: &Runtimes| plan(args, what, runtimes);
+    let Some(mut session) = args.measured.session_in(words, REPORT, out, plan)? else {
         return Ok(None);
-    }
+    };
     Ok(Some((session.path().to_owned(), session.results()?)))
 }
 
@@ -129,17 +117,11 @@ pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow:
         [case] => of_two_workers(args, case, runtimes)?,
         _ => what.to_vec(),
     };
-    let ask = Ask {
-        selectors,
-        axes: args.axes.0.clone(),
-        measure_ns: duration("--measure", &args.measure)?,
-        ..args.measured.ask("--budget", args.duration.as_deref().unwrap_or(DURATION))?
-    };
+    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask("compare")? };
     let machine = host::machine(&args.measured.cpus)?;
-    let rust = hopcost_probe::worker::mechanisms();
     let compared = ComparisonPlan { margin: args.margin() };
-    let facts = || runtimes.facts();
-    let plan = hopcost_plan::comparison(&ask, compared, &rust, &facts, &machine).map_err(usage)?;
+    let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);
+    let plan = plan.map_err(usage)?;
     comparable(plan.live_cases())?;
     Ok(plan)
 }

@@ -15,7 +15,6 @@ use super::compare_args::Args;
 use super::exit::{self, usage};
 use super::{compare_runs, output, report, run};
 use crate::about;
-use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
 /// Values at most that are added to those of the command line.
@@ -41,7 +40,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
         return Err(usage(format!("the {key} is given twice: --along gives it")));
     }
     let cases = [first, second];
-    let runtimes = Runtimes::new(args.measured.worker.clone());
+    let runtimes = args.measured.runtimes();
     let is_able = |place: &str, value: u64| plan(args, &at(axis, cases, place, value), &runtimes);
     // Two CPUs, where a case could be measured on one or on two and nothing says which.
     let is_open = is_able("", values[0]).is_err() && is_able(CROSS, values[0]).is_ok();

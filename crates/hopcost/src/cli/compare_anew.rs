@@ -23,7 +23,6 @@ use super::session::{RunSession, begun};
 use super::{host, output, run};
 use crate::about;
 use crate::run::Ending;
-use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
 /// Runs to measure: one that was disturbed does not hide a regression among so many.
@@ -105,7 +104,7 @@ fn planned(baseline: &Side, cases: &[Case]) -> anyhow::Result<Plan> {
 
 /// Refuses to measure what could not be compared, or not be measured here.
 fn ensure_comparable(args: &Args, baseline: &[RunSummary], plan: &Plan) -> anyhow::Result<()> {
-    let runtimes = Runtimes::new(args.measured.worker.clone());
+    let runtimes = args.measured.runtimes();
     let now = RawRun {
         about: about::run(Vec::new(), None),
         plan: plan.clone(),
@@ -124,7 +123,7 @@ fn ensure_comparable(args: &Args, baseline: &[RunSummary], plan: &Plan) -> anyho
         return Err(refusal(&differences));
     }
     let machine = host::machine(&plan.cpus)?;
-    hopcost_plan::check_resumed(plan, rust, &|| runtimes.facts(), &machine)
+    hopcost_plan::check_resumed(plan, &runtimes.catalog(), &machine)
         .map_err(|why| usage(format!("cannot measure the baseline's cases: {why}")))
 }
 
@@ -162,8 +161,7 @@ impl New<'_> {
 
     /// Measures a run and stores it.
     fn measured(&self, plan: &Plan, is_first: bool) -> anyhow::Result<RunSummary> {
-        let runtimes = Runtimes::new(self.args.measured.worker.clone());
-        let (about, setup) = begun(self.words, runtimes)?;
+        let (about, setup) = begun(self.words, self.args.measured.runtimes())?;
         let plan = Plan { seed: about::random() >> 32, ..plan.clone() };
         if is_first {
             let all_ns = setup.runtimes.estimate_ns(&plan).saturating_mul(self.n.into());

@@ -29,7 +29,8 @@ pub struct Args {
     #[arg(long)]
     pub(super) live: bool,
     /// Measure two cases along an axis (payload=64..1MiB); the axis is payload, flows, gap or rate.
-    /// More values are measured where one overtakes the other. AXIS alone shows stored ones again
+    /// More values are measured where one overtakes the other; --budget is of each. AXIS alone shows
+    /// stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub(super) along: Option<String>,
     /// Treat cases within this ratio of each other as equal
@@ -49,14 +50,8 @@ pub struct Args {
     /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
     #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
     pub(super) statistic: Option<Statistic>,
-    /// Time at most, with --along for each value (20s); a comparison stops when it is decided
-    #[arg(long = "budget", value_name = "TIME", alias = "duration")]
-    pub(super) duration: Option<String>,
     #[command(flatten)]
     pub(super) axes: AxisArgs,
-    /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME")]
-    pub(super) measure: Option<String>,
     #[command(flatten)]
     pub(super) measured: MeasuredArgs,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `hopcost compare OLD NEW`: stored runs. Nothing is measured and nothing is stored.
+//! `hopcost compare OLD NEW`: stored runs, or two fleets. Nothing is measured and nothing is stored.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
-use super::{output, report};
+use super::{fleet_index, output, report};
 use crate::run::scratch::Scratch;
 
 /// A side as read.
@@ -21,13 +21,40 @@ pub struct Side {
     pub plan: Option<Plan>,
 }
 
-/// Compares, and shows what was found.
+/// Compares runs, or two fleets, of which a host is a block, and shows what was found.
 pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
+    let are_fleets = are_fleets(sides)?;
     args.shown.ensure_of_comparison()?;
     args.shown.ensure_writable()?;
-    let (sides, found) = found(args, sides)?;
+    let (found, is_invalid) = if are_fleets {
+        (fleets(args, [&sides[0][0], &sides[1][0]])?, false)
+    } else {
+        let (sides, found) = found(args, sides)?;
+        let is_invalid = is_invalid(&found, &sides);
+        (found, is_invalid)
+    };
     args.shown.show_comparison(&found)?;
-    Ok(args.code(&found.compared, is_invalid(&found, &sides)))
+    Ok(args.code(&found.compared, is_invalid))
+}
+
+/// Whether both sides are fleets.
+fn are_fleets(sides: [&[String]; 2]) -> anyhow::Result<bool> {
+    let is_fleet = |spec: &String| hopcost_file::is_fleet(Path::new(spec));
+    match sides.map(|side| side.iter().filter(|spec| is_fleet(spec)).count()) {
+        [0, 0] => Ok(false),
+        [1, 1] if sides.iter().all(|side| side.len() == 1) => Ok(true),
+        _ => Err(usage("a fleet is compared with one other: hopcost compare DIR1 DIR2")),
+    }
+}
+
+fn fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> {
+    let [baseline, other] = sides.map(|spec| fleet_index::read(Path::new(spec)));
+    let (baseline, other) = (baseline?, other?);
+    if !baseline.id.is_empty() && baseline.id == other.id {
+        return Err(usage("both directories hold the same fleet"));
+    }
+    hopcost_read::fleet::of_fleets(&baseline, &other, args.margin(), &args.across)
+        .map_err(|differences| refusal(&differences))
 }
 
 /// Whether every case that was compared is invalid in a run of it, so that no verdict counts.

@@ -11,7 +11,7 @@ use hopcost_model::protocol::EventReading;
 use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::results::Right;
 use hopcost_model::text::count;
-use hopcost_plan::Ask;
+use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
@@ -111,9 +111,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 /// The plan of these CPUs: every kind of trial on every relation that they have.
 fn plan(machine: &hopcost_plan::Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
     let selectors = doctor::CASES.iter().map(|case| (*case).to_owned()).collect();
-    let rust = hopcost_probe::worker::mechanisms();
+    let catalog = Catalog::new(hopcost_probe::worker::mechanisms(), Vec::new);
     let ask = Ask { selectors, ..Ask::default() };
-    let mut plan = hopcost_plan::plan(&ask, rust, &Vec::new, machine).map_err(usage)?;
+    let mut plan = hopcost_plan::plan(&ask, &catalog, machine).map_err(usage)?;
     "doctor".clone_into(&mut plan.suite);
     // The first stays where it is: ends on one CPU are there.
     plan.cpus.truncate(1);

@@ -8,12 +8,10 @@ use hopcost_model::plan::{ExplanationPlan, Plan};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
-use super::exit::usage;
-use super::run::{AxisArgs, MeasuredArgs, REPORT, duration, finish, interrupted, measure, prepare};
-use super::session::{RunSession, begun};
+use super::exit::{self, usage};
+use super::run::{AxisArgs, MeasuredArgs, REPORT, finish, prepare};
 use super::shown::{Shown, ensure_spared, percentile};
 use super::{host, output, report};
-use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
@@ -30,14 +28,8 @@ pub struct Args {
     /// Write the events of one trial of each case as a trace that ui.perfetto.dev opens
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// Time at most
-    #[arg(long, value_name = "TIME", alias = "duration", default_value = "30s")]
-    budget: String,
     #[command(flatten)]
     axes: AxisArgs,
-    /// Aimed length of a trial's measured phase, which is not the one that is traced (20ms)
-    #[arg(long, value_name = "TIME")]
-    measure: Option<String>,
     #[command(flatten)]
     measured: MeasuredArgs,
     #[command(flatten)]
@@ -63,12 +55,10 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         args.shown.spare(file)?;
     }
     args.measured.out.as_deref().map_or(Ok(()), |run| ensure_spared(&files, run))?;
-    let (about, setup) = begun(words, Runtimes::new(args.measured.worker.clone()))?;
-    let plan = planned(args, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session)? == Ending::Interrupted {
-        return interrupted(&session, REPORT, &[]);
-    }
+    let plan = |runtimes: &Runtimes| planned(args, runtimes);
+    let Some(mut session) = args.measured.session(words, REPORT, plan)? else {
+        return Ok(exit::INTERRUPTED);
+    };
     let results = finish(&mut session, &args.shown)?;
     if let Some(file) = &args.perfetto {
         ensure_spared(&files, session.path())?;
@@ -86,13 +76,11 @@ fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
-        measure_ns: duration("--measure", &args.measure)?,
-        ..args.measured.ask("--budget", &args.budget)?
+        ..args.measured.ask("explain")?
     };
     let asked = ExplanationPlan { tail: args.tail };
     let machine = host::machine(&args.measured.cpus)?;
-    let rust = hopcost_probe::worker::mechanisms();
-    let plan = hopcost_plan::explanation(&ask, asked, &rust, &|| runtimes.facts(), &machine);
+    let plan = hopcost_plan::explanation(&ask, asked, &runtimes.catalog(), &machine);
     let plan = plan.map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
     let refused = plan.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu));

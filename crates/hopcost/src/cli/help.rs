@@ -1,7 +1,5 @@
 //! What the help of a command shows: options under headings, and in `-h` those that most need.
 
-use std::ffi::OsString;
-
 use clap::{Arg, Command};
 use hopcost_model::axis::Axis;
 
@@ -13,16 +11,24 @@ pub const OLD_NAMES: [(&str, &str); 4] = [
     ("optimise", "sort"),
 ];
 
+/// Budgets of the commands that have one by default.
+const BUDGETS: [(&str, &str); 4] =
+    [("compare", "20s"), ("advise", "60s"), ("explain", "30s"), ("judge", "10m")];
+
+/// The budget of a command where none is given.
+pub fn budget(command: &str) -> Option<&'static str> {
+    BUDGETS.iter().find(|(name, _)| *name == command).map(|(_, budget)| *budget)
+}
+
 /// Options under headings; the others come first.
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds until budget measure operations seed runs"),
     ("Output", "format details sentence percentiles output html plots perfetto out group dry_run"),
     ("Two hosts and fleets", "peer key agent lease"),
-    ("Advanced", "cpus worker parameter resume"),
+    ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.
-const RARE: &str = "full mechanism workload baseline measure operations seed sentence percentiles \
-                    output plots perfetto group dry_run boundary runs statistic margin";
+const RARE: &str = "full baseline measure operations seed sentence percentiles output plots perfetto group dry_run boundary runs statistic margin";
 /// Axes that the short help of a command shows. Elsewhere a case spells them.
 const USUAL: [(&str, &str); 2] =
     [("run", "payload place wait runtime"), ("advise", "payload rate runtime")];
@@ -35,6 +41,7 @@ pub fn shaped(command: Command) -> Command {
         let usual = USUAL.iter().find(|(name, _)| *name == sub.get_name());
         let usual = usual.map_or("", |(_, axes)| axes);
         let is_long = sub.get_arguments().count() > FEW;
+        let sub_name = sub.get_name().to_owned();
         let has = |list: &str, name: &str| list.split(' ').any(|word| word == name);
         sub.mut_args(|arg| {
             let name = arg.get_id().to_string();
@@ -42,7 +49,11 @@ pub fn shaped(command: Command) -> Command {
             let is_rare = heading.is_some_and(|at| at > 1)
                 || has(RARE, &name)
                 || Axis::of_key(&name).is_some() && !has(usual, &name);
-            let arg = brief(arg).hide_short_help(is_long && is_rare);
+            let arg = match budget(sub_name.as_str()).filter(|_| name == "budget") {
+                Some(default) => brief(arg, &format!(" [default: {default}]")),
+                None => brief(arg, ""),
+            };
+            let arg = arg.hide_short_help(is_long && is_rare);
             match heading.filter(|_| is_long) {
                 Some(at) => arg.help_heading(HEADINGS[at].0),
                 None => arg,
@@ -51,29 +62,16 @@ pub fn shaped(command: Command) -> Command {
     })
 }
 
-/// The short help is the first part of the long one.
-fn brief(arg: Arg) -> Arg {
+/// The short help is the first part of the long one; both end with what is said of a default.
+fn brief(arg: Arg, default: &str) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let end = [". ", "; "].into_iter().filter_map(|end| help.find(end)).min();
     match end.filter(|_| arg.get_long_help().is_none()) {
-        Some(end) => arg.help(help[..end].to_owned()).long_help(help),
+        Some(end) => {
+            arg.help(format!("{}{default}", &help[..end])).long_help(format!("{help}{default}"))
+        }
         None => arg,
     }
-}
-
-/// An error with the names of options as they were typed.
-pub fn as_typed(text: &str, words: &[OsString]) -> String {
-    let is_typed = |name: &str| {
-        let typed = |word: &OsString| {
-            let word = word.to_string_lossy();
-            word.strip_prefix("--").is_some_and(|word| word.split('=').next() == Some(name))
-        };
-        words.iter().any(typed)
-    };
-    let old = OLD_NAMES.iter().filter(|(old, new)| is_typed(old) && !is_typed(new));
-    old.fold(text.to_owned(), |text, (old, new)| {
-        text.replace(&format!("--{new}"), &format!("--{old}"))
-    })
 }
 
 #[cfg(test)]
@@ -99,16 +97,5 @@ mod tests {
         }
         let help = command.render_help().to_string();
         assert!(help.lines().next().is_some_and(|line| line.contains("no arguments")), "{help}");
-    }
-
-    #[test]
-    fn an_error_names_the_option_that_was_typed() {
-        let typed = |words: &[&str]| {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            as_typed("--budget: 1 is no time", &words)
-        };
-        assert!(typed(&["run", "--duration", "1"]).starts_with("--duration: "));
-        assert!(typed(&["run", "--duration=1"]).starts_with("--duration: "));
-        assert!(typed(&["run", "--budget", "1"]).starts_with("--budget: "));
     }
 }

@@ -12,11 +12,9 @@ use hopcost_plan::{Ask, CLAIMS, SuiteSource};
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, usage};
-use super::run::{MeasuredArgs, RESUME, duration, finish, interrupted, measure, prepare, text_of};
-use super::session::{RunSession, begun};
+use super::run::{MeasuredArgs, RESUME, finish, prepare, text_of};
 use super::shown::{Printed, Shown};
 use super::{host, report};
-use crate::run::Ending;
 use crate::run::runtimes::Runtimes;
 use crate::run::scratch::Scratch;
 
@@ -29,15 +27,12 @@ pub struct Args {
     /// Answer only these questions of the files, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     question: Vec<String>,
-    /// Time at most; it ends when every claim is decided
-    #[arg(long, value_name = "TIME", alias = "duration", default_value = "10m")]
-    budget: String,
     /// Rounds at most
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
     /// Measure nothing and judge by this stored run (`last`, an id, a path); may be repeated
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["budget", "rounds", "measure", "measured"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "measured"])]
     run: Vec<String>,
     /// Exit with code 4 if a claim fails
     #[arg(long)]
@@ -45,9 +40,6 @@ pub struct Args {
     /// With --gate, exit with code 5 if a claim is undecided
     #[arg(long, requires = "gate")]
     strict: bool,
-    /// Aimed length of a trial's measured phase (20ms)
-    #[arg(long, value_name = "TIME")]
-    measure: Option<String>,
     #[command(flatten)]
     measured: MeasuredArgs,
     #[command(flatten)]
@@ -84,18 +76,16 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<Result<Results, u8>
         return stored(args, &files).map(Err);
     }
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.measured.worker.clone());
     if args.dry_run {
+        let runtimes = args.measured.runtimes();
         let plan = plan(args, &files, &runtimes)?;
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None)).map(Err);
     }
     prepare(&args.shown, args.measured.out.as_deref())?;
-    let (about, setup) = begun(words, runtimes)?;
-    let plan = plan(args, &files, &setup.runtimes)?;
-    let mut session = RunSession::begin(setup, &about, plan, args.measured.out.as_deref())?;
-    if measure(&mut session)? == Ending::Interrupted {
-        return interrupted(&session, RESUME, &args.measured.worker).map(Err);
-    }
+    let plan = |runtimes: &Runtimes| plan(args, &files, runtimes);
+    let Some(mut session) = args.measured.session(words, RESUME, plan)? else {
+        return Ok(Err(exit::INTERRUPTED));
+    };
     finish(&mut session, &args.shown).map(Ok)
 }
 
@@ -122,15 +112,9 @@ fn claims(name: &str) -> anyhow::Result<SuiteSource> {
 }
 
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let ask = Ask {
-        rounds: args.rounds,
-        measure_ns: duration("--measure", &args.measure)?,
-        ..args.measured.ask("--budget", &args.budget)?
-    };
+    let ask = Ask { rounds: args.rounds, ..args.measured.ask("judge")? };
     let machine = host::machine(&args.measured.cpus)?;
-    let rust = hopcost_probe::worker::mechanisms();
-    let facts = || runtimes.facts();
-    hopcost_plan::judging(&ask, files, &args.question, &rust, &facts, &machine).map_err(usage)
+    hopcost_plan::judging(&ask, files, &args.question, &runtimes.catalog(), &machine).map_err(usage)
 }
 
 /// Judges by stored runs, each by itself; what one leaves undecided another may decide.

@@ -48,8 +48,7 @@ fn suites() -> anyhow::Result<String> {
     let line = |&(name, source): &(&'static str, &str)| -> anyhow::Result<SuiteLine> {
         let suite = Some(SuiteSource::Shipped(name.to_owned()));
         let ask = Ask { suite, ..Ask::default() };
-        let rust = hopcost_probe::worker::mechanisms();
-        let plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine)?;
+        let plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine)?;
         Ok(SuiteLine {
             name,
             estimate_ns: runtimes.estimate_ns(&plan),

@@ -6,7 +6,6 @@ mod compare;
 mod compare_along;
 mod compare_anew;
 mod compare_args;
-mod compare_fleets;
 mod compare_runs;
 mod completions;
 mod doctor;
@@ -156,8 +155,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) if is_help(&error) => error.exit(),
         Err(error) => {
-            let line = help::as_typed(&one_line(&error), &words);
-            output::say(&format!("hopcost: {line}"));
+            output::say(&format!("hopcost: {}", one_line(&error)));
             return ExitCode::from(exit::USAGE);
         }
     };
@@ -193,8 +191,7 @@ pub fn main() -> ExitCode {
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // One line: the chain of causes, outermost first.
-            let line = help::as_typed(&format!("{error:#}"), &words);
-            output::say(&format!("hopcost: {line}"));
+            output::say(&format!("hopcost: {error:#}"));
             ExitCode::from(exit::code_of(&error))
         }
     }

@@ -6,49 +6,31 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::Mechanism;
-
-/// What the command line asks for.
-pub struct Asked<'a> {
-    pub selectors: &'a [String],
-    /// Its options, by the key of their axis.
-    pub axes: &'a BTreeMap<&'static str, Vec<String>>,
-    /// Whether a suite or `--mechanism` says which cases there are.
-    pub chosen: bool,
-}
-
-/// The same with what it means for workers.
-pub struct Own {
-    pub selectors: Vec<String>,
-    pub axes: BTreeMap<&'static str, Vec<String>>,
-}
+use hopcost_plan::Ask;
 
 /// Where no runtime is named, workers play what is asked for at both ends, or else everything
 /// that they have; each case after that of Rust which has the same mechanism or its carrier, so
 /// that there is something to compare it with.
-pub fn asked(asked: &Asked, workers: &[&Description], rust: &[Mechanism]) -> Own {
-    let mut own = Own { selectors: asked.selectors.to_vec(), axes: asked.axes.clone() };
-    let says = asked.selectors.iter().any(|selector| selector.contains("runtime="));
-    let is_named = asked.axes.get("runtime").is_some_and(|runtimes| !runtimes.is_empty());
+pub fn beside_rust(mut ask: Ask, workers: &[&Description], rust: &[Mechanism]) -> Ask {
+    let says = ask.selectors.iter().any(|selector| selector.contains("runtime="));
+    let is_named = ask.axes.get("runtime").is_some_and(|runtimes| !runtimes.is_empty());
     if workers.is_empty() || says || is_named {
-        return own;
+        return ask;
     }
-    if asked.chosen {
-        let runtimes = own.axes.entry("runtime").or_default();
+    if ask.suite.is_some() {
+        let runtimes = ask.axes.entry("runtime").or_default();
         runtimes.extend(workers.iter().map(|worker| worker.runtime.clone()));
-        return own;
+        return ask;
     }
-    own.selectors.clear();
+    let asked = std::mem::take(&mut ask.selectors);
     for worker in workers {
-        let all = || worker.mechanisms.iter().map(|mechanism| mechanism.name.clone()).collect();
-        let selectors: Vec<String> =
-            if asked.selectors.is_empty() { all() } else { asked.selectors.to_vec() };
-        for selector in &selectors {
-            let beside = in_rust(selector, worker, rust, asked.axes);
-            let all = beside.into_iter().chain([with(selector, "runtime", &worker.runtime)]);
-            own.selectors.extend(all);
+        let all = worker.mechanisms.iter().map(|mechanism| mechanism.name.clone()).collect();
+        for selector in if asked.is_empty() { &all } else { &asked } {
+            ask.selectors.extend(in_rust(selector, worker, rust, &ask.axes));
+            ask.selectors.push(with(selector, "runtime", &worker.runtime));
         }
     }
-    own
+    ask
 }
 
 /// The selector of what Rust has to compare a selector's one mechanism with.
@@ -113,8 +95,8 @@ mod tests {
         let selectors: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let payload = payload.iter().map(|size| (*size).to_owned()).collect();
         let axes = BTreeMap::from([("payload", payload)]);
-        let all = Asked { selectors: &selectors, axes: &axes, chosen: false };
-        asked(&all, &[&worker()], &hopcost_probe::worker::mechanisms()).selectors
+        let ask = Ask { selectors, axes, ..Ask::default() };
+        beside_rust(ask, &[&worker()], &hopcost_probe::worker::mechanisms()).selectors
     }
 
     #[test]

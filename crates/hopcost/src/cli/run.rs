@@ -19,9 +19,9 @@ use super::exit::{self, usage};
 use super::help;
 use super::input;
 use super::output;
-use super::own::{self, Asked, Own};
+use super::own;
 use super::peer::{self, AgentArgs, PeerArgs};
-use super::session::RunSession;
+use super::session::{RunSession, begun};
 use super::shown::{Printed, Shown};
 use super::{host, report};
 use crate::about;
@@ -43,17 +43,8 @@ pub struct Args {
     /// Run the suite's full variant, if it has one
     #[arg(long)]
     full: bool,
-    /// Mechanisms, names or globs
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    mechanism: Vec<String>,
-    /// Workloads (call, roundtrip, wake, stream)
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    workload: Vec<String>,
     #[command(flatten)]
     axes: AxisArgs,
-    /// A mechanism's own parameter (nodelay=on,off)
-    #[arg(long, value_name = "KEY=LIST")]
-    parameter: Vec<String>,
     /// The case that multiples refer to
     #[arg(long, value_name = "CASE")]
     baseline: Option<String>,
@@ -63,24 +54,11 @@ pub struct Args {
     /// More rounds for cases whose interval is wider than this to either side (2%)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until: Option<f64>,
-    /// Time for all of it (75s, 2m)
-    #[arg(long, value_name = "TIME", alias = "duration")]
-    budget: Option<String>,
-    /// Aimed length of a trial's measured phase (50ms)
-    #[arg(long, value_name = "TIME")]
-    measure: Option<String>,
     /// Operations per trial with two ends (streams: maximum messages per flow)
     #[arg(long, value_name = "N")]
     operations: Option<u64>,
-    /// Seed of the order of the rounds
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// CPUs: the caller's and the callee's
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    cpus: Vec<u32>,
-    /// Where to store the run
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    measured: MeasuredArgs,
     /// A name to store with runs that belong together
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
@@ -96,10 +74,6 @@ pub struct Args {
     /// Print the plan with what is skipped and why, and measure nothing
     #[arg(long, conflicts_with_all = ["html", "plots"])]
     dry_run: bool,
-    /// Use an additional worker executable (workers/PROTOCOL.md); each case
-    /// stands beside Rust's, unless cases or --runtime name the runtimes
-    #[arg(long, value_name = "PATH")]
-    worker: Vec<PathBuf>,
     /// A program that plays the worker inside this binary, for tests
     #[arg(long, value_name = "PATH", hide = true)]
     stand_in: Option<PathBuf>,
@@ -107,20 +81,9 @@ pub struct Args {
 
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
-    let others = ["selectors", "suite", "full", "mechanism", "workload", "parameter", "baseline"];
-    let how = [
-        "rounds",
-        "until",
-        "budget",
-        "measure",
-        "operations",
-        "seed",
-        "cpus",
-        "out",
-        "group",
-        "dry_run",
-    ];
-    others.into_iter().chain(AXES.iter().map(|axis| axis.key)).chain(how)
+    let others = "selectors suite full baseline rounds until budget measure operations seed cpus out \
+                  group dry_run";
+    others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
 
 /// The options that give values on the axes of a case, made from their table; by key.
@@ -155,17 +118,24 @@ impl clap::FromArgMatches for AxisArgs {
     }
 }
 
-/// How a question is measured: the options that the commands which ask one share.
+/// How long and where something is measured: the options that the commands which measure share.
 #[derive(clap::Args, Default)]
 #[group(id = "measured")]
 pub(super) struct MeasuredArgs {
+    /// Time for all of it (75s, 2m); what answers a question ends when it is answered
+    #[arg(long, value_name = "TIME", alias = "duration")]
+    pub budget: Option<String>,
+    /// Aimed length of a trial's measured phase (50ms; 20ms where a question is answered)
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<String>,
     /// Seed of the order of the rounds
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// CPUs: the caller's and the callee's
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub cpus: Vec<u32>,
-    /// Use an additional worker executable (workers/PROTOCOL.md)
+    /// Use an additional worker executable (workers/PROTOCOL.md); `run` puts its cases beside Rust's,
+    /// unless cases or --runtime name the runtimes
     #[arg(long, value_name = "PATH")]
     pub worker: Vec<PathBuf>,
     /// Where to store the run
@@ -174,14 +144,51 @@ pub(super) struct MeasuredArgs {
 }
 
 impl MeasuredArgs {
-    /// What is asked of the planner by them, and by a budget.
-    pub fn ask(&self, option: &str, budget: &str) -> anyhow::Result<Ask> {
+    /// The runtimes with the workers that are named.
+    pub fn runtimes(&self) -> Runtimes {
+        Runtimes::new(self.worker.clone())
+    }
+
+    /// What is asked of the planner by them, and by the budget of a command that has one by default.
+    pub fn ask(&self, command: &str) -> anyhow::Result<Ask> {
+        let default = help::budget(command).map(str::to_owned);
         Ok(Ask {
-            budget_ns: duration(option, &Some(budget.to_owned()))?,
+            budget_ns: duration("--budget", &self.budget.clone().or(default))?,
+            measure_ns: duration("--measure", &self.measure)?,
             seed: self.seed.unwrap_or_else(|| about::random() >> 32),
             cpus: self.cpus.clone(),
             ..Ask::default()
         })
+    }
+
+    /// Plans and measures; `None` after an interrupt, of which `again` is the command that follows. The
+    /// run stores the words of the command line.
+    pub fn session(
+        &self,
+        words: &[OsString],
+        again: &str,
+        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
+    ) -> anyhow::Result<Option<RunSession>> {
+        self.session_in(words, again, self.out.as_deref(), plan)
+    }
+
+    /// The same with the file of the run.
+    pub fn session_in(
+        &self,
+        words: &[OsString],
+        again: &str,
+        out: Option<&Path>,
+        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
+    ) -> anyhow::Result<Option<RunSession>> {
+        let (about, setup) = begun(words, self.runtimes())?;
+        let plan = plan(&setup.runtimes)?;
+        let mut session = RunSession::begin(setup, &about, plan, out)?;
+        if measure(&mut session)? == Ending::Interrupted {
+            let workers = if again == RESUME { &self.worker[..] } else { &[] };
+            interrupted(&session, again, workers)?;
+            return Ok(None);
+        }
+        Ok(Some(session))
     }
 }
 
@@ -210,14 +217,15 @@ pub(super) fn interrupted(
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone());
-    let budget = duration("--budget", &args.budget)?.map(Duration::from_nanos);
+    let MeasuredArgs { budget, cpus, worker, out, .. } = &args.measured;
+    let runtimes = args.measured.runtimes();
+    let budget = duration("--budget", budget)?.map(Duration::from_nanos);
     if args.dry_run {
-        let peer = args.peer.greet("dry-run", &args.cpus, budget)?;
+        let peer = args.peer.greet("dry-run", cpus, budget)?;
         let plan = plan(args, &runtimes, peer.as_ref())?;
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
-    prepare(&args.shown, args.out.as_deref())?;
+    prepare(&args.shown, out.as_deref())?;
     let (mut session, lease) = match &args.resume {
         Some(spec) => {
             RunSession::resume(spec, program(args)?, runtimes, (&args.peer, &args.agent))?
@@ -227,9 +235,9 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             let about = about::run(argv.collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
             let (mut setup, lease) = args.agent.begin(setup)?;
-            setup.peer = args.peer.greet(&about.id, &args.cpus, budget)?;
+            setup.peer = args.peer.greet(&about.id, cpus, budget)?;
             let plan = plan(args, &setup.runtimes, setup.peer.as_ref())?;
-            (RunSession::begin(setup, &about, plan, args.out.as_deref())?, lease)
+            (RunSession::begin(setup, &about, plan, out.as_deref())?, lease)
         }
     };
     let ending = measure(&mut session)?;
@@ -251,7 +259,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         return Ok(exit::ERROR);
     }
     if ending == Ending::Interrupted {
-        let code = interrupted(&session, RESUME, &args.worker)?;
+        let code = interrupted(&session, RESUME, worker)?;
         if session.kept().is_ok_and(|(_, kept)| kept > 0) {
             finish(&mut session, &args.shown)?;
         }
@@ -339,31 +347,23 @@ const PAIR: &str = "pair";
 
 /// Resolves the command line into a plan.
 fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result<Plan> {
-    let own = of_own_workers(args, runtimes)?;
-    let names_none =
-        args.selectors.is_empty() && args.mechanism.is_empty() && args.workload.is_empty();
-    let of_pair = (peer.is_some() && names_none).then_some(PAIR);
+    let of_pair = (peer.is_some() && args.selectors.is_empty()).then_some(PAIR);
+    let cpus = &args.measured.cpus;
     let ask = Ask {
         suite: args.suite.as_deref().or(of_pair).map(suite).transpose()?,
         full: args.full,
-        selectors: own.selectors,
-        mechanism: args.mechanism.clone(),
-        workload: args.workload.clone(),
-        axes: own.axes,
-        parameters: args.parameter.clone(),
+        selectors: args.selectors.clone(),
+        axes: args.axes.0.clone(),
         rounds: args.rounds,
         until: args.until,
-        budget_ns: duration("--budget", &args.budget)?,
-        measure_ns: duration("--measure", &args.measure)?,
         operations: args.operations,
-        seed: args.seed.unwrap_or_else(|| about::random() >> 32),
-        cpus: args.cpus.clone(),
         baseline: args.baseline.clone(),
+        ..args.measured.ask("run")?
     };
-    let here = if peer.is_some() { &args.cpus[..args.cpus.len().min(1)] } else { &args.cpus[..] };
+    let ask = beside_rust(ask, &args.measured.worker, runtimes)?;
+    let here = if peer.is_some() { &cpus[..cpus.len().min(1)] } else { &cpus[..] };
     let machine = Machine { peer_cpu: peer.map(|peer| peer.far.cpu), ..host::machine(here)? };
-    let rust = hopcost_probe::worker::mechanisms();
-    let mut plan = hopcost_plan::plan(&ask, rust, &|| runtimes.facts(), &machine).map_err(usage)?;
+    let mut plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine).map_err(usage)?;
     if let Some(peer) = peer {
         peer::settle(&mut plan, peer)?;
         if !plan.cases.iter().filter_map(|of| of.known()).any(|of| of.boundary == Boundary::Host) {
@@ -377,20 +377,15 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     Ok(plan)
 }
 
-/// What the command line asks of the workers that it names.
-fn of_own_workers(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Own> {
+/// The same with what it means for the workers that are named.
+fn beside_rust(ask: Ask, paths: &[PathBuf], runtimes: &Runtimes) -> anyhow::Result<Ask> {
     let mut workers = Vec::new();
-    for (path, found) in args.worker.iter().zip(runtimes.named()) {
+    for (path, found) in paths.iter().zip(runtimes.named()) {
         let ready = found.state.as_ref();
         let ready = ready.map_err(|why| usage(format!("worker {}: {why}", path.display())))?;
         workers.push(&ready.description);
     }
-    let asked = Asked {
-        selectors: &args.selectors,
-        axes: &args.axes.0,
-        chosen: args.suite.is_some() || !args.mechanism.is_empty(),
-    };
-    Ok(own::asked(&asked, &workers, &hopcost_probe::worker::mechanisms()))
+    Ok(own::beside_rust(ask, &workers, &hopcost_probe::worker::mechanisms()))
 }
 
 /// A share from `2%` or `0.5%`.

@@ -81,12 +81,11 @@ impl RunSession {
         same_build(&raw)?;
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
-        let rust = hopcost_probe::worker::mechanisms();
         let (mut setup, lease) = agent.begin(setup)?;
         setup.peer = peer.greet_again(&raw.about.id, &raw.plan, &raw.host_before)?;
         let peer_cpu = setup.peer.as_ref().map(|peer| peer.far.cpu);
         let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
-        hopcost_plan::check_resumed(&raw.plan, rust, &|| setup.runtimes.facts(), &machine)
+        hopcost_plan::check_resumed(&raw.plan, &setup.runtimes.catalog(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
         let yardsticks = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks);
         run::ensure_descriptors_for(&raw.plan, &yardsticks).map_err(usage)?;

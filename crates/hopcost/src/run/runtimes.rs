@@ -13,7 +13,7 @@ use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
-use hopcost_plan::{Expected, RuntimeFacts};
+use hopcost_plan::{Catalog, Expected, RuntimeFacts};
 use hopcost_probe::sys;
 
 use super::search::{self, Candidate};
@@ -149,6 +149,11 @@ impl Runtimes {
         let foreign = foreign(plan).into_iter();
         let foreign = foreign.filter_map(|runtime| self.description(runtime).cloned());
         std::iter::once(rust).chain(foreign).collect()
+    }
+
+    /// Everything that can be asked for.
+    pub fn catalog(&self) -> Catalog<'_> {
+        Catalog::new(hopcost_probe::worker::mechanisms(), || self.facts())
     }
 
     /// How long a plan takes, about (`hopcost_plan::estimate_ns`).

@@ -1,5 +1,4 @@
 //! Mechanisms and machines to plan with, without the probe crate.
-#![allow(missing_docs)]
 
 pub mod runtimes;
 
@@ -11,7 +10,9 @@ use hopcost_model::mechanism::{
 };
 use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
-use hopcost_plan::{Ask, Machine, PlanError};
+use hopcost_plan::{Ask, Catalog, Machine, PlanError, RuntimeFacts, SuiteSource};
+
+pub const SECOND: u64 = 1_000_000_000;
 
 const ONE: PerOperation = PerOperation::Exactly(1.0);
 
@@ -19,7 +20,7 @@ const fn wait(wait: WaitKind) -> WaitFacts {
     WaitFacts { wait, system_calls: ONE, switches_one_cpu: ONE, switches_two_cpus: ONE }
 }
 
-const BLOCKING: &[WaitFacts] = &[
+const WAITS: &[WaitFacts] = &[
     wait(WaitKind::Block),
     wait(WaitKind::Spin),
     wait(WaitKind::Yield),
@@ -27,161 +28,134 @@ const BLOCKING: &[WaitFacts] = &[
 ];
 const BLOCK: &[WaitFacts] = &[wait(WaitKind::Block)];
 const SPINNING: &[WaitFacts] = &[wait(WaitKind::Spin), wait(WaitKind::Yield)];
-const ANY: &[Boundary] = &[Boundary::Thread, Boundary::Process];
 const THREAD: &[Boundary] = &[Boundary::Thread];
 const CROSSING: &[Boundary] =
     &[Boundary::Process, Boundary::Thread, Boundary::Namespace, Boundary::Host];
-const CARRIED: Payload = Payload::Bytes { min: 1, max: 65_507, default: 64 };
-const BARE: Payload = Payload::Bytes { min: 0, max: 1 << 20, default: 0 };
 
-fn yes() -> Result<(), String> {
-    Ok(())
+const fn bytes(min: u32, max: u32, default: u32) -> Payload {
+    Payload::Bytes { min, max, default }
 }
-fn no() -> Result<(), String> {
-    Err("mq_open: function not\nimplemented".to_owned())
-}
-
-const fn facts(name: &'static str, shape: Shape) -> Facts {
-    Facts {
-        name,
-        family: "test",
-        shape,
-        workloads: &[Workload::Roundtrip, Workload::Wake, Workload::Load],
-        boundaries: ANY,
-        waits: BLOCKING,
-        payload: CARRIED,
-        available: yes,
-        ..Facts::BASE
-    }
-}
-const fn call(name: &'static str) -> Facts {
-    Facts {
-        workloads: &[Workload::Call],
-        boundaries: &[Boundary::Inline],
-        waits: &[],
-        payload: Payload::None,
-        ..facts(name, Shape::Call)
-    }
-}
-const fn notifier(name: &'static str) -> Facts {
-    Facts { payload: BARE, ..facts(name, Shape::Notifier) }
-}
-const fn channel(name: &'static str) -> Facts {
-    facts(name, Shape::Channel)
-}
+const CALL: Facts = Facts {
+    shape: Shape::Call,
+    workloads: &[Workload::Call],
+    boundaries: &[Boundary::Inline],
+    ..Facts::BASE
+};
+const CHANNEL: Facts = Facts {
+    workloads: &[Workload::Roundtrip, Workload::Wake, Workload::Load],
+    boundaries: &[Boundary::Thread, Boundary::Process],
+    waits: WAITS,
+    payload: bytes(1, 65_507, 64),
+    ..Facts::BASE
+};
+const NOTIFIER: Facts = Facts { shape: Shape::Notifier, payload: bytes(0, 1 << 20, 0), ..CHANNEL };
+const STREAM: Facts = Facts {
+    workloads: &[Workload::Stream],
+    waits: BLOCK,
+    payload: bytes(8, 16 << 20, 32_768),
+    ..CHANNEL
+};
 const OFF: &[&str] = &["off", "on"];
-const NODELAY: Parameter = Parameter { name: "nodelay", values: OFF, default: "off", about: "" };
-const SETUP: Parameter =
-    Parameter { name: "setup", values: &["plain", "deferred"], default: "plain", about: "" };
-const ANSWER: Parameter =
-    Parameter { name: "answer", values: &["thread", "handler"], default: "thread", about: "" };
-const REPLY: Parameter = Parameter { name: "reply", values: OFF, default: "off", about: "" };
-const MORE: Parameter = Parameter { name: "more", values: OFF, default: "off", about: "" };
+const NODELAY: Parameter = parameter("nodelay", OFF);
+const TCP_STREAM: Facts = Facts { boundaries: CROSSING, parameters: &[NODELAY], ..STREAM };
+const ENGINE: Facts = Facts {
+    hidden: true,
+    workloads: &[Workload::Call, Workload::Roundtrip],
+    boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Inline],
+    payload: bytes(0, 1 << 20, 0),
+    ..CHANNEL
+};
 
-const fn stream(name: &'static str) -> Facts {
-    Facts {
-        workloads: &[Workload::Stream],
-        waits: BLOCK,
-        payload: Payload::Bytes { min: 8, max: 16 << 20, default: 32_768 },
-        ..facts(name, Shape::Channel)
-    }
+const fn parameter(name: &'static str, values: &'static [&'static str]) -> Parameter {
+    Parameter { name, values, default: values[0], about: "" }
 }
-const fn tcp_stream(name: &'static str) -> Facts {
-    Facts { boundaries: CROSSING, parameters: &[NODELAY], ..stream(name) }
+
+const fn engine(form: &'static str, fits: fn(Option<&str>) -> bool) -> Facts {
+    Facts { argument: Some(Argument { form, fits }), ..ENGINE }
 }
-const fn engine(name: &'static str, form: &'static str, fits: fn(Option<&str>) -> bool) -> Facts {
-    Facts { argument: Some(Argument { form, fits }), ..hidden(name) }
-}
-const fn hidden(name: &'static str) -> Facts {
-    Facts {
-        hidden: true,
-        workloads: &[Workload::Call, Workload::Roundtrip],
-        boundaries: &[Boundary::Process, Boundary::Thread, Boundary::Inline],
-        payload: BARE,
-        ..facts(name, Shape::Channel)
+
+fn deferred(case: &Case) -> Result<(), String> {
+    match case.parameter("setup") {
+        Some("deferred") => Err("io_uring_setup: invalid argument".to_owned()),
+        _ => Ok(()),
     }
 }
 
-static ALL: &[Facts] = &[
-    call("call-inline"),
-    call("call"),
-    call("call-indirect"),
-    call("atomic-rmw"),
-    call("mutex-uncontended"),
-    Facts {
-        payload: Payload::Bytes { min: 0, max: 4096, default: 44 },
-        parameters: &[REPLY],
-        ..call("ring-inline")
-    },
-    call("coroutine-switch"),
-    call("thread-start"),
-    Facts { payload: CARRIED, ..call("udp-send") },
-    call("vdso-clock"),
-    call("syscall"),
-    call("sched-yield"),
-    Facts { payload: Payload::Bytes { min: 1, max: 65_536, default: 64 }, ..call("pipe-inline") },
-    Facts { waits: SPINNING, ..notifier("flag") },
-    notifier("futex"),
-    notifier("semaphore"),
-    Facts { waits: BLOCK, ..notifier("condvar") },
-    notifier("eventfd"),
-    Facts { waits: BLOCK, ..notifier("signal") },
-    Facts { waits: BLOCK, ..notifier("uring-msg") },
-    Facts { boundaries: THREAD, waits: BLOCK, ..notifier("park") },
-    Facts { senders: Senders::Several { share: "the pipe", whole_bytes: 4096 }, ..channel("pipe") },
-    channel("fifo"),
-    channel("socketpair"),
-    channel("unix-stream"),
-    channel("unix-dgram"),
-    channel("unix-seqpacket"),
-    Facts {
-        parameters: &[
-            Parameter { name: "nodelay", values: &["on", "off"], default: "on", about: "" },
-            Parameter {
-                name: "congestion",
-                values: &["cubic", "reno"],
-                default: "cubic",
-                about: "",
-            },
-        ],
-        boundaries: CROSSING,
-        ..channel("tcp")
-    },
-    Facts { boundaries: CROSSING, ..channel("udp") },
-    Facts { boundaries: CROSSING, ..channel("websocket") },
-    Facts { waits: BLOCK, parameters: &[ANSWER], ..channel("websocket-threaded") },
-    Facts { available: no, ..channel("posix-mq") },
-    channel("sysv-msg"),
-    Facts { payload: BARE, ..channel("shm-ring") },
-    Facts { boundaries: THREAD, ..channel("channel-std") },
-    Facts { boundaries: THREAD, ..channel("channel-crossbeam") },
-    Facts { parameters: &[NODELAY, MORE], ..tcp_stream("tcp-send") },
-    tcp_stream("tcp-sendmsg"),
-    tcp_stream("tcp-zerocopy"),
-    tcp_stream("tcp-gather"),
-    tcp_stream("tcp-writev"),
-    Facts {
-        parameters: &[NODELAY, SETUP],
-        available_as: |case| match case.parameter("setup") {
-            Some("deferred") => Err("io_uring_setup: invalid argument".to_owned()),
-            _ => Ok(()),
+/// Mechanisms that have the same facts, by their names.
+const ALL: &[(&str, Facts)] = &[
+    ("call-inline call call-indirect atomic-rmw mutex-uncontended", CALL),
+    (
+        "ring-inline",
+        Facts { payload: bytes(0, 4096, 44), parameters: &[parameter("reply", OFF)], ..CALL },
+    ),
+    ("coroutine-switch thread-start", CALL),
+    ("udp-send", Facts { payload: bytes(1, 65_507, 64), ..CALL }),
+    ("vdso-clock syscall sched-yield", CALL),
+    ("pipe-inline", Facts { payload: bytes(1, 65_536, 64), ..CALL }),
+    ("flag", Facts { waits: SPINNING, ..NOTIFIER }),
+    ("futex semaphore", NOTIFIER),
+    ("condvar", Facts { waits: BLOCK, ..NOTIFIER }),
+    ("eventfd", NOTIFIER),
+    ("signal uring-msg", Facts { waits: BLOCK, ..NOTIFIER }),
+    ("park", Facts { boundaries: THREAD, waits: BLOCK, ..NOTIFIER }),
+    (
+        "pipe",
+        Facts { senders: Senders::Several { share: "the pipe", whole_bytes: 4096 }, ..CHANNEL },
+    ),
+    ("fifo socketpair unix-stream unix-dgram unix-seqpacket", CHANNEL),
+    (
+        "tcp",
+        Facts {
+            parameters: &[
+                parameter("nodelay", &["on", "off"]),
+                parameter("congestion", &["cubic", "reno"]),
+            ],
+            boundaries: CROSSING,
+            ..CHANNEL
         },
-        ..tcp_stream("tcp-uring")
-    },
-    tcp_stream("tcp-uring-zc"),
-    Facts { keeps_buffers: true, ..tcp_stream("tcp-vmsplice") },
-    Facts { keeps_buffers: true, ..tcp_stream("tcp-sendfile") },
-    Facts { keeps_buffers: true, ..stream("vm-readv") },
-    stream("shm-stream"),
-    stream("unix-sendmsg"),
-    engine("null", "null", |argument| argument.is_none()),
-    engine("sleep", "sleep:1ms", |argument| argument.is_some_and(|t| parse_duration_ns(t).is_ok())),
-    engine("spin", "spin:1000", |argument| argument.is_some_and(|n| n.parse::<u64>().is_ok())),
-    engine("replay", "replay:FILE", |argument| argument.is_some_and(|file| !file.is_empty())),
+    ),
+    ("udp websocket", Facts { boundaries: CROSSING, ..CHANNEL }),
+    (
+        "websocket-threaded",
+        Facts {
+            waits: BLOCK,
+            parameters: &[parameter("answer", &["thread", "handler"])],
+            ..CHANNEL
+        },
+    ),
+    (
+        "posix-mq",
+        Facts { available: || Err("mq_open: function not\nimplemented".to_owned()), ..CHANNEL },
+    ),
+    ("sysv-msg", CHANNEL),
+    ("shm-ring", Facts { payload: bytes(0, 1 << 20, 0), ..CHANNEL }),
+    ("channel-std channel-crossbeam", Facts { boundaries: THREAD, ..CHANNEL }),
+    ("tcp-send", Facts { parameters: &[NODELAY, parameter("more", OFF)], ..TCP_STREAM }),
+    ("tcp-sendmsg tcp-zerocopy tcp-gather tcp-writev", TCP_STREAM),
+    (
+        "tcp-uring",
+        Facts {
+            parameters: &[NODELAY, parameter("setup", &["plain", "deferred"])],
+            available_as: deferred,
+            ..TCP_STREAM
+        },
+    ),
+    ("tcp-uring-zc", TCP_STREAM),
+    ("tcp-vmsplice tcp-sendfile", Facts { keeps_buffers: true, ..TCP_STREAM }),
+    ("vm-readv", Facts { keeps_buffers: true, ..STREAM }),
+    ("shm-stream unix-sendmsg", STREAM),
+    ("null", engine("null", |argument| argument.is_none())),
+    ("sleep", engine("sleep:1ms", |text| text.is_some_and(|t| parse_duration_ns(t).is_ok()))),
+    ("spin", engine("spin:1000", |text| text.is_some_and(|n| n.parse::<u64>().is_ok()))),
+    ("replay", engine("replay:FILE", |text| text.is_some_and(|file| !file.is_empty()))),
 ];
 
 pub fn mechanisms() -> Vec<Mechanism> {
-    ALL.iter().map(Mechanism::of).collect()
+    let of = |(names, facts): &(&'static str, Facts)| {
+        let one = |name| Mechanism::of(&Facts { name, ..*facts });
+        names.split(' ').map(one).collect::<Vec<_>>()
+    };
+    ALL.iter().flat_map(of).collect()
 }
 
 /// Two CPUs, as the machine that this was written on.
@@ -192,15 +166,10 @@ pub fn two() -> Machine {
         cross: Some(Placement::SameLlc),
         asked: None,
         peer_cpu: None,
-        dma_latency: yes,
-        namespaces: yes,
+        dma_latency: || Ok(()),
+        namespaces: || Ok(()),
         one_way: |_, _| Ok(()),
     }
-}
-/// The same where a plain user may do neither.
-pub fn unprivileged() -> Machine {
-    let denied = || Err("permission\ndenied".to_owned());
-    Machine { dma_latency: denied, namespaces: denied, ..two() }
 }
 /// A container with one CPU.
 pub fn one() -> Machine {
@@ -208,20 +177,9 @@ pub fn one() -> Machine {
 }
 /// Two sockets with hardware threads.
 pub fn big() -> Machine {
-    Machine {
-        allowed_cpus: (0..64).collect(),
-        pairs: BTreeMap::from([
-            (Placement::Smt, (0, 32)),
-            (Placement::SameLlc, (0, 1)),
-            (Placement::CrossNode, (0, 16)),
-        ]),
-        cross: Some(Placement::SameLlc),
-        asked: None,
-        peer_cpu: None,
-        dma_latency: yes,
-        namespaces: yes,
-        one_way: |_, _| Ok(()),
-    }
+    let pairs =
+        [(Placement::Smt, (0, 32)), (Placement::SameLlc, (0, 1)), (Placement::CrossNode, (0, 16))];
+    Machine { allowed_cpus: (0..64).collect(), pairs: pairs.into(), ..two() }
 }
 
 pub fn ask(selectors: &[&str]) -> Ask {
@@ -231,20 +189,44 @@ pub fn ask(selectors: &[&str]) -> Ask {
 pub fn on<const N: usize>(axes: [(&'static str, &str); N], ask: Ask) -> Ask {
     Ask { axes: axes.map(|(axis, text)| (axis, strings(&[text]))).into(), ..ask }
 }
+pub fn shipped(name: &str) -> Ask {
+    Ask { suite: Some(SuiteSource::Shipped(name.into())), ..ask(&[]) }
+}
+pub fn file(text: &str) -> Ask {
+    Ask { suite: Some(SuiteSource::Text { file: "my.toml".into(), text: text.into() }), ..ask(&[]) }
+}
 pub fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
 }
 pub fn planned(ask: &Ask) -> Result<Plan, PlanError> {
-    hopcost_plan::plan(ask, mechanisms(), &Vec::new, &two())
+    planned_on(&two(), ask)
 }
-pub fn planned_on(machine: &Machine, selectors: &[&str]) -> Plan {
-    hopcost_plan::plan(&ask(selectors), mechanisms(), &Vec::new, machine).unwrap()
+pub fn planned_on(machine: &Machine, ask: &Ask) -> Result<Plan, PlanError> {
+    hopcost_plan::plan(ask, &Catalog::new(mechanisms(), Vec::new), machine)
+}
+pub fn planned_beside(
+    workers: impl Fn() -> Vec<RuntimeFacts>,
+    ask: &Ask,
+) -> Result<Plan, PlanError> {
+    hopcost_plan::plan(ask, &Catalog::new(mechanisms(), workers), &two())
 }
 pub fn cases(plan: &Plan) -> Vec<Case> {
     plan.cases.iter().map(|case| case.case.clone().unwrap()).collect()
 }
 pub fn ids(plan: &Plan) -> Vec<String> {
     plan.cases.iter().map(|case| case.id()).collect()
+}
+pub fn skips(plan: &Plan) -> Vec<Option<&str>> {
+    plan.cases.iter().map(|case| case.skip.as_deref()).collect()
+}
+/// Every case selects exactly itself.
+pub fn select_themselves(plan: &Plan, planned: impl Fn(&Ask) -> Result<Plan, PlanError>) {
+    for case in &plan.cases {
+        let parsed: Case = case.case.clone().unwrap();
+        assert_eq!(parsed.to_string(), &*case.id());
+        let again = planned(&ask(&[&case.id()])).unwrap();
+        assert_eq!(&again.cases, std::slice::from_ref(case));
+    }
 }
 /// The error's line, checked to be one.
 pub fn error(ask: &Ask) -> String {

@@ -5,7 +5,7 @@ use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::Stamp;
-use hopcost_plan::{Ask, Machine};
+use hopcost_plan::{Ask, Catalog, Machine};
 use hopcost_probe::mechanism;
 
 use crate::run::runtimes::Ready;
@@ -69,8 +69,8 @@ impl Bench<'_> {
     pub fn plan(&self, mechanism: &Mechanism) -> Result<Plan, String> {
         let itself = || vec![Ready::facts(self.runtime, Ok(self.ready))];
         let ask = Ask { selectors: selectors(mechanism, self.runtime), ..Ask::default() };
-        let rust = hopcost_probe::worker::mechanisms();
-        let plan = hopcost_plan::plan(&ask, rust, &itself, self.machine);
+        let catalog = Catalog::new(hopcost_probe::worker::mechanisms(), itself);
+        let plan = hopcost_plan::plan(&ask, &catalog, self.machine);
         plan.map_err(|error| error.to_string())
     }
 

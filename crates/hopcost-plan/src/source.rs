@@ -1,4 +1,4 @@
-//! Values of a suite file, each refused with its place if it is of another kind.
+//! Values of a TOML file, each refused with its place if it is of another kind.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Source {
             Some(key) => {
                 let mut message = unknown("key", key.get_ref(), known);
                 if path == "cases." && !message.contains("did you mean") {
-                    message.push_str("; a mechanism's own go into `parameters`");
+                    message.push_str("; a mechanism's own go into `select`");
                 }
                 Err(self.at(key.span().start, path.trim_end_matches('.')).error(message))
             }
@@ -120,46 +120,50 @@ impl Source {
         }
     }
 
-    pub fn whole(
+    /// A number in a table, if it is there.
+    pub fn number(
         &self,
         table: &DeTable,
         path: &str,
         key: &str,
-        range: std::ops::RangeInclusive<u64>,
+        Range(unit, low, high): Range,
     ) -> Result<Option<u64>, PlanError> {
         let Some(value) = table.get(key) else { return Ok(None) };
-        let (low, high) = (range.start(), range.end());
-        let number = match value.get_ref() {
-            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
-            _ => None,
-        };
-        number.filter(|n| range.contains(n)).map(Some).ok_or_else(|| {
-            let message = format!("want a whole number from {low} to {high}, without quotes");
-            self.of(value, &format!("{path}{key}")).error(message)
-        })
-    }
-
-    pub fn duration(
-        &self,
-        table: &DeTable,
-        path: &str,
-        key: &str,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Result<Option<u64>, PlanError> {
-        let Some(value) = table.get(key) else { return Ok(None) };
-        let key = format!("{path}{key}");
-        let DeValue::String(text) = value.get_ref() else {
-            let message = wrong("a duration in quotes (\"50ms\")", value.get_ref());
-            return Err(self.of(value, &key).error(message));
-        };
-        let origin = self.of(value, &key);
-        let ns = parse_duration_ns(text).map_err(|e| origin.error(plain(&e.to_string())))?;
-        if !range.contains(&ns) {
-            let (low, high) = (*range.start() as f64 / 1e6, *range.end() as f64 / 1e6);
-            return Err(origin.error(format!("{} is not between {low} and {high} ms", quote(text))));
+        let origin = self.of(value, &format!("{path}{key}"));
+        let fits = |number: &u64| (low..=high).contains(number);
+        match (unit, value.get_ref()) {
+            (Unit::Time, DeValue::String(text)) => {
+                let ns =
+                    parse_duration_ns(text).map_err(|e| origin.error(plain(&e.to_string())))?;
+                let (low, high) = (low as f64 / 1e6, high as f64 / 1e6);
+                let message = || format!("{} is not between {low} and {high} ms", quote(text));
+                Some(ns).filter(fits).map(Some).ok_or_else(|| origin.error(message()))
+            }
+            (Unit::Time, other) => {
+                Err(origin.error(wrong("a duration in quotes (\"50ms\")", other)))
+            }
+            (Unit::Count, other) => {
+                let number = match other {
+                    DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+                    _ => None,
+                };
+                let message =
+                    || format!("want a whole number from {low} to {high}, without quotes");
+                number.filter(fits).map(Some).ok_or_else(|| origin.error(message()))
+            }
         }
-        Ok(Some(ns))
     }
+}
+
+/// A unit of numbers, the least and the greatest.
+#[derive(Clone, Copy)]
+pub(crate) struct Range(pub Unit, pub u64, pub u64);
+
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Count,
+    /// In nanoseconds, written as a duration.
+    Time,
 }
 
 /// Every key and every item of a list below a table, with the path of its key, in the order of

@@ -1,0 +1,398 @@
+//! Plans that answer a question: a comparison, advice, an explanation, a verdict on claims.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcost_model::axis::{AXES, Axis, Kind};
+use hopcost_model::case::{Case, Role, Runtime, WaitKind, Workload};
+use hopcost_model::group::distinct;
+use hopcost_model::plan::{
+    ClaimsPlan, ComparisonPlan, ExplanationPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
+};
+use hopcost_model::results::AdviceRequest;
+
+use crate::ask::{Ask, Selector, SuiteSource};
+use crate::catalog::Catalog;
+use crate::claims::{Check, Claims, Quantity, level, parsed};
+use crate::error::{Origin, PlanError, unknown};
+use crate::machine::Machine;
+use crate::resolve::plan;
+use crate::time::{fitted, trial_ns};
+use crate::values::read_all;
+
+/// Aimed length of a trial's measured phase where nobody says: more rounds decide more than longer
+/// trials, and a short trial has its neighbours nearer in time.
+const MEASURE_NS: u64 = 20_000_000;
+
+/// The same question with short trials.
+fn short(ask: &Ask) -> Ask {
+    Ask { measure_ns: Some(ask.measure_ns.unwrap_or(MEASURE_NS)), ..ask.clone() }
+}
+
+fn measured(case: Case) -> PlannedCase {
+    PlannedCase { case: Ok(case), skip: None }
+}
+
+/// Blocks where there is no budget to give their number.
+const BLOCKS_DEFAULT: u32 = 72;
+/// Blocks of one comparison at most.
+const BLOCKS_MAX: u64 = 1_000;
+/// Cases that an error names.
+const NAMED_MAX: usize = 4;
+
+/// Resolves a comparison: the first selector's case is the baseline, which stands in the plan twice, and
+/// each selector selects one case.
+///
+/// # Errors
+/// Everything wrong with the question, and what this machine cannot do.
+pub fn comparison(
+    ask: &Ask,
+    compared: ComparisonPlan,
+    catalog: &Catalog,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let ask = short(ask);
+    let of = |selectors: Vec<String>| plan(&Ask { selectors, ..ask.clone() }, catalog, machine);
+    let cases = ask.selectors.iter().map(|selector| only(selector, &of(vec![selector.clone()])?));
+    let mut cases: Vec<Case> = cases.collect::<Result<_, _>>()?;
+    let whole = of(ask.selectors.clone())?;
+    let Some(baseline) = cases.first().cloned() else { return Ok(whole) };
+    cases.insert(1, baseline);
+    let block_ns = cases.iter().map(|case| trial_ns(&whole.trial, case, &[])).sum::<u64>();
+    let blocks = ask.budget_ns.map_or(u64::from(BLOCKS_DEFAULT), |budget_ns| {
+        budget_ns / (block_ns * u64::from(ROUNDS_A_BLOCK)).max(1)
+    });
+    let blocks = blocks.clamp(1, BLOCKS_MAX) as u32;
+    Ok(Plan {
+        suite: "comparison".to_owned(),
+        rounds: ROUNDS_A_BLOCK * blocks,
+        baseline: None,
+        cases: cases.into_iter().map(measured).collect(),
+        comparison: Some(compared),
+        ..whole
+    })
+}
+
+/// The one case that a selector selects and that can be measured here.
+fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
+    let origin = Origin::selector(selector);
+    let live: Vec<&Case> = plan.live_cases().collect();
+    match live.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let reason = plan.cases.iter().find_map(|case| case.skip.as_deref());
+            Err(origin.error(format!("it is not measured here: {}", reason.unwrap_or("no case"))))
+        }
+        all => {
+            let named: Vec<String> = all.iter().take(NAMED_MAX).map(|case| case.id()).collect();
+            let more = if all.len() > NAMED_MAX { ", …" } else { "" };
+            Err(origin.error(format!(
+                "it selects {} cases, of which one can be compared; name it: {}{more}",
+                all.len(),
+                named.join(", ")
+            )))
+        }
+    }
+}
+
+/// Significant bits of a value between two others.
+const BITS: u32 = 3;
+
+/// Reads `payload=64..1MiB` or `flows=1,2,8`: the axis and its values, ascending.
+///
+/// # Errors
+/// An unknown axis, or values that it does not have.
+pub fn along(text: &str) -> Result<(&'static Axis, Vec<u64>), PlanError> {
+    let origin = Origin::option("--along");
+    let (key, list) = text.split_once('=').unwrap_or((text, ""));
+    let is_number = |axis: &&Axis| !matches!(axis.kind, Kind::Word(_));
+    let axes: Vec<&Axis> = AXES.iter().filter(is_number).collect();
+    let Some(axis) = axes.iter().find(|axis| axis.key == key) else {
+        let keys: Vec<&str> = axes.iter().map(|axis| axis.key).collect();
+        return Err(origin.error(unknown("axis of numbers", key, &keys)));
+    };
+    let mut values = Vec::new();
+    for text in list.split(',').filter(|text| !text.is_empty()) {
+        let read = read_all(axis, text.trim()).map_err(|why| origin.error(why))?;
+        values.extend(read.iter().filter_map(|value| value.number::<u64>()));
+    }
+    values.retain(|value| *value > 0);
+    values.sort_unstable();
+    values.dedup();
+    Ok((axis, values))
+}
+
+/// A round value near `middle` that lies between two others; `None` where there is none.
+pub fn between(middle: f64, values: &[u64]) -> Option<u64> {
+    let exact = middle as u64;
+    let cut = (u64::BITS - exact.leading_zeros()).saturating_sub(BITS);
+    let value = exact >> cut << cut;
+    (value > 0 && !values.contains(&value)).then_some(value)
+}
+
+/// A value as a selector has it.
+pub fn spelled(axis: &Axis, value: u64) -> String {
+    match axis.kind {
+        Kind::Time { .. } => format!("{}={value}ns", axis.key),
+        _ => format!("{}={value}", axis.key),
+    }
+}
+
+/// Resolves a request: the mechanisms that `ask` names, or every one, as round trips or, where there
+/// is a rate, as loads. What does not meet the requirements keeps the reason and is not measured.
+///
+/// # Errors
+/// Everything wrong with the question.
+pub fn advice(
+    ask: &Ask,
+    request: &AdviceRequest,
+    catalog: &Catalog,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let mut ask = ask.clone();
+    if ask.selectors.is_empty() {
+        ask.selectors.push("*".to_owned());
+    }
+    let workload = if request.rate.is_some() { Workload::Load } else { Workload::Roundtrip };
+    for text in &mut ask.selectors {
+        if Selector::parse(text).is_ok_and(|selector| !selector.says_workload()) {
+            *text = format!("{workload}/{text}");
+        }
+    }
+    let waits = if request.spinning { "block,spin" } else { "block" };
+    let place = request.placement.map_or("cross".to_owned(), |place| place.to_string());
+    let asked = [
+        ("payload", Some(request.payload_bytes.to_string())),
+        ("boundary", Some(request.boundary.to_string())),
+        ("runtime", Some(request.runtimes.clone())),
+        ("place", Some(place)),
+        ("wait", Some(waits.to_owned())),
+        ("rate", request.rate.map(|rate| rate.to_string())),
+    ];
+    for (key, value) in asked {
+        if let Some(value) = value {
+            ask.axes.entry(key).or_insert_with(|| vec![value]);
+        }
+    }
+    let mut plan = plan(&ask, catalog, machine)?;
+    for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
+        let Ok(case) = &planned.case else { continue };
+        let known = catalog.mechanism(&Runtime::RUST, case.mechanism_name());
+        planned.skip = request.rules_out(case, known).map(str::to_owned);
+    }
+    plan.baseline = None;
+    Ok(plan)
+}
+
+/// Operations of a traced phase.
+const TRACED: u64 = 1_000;
+/// Of wake-ups so many as have their gaps in this time, but not fewer than have 20 typical ones.
+const TRACED_GAPS_NS: u64 = 300_000_000;
+const TRACED_MIN: u64 = 100;
+/// Rounds at most: a segment's interval needs six.
+const ROUNDS: u32 = 16;
+
+/// Resolves a question for where the time goes: one or two selectors, of which each selects one case, or one
+/// that selects wake-ups which differ by their gap alone.
+///
+/// # Errors
+/// Everything wrong with the question, and what this machine cannot do.
+pub fn explanation(
+    ask: &Ask,
+    asked: ExplanationPlan,
+    catalog: &Catalog,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let ask = Ask { rounds: Some(ROUNDS), ..short(ask) };
+    let of = |ask: &Ask| plan(ask, catalog, machine);
+    let one = |selector: &String| {
+        let mut own = Ask { selectors: vec![selector.clone()], ..ask.clone() };
+        let mut found = of(&own)?;
+        // On one CPU and on two are what nobody has to choose between who asks for one case.
+        let is_open = found.cases.len() > 1 && !differ_by_gap(&found);
+        if is_open && own.axes.get("place").is_none_or(Vec::is_empty) {
+            own.axes.insert("place", vec!["cross".to_owned()]);
+            found = of(&own)?;
+        }
+        let cases = match ask.selectors.as_slice() {
+            [_] if differ_by_gap(&found) => found.live_cases().cloned().collect(),
+            _ => vec![only(selector, &found)?],
+        };
+        cases.iter().try_for_each(|case| explainable(selector, case))?;
+        Ok((cases, found))
+    };
+    let found = ask.selectors.iter().map(one);
+    let found = found.collect::<Result<Vec<(Vec<Case>, Plan)>, PlanError>>()?;
+    if let [(first, _), (second, _)] = found.as_slice()
+        && first == second
+    {
+        let message = "both cases are the same: name another one to be compared with";
+        return Err(Origin::selector(&ask.selectors[1]).error(message));
+    }
+    let mut whole = of(&ask)?;
+    whole.pairs.extend(found.iter().flat_map(|(_, plan)| plan.pairs.clone()));
+    let cases: Vec<Case> = found.into_iter().flat_map(|(cases, _)| cases).collect();
+    whole.trial.traced_operations = cases.iter().map(traced).min();
+    Ok(Plan {
+        suite: "explanation".to_owned(),
+        rounds: ROUNDS,
+        baseline: None,
+        cases: cases.into_iter().map(measured).collect(),
+        question: Some(Question::Explanation(asked)),
+        ..whole
+    })
+}
+
+/// Operations of its traced phase.
+fn traced(case: &Case) -> u64 {
+    (TRACED_GAPS_NS / case.gap_ns.unwrap_or(0).max(1)).clamp(TRACED_MIN, TRACED)
+}
+
+/// Whether a plan has wake-ups that differ by their gap alone.
+fn differ_by_gap(plan: &Plan) -> bool {
+    let without = |case: &Case| Case { gap_ns: None, ..case.clone() };
+    let mut cases = plan.live_cases();
+    let first = cases.next().filter(|case| case.workload == Workload::Wake).map(without);
+    first.is_some_and(|first| cases.all(|case| without(case) == first))
+}
+
+/// Refuses a case whose hops the kernel's events do not show.
+fn explainable(selector: &str, case: &Case) -> Result<(), PlanError> {
+    let refuse = |why: &str| Err(Origin::selector(selector).error(why));
+    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
+        return refuse(
+            "hopcost explains round trips and wake-ups: name one (roundtrip/pipe, wake/pipe)",
+        );
+    }
+    let spins = |end: Role| matches!(case.wait(end), WaitKind::Spin | WaitKind::Yield);
+    if spins(Role::Caller) || spins(Role::Callee) {
+        return refuse("an end that spins makes no event when it gets a message: want wait=block");
+    }
+    Ok(())
+}
+
+/// Rounds at most by default; the budget ends most runs before.
+const ROUNDS_MOST: u32 = 400;
+/// Operations over which the kernel counts system calls where a check is about them.
+const COUNTED_OPERATIONS: u64 = 50;
+
+/// Resolves what claims files need, or what some of their questions need.
+///
+/// # Errors
+/// Everything wrong with the files. What this machine cannot do is a case with its reason.
+pub fn judging(
+    ask: &Ask,
+    files: &[SuiteSource],
+    questions: &[String],
+    catalog: &Catalog,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let of = |selectors: Vec<String>| plan(&Ask { selectors, ..short(ask) }, catalog, machine);
+    let (mut all, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
+    let (mut seen, mut known) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
+    let (mut is_counted, mut asked) = (false, Vec::<String>::new());
+    for source in files {
+        let SuiteSource::Text { file, text } = source else { continue };
+        let (source, claims) = parsed(file, text)?;
+        asked.extend(claims.questions.iter().map(|question| question.id.clone()));
+        let claims = claims.asking(questions);
+        is_counted |= counts_calls(&claims);
+        let mut cases = BTreeMap::new();
+        for (selector, origin) in claims.selectors(&source) {
+            if !seen.contains_key(&selector) {
+                let found = of(vec![selector.clone()]).map_err(|e| origin.error(message(e)))?.cases;
+                let ids: Vec<String> = found.iter().map(PlannedCase::id).collect();
+                check_distinct(&selector, &found).map_err(|message| origin.error(message))?;
+                whole.extend(
+                    ids.iter().cloned().zip(found).filter(|(id, _)| known.insert(id.clone())),
+                );
+                seen.insert(selector.clone(), ids);
+            }
+            let ids = seen.get(&selector).cloned().unwrap_or_default();
+            cases.insert(selector, ids);
+        }
+        all.push(ClaimsPlan { cases, ..ClaimsPlan::of(file, text, questions) });
+    }
+    if let Some(id) = questions.iter().find(|id| !asked.contains(id)) {
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        return Err(Origin::option("--question").error(unknown("question", id, &asked)));
+    }
+    // A plan knows its time and CPUs by its cases; without any it is that of a call.
+    let ids: Vec<String> = whole.iter().map(|(id, _)| id.clone()).collect();
+    let mut planned = of(if ids.is_empty() { vec!["call/syscall".to_owned()] } else { ids })?;
+    if is_counted {
+        planned.trial.counted_operations = COUNTED_OPERATIONS;
+    }
+    let mut plan = Plan {
+        suite: "claims".to_owned(),
+        rounds: ask.rounds.unwrap_or(ROUNDS_MOST),
+        budget_ns: ask.budget_ns,
+        baseline: None,
+        cases: whole.into_iter().map(|(_, case)| case).collect(),
+        question: Some(Question::Claims(all)),
+        ..planned
+    };
+    if ask.measure_ns.is_none() {
+        plan.trial = fitted(&plan, catalog.needed_by(plan.live_cases()));
+    }
+    Ok(plan)
+}
+
+/// Refuses cases that differ in what their selector does not list.
+fn check_distinct(selector: &str, found: &[PlannedCase]) -> Result<(), String> {
+    let known: Vec<_> = found.iter().filter_map(PlannedCase::known).collect();
+    let levels = distinct(known.iter().map(|case| level(selector, case)));
+    if levels.len() == known.len() {
+        return Ok(());
+    }
+    let named: Vec<String> = found.iter().take(3).map(PlannedCase::id).collect();
+    Err(format!(
+        "it selects {} cases that differ in what it does not list: {}…",
+        found.len(),
+        named.join(", ")
+    ))
+}
+
+/// The message of an error about a selector, whose place is in a claims file.
+fn message(error: PlanError) -> String {
+    match error {
+        PlanError::Ask { message, .. } | PlanError::Suite { message, .. } => message,
+        PlanError::NothingLeft(why) => why,
+    }
+}
+
+fn counts_calls(claims: &Claims) -> bool {
+    let calls = Quantity::Event("system-calls".to_owned());
+    let counts = |check: &Check| check.quantity == calls;
+    claims.claims.iter().any(|claim| claim.checks().any(counts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_the_values_of_a_range_or_of_a_list() {
+        let of = |text: &str| along(text).map(|(axis, values)| (axis.key, values));
+        let sizes = vec![64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1 << 20];
+        assert_eq!(of("payload=64..1MiB").unwrap(), ("payload", sizes));
+        assert_eq!(of("flows=8,1,2,8").unwrap(), ("flows", vec![1, 2, 8]));
+        assert_eq!(of("gap=1us..1ms").unwrap().1, [1_000, 10_000, 100_000, 1_000_000]);
+        assert_eq!(of("rate").unwrap(), ("rate", vec![]));
+        for (text, why) in [
+            ("nodelay=on", "unknown axis of numbers"),
+            ("payload=4KiB..64", "does not rise"),
+            ("payload=x", "--along"),
+        ] {
+            let error = of(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_value_between_two_is_round() {
+        assert_eq!(between(8192.0, &[4096, 16_384]), Some(8192));
+        assert_eq!(between(11_585.2, &[8192, 16_384]), Some(10_240));
+        assert_eq!(between(1.4, &[1, 2]), None);
+        assert_eq!(spelled(Axis::of_key("gap").unwrap(), 1500), "gap=1500ns");
+    }
+}

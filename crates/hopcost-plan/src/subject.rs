@@ -1,0 +1,355 @@
+//! From a mechanism and what was asked of it to cases, with every default filled in.
+//!
+//! The defaults that are not in [`AXES`], which docs/suites.md repeats:
+//!
+//! | key | where nothing is said |
+//! |---|---|
+//! | workload | the mechanism's first |
+//! | payload | the mechanism's default; of a wake-up the least it has |
+//! | boundary | process, else thread, else inline, whichever it has; with --peer, host first |
+//! | place | same-cpu and cross; for a host boundary pinned; for an inline boundary same-cpu, for a stream free, for a load cross |
+//! | wait | the mechanism's first that makes sense in the placement |
+//! | runtime | rust if it has the mechanism, else the first that has |
+//! | parameters | the mechanism's defaults |
+
+use std::borrow::Cow;
+
+use hopcost_model::axis::{AXES, Axis, Of, Value};
+use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtimes, WaitKind, Waits, Workload};
+use hopcost_model::mechanism::Mechanism;
+use hopcost_model::workload::DefaultPayload;
+
+use crate::ask::{CASES_MAX, too_many};
+use crate::catalog::Catalog;
+use crate::error::{quote, unknown};
+use crate::feasible::{Feasible, spins, uneven};
+use crate::values::{CROSS, Values, axis_keys};
+
+/// A mechanism with a workload, in certain runtimes, and what was asked of it in all.
+#[derive(Clone)]
+pub(crate) struct Subject<'c> {
+    /// What is said of the mechanism.
+    pub mechanism: Cow<'c, Mechanism>,
+    /// Its name with a test engine's argument (`sleep:1ms`).
+    pub name: String,
+    /// Named in full rather than matched by a glob.
+    pub named: bool,
+    /// The workload; it may not have it.
+    pub workload: Workload,
+    /// What the ends are written in.
+    pub runtimes: Runtimes,
+    /// What the ends play, by which their waits are chosen; the mechanism where that is not
+    /// known.
+    pub ends: Ends<Cow<'c, Mechanism>>,
+    pub values: Values,
+}
+
+impl Subject<'_> {
+    /// Its cases, in the order fields, payload, parameters and then that of the axes, but
+    /// for the wait, which stands before the place: what is compared most often stands side
+    /// by side.
+    pub fn cases(&self, feasible: &Feasible) -> Result<Vec<Case>, String> {
+        let mut cases: Vec<Case> = self.messages();
+        for parameter in &self.mechanism.parameters {
+            let said = self.values.words(&parameter.name);
+            let said = said.unwrap_or_else(|| vec![parameter.default.clone()]);
+            cases = each(
+                &cases,
+                |_| said.clone(),
+                |case, value| {
+                    case.parameters.insert(parameter.name.clone(), value);
+                },
+            )?;
+        }
+        for axis in &AXES {
+            if self.varies(axis) {
+                cases = each(
+                    &cases,
+                    |case| self.values_of(axis, case),
+                    |case, value| {
+                        axis.set(case, &value);
+                    },
+                )?;
+            } else if axis.key == "boundary" && self.workload.has_two_ends() {
+                cases = each(
+                    &cases,
+                    |_| self.sides(feasible),
+                    |case, side| {
+                        case.boundary = side.boundary;
+                        case.placement = Some(side.placement);
+                        case.waits = Some(side.waits);
+                    },
+                )?;
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Whether the values of an axis are asked for by themselves. The others make up the message
+    /// and the sides, or are in the subject already.
+    fn varies(&self, axis: &Axis) -> bool {
+        let is_elsewhere = axis.default.is_none() || matches!(axis.key, "fields" | "runtime");
+        !is_elsewhere && axis.of.has(self.workload)
+    }
+
+    /// The values of an axis for a case, which has those of the axes before it.
+    fn values_of(&self, axis: &Axis, case: &Case) -> Vec<Value> {
+        let said = self.values.get(axis.key).map(<[_]>::to_vec);
+        let mut values = said.unwrap_or_else(|| axis.default.clone().into_iter().collect());
+        let most = match axis.key {
+            "spin" if !case.waits.is_some_and(|waits| waits.any(WaitKind::SpinThenBlock)) => 0,
+            // However much of nothing is written and compared, it is the same case.
+            "touch" if case.payload_bytes.unwrap_or(0) == 0 => 1,
+            _ => values.len(),
+        };
+        values.truncate(most);
+        values
+    }
+
+    /// A case for each message that was asked for, or that is meant where none was.
+    fn messages(&self) -> Vec<Case> {
+        let case = Case { runtimes: self.runtimes.clone(), ..Case::new(self.workload, &self.name) };
+        let of = |bytes: Option<u32>, fields: Option<u32>| Case {
+            payload_bytes: bytes,
+            fields,
+            ..case.clone()
+        };
+        let said = self.values.numbers("payload");
+        let range = self.mechanism.payload;
+        if self.workload != Workload::Stream {
+            let default = |range: hopcost_model::mechanism::PayloadRange| match self
+                .workload
+                .spec()
+                .payload
+            {
+                DefaultPayload::OfMechanism => range.default,
+                DefaultPayload::Least => range.min,
+            };
+            let Some(range) = range else { return vec![of(None, None)] };
+            let said = said.unwrap_or_else(|| vec![default(range)]);
+            return said.into_iter().map(|bytes| of(Some(bytes), None)).collect();
+        }
+        let messages = |fields: u32| {
+            let payloads: Vec<Option<u32>> = match (range, self.values.numbers("field"), &said) {
+                (None, ..) => vec![None],
+                (_, Some(said), _) => {
+                    said.iter().map(|field| Some(field.saturating_mul(fields))).collect()
+                }
+                (_, None, Some(said)) => said.iter().copied().map(Some).collect(),
+                (Some(range), None, None) => {
+                    vec![Some((range.default / fields).max(1).saturating_mul(fields))]
+                }
+            };
+            payloads.into_iter().map(move |bytes| (bytes, fields)).collect::<Vec<_>>()
+        };
+        let messages = self.fields().into_iter().flat_map(messages);
+        messages.map(|(bytes, fields)| of(bytes, Some(fields))).collect()
+    }
+
+    fn fields(&self) -> Vec<u32> {
+        let default = || Axis::of_key("fields")?.default.as_ref()?.number();
+        self.values.numbers("fields").unwrap_or_else(|| default().into_iter().collect())
+    }
+
+    /// Boundary, wait and placement; few, since the words on each axis are few.
+    fn sides(&self, feasible: &Feasible) -> Vec<Side> {
+        let waits = self.values.parsed("wait");
+        let waits: Vec<Option<Waits>> =
+            waits.map_or(vec![None], |said| said.into_iter().map(Some).collect());
+        let mut sides = Vec::new();
+        for boundary in self.boundaries(feasible) {
+            for wait in &waits {
+                for place in self.places(boundary) {
+                    let placement = feasible.cpus.precise(&place);
+                    // The default may differ between placements.
+                    let waits = wait.unwrap_or_else(|| self.default_waits(boundary, placement));
+                    sides.push(Side { boundary, placement, waits });
+                }
+            }
+        }
+        sides
+    }
+
+    fn boundaries(&self, feasible: &Feasible) -> Vec<Boundary> {
+        if let Some(said) = self.values.parsed("boundary") {
+            return said;
+        }
+        let has = &self.mechanism.boundaries;
+        if has.contains(&Boundary::Host) && feasible.cpus.pairs.contains_key(&Placement::Pinned) {
+            return vec![Boundary::Host];
+        }
+        if self.runtimes.are_mixed() {
+            return vec![Boundary::Process];
+        }
+        let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
+        let first = preferred.into_iter().find(|boundary| has.contains(boundary));
+        vec![first.unwrap_or(Boundary::Inline)]
+    }
+
+    fn places(&self, boundary: Boundary) -> Vec<Value> {
+        let place = |place: Placement| Value::word(place.word());
+        if let Some(said) = self.values.get("place") {
+            return said.to_vec();
+        }
+        if let Some(own) = self.workload.spec().place {
+            return vec![place(own)];
+        }
+        if boundary == Boundary::Host {
+            return vec![place(Placement::Pinned)];
+        }
+        // Its sender spins.
+        if self.workload == Workload::Load {
+            return vec![CROSS];
+        }
+        let mut places = vec![place(Placement::SameCpu)];
+        // One row is enough to say that a mechanism has no such workload.
+        if boundary != Boundary::Inline && self.has_workload() {
+            places.push(CROSS);
+        }
+        places
+    }
+
+    /// Each end's first wait, unless the ends share a CPU and it has a later one that
+    /// does not spin there.
+    fn default_waits(&self, boundary: Boundary, placement: Placement) -> Waits {
+        let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
+        let first = |mechanism: &Mechanism| {
+            let mut kinds = mechanism.waits.iter().copied();
+            let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
+            sensible.or(kinds.next()).unwrap_or(WaitKind::Block)
+        };
+        Waits { caller: first(&self.ends.caller), callee: first(&self.ends.callee) }
+    }
+
+    /// Whether the mechanism has the workload.
+    fn has_workload(&self) -> bool {
+        self.mechanism.workloads.contains(&self.workload)
+    }
+
+    /// Whether a key means something to its cases.
+    pub fn means(&self, key: &str) -> bool {
+        let mechanism = &self.mechanism;
+        let Some(axis) = Axis::of_key(key) else { return mechanism.parameter(key).is_some() };
+        let by_field = self.workload == Workload::Stream && self.values.has("field");
+        // A payload that is laid over a field takes its place.
+        self.values.has(key)
+            && axis.of.has(self.workload)
+            && match axis.of {
+                Of::Payload => mechanism.payload.is_some() && !by_field,
+                Of::StreamPayload => mechanism.payload.is_some(),
+                Of::SpinThenBlock => match self.values.parsed::<Waits>("wait") {
+                    Some(said) => said.iter().any(|waits| waits.any(WaitKind::SpinThenBlock)),
+                    None => mechanism.waits.first() == Some(&WaitKind::SpinThenBlock),
+                },
+                Of::Every | Of::Stream | Of::Wake | Of::Load | Of::TwoEnds => true,
+            }
+    }
+
+    /// A message that was asked for and cannot be. Where a glob selects the
+    /// mechanism, it was not asked for of this one, and is a skipped case.
+    pub fn bad_message(&self) -> Option<String> {
+        let (payload, field) = (self.values.numbers("payload"), self.values.numbers("field"));
+        let meant = self.workload == Workload::Stream
+            && self.has_workload()
+            && (self.named || field.is_some());
+        let mut fields = self.fields().into_iter().filter(|_| meant);
+        match (field, payload) {
+            (Some(sizes), _) => fields.find_map(|n| {
+                let field = sizes.iter().find(|field| field.checked_mul(n).is_none())?;
+                Some(format!(
+                    "fields {n} of {field} bytes are over the {} bytes that any message may have",
+                    u32::MAX
+                ))
+            }),
+            (None, Some(payloads)) => {
+                fields.find_map(|n| payloads.iter().find_map(|bytes| uneven(Some(*bytes), Some(n))))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// A value that a parameter of this mechanism does not take.
+    pub fn bad_parameter(&self) -> Option<String> {
+        self.mechanism.parameters.iter().find_map(|parameter| {
+            let said = self.values.words(&parameter.name)?;
+            let bad = said.iter().find(|value| !parameter.values.contains(value))?;
+            let known: Vec<&str> = parameter.values.iter().map(String::as_str).collect();
+            Some(unknown(&format!("value of `{}`", parameter.name), bad, &known))
+        })
+    }
+}
+
+/// How two ends stand to each other.
+struct Side {
+    boundary: Boundary,
+    placement: Placement,
+    waits: Waits,
+}
+
+/// Every case with each of its values, or as it is where it has none, up to as many as a plan may
+/// have.
+fn each<T>(
+    cases: &[Case],
+    values: impl Fn(&Case) -> Vec<T>,
+    set: impl Fn(&mut Case, T),
+) -> Result<Vec<Case>, String> {
+    let mut all = Vec::new();
+    for case in cases {
+        let values = values(case);
+        if values.is_empty() {
+            all.push(case.clone());
+        }
+        for value in values {
+            let mut case = case.clone();
+            set(&mut case, value);
+            all.push(case);
+        }
+        if all.len() > CASES_MAX {
+            return Err(too_many(all.len()));
+        }
+    }
+    Ok(all)
+}
+
+/// Why a key means nothing to any of these.
+pub(crate) fn inapplicable(key: &str, subjects: &[Subject], catalog: &Catalog) -> String {
+    let first = subjects.first();
+    let name = quote(first.map_or("the cases selected", |subject| &subject.name));
+    let first = match first.map(|subject| &subject.runtimes) {
+        Some(runtimes) if !runtimes.are_rust() => format!("{name} in {runtimes}"),
+        _ => name,
+    };
+    let has_no_effect =
+        |other: &str| format!("`{key}` has no effect, since `{other}` says how large a message is");
+    let only = |what: &str, workload: Workload| {
+        format!("only a {what} has `{key}`; write {workload}/MECHANISM or leave it out")
+    };
+    let any = |is_it: &dyn Fn(&Subject) -> bool| subjects.iter().any(is_it);
+    match Axis::of_key(key).map(|axis| axis.of) {
+        Some(Of::Payload) if any(&|one| one.mechanism.payload.is_some()) => has_no_effect("field"),
+        Some(Of::Payload) => format!("{first} carries no payload; leave `{key}` out"),
+        Some(Of::StreamPayload) if any(&|one| one.workload == Workload::Stream) => {
+            has_no_effect("payload")
+        }
+        Some(Of::Stream | Of::StreamPayload) => only("stream", Workload::Stream),
+        Some(Of::Wake) => only("wake-up", Workload::Wake),
+        Some(Of::Load) => only("load", Workload::Load),
+        Some(Of::TwoEnds) => {
+            format!("a call has no second party, so `{key}` says nothing of it; leave it out")
+        }
+        Some(Of::SpinThenBlock) => {
+            format!("`{key}` is the budget of wait=spin-then-block; ask for that wait too")
+        }
+        Some(Of::Every) => format!("`{key}` says nothing of {first}; leave it out"),
+        None => match catalog.known().find(|mechanism| mechanism.parameter(key).is_some()) {
+            Some(owner) => format!("`{key}` is a parameter of {}, not of {first}", owner.name),
+            None => {
+                let own = subjects.iter().flat_map(|one| &one.mechanism.parameters);
+                let mut known: Vec<&str> = axis_keys().collect();
+                known.extend(own.map(|parameter| parameter.name.as_str()));
+                known.dedup();
+                unknown("key", key, &known)
+            }
+        },
+    }
+}

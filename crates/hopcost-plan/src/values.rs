@@ -1,0 +1,218 @@
+//! Values by the key of an axis or of a mechanism's own parameter: what a selector, a suite or an
+//! option gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use hopcost_model::axis::{AXES, Axis, Kind, Value};
+use hopcost_model::case::{Case, CaseError, Placement};
+use hopcost_model::units::{parse_duration_ns, parse_number, parse_size};
+
+use crate::error::{plain, quote, unknown};
+
+/// The placement that stands for the nearest two CPUs of a machine, and is in no case.
+pub(crate) const CROSS: Value = Value::word("cross");
+
+/// A list of values for each key that was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Values(BTreeMap<String, Vec<Value>>);
+
+impl Values {
+    /// Takes a comma list for a key. Any key that is not of an axis is a parameter, which is judged
+    /// when the mechanism is known. A value that is written twice is meant once.
+    pub fn set(&mut self, key: &str, list: &str) -> Result<(), String> {
+        let (mut seen, mut values) = (BTreeSet::new(), Vec::new());
+        for text in list.split(',').map(str::trim) {
+            let read = match Axis::of_key(key) {
+                _ if text.is_empty() => {
+                    return Err("a value is empty; separate values by single commas".to_owned());
+                }
+                Some(axis) => read_all(axis, text)?,
+                None => vec![Value::Word(text.to_owned().into())],
+            };
+            values.extend(read.into_iter().filter(|value| seen.insert(value.clone())));
+        }
+        self.0.insert(key.to_owned(), values);
+        if self.has("payload") && self.has("field") {
+            return Err("`payload` and `field` both say how large a message is; \
+                        give the bytes of a message or of one field"
+                .to_owned());
+        }
+        Ok(())
+    }
+
+    /// The values of a key, if any were given.
+    pub fn get(&self, key: &str) -> Option<&[Value]> {
+        self.0.get(key).map(Vec::as_slice)
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// The values of an axis of numbers.
+    pub fn numbers(&self, key: &str) -> Option<Vec<u32>> {
+        Some(self.get(key)?.iter().filter_map(Value::number).collect())
+    }
+
+    /// What the values of an axis of words stand for.
+    pub fn parsed<T: FromStr>(&self, key: &str) -> Option<Vec<T>> {
+        Some(self.get(key)?.iter().filter_map(Value::parsed).collect())
+    }
+
+    /// The values of a parameter as they were written.
+    pub fn words(&self, key: &str) -> Option<Vec<String>> {
+        Some(self.get(key)?.iter().map(Value::to_string).collect())
+    }
+
+    /// Lays these over `below`: a key that is given here replaces the one there. A payload
+    /// given here replaces the field below; a field given here leaves the payload below to
+    /// those cases that have no fields.
+    pub fn over(&self, below: &Values) -> Values {
+        let mut both = below.clone();
+        if self.has("payload") {
+            both.0.remove("field");
+        }
+        both.0.extend(self.0.clone());
+        both
+    }
+
+    /// The keys that were given.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The keys that were given and are of no axis.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.keys().filter(|key| Axis::of_key(key).is_none())
+    }
+
+    /// The keys that were given several values.
+    pub fn swept(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, all)| all.len() > 1).map(|(key, _)| key.as_str())
+    }
+
+    /// Whether a case has one of the values given, for every key that was; `is_cross` says
+    /// whether a placement is what `cross` stands for.
+    pub fn admit(&self, case: &Case, is_cross: &dyn Fn(Placement) -> bool) -> bool {
+        self.0.iter().all(|(key, asked)| match Axis::of_key(key) {
+            None => case.parameters.get(key).is_some_and(|has| {
+                asked.iter().any(|value| matches!(value, Value::Word(word) if word == has))
+            }),
+            Some(axis) => axis.get(case).is_some_and(|has| {
+                asked.contains(&has)
+                    || asked.contains(&CROSS) && case.placement.is_some_and(is_cross)
+            }),
+        })
+    }
+
+    /// How many values were given, of all keys together.
+    pub fn size(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The keys of all axes.
+pub(crate) fn axis_keys() -> impl Iterator<Item = &'static str> {
+    AXES.iter().map(|axis| axis.key)
+}
+
+fn line(error: impl fmt::Display) -> String {
+    plain(&error.to_string())
+}
+
+/// An error of the model, with a suggestion where a word is not one of those known.
+pub(crate) fn suggest(error: CaseError) -> String {
+    match error {
+        CaseError::Word { what, got, mut known } => {
+            if what == "place" {
+                known.insert(0, "cross");
+            }
+            unknown(what, &got, &known)
+        }
+        other => line(other),
+    }
+}
+
+/// What the values of a range are powers of.
+fn factor(kind: Kind) -> Option<u64> {
+    match kind {
+        Kind::Bytes { .. } => Some(4),
+        Kind::Count { .. } | Kind::Rate { .. } => Some(2),
+        Kind::Time { .. } => Some(10),
+        Kind::Word(_) => None,
+    }
+}
+
+/// The values of a text: its own, or those of a range `64..64KiB`: both ends, and the powers
+/// between them; of rates, which are round in the decimal system, the first times those powers.
+pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
+    let (Some((first, last)), Some(factor)) = (text.split_once(".."), factor(axis.kind)) else {
+        return Ok(vec![read(axis, text)?]);
+    };
+    let wrong = |why: &str| {
+        format!(
+            "the range {} {why}; write SMALLEST..LARGEST, as in 64..4KiB or 1us..1ms",
+            quote(text)
+        )
+    };
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() || last.is_empty() {
+        return Err(wrong("has one end"));
+    }
+    let (first, last) = (read(axis, first)?, read(axis, last)?);
+    if first >= last {
+        return Err(wrong("does not rise"));
+    }
+    let from = first.number().filter(|_| matches!(axis.kind, Kind::Rate { .. })).unwrap_or(1u64);
+    let powers = std::iter::successors(Some(from), |power| power.checked_mul(factor));
+    let between = powers.map(Value::Number).skip_while(|value| *value <= first);
+    let between = between.take_while(|value| *value < last);
+    Ok([first.clone()].into_iter().chain(between).chain([last.clone()]).collect())
+}
+
+/// A value as people write it: with units, and with words that are misspelt a little.
+fn read(axis: &Axis, text: &str) -> Result<Value, String> {
+    let (key, written) = (axis.key, quote(text));
+    let bounded = |number: Option<u64>, (least, most): (u64, u64), want: String| {
+        let number = number.filter(|number| (least..=most).contains(number));
+        number.map(Value::Number).ok_or(want)
+    };
+    match axis.kind {
+        Kind::Bytes { least } => {
+            let bytes = parse_size(text).map_err(line)?;
+            if bytes < least.into() {
+                return Err(format!(
+                    "a {key} of {bytes} bytes carries nothing; want {least} byte or more"
+                ));
+            }
+            let most = u32::MAX;
+            let want =
+                format!("{key} {written} is over the {most} bytes that any message may have");
+            bounded(Some(bytes), (0, most.into()), want)
+        }
+        Kind::Count { most } => {
+            let want = format!("want a whole number from 1 to {most}");
+            let want = format!("{written} is not a value for `{key}`: {want}");
+            bounded(text.parse().ok(), (1, most.into()), want)
+        }
+        Kind::Rate { least, most } => {
+            let rate = parse_number(text).map_err(line)?;
+            let want = format!("want {least} to {most} messages a second");
+            let want = format!("{written} is not a value for `{key}`: {want}");
+            bounded(Some(rate), (least.into(), most.into()), want)
+        }
+        Kind::Time { most_ns } => {
+            let ns = parse_duration_ns(text).map_err(line)?;
+            let want = format!("{key} {written} is over the {}s at most", most_ns / 1_000_000_000);
+            bounded(Some(ns), (0, most_ns), want)
+        }
+        Kind::Word(_) if axis.key == "place" && text == "cross" => Ok(CROSS),
+        Kind::Word(read) => read(text).map_err(suggest),
+    }
+}
