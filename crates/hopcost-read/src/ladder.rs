@@ -16,7 +16,6 @@ use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
-use crate::labels::labelled;
 use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
@@ -91,7 +90,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         for row in found {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
-            let label = labelled(run, first.case, naming.label(first.case, place));
+            let label = run.labelled(first.case, naming.label(first.case, place));
             rows.push((row.cost(), row.shown(run, first.case, label)));
         }
     }

@@ -34,8 +34,6 @@ pub mod fleet;
 mod format;
 mod judge;
 mod knobs;
-mod labels;
-mod levels;
 mod load;
 mod ladder;
 mod placed;
@@ -54,7 +52,6 @@ mod sums;
 #[cfg(test)]
 mod testing;
 mod threads;
-mod touch;
 mod trial;
 mod trials;
 mod variance;
@@ -144,7 +141,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         findings,
         published,
         cost_models: cost_model::models(&readings),
-        variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
         checks,

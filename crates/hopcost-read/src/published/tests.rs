@@ -21,14 +21,14 @@ fn every_file_can_be_read_and_says_what_it_needs() {
     assert_eq!(named, FILES.map(|(name, _)| name), "every file is of a suite, and there");
     for (_, text) in FILES {
         let source = Source::parse(text).unwrap();
-        for label in &source.baselines {
-            assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.title);
+        for label in &source.head.baseline {
+            assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.head.title);
         }
-        assert!(source.rows.iter().any(|row| !row.cases.is_empty()), "{}", source.title);
+        assert!(source.rows.iter().any(|row| !row.cases.is_empty()), "{}", source.head.title);
         for row in &source.rows {
             let unit = ["s", "µs", "Gbit/s", "ticks", "a run"].contains(&row.unit.as_str());
             assert!(row.cases.is_empty() || unit || row.statistic == RELATIVE, "{row:?}");
-            assert!(row.statistic != "total" || source.operations.is_some(), "{row:?}");
+            assert!(row.statistic != "total" || source.head.operations.is_some(), "{row:?}");
             assert!(row.value.is_none_or(|value| value >= 0.0), "{row:?}");
             assert!(
                 row.high.is_none_or(|high| row.value.is_some_and(|low| high >= low)),

@@ -102,7 +102,7 @@ fn search(host: Host, ratio: &dyn Fn(f64) -> f64, rng: &mut Rng) -> (Vec<(f64, f
         let (found_here, blocks) = settled(Place::On(host), ratio(at), libm::log1p(MARGIN), rng);
         trials += 6 * blocks as usize;
         let place = found.partition_point(|(value, _)| *value < at);
-        found.insert(place, (at, found_here.side()));
+        found.insert(place, (at, found_here.verdict.side(found_here.point, 0.0)));
     };
     let coarse = std::iter::successors(Some(SMALLEST), |at| Some(4.0 * at));
     coarse.take_while(|at| *at <= LARGEST).for_each(|at| add(at, &mut found));

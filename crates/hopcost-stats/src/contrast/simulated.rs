@@ -334,7 +334,7 @@ mod tests {
                         new.iter().filter_map(|(b, a)| LogRatio::of_runs(a, b)).collect();
                     let found = contrasts(&of.iter().collect::<Vec<_>>(), region, ERROR);
                     let found = among.iter().zip(found);
-                    let is_slower = |of: &Contrast| of.side().is_some_and(Ordering::is_gt);
+                    let is_slower = |of: &Contrast| of.verdict.side(of.point, 0.0) == Some(Ordering::Greater);
                     found.filter(|(_, of)| is_slower(of)).map(|(case, _)| *case).collect()
                 };
                 let first = slower(&(0..cases).collect::<Vec<_>>());
