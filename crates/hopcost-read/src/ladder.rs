@@ -326,18 +326,6 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_make_rows_of_their_own() {
-        let of = |runtime: &str| id("pipe?payload=64", &format!("{ONE}{runtime}"));
-        let raw = Builder::new()
-            .case(&of("&runtime=python"), 6, |_, t| t.each(&[9000; 50]))
-            .case(&of(""), 6, |_, t| t.each(&[3000; 50]))
-            .case(&of("&runtime=python:rust"), 6, |_, t| t.each(&[6000; 50]))
-            .build();
-        let group = &read(&raw).ladder[0];
-        assert_eq!(labels(group), ["pipe", "pipe (python:rust)", "pipe (python)"]);
-    }
-
-    #[test]
     fn two_distances_make_two_rows() {
         let far = "&boundary=process&place=cross-node&wait=block";
         let raw = Builder::new()

@@ -218,21 +218,6 @@ mod tests {
     }
 
     #[test]
-    fn another_case_changes_nothing_for_the_others() {
-        let without = varied().read().results;
-        let with = varied().case(TCP, 8, |_, t| t.each(&[900_000; 300])).read().results;
-        // A run with more trials takes longer; only their times may differ.
-        let timeless = |result: &CaseResult| {
-            let mut result = result.clone();
-            result.trials.iter_mut().for_each(|trial| trial.at_s = 0.0);
-            result
-        };
-        for (before, after) in without.iter().zip(&with) {
-            assert_eq!(timeless(before), timeless(after));
-        }
-    }
-
-    #[test]
     fn twice_the_ticks_a_second_is_half_the_time() {
         let raw = varied().build();
         let mut fast = raw.clone();

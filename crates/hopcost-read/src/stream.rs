@@ -162,39 +162,6 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_acknowledgements_has_a_time_per_message() {
-        let raw = Builder::new()
-            .baseline(STREAM_NO_ACK)
-            .case(STREAM_NO_ACK, 8, |round, t| {
-                t.stream(1, 1000, 2048, &[], 2_000_000 + u64::from(round));
-            })
-            .case(&STREAM_NO_ACK.replace("tcp-sendmsg", "tcp-send"), 8, |round, t| {
-                t.stream(1, 1000, 2048, &[], 2 * (2_000_000 + u64::from(round)));
-            })
-            .build();
-        let results = read(&raw).results;
-        assert_eq!((results[0].n_trials, results[0].n_failed), (8, 0));
-        let estimates = results[0].estimates.clone().unwrap();
-        assert!(estimates.get(Statistic::P50).is_none() && results[0].modes.is_empty());
-        let cost = estimates.get(Statistic::Cost).unwrap();
-        assert!((cost.point.unwrap() - 2000.0035).abs() < 1e-6, "{cost:?}");
-        assert!(cost.estimand.contains("time per message"), "{}", cost.estimand);
-        assert!((results[1].ratio.clone().unwrap().point - 2.0).abs() < 1e-9);
-        assert_eq!(results[0].stream.clone().unwrap().window, None);
-    }
-
-    #[test]
-    fn a_stream_with_acknowledgements_must_have_latencies() {
-        let raw = Builder::new()
-            .case(STREAM, 8, |_, t| t.stream(1, 1000, 2048, &[], 2_000_000))
-            .case(STREAM_NO_ACK, 8, |_, t| t.stream(1, 1000, 2048, &[], 0))
-            .build();
-        let results = read(&raw).results;
-        assert!(results[0].reason.clone().unwrap().contains("no samples"));
-        assert!(results[1].reason.clone().unwrap().contains("first byte"));
-    }
-
-    #[test]
     fn copies_are_counted_over_all_trials() {
         let label = |copied: [u64; 2]| {
             let id = STREAM.replace("tcp-sendmsg", "tcp-zerocopy");

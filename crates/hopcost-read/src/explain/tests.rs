@@ -1,4 +1,4 @@
-use hopcost_model::case::Role::{Callee, Caller};
+use hopcost_model::case::Role::Callee;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::plan::{ExplanationPlan, Question};
 use hopcost_model::results::{Leg::Back, Leg::Forth, SegmentKind as Kind, Verdict};
@@ -401,17 +401,4 @@ fn a_run_without_traces_explains_nothing() {
     let explained = read(&raw).explanation.unwrap().cases[0].clone();
     assert_eq!((explained.hops, explained.total_ns.point, explained.segments.len()), (0, None, 0));
     assert_eq!(explained.left_out[0].hops, 400);
-}
-
-/// Medians of segments do not add up where trials differ: each of three segments is long in a third of them.
-#[test]
-fn segments_add_up_to_the_whole_where_trials_differ() {
-    let lines = |round: u32| {
-        let mut lines = recorded("one-cpu");
-        lines[[1, 5, 7][round as usize % 3]].0 += 900;
-        trace_of(50, move |_| lines.clone())
-    };
-    let case = read(&run(&[(PIPE, &lines)], None)).explanation.unwrap().cases.remove(0);
-    let sum: f64 = case.segments.iter().filter_map(|of| of.typical_ns.point).sum();
-    assert!((sum - case.total_ns.point.unwrap()).abs() < 1e-6, "{sum}: {case:?}");
 }

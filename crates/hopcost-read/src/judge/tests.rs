@@ -120,13 +120,6 @@ fn counts_are_exact_and_what_was_not_counted_says_why() {
 }
 
 #[test]
-fn a_case_that_is_not_here_is_undecided() {
-    let on = || machine(16, 0.01, 2.0, (1.0, 1.0));
-    let (verdict, part) = ruled("of = 'udp', over = 'pipe', to = 9", on());
-    assert_eq!((verdict, part.because.as_str(), part.rounds_to_decide), (OPEN, "no UDP", None));
-}
-
-#[test]
 fn findings_and_failures_are_numbers_too() {
     let mut failed = machine(16, 0.01, 2.0, (1.0, 1.0));
     for trial in failed.trials.iter_mut().filter(|trial| trial.case == 0) {

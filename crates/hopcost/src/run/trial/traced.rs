@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::{Phase, Stamp};
+use hopcost_model::protocol::{EndCounters, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
