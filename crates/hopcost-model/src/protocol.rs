@@ -347,14 +347,6 @@ document! {
 /// memory which both ends share; the node's number follows.
 pub const SHARED_PAGES: &str = "shared-pages-node";
 
-/// What begins the names of the events that say what the kernel counted around an end in the
-/// traced phase of a trial.
-pub const TRACED_PHASE: &str = "trace-";
-/// CPU time of an end's thread while its events were recorded, in nanoseconds.
-pub const TRACE_CPU: &str = "trace-traced-cpu-ns";
-/// Steal on its CPU while its events were recorded, in steps of 10 ms.
-pub const TRACE_STEAL: &str = "trace-steal-ns";
-
 document! {
     /// A CPU's clock, calibrated.
     #[derive(Default)]

@@ -213,17 +213,7 @@ mod tests {
     type Change = fn(&mut RawTrial);
 
     fn stolen(ns: u64) -> CpuUse {
-        let steal_ns = Some(ns);
-        let (interrupt_ns, interrupts, softirqs, network_softirqs) = (None, None, None, None);
-        CpuUse {
-            cpu: 0,
-            idle_ns: None,
-            steal_ns,
-            interrupt_ns,
-            interrupts,
-            softirqs,
-            network_softirqs,
-        }
+        CpuUse { steal_ns: Some(ns), ..CpuUse::default() }
     }
 
     fn unknown(bound_ticks: u64) -> GateReading {

@@ -35,23 +35,7 @@ pub fn curves(readings: &[Reading], findings: &[Finding]) -> Vec<LoadCurve> {
     });
     let loads = loads.filter(|(case, _)| case.workload == Workload::Load);
     let groups = grouped(loads, |(case, _)| Case { rate: None, ..(*case).clone() }).into_iter();
-    let curve = |(case, of): (Case, Vec<(_, Point)>)| {
-        let mut curve = curve(of.into_iter().map(|(_, point)| point).collect())?;
-        curve.says.extend(closed_loop(&case, readings).map(|says| format!("; {says}")));
-        Some(curve)
-    };
-    groups.filter_map(curve).collect()
-}
-
-/// What a closed loop over the same says, which is another thing.
-fn closed_loop(load: &Case, readings: &[Reading]) -> Option<String> {
-    let same = Case { workload: Workload::Roundtrip, ..load.clone() };
-    let (_, found) = known(readings).find(|(case, _)| **case == same)?;
-    let p99 = format::ns(found.get(Statistic::P99)?.point?);
-    Some(format!(
-        "the round trip's p99 of {p99}, there and back, is of a closed loop, where no message waits \
-         for another"
-    ))
+    groups.filter_map(|(_, of)| curve(of.into_iter().map(|(_, point)| point).collect())).collect()
 }
 
 fn curve(mut points: Vec<Point>) -> Option<LoadCurve> {

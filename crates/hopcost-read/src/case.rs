@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Ack, Case, Workload};
 use hopcost_model::plan::UnknownCase;
+use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
-    CaseParts, CaseResult, Estimate, Estimates, Statistic, Status, TrialPoint,
+    CaseParts, CaseResult, Estimate, Estimates, Statistic, Status, TouchCost, TrialPoint,
 };
 use hopcost_stats::sample::median;
 
 use crate::estimate::{self, Measured, estimates};
-use crate::levels::levels;
 use crate::pooled::Pooled;
 use crate::run::Run;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, Trials, trials};
-use crate::{command, counters, load, placed, stream, threads, touch, wake};
+use crate::{command, counters, load, placed, stream, threads, wake};
 
 /// A case as read, with what comparisons and findings need besides.
 pub struct Reading<'a> {
@@ -203,7 +203,7 @@ fn of_case<'a>(
         wake,
         load,
         stream: stream::result(run, case, &raw, &per_trial),
-        touch: touch::cost(case, &raw),
+        touch: touch_cost(case, &raw),
         counters: counters::counters(case, &raw),
         placed: placed::shares(case, &threads, &table),
         threads,
@@ -275,6 +275,46 @@ fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
         per_trial: Vec::new(),
         pooled_quantiles: Estimates::default(),
     }
+}
+
+/// The upper level begins where a trial takes this many times as long as the next faster one.
+const LEVELS_STEP: f64 = 1.5;
+/// The least share of the trials at a level: fewer are outliers.
+const LEVELS_SHARE: f64 = 0.2;
+/// Trials that show levels at least.
+const LEVELS_TRIALS_MIN: usize = 6;
+
+/// The medians of the trials at either level where they lie at two, as on a guest whose CPU pairs change their
+/// distance; the lower first.
+fn levels(mut values: Vec<f64>) -> Option<(f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    let steps = values.windows(2).map(|pair| pair[1] / pair[0]).enumerate();
+    let (at, step) = steps.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (low, high) = values.split_at(at + 1);
+    let least = (LEVELS_SHARE * values.len() as f64).max(2.0);
+    // Levels are farther apart than the trials of each.
+    let is_narrow = |of: &[f64]| of[of.len() - 1] < step * of[0];
+    let is_two = values.len() >= LEVELS_TRIALS_MIN
+        && step >= LEVELS_STEP
+        && low.len().min(high.len()) as f64 >= least
+        && is_narrow(low)
+        && is_narrow(high);
+    median(low).zip(median(high)).filter(|_| is_two)
+}
+
+/// What writing and comparing messages took the ends in the trials that were measured.
+fn touch_cost(case: &Case, trials: &[&RawTrial]) -> Option<TouchCost> {
+    let over = |of: fn(&EndCounters) -> Option<f64>| {
+        let ends = trials.iter().flat_map(|trial| &trial.ends);
+        median(&ends.filter_map(of).filter(|ns| ns.is_finite()).collect::<Vec<_>>())
+    };
+    let (fill_ns, verify_ns) = (over(|end| end.fill_ns)?, over(|end| end.verify_ns)?);
+    let operation_ns = match case.workload {
+        Workload::Roundtrip => Some(2.0 * (fill_ns + verify_ns)),
+        Workload::Stream => (case.ack != Some(Ack::None)).then_some(verify_ns),
+        Workload::Wake | Workload::Load | Workload::Call => Some(0.0),
+    };
+    Some(TouchCost { fill_ns, verify_ns, operation_ns })
 }
 
 #[cfg(test)]

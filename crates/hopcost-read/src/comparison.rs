@@ -7,10 +7,11 @@ use hopcost_model::case::Case;
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Compared, Comparison, Contrast, Shift, Verdict};
+use hopcost_model::results::{Compared, Comparison, Shift, Verdict};
 use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, contrast, contrasts};
 use hopcost_stats::sample::median;
 
+use crate::ratio::shown;
 use crate::trial::{DECILES, Family, deciles_ns, headline_ns};
 
 /// The one-sided error with which a baseline differs from itself.
@@ -124,19 +125,6 @@ impl<'a> Known<'a> {
             baseline_ns: self.median_ns(BASELINE),
             ..Compared::unmeasured(&id(case))
         }
-    }
-}
-
-/// A contrast of logarithms as one of ratios.
-pub(crate) fn shown(of: &contrast::Contrast) -> Contrast {
-    Contrast {
-        ratio: libm::exp(of.point),
-        low: of.ends.map(|(low, _)| libm::exp(low)),
-        high: of.ends.map(|(_, high)| libm::exp(high)),
-        coverage: 1.0 - 2.0 * of.error,
-        n: of.n as u32,
-        verdict: of.verdict,
-        more: of.more,
     }
 }
 

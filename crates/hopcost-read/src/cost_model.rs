@@ -13,7 +13,7 @@ use hopcost_stats::line::{Line, fit_relative, residual_max};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
-use crate::estimate::{TRIALS_MIN, over_lines, over_trials};
+use crate::estimate::{TRIALS_MIN, over_lines};
 use crate::format;
 
 /// The least sizes: two make a line, and two more can contradict it.
@@ -61,8 +61,6 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
     let residual = line.and_then(|line| residual_max(line, &typical));
     let refused = refusal(&fixed_ns, &per_byte_ns, residual, lines.len());
     let given = |estimate: Estimate| Some(estimate).filter(|_| refused.is_none());
-    let ends = refused.as_ref().and_then(|_| ends(&whole));
-    let (smallest_ns, mean_per_byte_ns) = ends.unzip();
     CostModel {
         label: sweep.to_string(),
         cases: sizes.iter().map(|(_, reading)| reading.result.id.clone()).collect(),
@@ -70,26 +68,7 @@ fn model(sweep: &Case, mut sizes: Vec<(u32, &Reading)>) -> CostModel {
         per_byte_ns: given(per_byte_ns),
         residual_max: residual.filter(|residual| residual.is_finite()),
         refused,
-        smallest_ns,
-        mean_per_byte_ns,
     }
-}
-
-/// What is left without a line: the cost at the smallest size, and the slope from
-/// there to the largest, each the median over rounds.
-fn ends(whole: &[&Vec<(f64, f64)>]) -> Option<(Estimate, Estimate)> {
-    let slopes = whole.iter().filter_map(|points| {
-        let ((small, least), (large, most)) = (points.first()?, points.last()?);
-        Some((most - least) / (large - small))
-    });
-    let smallest = whole.iter().filter_map(|points| Some(points.first()?.1)).collect();
-    let smallest =
-        over_trials(smallest, "median over rounds of the cost at the smallest size".to_owned());
-    let slope = over_trials(
-        slopes.collect(),
-        "median over rounds of the mean slope from the smallest to the largest size".to_owned(),
-    );
-    slope.low.is_some_and(|low| low > 0.0).then_some((smallest, slope))
 }
 
 fn refusal(fixed: &Estimate, slope: &Estimate, residual: Option<f64>, n: usize) -> Option<String> {
@@ -164,16 +143,12 @@ mod tests {
         let bend = models(8, |size, _| if size < 10_000 { 3000 } else { 3000 + size * 2 });
         assert!(bend[0].refused.clone().unwrap().contains("straight line"), "{:?}", bend[0]);
         assert!(bend[0].fixed_ns.is_none() && bend[0].residual_max.unwrap() > 0.15);
-        assert_eq!(bend[0].smallest_ns.as_ref().unwrap().point, Some(3000.0));
-        let slope = bend[0].mean_per_byte_ns.as_ref().unwrap().point.unwrap();
-        assert!((slope - 2.0 * 65_536.0 / (65_536.0 - 64.0)).abs() < 1e-9, "{slope}");
     }
 
     #[test]
     fn what_is_not_decided_is_refused() {
         let flat = models(8, |_, round| 3000 + round);
         assert!(flat[0].refused.clone().unwrap().contains("another byte"), "{:?}", flat[0]);
-        assert!(flat[0].mean_per_byte_ns.is_none(), "no slope, so none on average");
         let falling = models(8, |size, round| 1_000_000 - size - round);
         assert!(falling[0].refused.clone().unwrap().contains("falls with size"), "{falling:?}");
         let few = models(5, |size, _| 3000 + size / 4);

@@ -11,7 +11,7 @@ use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::median;
 
-use crate::comparison;
+use crate::ratio::shown;
 use crate::stored::{self, Fact, unasked};
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ pub fn of_fleets(
     let found = contrasts(&ratios.iter().collect::<Vec<_>>(), region, ERROR);
     let compared = pairs.iter().zip(&found).map(|(pair, found)| Compared {
         baseline: pair.case.clone(),
-        contrast: Some(comparison::shown(found)),
+        contrast: Some(shown(found)),
         value_ns: median(&pair.values[1]),
         baseline_ns: median(&pair.values[0]),
         ..Compared::unmeasured(&pair.case)

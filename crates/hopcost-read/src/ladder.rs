@@ -16,7 +16,6 @@ use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
-use crate::labels::labelled;
 use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
@@ -91,7 +90,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         for row in found {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
-            let label = labelled(run, first.case, naming.label(first.case, place));
+            let label = run.labelled(first.case, naming.label(first.case, place));
             rows.push((row.cost(), row.shown(run, first.case, label)));
         }
     }
@@ -324,18 +323,6 @@ mod tests {
             .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
             .build();
         assert_eq!(labels(&read(&unusual).ladder[0]), ["tcp nodelay=off"]);
-    }
-
-    #[test]
-    fn runtimes_make_rows_of_their_own() {
-        let of = |runtime: &str| id("pipe?payload=64", &format!("{ONE}{runtime}"));
-        let raw = Builder::new()
-            .case(&of("&runtime=python"), 6, |_, t| t.each(&[9000; 50]))
-            .case(&of(""), 6, |_, t| t.each(&[3000; 50]))
-            .case(&of("&runtime=python:rust"), 6, |_, t| t.each(&[6000; 50]))
-            .build();
-        let group = &read(&raw).ladder[0];
-        assert_eq!(labels(group), ["pipe", "pipe (python:rust)", "pipe (python)"]);
     }
 
     #[test]

@@ -34,8 +34,6 @@ pub mod fleet;
 mod format;
 mod judge;
 mod knobs;
-mod labels;
-mod levels;
 mod load;
 mod ladder;
 mod placed;
@@ -54,7 +52,6 @@ mod sums;
 #[cfg(test)]
 mod testing;
 mod threads;
-mod touch;
 mod trial;
 mod trials;
 mod variance;
@@ -144,7 +141,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         findings,
         published,
         cost_models: cost_model::models(&readings),
-        variance: variance::shares(&run, &readings),
         variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
         checks,
@@ -219,21 +215,6 @@ mod tests {
         assert_eq!(results, read(&raw));
         assert_eq!(results.command, "hopcost run --seed 7");
         assert_eq!(results.results[1].command, format!("hopcost run '{FUTEX}'"));
-    }
-
-    #[test]
-    fn another_case_changes_nothing_for_the_others() {
-        let without = varied().read().results;
-        let with = varied().case(TCP, 8, |_, t| t.each(&[900_000; 300])).read().results;
-        // A run with more trials takes longer; only their times may differ.
-        let timeless = |result: &CaseResult| {
-            let mut result = result.clone();
-            result.trials.iter_mut().for_each(|trial| trial.at_s = 0.0);
-            result
-        };
-        for (before, after) in without.iter().zip(&with) {
-            assert_eq!(timeless(before), timeless(after));
-        }
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, IdleKnob, WaitKind, Workload};
 use hopcost_model::results::{
-    LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step, Verdict,
+    Contrast, LadderGroup, Place, RankedBy, RankedCase, Ranking, Ratio, Step, Verdict,
 };
-use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts, log_ratios};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
@@ -99,14 +98,12 @@ fn ranked(items: &[Item], base: Option<&Case>) -> Vec<RankedCase> {
 fn differing(items: &[Item]) -> Option<BTreeSet<(usize, usize)>> {
     let places: Vec<(usize, usize)> =
         (0..items.len()).flat_map(|worse| (0..worse).map(move |better| (better, worse))).collect();
-    let logs = |(a, b): &(usize, usize)| log_ratios(&items[*a].by_round, &items[*b].by_round);
-    let logs: Vec<Vec<f64>> = places.iter().map(logs).collect::<Option<_>>()?;
-    let pairs = LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let pairs: Vec<&LogRatio> = pairs.iter().map(Option::as_ref).collect::<Option<_>>()?;
-    let found = contrasts(&pairs, Region::EQUAL, ERROR);
-    let is_told = found.iter().all(|one| one.ends.is_some());
-    let found = places.into_iter().zip(found).filter(|(_, one)| one.verdict == Verdict::Outside);
-    is_told.then(|| found.map(|(places, _)| places).collect())
+    let pair = |(a, b): &(usize, usize)| (&items[*a].by_round, &items[*b].by_round);
+    let found = ratio::contrasts(&places.iter().map(pair).collect::<Vec<_>>());
+    let found: Vec<Contrast> =
+        found.into_iter().map(|of| of.filter(|of| of.low.is_some())).collect::<Option<_>>()?;
+    let found = places.into_iter().zip(found).filter(|(_, of)| of.verdict == Verdict::Outside);
+    Some(found.map(|(places, _)| places).collect())
 }
 
 /// The steps of a ranking whose items are in order, best first: `apart(i, j)` says whether

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::results::{Ratio, Statistic};
-use hopcost_stats::contrast::{ERROR, LogRatio, log_ratios};
+use hopcost_model::results::{Contrast, Ratio, Statistic};
+use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, log_ratios};
 
 use crate::case::Reading;
 use crate::run::Run;
@@ -97,6 +97,33 @@ pub fn ratio(
         high: ends.map(|ends| ends.1),
         n_rounds: logs.len() as u32,
     })
+}
+
+/// Values of a unit each, such as a round.
+pub type Series = BTreeMap<u32, f64>;
+
+/// Several pairs of one run, each held against a ratio of 1 and all judged together; `None` of a pair
+/// that has no unit in common, or a value that is not above zero.
+pub fn contrasts(pairs: &[(&Series, &Series)]) -> Vec<Option<Contrast>> {
+    let logs = pairs.iter().map(|(of, base)| log_ratios(of, base).unwrap_or_default());
+    let logs: Vec<Vec<f64>> = logs.collect();
+    let ratios = LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let known: Vec<&LogRatio> = ratios.iter().flatten().collect();
+    let mut found = contrast::contrasts(&known, Region::EQUAL, ERROR).into_iter();
+    ratios.iter().map(|of| of.and_then(|_| found.next()).map(|of| shown(&of))).collect()
+}
+
+/// A contrast of logarithms as one of ratios.
+pub fn shown(of: &contrast::Contrast) -> Contrast {
+    Contrast {
+        ratio: libm::exp(of.point),
+        low: of.ends.map(|(low, _)| libm::exp(low)),
+        high: of.ends.map(|(_, high)| libm::exp(high)),
+        coverage: 1.0 - 2.0 * of.error,
+        n: of.n as u32,
+        verdict: of.verdict,
+        more: of.more,
+    }
 }
 
 #[cfg(test)]

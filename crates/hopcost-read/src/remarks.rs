@@ -33,24 +33,12 @@ pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<Str
         touching(readings),
         frequency(run),
         filters(run),
-        other_version(run),
         container(run),
         one_cpu(run),
     ];
     let mut remarks: Vec<String> = all.into_iter().flatten().collect();
     remarks.extend(ends_without_threads(readings));
     remarks
-}
-
-/// Files say what their mechanisms are only since `rust` is among their workers.
-fn other_version(run: &Run) -> Option<String> {
-    let (then, now) = (run.raw.about.version.as_str(), env!("CARGO_PKG_VERSION"));
-    (run.raw.rust().is_none() && then != now).then(|| {
-        format!(
-            "This file does not describe its mechanisms: they are taken to be those of hopcost \
-             {now}, but the run was made by {then}."
-        )
-    })
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep, of how many it is, and
@@ -98,41 +86,17 @@ fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
     );
     let driver = host.get("idle.driver");
     let guest = host.get("virt.hypervisor").is_some();
-    let cause = match (guest, driver) {
-        (true, None | Some("haltpoll" | "none")) if halts_at_once(run) => format!(
-            "{seen}. In this guest an idle virtual CPU halts at once (idle driver: {}{}), which hands \
-             it back to the hypervisor; a wake-up then pays for an inter-processor interrupt through \
-             it. That is inferred from the settings, not measured.",
-            driver.unwrap_or("none"),
-            polling(run).map_or(String::new(), |value| format!(", {value}")),
+    let driver = driver.map_or(String::new(), |driver| format!(" (idle driver: {driver})"));
+    let cause = match guest {
+        true => format!(
+            "this is a guest{driver}, where waking an idle virtual CPU goes through the hypervisor"
         ),
-        (true, Some(driver)) => format!(
-            "{seen}: this is a guest (idle driver: {driver}), where waking an idle virtual CPU \
-             goes through the hypervisor."
+        false => format!(
+            "each wake-up of an idle CPU{driver} pays for an inter-processor interrupt and for leaving \
+             the idle state"
         ),
-        (false, Some(driver)) => format!(
-            "{seen}: between messages the other CPU falls idle (driver {driver}), and each wake-up \
-             pays for an inter-processor interrupt and for leaving the idle state."
-        ),
-        (true, None) => format!(
-            "{seen}: this is a guest, where waking an idle virtual CPU goes through the hypervisor."
-        ),
-        (false, None) => {
-            format!("{seen}: each wake-up of an idle CPU pays for an inter-processor interrupt.")
-        }
     };
-    Some(format!("{cause} {explained}"))
-}
-
-/// The most that a guest polls before it halts, as the kernel spells it.
-fn polling<'a>(run: &Run<'a>) -> Option<&'a str> {
-    let parameters = run.raw.host_before.get("idle.haltpoll")?;
-    parameters.split_whitespace().find(|word| word.contains("guest_halt_poll_ns="))
-}
-
-/// Whether nothing is known to keep an idle virtual CPU polling before it halts.
-fn halts_at_once(run: &Run) -> bool {
-    polling(run).is_none_or(|word| word.ends_with("guest_halt_poll_ns=0"))
+    Some(format!("{seen}: {cause}. {explained}"))
 }
 
 /// Why there are no intervals, where the run was too short for them.
@@ -260,24 +224,10 @@ fn ends_without_threads(readings: &[Reading]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::describe::WarmUp;
-    use hopcost_model::raw::RawRun;
-
-    use crate::testing::{Builder, read, worker};
+    use crate::testing::{Builder, read};
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
-
-    #[test]
-    fn mechanisms_of_another_version_are_remarked_on_unless_the_file_describes_its_own() {
-        let mut raw = Builder::new().case(ONE, 6, |_, t| t.each(&[3000; 50])).build();
-        let remarked = |raw: &RawRun| read(raw).remarks.iter().any(|line| line.contains("0.0.9"));
-        assert!(!remarked(&raw));
-        raw.about.version = "0.0.9".into();
-        assert!(remarked(&raw));
-        raw.workers.push(worker("rust", WarmUp::Planned, &["pipe"]));
-        assert!(!remarked(&raw));
-    }
 
     fn remarks(host: &[(&str, &str)], two_ns: u32) -> String {
         let raw = Builder::new()
@@ -292,12 +242,12 @@ mod tests {
     fn wake_ups_through_a_hypervisor() {
         let guest = [("virt.hypervisor", "KVM"), ("idle.driver", "haltpoll")];
         let text = remarks(&guest, 60_000);
-        assert!(text.contains("about 20 times") && text.contains("hands it back"), "{text}");
-        assert!(text.contains("one pair of cases") && text.contains("inferred"), "{text}");
-        assert!(!remarks(&guest, 9_000).contains("hands it back"), "three times is no riddle");
-        // A guest that polls before it halts is another story.
-        let polls = [guest[0], guest[1], ("idle.haltpoll", "guest_halt_poll_ns=200000 x=1")];
-        assert!(!remarks(&polls, 60_000).contains("hands it back"));
+        assert!(
+            text.contains("about 20 times") && text.contains("(idle driver: haltpoll)"),
+            "{text}"
+        );
+        assert!(text.contains("one pair of cases") && text.contains("the hypervisor. "), "{text}");
+        assert!(!remarks(&guest, 9_000).contains("about 3 times"), "three times is no riddle");
         let metal = remarks(&[("idle.driver", "intel_idle")], 60_000);
         assert!(metal.contains("intel_idle") && !metal.contains("hypervisor"), "{metal}");
     }

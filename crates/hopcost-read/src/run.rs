@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use hopcost_model::case::Case;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_plan::shown_by;
 
 use crate::yardstick::{Doubt, Yardsticks};
 
@@ -67,6 +68,15 @@ impl<'a> Run<'a> {
     /// What is said of a case's mechanism in Rust.
     pub fn facts(&self, case: &Case) -> Option<&'a Mechanism> {
         self.rust.iter().find(|mechanism| mechanism.name == case.mechanism_name())
+    }
+
+    /// A case's name with that before it which the suite of the run gives it.
+    pub fn labelled(&self, case: &Case, name: String) -> String {
+        let own = shown_by(&self.raw.plan.suite).map_or(&[][..], |shown| &shown.label);
+        match own.iter().find(|label| label.cases.fits(case)) {
+            Some(label) => format!("{} {name}", label.name),
+            None => name,
+        }
     }
 
     /// Whether time is made up by the clock of a test engine.

@@ -1,24 +1,20 @@
 //! Synthetic runs for tests: one tick is one nanosecond, everything is quiet.
 
-mod foreign;
-
 use std::sync::LazyLock;
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
-use hopcost_model::describe::Description;
+use hopcost_model::describe::{Description, WarmUp, WorkerClock};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Facts, Loss, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
-    Build, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, Yardstick,
+    Build, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, ThreadUse, Yardstick,
     YardstickClass, YardstickReading,
 };
 use hopcost_model::results::{Estimate, Results, Statistic};
 use hopcost_stats::rng::Rng;
-
-pub use foreign::{thread, worker};
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
@@ -102,6 +98,20 @@ pub fn severity(results: &Results, code: Code) -> Option<Severity> {
 pub fn found(results: &Results, code: Code) -> Option<(Severity, String)> {
     let found = results.findings.iter().find(|finding| finding.code == code);
     found.map(|finding| (finding.severity, finding.evidence.clone()))
+}
+
+/// Expects the first finding of a code to be so grave, with these words; or none.
+pub fn expect(results: &Results, code: Code, expected: Option<(Severity, &str)>) {
+    match (found(results, code), expected) {
+        (None, None) => {}
+        (Some((severity, evidence)), Some((wanted, words))) => {
+            assert!(
+                severity == wanted && evidence.contains(words),
+                "{code}: {severity:?}: {evidence}"
+            );
+        }
+        (found, expected) => panic!("{code}: {found:?}, not {expected:?}"),
+    }
 }
 
 /// The estimate of a statistic of the run's first case.
@@ -457,23 +467,44 @@ fn empty(case: &Case, index: u32, round: u32) -> RawTrial {
     };
     let roles = [Role::Caller, Role::Callee];
     let ends = cpus_asked.iter().zip(roles).map(|(cpu, role)| EndCounters {
-        role,
-        count: 0,
-        samples: 0,
-        max_ticks: 0,
-        elapsed_ticks: 0,
-        thread_cpu_ns: 0,
         // A mark for `samples`: a blocking end switches, a spinning one does not.
         voluntary: u64::from(case.wait(role) != WaitKind::Spin),
-        involuntary: 0,
-        minor_faults: 0,
-        major_faults: 0,
         run_delay_ns: Some(0),
         cpu_before: cpu.unwrap_or(0),
         cpu_after: cpu.unwrap_or(0),
-        cpu_changes: 0,
         pinned: cpu.is_some(),
         ..EndCounters::empty(role)
     });
     RawTrial { case: index, round, ends: ends.collect(), cpus_asked, ..RawTrial::default() }
+}
+
+/// A thread of an end, or else one of the caller's process; half of its switches are
+/// voluntary.
+pub fn thread(name: &str, seat: Option<Role>, cpu_ns: u64, switches: u64) -> ThreadUse {
+    ThreadUse {
+        process: seat.unwrap_or(Role::Caller),
+        seat,
+        name: name.into(),
+        cpu_ns,
+        voluntary: switches / 2,
+        involuntary: switches - switches / 2,
+    }
+}
+
+/// A worker that describes itself and these mechanisms, all of round trips.
+pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Description {
+    let mechanism = |name: &&str| {
+        let text = format!(r#"{{"name":"{name}","workloads":["roundtrip"]}}"#);
+        serde_json::from_str(&text).unwrap()
+    };
+    Description {
+        protocol: 3,
+        runtime: runtime.into(),
+        version: "0.1.0".into(),
+        libraries: [(runtime.to_owned(), "1.2.3".to_owned())].into(),
+        remarks: vec!["the lock is on".into()],
+        clock: WorkerClock::default(),
+        warm_up,
+        mechanisms: mechanisms.iter().map(mechanism).collect(),
+    }
 }

@@ -13,7 +13,6 @@
 //! A signed-rank test cannot replace it: its least p at nine units is 0.004, and 105 pairs need
 //! 0.0005. `simulated/contrasts.rs` says how often the verdicts are right on simulated hosts.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use hopcost_model::results::Verdict;
@@ -217,17 +216,6 @@ pub struct Contrast {
     pub n: usize,
     /// Units, or runs a side, that would probably decide where these do not.
     pub more: Option<u32>,
-}
-
-impl Contrast {
-    /// Whether the first is less, as much or more than the second, where that is decided.
-    pub fn side(&self) -> Option<Ordering> {
-        match self.verdict {
-            Verdict::Open => None,
-            Verdict::Inside => Some(Ordering::Equal),
-            Verdict::Outside => self.point.partial_cmp(&0.0),
-        }
-    }
 }
 
 /// One pair against a region.

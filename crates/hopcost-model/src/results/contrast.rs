@@ -18,6 +18,17 @@ document! {
     }
 }
 
+impl Verdict {
+    /// Whether a number is less than one, as much or more, where that is decided.
+    pub fn side(self, number: f64, than: f64) -> Option<Ordering> {
+        match self {
+            Self::Open => None,
+            Self::Inside => Some(Ordering::Equal),
+            Self::Outside => number.partial_cmp(&than),
+        }
+    }
+}
+
 document! {
     /// The ratio of the same statistic of two cases, unit by unit.
     #[derive(Copy)]
@@ -43,11 +54,7 @@ document! {
 impl Contrast {
     /// Whether the case takes less, as much or more, where that is decided.
     pub fn side(&self) -> Option<Ordering> {
-        match self.verdict {
-            Verdict::Open => None,
-            Verdict::Inside => Some(Ordering::Equal),
-            Verdict::Outside => self.ratio.partial_cmp(&1.0),
-        }
+        self.verdict.side(self.ratio, 1.0)
     }
 
     /// Both ends of the interval.

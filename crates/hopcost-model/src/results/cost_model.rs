@@ -19,11 +19,5 @@ document! {
         pub residual_max: Option<f64>,
         /// Why no line is given.
         pub refused: Option<String>,
-        /// Where no line is given: the cost at the smallest size as measured, which at
-        /// size 0 is the fixed part.
-        pub smallest_ns: Option<Estimate>,
-        /// Where no line is given: what a byte costs on average between the smallest
-        /// and the largest size.
-        pub mean_per_byte_ns: Option<Estimate>,
     }
 }

@@ -1,5 +1,6 @@
 //! Where the time of a hop goes, a round trip or one way: its segments, cut at what the kernel's events say.
 
+use super::contrast::Contrast;
 use super::statistic::Estimate;
 use crate::case::Role;
 use crate::document;
@@ -9,23 +10,24 @@ document! {
     pub struct Explanation {
         /// The cases that were traced, in the order of the plan.
         pub cases: Vec<ExplainedCase>,
-        /// The second case beside the first; absent of any other number of cases.
+        /// The second case beside the first, by the median operations without events; absent of any other number
+        /// of cases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub difference: Option<ExplainedDifference>,
-        /// What each segment takes after each gap, in the order of a hop; of more than two cases, which differ by
-        /// their gap alone.
+        pub untraced: Option<Contrast>,
+        /// The segments of several cases, in the order of a hop.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub by_gap: Vec<SegmentByGap>,
+        pub compared: Vec<ComparedSegment>,
     }
 }
 
 document! {
-    /// A segment after each of several gaps.
-    pub struct SegmentByGap {
+    /// A segment of several cases.
+    pub struct ComparedSegment {
         /// Which.
         pub segment: Segment,
-        /// What it takes in a typical hop of each case, in their order; 0 in one that does not have it.
-        pub typical_ns: Vec<Estimate>,
+        /// What it takes, with its events, in the second case beside the first; `null` unless there are two cases
+        /// and both have it.
+        pub contrast: Option<Contrast>,
     }
 }
 
@@ -62,9 +64,22 @@ document! {
         pub missing: Vec<String>,
         /// The segments, as they follow each other in a typical hop.
         pub segments: Vec<ExplainedSegment>,
-        /// What is different in the slowest hops; absent where nobody asks, or there are too few.
+        /// The slow hops; absent where nobody asks, or there are too few.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub tail: Option<ExplainedTail>,
+        pub slow: Option<SlowHops>,
+    }
+}
+
+document! {
+    /// The hops from a quantile of their trial on, of all trials.
+    #[derive(Copy)]
+    pub struct SlowHops {
+        /// The quantile.
+        pub quantile: f64,
+        /// How many.
+        pub hops: u64,
+        /// Their mean, in nanoseconds.
+        pub ns: f64,
     }
 }
 
@@ -189,8 +204,6 @@ document! {
     pub struct ExplainedSegment {
         /// Which.
         pub segment: Segment,
-        /// Where it begins in a typical hop, nanoseconds from the caller's stamp.
-        pub begins_ns: f64,
         /// Of a typical hop: median over trials, with its interval.
         pub typical_ns: Estimate,
         /// Share of a typical hop, 0 to 1.
@@ -199,136 +212,13 @@ document! {
         pub p50_ns: f64,
         /// The 99th percentile likewise.
         pub p99_ns: f64,
+        /// The mean of the slow hops; absent where nobody asks for them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub slow_ns: Option<f64>,
         /// Events within it, mean of typical hops: each costs `event_cost_ns` of it.
         pub events: f64,
         /// `typical_ns` less what they cost: below 0 where they cost more than it took. `null` unless these
         /// add up to a hop without events: `off` is 10 % at most.
         pub without_events_ns: Option<f64>,
-    }
-}
-
-document! {
-    /// The slowest hops beside typical ones, of all trials together.
-    pub struct ExplainedTail {
-        /// The quantile of its trial from which on a hop is slow.
-        pub quantile: f64,
-        /// Slow hops.
-        pub hops: u64,
-        /// A slow hop, mean in nanoseconds.
-        pub slow_ns: f64,
-        /// A typical hop.
-        pub typical_ns: f64,
-        /// By how much each segment is longer, mean; the greatest first.
-        pub segments: Vec<TailSegment>,
-        /// In what share of the hops something happens, the greatest difference first.
-        pub occurrences: Vec<TailOccurrence>,
-        /// What may be steal; absent where the kernel has counted nothing to hold events against.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub unseen: Option<UnseenTime>,
-        /// What makes most of the difference, in a sentence.
-        pub says: String,
-    }
-}
-
-document! {
-    /// Time of all traced phases together in which something had the ends' CPUs that wrote no event, such as the
-    /// hypervisor.
-    #[derive(Copy)]
-    pub struct UnseenTime {
-        /// How long the ends had their CPUs, by events.
-        pub on_cpu_ns: u64,
-        /// CPU time of their threads by the kernel's account: less where it takes off what a hypervisor says that
-        /// it stole, or where it counts interrupts apart.
-        pub counted_ns: u64,
-        /// Steal that the kernel counted on their CPUs, in steps of 10 ms.
-        pub steal_ns: Option<u64>,
-    }
-}
-
-document! {
-    /// A segment in slow hops and in typical ones.
-    pub struct TailSegment {
-        /// Which.
-        pub segment: Segment,
-        /// Mean of slow hops.
-        pub slow_ns: f64,
-        /// Mean of typical hops.
-        pub typical_ns: f64,
-    }
-}
-
-document! {
-    /// How often something happens in slow hops and in typical ones.
-    pub struct TailOccurrence {
-        /// What, in words.
-        pub what: String,
-        /// Share of the slow hops that have it.
-        pub slow_share: f64,
-        /// Share of the typical ones.
-        pub typical_share: f64,
-    }
-}
-
-document! {
-    /// The second case less the first, paired by round.
-    pub struct ExplainedDifference {
-        /// Of typical hops.
-        pub total_ns: Estimate,
-        /// What the kernel's events do to it.
-        pub traced: TracedDifference,
-        /// What of it each kind of work makes, the greatest first.
-        pub parts: Vec<DifferencePart>,
-        /// By segment, in the order of the hop; one that a case does not have takes it no time.
-        pub segments: Vec<SegmentDifference>,
-        /// What makes most of it, in a sentence.
-        pub says: String,
-    }
-}
-
-document! {
-    /// What the kernel's events do to a difference of hops in which they were recorded.
-    pub struct TracedDifference {
-        /// Whether their cost is part of it.
-        pub events: EventsCost,
-        /// Of the median round trips of the same trials without events, which it should agree with.
-        pub untraced_ns: Estimate,
-        /// Whether it does: the intervals of both meet. `null` where one has none.
-        pub agrees: Option<bool>,
-    }
-}
-
-document! {
-    /// What a difference of traced hops does with the cost of their events.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum EventsCost {
-        /// It is taken off each segment, which gives what a hop takes without events, in both cases.
-        TakenOff,
-        /// It is part of the segments: in one case at least it cannot be taken off.
-        Included,
-    }
-}
-
-document! {
-    /// What of a difference one kind of work makes.
-    pub struct DifferencePart {
-        /// Which, in words.
-        pub what: String,
-        /// The second less the first.
-        pub ns: Estimate,
-    }
-}
-
-document! {
-    /// What of a difference one segment makes.
-    pub struct SegmentDifference {
-        /// Which.
-        pub segment: Segment,
-        /// A typical hop of the first, median over the rounds that both have.
-        pub first_ns: f64,
-        /// The same of the second.
-        pub second_ns: f64,
-        /// The second less the first.
-        pub ns: Estimate,
     }
 }

@@ -82,10 +82,7 @@ document! {
         pub published: Vec<PublishedTable>,
         /// Costs split into a fixed and a per-byte part, where sizes were swept.
         pub cost_models: Vec<CostModel>,
-        /// How much of the spread of the wake-ups each factor explains; `null`
-        /// where no factor was varied.
-        pub variance: Option<VarianceShares>,
-        /// The same of the trials' p50, over cases that a suite names.
+        /// How much of the spread of the trials' p50 each factor explains, over cases that a suite names.
         pub variance_of_medians: Vec<VarianceShares>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,

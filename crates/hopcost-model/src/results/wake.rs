@@ -29,15 +29,11 @@ document! {
 }
 
 document! {
-    /// How much of the variance of ln(wake-up time) each factor explains (type I,
-    /// balanced cells; interactions are in `residual`).
+    /// How much of the variance of ln(p50 of a trial) each factor explains (type I, balanced cells).
     pub struct VarianceShares {
-        /// Factor (`mechanism`, `gap`, `idle knob`, `placement`, `trial`; of medians also
-        /// `mechanism × gap`) and share, 0 to 1.
+        /// Factor (`mechanism`, `gap`, `mechanism × gap`, `trial`) and share, 0 to 1.
         pub shares: BTreeMap<String, f64>,
-        /// Share of what is left: from sample to sample; 0 of medians.
-        pub residual: f64,
-        /// Samples behind it; of medians, trials.
+        /// Trials behind it.
         pub samples: u64,
         /// What the shares are of, in a sentence.
         pub estimand: String,

@@ -96,10 +96,3 @@ fn what_cannot_be_told_from_the_loop_is_a_bound() {
     .clone();
     assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
 }
-
-#[test]
-fn one_trial_in_two_halves_does_not_take_the_median_away() {
-    let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 1000 } else { 1500 }).collect();
-    let p50 = of(8, |_, t| t.each(&halves)).get(Statistic::P50).unwrap().clone();
-    assert!(!p50.pooled && p50.point.is_some());
-}

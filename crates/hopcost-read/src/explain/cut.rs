@@ -4,7 +4,7 @@
 //! another place, or does not ([`next`]). The time from one event to the next belongs to the place before, or to
 //! what keeps that CPU from it: a softirq, an interrupt, another task.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{Leg, Segment, SegmentKind};
@@ -27,10 +27,6 @@ pub struct Hop {
     pub total_ns: u64,
     /// Its segments; their times add up to the total.
     pub parts: BTreeMap<Segment, Part>,
-    /// What happened on the CPUs of its ends.
-    pub seen: BTreeSet<Occurrence>,
-    /// The longest time that an end had its CPU without an event there.
-    pub silent_ns: u64,
 }
 
 /// A segment of a hop.
@@ -42,53 +38,6 @@ pub struct Part {
     pub events: u32,
     /// When its first piece began, from the stamp.
     pub begins_ns: u64,
-}
-
-/// What may happen in one hop and not in another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Occurrence {
-    Timer,
-    Softirq,
-    Interrupt,
-    OtherTask,
-    Migration,
-    IdleExit,
-    Ipi,
-}
-
-impl Occurrence {
-    pub const ALL: [Self; 7] = [
-        Self::Timer,
-        Self::Softirq,
-        Self::Interrupt,
-        Self::OtherTask,
-        Self::Migration,
-        Self::IdleExit,
-        Self::Ipi,
-    ];
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Timer => "a timer",
-            Self::Softirq => "a softirq",
-            Self::Interrupt => "an interrupt of a device",
-            Self::OtherTask => "another task on the CPU",
-            Self::Migration => "a migration",
-            Self::IdleExit => "an idle exit",
-            Self::Ipi => "an IPI",
-        }
-    }
-    fn of(kind: TraceKind) -> Option<Self> {
-        Some(match kind {
-            TraceKind::TimerExpire => Self::Timer,
-            TraceKind::SoftirqEntry(_) => Self::Softirq,
-            TraceKind::IrqEntry(_) => Self::Interrupt,
-            TraceKind::Switch { to: TraceThread::Other(_), .. } => Self::OtherTask,
-            TraceKind::Migrate { .. } => Self::Migration,
-            TraceKind::IdleExit => Self::IdleExit,
-            TraceKind::IpiSend { .. } => Self::Ipi,
-            _ => return None,
-        })
-    }
 }
 
 /// Where a message is. The sender is the caller on the way forth, the callee on the way back.
@@ -191,7 +140,7 @@ impl Place {
 }
 
 /// The end that a thread is.
-pub fn role(thread: TraceThread) -> Option<Role> {
+fn role(thread: TraceThread) -> Option<Role> {
     match thread {
         TraceThread::Caller => Some(Role::Caller),
         TraceThread::Callee => Some(Role::Callee),
@@ -206,15 +155,15 @@ fn at(end: Role) -> usize {
 
 /// What a CPU is doing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Cpu {
-    pub interrupts: u32,
-    pub softirqs: u32,
+struct Cpu {
+    interrupts: u32,
+    softirqs: u32,
     /// Since it was last given to a thread.
-    pub runs: Option<TraceThread>,
+    runs: Option<TraceThread>,
 }
 
 impl Cpu {
-    pub fn take(&mut self, event: &TraceEvent) {
+    fn take(&mut self, event: &TraceEvent) {
         match event.kind {
             TraceKind::IrqEntry(_) => self.interrupts += 1,
             TraceKind::IrqExit(_) => self.interrupts = self.interrupts.saturating_sub(1),
@@ -471,9 +420,6 @@ impl Open {
             begins_ns: self.last_ns - self.from_ns,
         };
         add(&mut self.hop.parts, segment, piece);
-        if has_cpu(segment.kind) {
-            self.hop.silent_ns = self.hop.silent_ns.max(piece.ns);
-        }
         if self.place == Place::Send && segment.kind == SegmentKind::Send {
             let begins_ns = if self.call.ns > 0 { self.call.begins_ns } else { piece.begins_ns };
             let (ns, events) = (self.call.ns + piece.ns, self.call.events + piece.events);
@@ -486,9 +432,6 @@ impl Open {
         self.piece = (segment.kind == self.place.kind()).then_some(piece);
         self.last_ns = event.at_ns;
         self.hop.total_ns = event.at_ns - self.from_ns;
-        if state.cpus.contains(&Some(event.cpu)) {
-            self.hop.seen.extend(Occurrence::of(event.kind));
-        }
         self.step(event, state);
         // What writes an event takes its time after it has read the clock.
         let waits = [segment.end, self.end(state.cpus())].map(|end| state.cpu(end));
@@ -624,12 +567,6 @@ impl Open {
             (_, Leg::Back, _) => Err("no event shows that the caller got the reply"),
         }
     }
-}
-
-/// Whether an end has its CPU in such a segment, or what interrupts it.
-fn has_cpu(kind: SegmentKind) -> bool {
-    use SegmentKind::{Interrupt, Receive, Send, Softirq, Switch, User, WakeUp};
-    matches!(kind, User | Send | WakeUp | Switch | Receive | Softirq | Interrupt)
 }
 
 /// Adds a piece to a segment.

@@ -1,9 +1,6 @@
 //! Where the time of a hop goes, by the traced phases of a run.
 
 mod cut;
-mod difference;
-mod tail;
-mod traced;
 #[cfg(test)]
 mod tests;
 
@@ -12,18 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcost_model::case::Case;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{
-    DifferencePart, Estimate, EventsCost, ExplainedCase, ExplainedDifference, ExplainedSegment,
-    Explanation, LeftOutHops, Leg, Segment, SegmentByGap, SegmentDifference, SegmentKind,
-    TracedDifference,
+    ComparedSegment, Estimate, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Leg,
+    Segment, SlowHops,
 };
+use hopcost_model::trace::Trace;
 use hopcost_model::workload::StampedBy;
-use hopcost_stats::sample::median;
+use hopcost_stats::sample::{Sample, median, rank};
 
 use crate::estimate::over_trials;
-use crate::ratio::paired;
+use crate::ratio::contrasts;
 use cut::{Cut, Hop, cut};
-use difference::made_of;
-use traced::{Counted, Traced, middle_half, ns};
+
+/// A typical hop is one of the middle fifth by length.
+const TYPICAL: [f64; 2] = [0.4, 0.6];
+/// Fewer slow hops have no mean worth showing.
+const SLOW_MIN: usize = 20;
+/// Segments less their events may be off a hop without events by this share of it.
+const OFF_MAX: f64 = 0.1;
 
 /// A case that was traced.
 struct Known<'a> {
@@ -35,27 +37,33 @@ struct Known<'a> {
     missing: BTreeSet<&'a str>,
 }
 
+/// A traced trial.
+struct Traced<'a> {
+    trace: &'a Trace,
+    /// The shortest first.
+    hops: Vec<Hop>,
+}
+
 /// What the traced phases of a run say; `None` of a run without any.
 pub fn of_run(raw: &RawRun) -> Option<Explanation> {
     let cases = (0..).zip(&raw.plan.cases);
     let known = cases.filter_map(|(index, planned)| Known::of(raw, index, planned.known()?));
     let known: Vec<Known> = known.collect();
     let quantile = raw.plan.explanation().and_then(|plan| plan.tail);
-    let cases: Vec<ExplainedCase> = known.iter().map(|known| known.explained(quantile)).collect();
-    let events = match cases.iter().all(adds_up) {
-        true => EventsCost::TakenOff,
-        false => EventsCost::Included,
-    };
-    let difference = match known.as_slice() {
-        [first, second] => difference(first, second, events),
+    let untraced = match known.as_slice() {
+        [first, second] => {
+            let [first, second] =
+                [first, second].map(|of| of.by_round(|trial| trial.untraced_p50_ns()));
+            contrasts(&[(&second, &first)]).pop().flatten()
+        }
         _ => None,
     };
-    let by_gap = if known.len() > 2 { by_gap(&known) } else { Vec::new() };
-    (!cases.is_empty()).then_some(Explanation { cases, difference, by_gap })
+    (!known.is_empty()).then(|| Explanation {
+        cases: known.iter().map(|known| known.explained(quantile)).collect(),
+        untraced,
+        compared: compared(&known),
+    })
 }
-
-/// Segments less their events may be off a hop without events by this share of it.
-const OFF_MAX: f64 = 0.1;
 
 /// Whether the segments of a case add up to a hop without events, once what these cost is taken off.
 pub fn adds_up(case: &ExplainedCase) -> bool {
@@ -66,6 +74,10 @@ impl<'a> Known<'a> {
     fn of(raw: &'a RawRun, index: u32, case: &'a Case) -> Option<Self> {
         let (trials, left_out, missing) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let mut known = Self { case, trials, left_out, clock_bound_ns: 0, missing };
+        let last = match case.workload.spec().stamped_by {
+            StampedBy::BothEnds => Leg::Forth,
+            StampedBy::Caller => Leg::Back,
+        };
         let own = raw.trials.iter().filter(|trial| trial.case == index && trial.error.is_none());
         let traces = own.filter_map(|trial| Some((trial, trial.trace.as_ref()?)));
         let mut is_traced = false;
@@ -73,16 +85,22 @@ impl<'a> Known<'a> {
             is_traced = true;
             known.clock_bound_ns = known.clock_bound_ns.max(trace.clock_bound_ns);
             known.missing.extend(trace.missing.iter().map(String::as_str));
-            let counted = Counted::of(trial);
-            let Cut { hops, left_out } = cut(trace, last(case));
-            let traced = (!hops.is_empty()).then(|| Traced::of(trace, hops, counted));
+            let Cut { mut hops, left_out } = cut(trace, last);
             for (reason, n) in left_out {
                 let sum = known.left_out.entry(reason).or_default();
                 *sum = sum.saturating_add(n);
             }
-            known.trials.extend(traced.map(|traced| (trial.round, traced)));
+            hops.sort_by_key(|hop| hop.total_ns);
+            if !hops.is_empty() {
+                known.trials.insert(trial.round, Traced { trace, hops });
+            }
         }
         is_traced.then_some(known)
+    }
+
+    /// A value of each trial that has it, by its round.
+    fn by_round(&self, of: impl Fn(&Traced) -> Option<f64>) -> BTreeMap<u32, f64> {
+        self.trials.iter().filter_map(|(round, trial)| Some((*round, of(trial)?))).collect()
     }
 
     /// A value of each trial, over trials.
@@ -109,129 +127,142 @@ impl<'a> Known<'a> {
         segments.into_iter().map(|(_, segment)| segment).collect()
     }
 
-    /// What a segment takes in a typical hop.
-    fn typical_ns(&self, segment: Segment) -> Estimate {
-        let estimand = "mean over the same trials of the segment in the trial's typical hops";
-        self.typical(estimand, &|hop| ns(hop, segment) as f64)
-    }
-
-    /// A value of its typical hops: a mean over the same trials of each, so that segments add up to the whole.
+    /// A value of its typical hops: the mean over the middle half of the trials by their typical hop, the same
+    /// of each value, so that segments add up to the whole as medians would not.
     fn typical(&self, estimand: &str, of: &dyn Fn(&Hop) -> f64) -> Estimate {
-        let hop_ns = |hop: &Hop| hop.total_ns as f64;
-        let by_length = self.trials.values().map(|trial| (trial.mean(hop_ns), trial)).collect();
-        let trials: Vec<&Traced> = middle_half(by_length);
+        let mut trials: Vec<&Traced> = self.trials.values().collect();
+        trials.sort_by(|a, b| a.mean(length_ns).total_cmp(&b.mean(length_ns)));
+        let outside = trials.len() / 4;
+        let middle = &trials[outside..trials.len() - outside];
+        let point = middle.iter().map(|trial| trial.mean(of)).sum::<f64>() / middle.len() as f64;
         let all = self.over(estimand, |trial| Some(trial.mean(of)));
-        let sum = trials.iter().map(|trial| trial.mean(of)).sum::<f64>();
-        holding(all, sum / trials.len().max(1) as f64)
-    }
-
-    /// The median hop of each trial less its events, over trials.
-    fn without_events(&self) -> Estimate {
-        let estimand = "median over trials of the trial's median hop less what its events cost";
-        self.over(estimand, |trial| trial.without_events_ns())
+        let (low, high) = (all.low.map(|low| low.min(point)), all.high.map(|high| high.max(point)));
+        Estimate { point: all.point.map(|_| point), low, high, ..all }
     }
 
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
-        let estimand = "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)";
-        let total_ns = self.typical(estimand, &|hop| hop.total_ns as f64);
-        let whole_ns = total_ns.point.filter(|ns| *ns > 0.0);
+        let total_ns = self.typical(
+            "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)",
+            &length_ns,
+        );
         let untraced_p50_ns = self
             .over("median over trials of the trial's median operation without events", |trial| {
                 trial.untraced_p50_ns()
             });
-        let without_events_ns = self.without_events();
+        let without_events_ns = self.over(
+            "median over trials of the trial's median hop less what its events cost",
+            |trial| Some(trial.p50_ns() - trial.mean(events) * trial.event_cost_ns()?),
+        );
         let both = without_events_ns.point.zip(untraced_p50_ns.point.filter(|ns| *ns > 0.0));
-        let off = both.map(|(without_ns, untraced_ns)| without_ns / untraced_ns - 1.0);
         let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
-        let event_cost_ns = median(&costs);
-        let mut begins_ns = 0.0;
-        let segment = |segment: Segment| {
-            let typical_ns = self.typical_ns(segment);
-            let point_ns = typical_ns.point.unwrap_or(0.0);
-            let from_ns = begins_ns;
-            begins_ns += point_ns;
-            let at = |q: f64| self.median(|trial| trial.quantile(q, |hop| ns(hop, segment)));
-            let written = |hop: &Hop| hop.parts.get(&segment).map_or(0, |part| part.events).into();
-            ExplainedSegment {
-                segment,
-                begins_ns: from_ns,
-                typical_ns,
-                share: whole_ns.map_or(0.0, |whole_ns| point_ns / whole_ns),
-                p50_ns: at(0.5),
-                p99_ns: at(0.99),
-                events: self.median(|trial| trial.mean(written)),
-                without_events_ns: None,
-            }
-        };
-        let segments = self.segments().into_iter().map(segment).collect();
+        let hops = self.trials.values().map(|trial| trial.hops.len() as u64);
+        let left_out = self.left_out.iter();
+        let slow = quantile.map(|q| self.slow(q)).filter(|slow| slow.len() >= SLOW_MIN);
         let mut explained = ExplainedCase {
             case: self.case.id(),
             gap_ns: self.case.gap_ns,
-            hops: self
-                .trials
-                .values()
-                .map(|trial| trial.hops.len() as u64)
-                .fold(0, u64::saturating_add),
-            left_out: (self.left_out.iter())
+            hops: hops.fold(0, u64::saturating_add),
+            left_out: left_out
                 .map(|(reason, hops)| LeftOutHops { reason: reason.clone(), hops: *hops })
                 .collect(),
             total_ns,
-            traced_p50_ns: self.over("median over trials of the trial's median hop", |trial| {
-                Some(trial.traced_p50_ns())
-            }),
+            traced_p50_ns: self
+                .over("median over trials of the trial's median hop", |trial| Some(trial.p50_ns())),
             untraced_p50_ns,
             events: self.median(|trial| trial.mean(events)),
-            event_cost_ns,
+            event_cost_ns: median(&costs),
             without_events_ns,
-            off,
+            off: both.map(|(without_ns, untraced_ns)| without_ns / untraced_ns - 1.0),
             clock_bound_ns: self.clock_bound_ns,
             missing: self.missing.iter().map(|what| (*what).to_owned()).collect(),
-            segments,
-            tail: quantile.and_then(|q| tail::of(&self.trials.values().collect::<Vec<_>>(), q)),
+            segments: Vec::new(),
+            slow: quantile.zip(slow.as_ref()).map(|(quantile, hops)| SlowHops {
+                quantile,
+                hops: hops.len() as u64,
+                ns: mean(hops.iter().copied(), length_ns),
+            }),
         };
-        if let Some(cost_ns) = event_cost_ns.filter(|_| adds_up(&explained)) {
-            for of in &mut explained.segments {
-                of.without_events_ns = of.typical_ns.point.map(|ns| ns - of.events * cost_ns);
-            }
-        }
+        let cost_ns = explained.event_cost_ns.filter(|_| adds_up(&explained));
+        let whole_ns = explained.total_ns.point.filter(|ns| *ns > 0.0);
+        let segment = |segment| self.segment(segment, whole_ns, cost_ns, slow.as_deref());
+        explained.segments = self.segments().into_iter().map(segment).collect();
         explained
     }
 
-    /// A value of the typical hops of each trial, by its round: of their parts, each with its segment
-    /// and its time.
-    fn by_round(&self, counts: &dyn Fn(Segment) -> bool, events: EventsCost) -> BTreeMap<u32, f64> {
-        let of = |(round, trial): (&u32, &Traced)| {
-            let cost_ns = match events {
-                EventsCost::TakenOff => trial.event_cost_ns()?,
-                EventsCost::Included => 0.0,
-            };
-            let part = |part: &cut::Part| part.ns as f64 - f64::from(part.events) * cost_ns;
-            let own = |hop: &Hop| {
-                let own = hop.parts.iter().filter(|(segment, _)| counts(**segment));
-                own.map(|(_, of)| part(of)).sum()
-            };
-            Some((*round, trial.mean(own)))
-        };
-        self.trials.iter().filter_map(of).collect()
+    fn segment(
+        &self,
+        segment: Segment,
+        whole_ns: Option<f64>,
+        cost_ns: Option<f64>,
+        slow: Option<&[&Hop]>,
+    ) -> ExplainedSegment {
+        let own = |hop: &Hop| hop.parts.get(&segment).copied().unwrap_or_default();
+        let own_ns = |hop: &Hop| own(hop).ns as f64;
+        let typical_ns = self.typical(
+            "mean over the same trials of the segment in the trial's typical hops",
+            &own_ns,
+        );
+        let at = |q: f64| self.median(|trial| trial.quantile(q, |hop| own(hop).ns));
+        let events = self.median(|trial| trial.mean(|hop| own(hop).events.into()));
+        ExplainedSegment {
+            segment,
+            share: whole_ns.zip(typical_ns.point).map_or(0.0, |(whole, own)| own / whole),
+            p50_ns: at(0.5),
+            p99_ns: at(0.99),
+            slow_ns: slow.map(|hops| mean(hops.iter().copied(), own_ns)),
+            events,
+            without_events_ns: typical_ns.point.zip(cost_ns).map(|(ns, cost)| ns - events * cost),
+            typical_ns,
+        }
     }
 
-    fn untraced_by_round(&self) -> BTreeMap<u32, f64> {
-        let of = |(round, trial): (&u32, &Traced)| Some((*round, trial.untraced_p50_ns()?));
-        self.trials.iter().filter_map(of).collect()
+    /// The hops from a quantile of their trial on.
+    fn slow(&self, quantile: f64) -> Vec<&Hop> {
+        let slow = |trial: &'_ Traced| rank(trial.hops.len(), quantile) - 1;
+        self.trials.values().flat_map(|trial| &trial.hops[slow(trial)..]).collect()
     }
 }
 
-/// An estimate with another point, which its interval holds too.
-fn holding(of: Estimate, point: f64) -> Estimate {
-    let (low, high) = (of.low.map(|low| low.min(point)), of.high.map(|high| high.max(point)));
-    Estimate { point: of.point.map(|_| point), low, high, ..of }
+impl Traced<'_> {
+    /// What one of its events costs, where that is known.
+    fn event_cost_ns(&self) -> Option<f64> {
+        self.trace.event_cost_ns.filter(|cost_ns| cost_ns.is_finite())
+    }
+
+    /// The median of its operations without events.
+    fn untraced_p50_ns(&self) -> Option<f64> {
+        let all_ns = self.trace.untraced_ns.iter().map(|ns| f64::from(*ns));
+        median(&all_ns.collect::<Vec<_>>())
+    }
+
+    /// The median hop as traced.
+    fn p50_ns(&self) -> f64 {
+        self.quantile(0.5, |hop| hop.total_ns)
+    }
+
+    fn typical(&self) -> &[Hop] {
+        let [from, to] = TYPICAL.map(|q| rank(self.hops.len(), q) - 1);
+        &self.hops[from..=to]
+    }
+
+    /// A value of its typical hops, mean.
+    fn mean(&self, of: impl Fn(&Hop) -> f64) -> f64 {
+        mean(self.typical().iter(), of)
+    }
+
+    fn quantile(&self, q: f64, of: impl Fn(&Hop) -> u64) -> f64 {
+        let values = self.hops.iter().map(|hop| of(hop) as f64).collect();
+        Sample::new(values).map_or(0.0, |sample| sample.quantile(q))
+    }
 }
 
-/// Whether the intervals of two estimates meet; `None` where one has none.
-fn meet(one: &Estimate, other: &Estimate) -> Option<bool> {
-    let ends = |of: &Estimate| of.low.zip(of.high);
-    let (one, other) = ends(one).zip(ends(other))?;
-    Some(one.0 <= other.1 && other.0 <= one.1)
+fn mean<'a>(hops: impl ExactSizeIterator<Item = &'a Hop>, of: impl Fn(&Hop) -> f64) -> f64 {
+    let n = hops.len().max(1) as f64;
+    hops.map(of).sum::<f64>() / n
+}
+
+fn length_ns(hop: &Hop) -> f64 {
+    hop.total_ns as f64
 }
 
 /// Events of a hop.
@@ -239,33 +270,10 @@ fn events(hop: &Hop) -> f64 {
     hop.parts.values().map(|part| part.events).sum::<u32>().into()
 }
 
-/// The way after which a hop of a case is over.
-fn last(case: &Case) -> Leg {
-    match case.workload.spec().stamped_by {
-        StampedBy::BothEnds => Leg::Forth,
-        StampedBy::Caller => Leg::Back,
-    }
-}
-
-/// The work that a segment is part of.
-fn work(of: Segment) -> &'static str {
-    match of.kind {
-        SegmentKind::User => "user space",
-        SegmentKind::Send | SegmentKind::Receive | SegmentKind::Softirq => {
-            "the send and receive paths"
-        }
-        SegmentKind::Queue => "queues",
-        SegmentKind::WakeUp | SegmentKind::Ipi | SegmentKind::IdleExit => "waking",
-        SegmentKind::Switch => "the switch",
-        SegmentKind::Unseparated => "waking, the switch and receiving together",
-        SegmentKind::Interrupt | SegmentKind::OtherTask => "interrupts and other tasks",
-    }
-}
-
 /// The segments of several cases in one order: what only a later one has stands behind what is before it there.
-fn aligned<'a>(all: impl IntoIterator<Item = &'a Known<'a>>) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    for known in all {
+fn compared(all: &[Known]) -> Vec<ComparedSegment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for known in all.iter().filter(|_| all.len() > 1) {
         let mut place = 0;
         for segment in known.segments() {
             match segments.iter().position(|one| *one == segment) {
@@ -277,67 +285,18 @@ fn aligned<'a>(all: impl IntoIterator<Item = &'a Known<'a>>) -> Vec<Segment> {
             }
         }
     }
-    segments
-}
-
-/// What each segment takes in each of several cases that differ by their gap.
-fn by_gap(all: &[Known]) -> Vec<SegmentByGap> {
-    let of = |segment| SegmentByGap {
-        segment,
-        typical_ns: all.iter().map(|known| known.typical_ns(segment)).collect(),
+    let times = |known: &Known, segment: &Segment| {
+        let own = |hop: &Hop| hop.parts.get(segment).map_or(0, |part| part.ns) as f64;
+        known.by_round(|trial| Some(trial.mean(own)))
     };
-    aligned(all).into_iter().map(of).collect()
-}
-
-/// The second less the first; `None` without a round that both have.
-fn difference(first: &Known, second: &Known, events: EventsCost) -> Option<ExplainedDifference> {
-    let pairs = |counts: &dyn Fn(Segment) -> bool| {
-        paired(&first.by_round(counts, events), &second.by_round(counts, events))
-    };
-    let whole = pairs(&|_| true);
-    let by_difference = whole.iter().map(|(round, a, b)| (b - a, *round)).collect();
-    let typical: BTreeSet<u32> = middle_half(by_difference).into_iter().collect();
-    // A mean over the same rounds of each part, so that parts add up to the whole.
-    let side = |pairs: &[(u32, f64, f64)], of: fn(&(u32, f64, f64)) -> f64| {
-        let own = pairs.iter().filter(|(round, ..)| typical.contains(round));
-        own.map(of).sum::<f64>() / typical.len().max(1) as f64
-    };
-    let of = |pairs: &[(u32, f64, f64)]| {
-        let differences = pairs.iter().map(|(_, first, second)| second - first);
-        let estimand =
-            "mean over the middle half of the rounds of the second's typical hop less the first's";
-        let all = over_trials(differences.collect(), estimand.to_owned());
-        holding(all, side(pairs, |(_, first, second)| second - first))
-    };
-    let segments = aligned([first, second]);
-    let of_segment = |segment: &Segment| {
-        let all = pairs(&|one| one == *segment);
-        let ns = of(&all);
-        SegmentDifference {
-            segment: *segment,
-            first_ns: side(&all, |pair| pair.1),
-            second_ns: side(&all, |pair| pair.2),
-            ns,
+    let contrasts = match all {
+        [first, second] => {
+            let both = |segment| (times(second, segment), times(first, segment));
+            let both: Vec<_> = segments.iter().map(both).collect();
+            contrasts(&both.iter().map(|(second, first)| (second, first)).collect::<Vec<_>>())
         }
+        _ => vec![None; segments.len()],
     };
-    let kinds = segments.iter().map(|segment| work(*segment)).collect::<BTreeSet<_>>();
-    let of_work = |what: &str| DifferencePart {
-        what: what.to_owned(),
-        ns: of(&pairs(&|one| work(one) == what)),
-    };
-    let parts = kinds.into_iter().map(of_work).collect();
-    let total_ns = of(&whole);
-    let untraced = [first, second].map(Known::untraced_by_round);
-    let untraced = paired(&untraced[0], &untraced[1]).into_iter().map(|(_, a, b)| b - a);
-    let estimand =
-        "median over rounds of the second's median operation without events less the first's";
-    let untraced_ns = over_trials(untraced.collect(), estimand.to_owned());
-    let agrees = meet(&total_ns, &untraced_ns);
-    let segments = segments.iter().map(of_segment).collect();
-    let traced = TracedDifference { events, untraced_ns, agrees };
-    let mut difference = made_of([first.case, second.case], total_ns, traced, parts, segments)?;
-    if events == EventsCost::Included {
-        difference.says.insert_str(0, "While traced, ");
-    }
-    Some(difference)
+    let compared = segments.into_iter().zip(contrasts);
+    compared.map(|(segment, contrast)| ComparedSegment { segment, contrast }).collect()
 }

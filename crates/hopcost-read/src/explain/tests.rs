@@ -1,17 +1,16 @@
-use hopcost_model::case::Role::{Callee, Caller};
+use hopcost_model::case::Role::Callee;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::plan::{ExplanationPlan, Question};
-use hopcost_model::protocol::{TRACE_CPU, TRACE_STEAL};
-use hopcost_model::results::{Leg, Leg::Back, Leg::Forth, SegmentKind as Kind};
+use hopcost_model::results::{Leg::Back, Leg::Forth, SegmentKind as Kind, Verdict};
 use hopcost_model::trace::TraceKind::{
     IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
-    SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, TimerExpire, Wakeup, Waking,
+    SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, Wakeup, Waking,
 };
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, PIPE, TCP, WAKE, event, found, read};
+use crate::testing::{Builder, PIPE, TCP, WAKE, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -257,7 +256,7 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
     let raw = run(&[(PIPE, &|round| trace_of(50, |_| later(round, "one-cpu")))], None);
     let results = read(&raw);
     let explained = &results.explanation.as_ref().unwrap().cases[0];
-    assert_eq!((explained.hops, explained.left_out.len(), &explained.tail), (400, 0, &None));
+    assert_eq!((explained.hops, explained.left_out.len(), explained.slow), (400, 0, None));
     assert_eq!(explained.total_ns.point, Some(2643.5));
     let order: Vec<Kind> = explained.segments.iter().map(|of| of.segment.kind).collect();
     use Kind::{Receive, Send, Switch, User, WakeUp};
@@ -270,7 +269,7 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
         (send.typical_ns.low, send.typical_ns.point, send.typical_ns.high),
         (Some(450.0), Some(453.5), Some(457.0))
     );
-    assert_eq!((send.begins_ns, send.p50_ns, send.events), (120.0, 453.5, 2.0));
+    assert_eq!((send.p50_ns, send.events, send.slow_ns), (453.5, 2.0, None));
     let sum: f64 = explained.segments.iter().filter_map(|of| of.typical_ns.point).sum();
     assert!((sum - 2643.5).abs() < 1e-9);
     // 14 events of 10 ns leave 504 of the 2644 ns unexplained.
@@ -282,73 +281,50 @@ fn a_case_has_its_segments_in_order_with_their_intervals() {
     assert!(evidence.contains("2.64 µs") && evidence.contains("2.00 µs"), "{evidence}");
 }
 
+/// Two cases by their segments: the second takes longer in its first call, and has a softirq besides.
 #[test]
-fn the_segments_that_make_the_difference_are_named() {
-    let slow = |round| {
+fn two_cases_are_contrasted_segment_by_segment_and_without_events() {
+    let first = |round: u32| trace_of(50, |_| later(round, "one-cpu"));
+    let second = |round: u32| {
         let mut lines = later(round, "one-cpu");
-        (lines[1].0, lines[8].0, lines[2].0) =
-            (lines[1].0 + 700, lines[8].0 + 500, lines[2].0 + 200);
-        trace_of(50, move |_| lines.clone())
+        lines[1].0 += 450;
+        Trace { untraced_ns: vec![2400 + round; 50], ..trace_of(50, move |_| lines.clone()) }
     };
-    let raw =
-        run(&[(PIPE, &|round| trace_of(50, |_| later(round, "one-cpu"))), (TCP, &slow)], None);
-    let difference = read(&raw).explanation.unwrap().difference.unwrap();
-    assert_eq!(
-        difference.says,
-        "While traced, tcp costs 1.40 µs more than pipe [1.40 µs, 1.40 µs]: 1.20 µs in the send and receive paths, \
-         200 ns in waking; about the same in the switch, user space"
-    );
-    let sum: f64 = difference.segments.iter().filter_map(|of| of.ns.point).sum();
-    assert_eq!((sum, difference.total_ns.point), (1400.0, Some(1400.0)));
-    // One µs more or less from round to round is no difference.
-    let noisy = |round: u32| {
-        let mut lines = recorded("one-cpu");
-        lines[5].0 = if round.is_multiple_of(2) { 0 } else { 800 };
-        trace_of(50, move |_| lines.clone())
-    };
-    let raw = run(&[(PIPE, &|_| same(50, &recorded("one-cpu"))), (TCP, &noisy)], None);
-    let says = read(&raw).explanation.unwrap().difference.unwrap().says;
-    assert!(says.starts_with("While traced, tcp and pipe are not told apart"), "{says}");
+    let found = read(&run(&[(PIPE, &first), (TCP, &second)], None)).explanation.unwrap();
+    let untraced = found.untraced.unwrap();
+    assert!((untraced.ratio - 1.2).abs() < 0.01 && untraced.n == 8, "{untraced:?}");
+    assert_eq!(untraced.verdict, Verdict::Outside);
+    let segments = found.cases.iter().map(|case| case.segments.len());
+    assert!(segments.eq([found.compared.len(); 2]), "{found:?}");
+    let of: Vec<(Kind, Verdict)> = (found.compared.iter())
+        .filter_map(|of| Some((of.segment.kind, of.contrast?.verdict)))
+        .filter(|(_, verdict)| *verdict == Verdict::Outside)
+        .collect();
+    assert_eq!(of, [(Kind::Send, Verdict::Outside)]);
+    let softirq = |_| same(50, &recorded("softirq"));
+    let found = read(&run(&[(PIPE, &first), (TCP, &softirq)], None)).explanation.unwrap();
+    let own = found.compared.iter().find(|of| of.segment.kind == Kind::Softirq).unwrap();
+    assert_eq!(own.contrast, None, "the pipe has none");
 }
 
-/// What a case takes more because it makes more events is none of its own time.
 #[test]
-fn a_difference_is_without_what_events_cost() {
-    let untraced = |ns: u32, trace: Trace| Trace {
-        event_cost_ns: Some(40.0),
-        untraced_ns: vec![ns; 50],
-        ..trace
+fn events_are_taken_off_where_the_segments_then_add_up() {
+    let of = |untraced_ns: u32| {
+        let trace = move |_| Trace {
+            event_cost_ns: Some(40.0),
+            untraced_ns: vec![untraced_ns; 50],
+            ..same(50, &recorded("one-cpu"))
+        };
+        read(&run(&[(PIPE, &trace)], None))
     };
-    // 21 lines: 20 events of 40 ns.
-    let tcp = |untraced_ns| move |_| untraced(untraced_ns, same(50, &recorded("softirq")));
-    let pipe = |_| untraced(2080, same(50, &recorded("one-cpu")));
-    let of = |tcp: &dyn Fn(u32) -> Trace| {
-        read(&run(&[(PIPE, &pipe), (TCP, tcp)], None)).explanation.unwrap().difference.unwrap()
-    };
-    let alone = read(&run(&[(PIPE, &pipe)], None));
-    assert_eq!(found(&alone, Code::TracingChanged), None, "what events cost is no finding");
     // 2640 ns less 14 events; the wake-up of 50 ns has one event, its end.
-    let alone = &alone.explanation.unwrap().cases[0];
-    assert_eq!(alone.without_events_ns.point, Some(2080.0));
-    assert_eq!(alone.segments[2].without_events_ns, Some(10.0));
-    let traced = |difference: &ExplainedDifference| {
-        let of = &difference.traced;
-        (of.events, of.untraced_ns.point, of.agrees)
-    };
-    let traced_ns = 3160.0 - 2640.0;
-    let without = of(&tcp(2360));
-    assert_eq!(traced(&without), (EventsCost::TakenOff, Some(280.0), Some(true)));
-    assert_eq!(without.total_ns.point, Some(traced_ns - 6.0 * 40.0));
-    let sum: f64 = without.segments.iter().filter_map(|of| of.ns.point).sum();
-    assert!((sum - 280.0).abs() < 1e-9, "{sum}");
-    assert!(without.says.starts_with("tcp costs 280 ns more than pipe"), "{}", without.says);
-    // Off by 4 %, yet not by chance.
-    assert_eq!(traced(&of(&tcp(2260))), (EventsCost::TakenOff, Some(180.0), Some(false)));
-    // Where tracing has changed one of them more than that, both are as traced.
-    let included = of(&tcp(1000));
-    assert_eq!(included.total_ns.point, Some(traced_ns));
-    assert_eq!(traced(&included), (EventsCost::Included, Some(-1080.0), Some(false)));
-    assert!(included.says.starts_with("While traced, tcp costs"), "{}", included.says);
+    let (good, off) = (of(2080), of(1000));
+    let case = &good.explanation.as_ref().unwrap().cases[0];
+    assert_eq!(case.without_events_ns.point, Some(2080.0));
+    assert_eq!(case.segments[2].without_events_ns, Some(10.0));
+    assert_eq!(found(&good, Code::TracingChanged), None);
+    assert_eq!(off.explanation.as_ref().unwrap().cases[0].segments[2].without_events_ns, None);
+    assert!(found(&off, Code::TracingChanged).is_some());
 }
 
 #[test]
@@ -370,74 +346,29 @@ fn wake_ups_stand_beside_each_other_by_their_gap() {
     let found = read(&run(&cases, None)).explanation.unwrap();
     assert_eq!(found.cases.iter().filter_map(|case| case.gap_ns).collect::<Vec<_>>(), gaps);
     let of = |kind| {
-        let one = found.by_gap.iter().find(|of| of.segment == at(Forth, Callee, kind)).unwrap();
-        one.typical_ns.iter().filter_map(|of| of.point).collect::<Vec<f64>>()
+        let own = |case: &ExplainedCase| {
+            case.segments.iter().find(|of| of.segment == at(Forth, Callee, kind)).unwrap().clone()
+        };
+        found.cases.iter().filter_map(|case| own(case).typical_ns.point).collect::<Vec<f64>>()
     };
-    assert_eq!(of(Kind::Ipi), [783.5, 1683.5, 10683.5]);
-    assert_eq!(of(Kind::IdleExit), [150.0; 3]);
-    assert_eq!((found.by_gap.len(), found.difference), (8, None));
-    let says = read(&run(&cases[..2], None)).explanation.unwrap().difference.unwrap().says;
-    assert!(says.contains("costs 900 ns more") && says.contains(": 900 ns in waking"), "{says}");
+    assert_eq!((of(Kind::Ipi), of(Kind::IdleExit)), (vec![783.5, 1683.5, 10683.5], vec![150.0; 3]));
+    assert_eq!((found.compared.len(), found.untraced), (8, None));
 }
 
 #[test]
-fn the_slowest_hops_show_what_is_different_in_them() {
+fn slow_hops_stand_beside_typical_ones() {
     let hop = |number: u64| {
         let mut lines = recorded("one-cpu");
-        if number.is_multiple_of(100) {
-            lines.insert(1, (10, 0, A, TimerExpire));
-            lines[2].0 += 9000;
-        }
+        lines[1].0 += if number.is_multiple_of(100) { 9000 } else { 0 };
         lines
     };
     let raw = run(&[(PIPE, &|_| trace_of(400, hop))], Some(0.99));
-    let tail = read(&raw).explanation.unwrap().cases[0].tail.clone().unwrap();
-    assert_eq!((tail.hops, tail.slow_ns > 7000.0), (40, true));
-    assert_eq!(tail.segments[0].segment, at(Forth, Caller, Kind::Send));
-    assert_eq!(
-        (tail.occurrences[0].what.as_str(), tail.occurrences[0].typical_share),
-        ("a timer", 0.0)
-    );
-    assert!(tail.says.starts_with("the slowest 1.0 % take 7.2"), "{}", tail.says);
-}
-
-/// Sets what the kernel counted for both ends beside the traced phases, by what there is by events.
-fn counted(raw: &mut RawRun, account_ns: impl Fn(u64) -> u64) {
-    for trial in &mut raw.trials {
-        let trace = trial.trace.as_ref().unwrap();
-        let cpu_ns = account_ns(tail::on_cpu_ns(trace)) / 2;
-        for end in &mut trial.ends {
-            end.events = vec![event(TRACE_CPU, cpu_ns), event(TRACE_STEAL, 0)];
-        }
-    }
-}
-
-#[test]
-fn what_takes_an_end_without_an_event_may_be_steal() {
-    let hop = |number: u64| {
-        let mut lines = recorded("one-cpu");
-        lines[6].0 += if number.is_multiple_of(100) { 30_000 } else { 0 };
-        lines
-    };
-    let mut raw = run(&[(PIPE, &|_| trace_of(400, hop))], Some(0.99));
-    let tail = |raw: &RawRun| read(raw).explanation.unwrap().cases[0].tail.clone().unwrap();
-    let says = "no event for longer than a typical hop, as where the hypervisor has the CPU (steal) or an end \
-                works for itself, in 80 % of them and 0 % of typical ones";
-    assert!(tail(&raw).says.contains(says), "{}", tail(&raw).says);
-    assert_eq!(tail(&raw).unseen, None);
-    counted(&mut raw, |all_ns| all_ns);
-    assert!(
-        tail(&raw).says.contains("; over all hops the kernel counts all of the 9.41 ms"),
-        "{}",
-        tail(&raw).says
-    );
-    counted(&mut raw, |all_ns| all_ns + 120_000);
-    assert!(tail(&raw).says.contains("960 µs more CPU time than the"), "{}", tail(&raw).says);
-    counted(&mut raw, |all_ns| all_ns - 120_000);
-    let slow = tail(&raw);
-    assert!(slow.says.contains("counts 960 µs less CPU time than the"), "{}", slow.says);
-    let unseen = slow.unseen.unwrap();
-    assert_eq!((unseen.on_cpu_ns - unseen.counted_ns, unseen.steal_ns), (8 * 120_000, Some(0)));
+    let case = read(&raw).explanation.unwrap().cases.remove(0);
+    let slow = case.slow.unwrap();
+    assert_eq!((slow.hops, slow.quantile, slow.ns > 7000.0), (40, 0.99, true));
+    let longer = case.segments.iter().map(|of| of.slow_ns.unwrap() - of.typical_ns.point.unwrap());
+    assert!((longer.sum::<f64>() - (slow.ns - case.total_ns.point.unwrap())).abs() < 1e-6);
+    assert!(case.segments[1].slow_ns.unwrap() > 7000.0, "{case:?}");
 }
 
 #[test]
@@ -470,32 +401,4 @@ fn a_run_without_traces_explains_nothing() {
     let explained = read(&raw).explanation.unwrap().cases[0].clone();
     assert_eq!((explained.hops, explained.total_ns.point, explained.segments.len()), (0, None, 0));
     assert_eq!(explained.left_out[0].hops, 400);
-}
-
-/// Medians of segments do not add up where trials differ: each of three segments is long in a third of them.
-#[test]
-fn segments_add_up_to_the_whole_where_trials_differ() {
-    let lines = |round: u32, by: u64| {
-        let mut lines = recorded("one-cpu");
-        lines[[1, 5, 7][round as usize % 3]].0 += by;
-        lines
-    };
-    let cases: [(&str, &dyn Fn(u32) -> Trace); 2] = [
-        (PIPE, &|round| trace_of(50, |_| lines(round, 900))),
-        (TCP, &|round| trace_of(50, |_| lines(round + 1, 1700 + 10 * u64::from(round)))),
-    ];
-    let explained = read(&run(&cases, None)).explanation.unwrap();
-    for case in &explained.cases {
-        let sum: f64 = case.segments.iter().filter_map(|of| of.typical_ns.point).sum();
-        assert!((sum - case.total_ns.point.unwrap()).abs() < 1e-6, "{sum}: {case:?}");
-    }
-    let difference = explained.difference.unwrap();
-    let whole = difference.total_ns.point.unwrap();
-    let parts = difference.parts.iter().filter_map(|part| part.ns.point).sum::<f64>();
-    let segments = difference.segments.iter();
-    assert!((parts - whole).abs() < 1e-6, "{difference:?}");
-    for of in segments {
-        assert!((of.second_ns - of.first_ns - of.ns.point.unwrap()).abs() < 1e-6, "{of:?}");
-        assert!(of.ns.low <= of.ns.point && of.ns.point <= of.ns.high, "{of:?}");
-    }
 }

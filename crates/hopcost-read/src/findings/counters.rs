@@ -128,19 +128,4 @@ mod tests {
             .read();
         assert_eq!(severity(&once, Code::Lost), Some(Severity::Note), "1 of 8001");
     }
-
-    #[test]
-    fn a_case_that_lost_everything_says_so() {
-        let results = Builder::new()
-            .case(PIPE, 3, |round, t| {
-                t.each(if round == 0 { &[3000; 1000] } else { &[] });
-                if round > 0 {
-                    (t.raw.ends[0].count, t.raw.ends[0].lost) = (500, 500);
-                }
-            })
-            .read();
-        assert_eq!((results.results[0].lost, results.results[0].n_failed), (1000, 2));
-        assert!(results.results[0].reason.clone().unwrap().contains("every exchange was lost"));
-        assert_eq!(severity(&results, Code::Lost), Some(Severity::Suspect));
-    }
 }

@@ -207,113 +207,104 @@ fn hypervisor(run: &Run) -> Option<Finding> {
 mod tests {
     use hopcost_model::finding::{Code, Severity, Validity};
     use hopcost_model::raw::{CpuAccounting, RawRun};
+    use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, CALL, PIPE, clock, found, host, read, severity};
+    use crate::testing::{Builder, CALL, PIPE, clock, expect, host, read};
 
-    fn plain() -> Builder {
-        Builder::new()
+    fn changed(change: fn(&mut RawRun)) -> Results {
+        let mut raw = Builder::new()
             .host(&[("clocksource.current", "tsc")])
             .case(PIPE, 8, |_, t| t.each(&[3000; 100]))
             .case(CALL, 8, |_, t| t.batch(10, &[1000; 50]))
-    }
-    fn with(change: impl FnOnce(&mut RawRun)) -> RawRun {
-        let mut raw = plain().build();
+            .build();
         change(&mut raw);
-        raw
+        read(&raw)
+    }
+
+    fn stolen(raw: &mut RawRun, steal_ns: u64, wall_ns: u64) {
+        let row = CpuAccounting { round: 0, cpu: 1, wall_ns, steal_ns };
+        raw.accounting = vec![row, CpuAccounting { cpu: 0, steal_ns: 0, ..row }];
+    }
+
+    fn other_runs(raw: &mut RawRun, before: &str, after: Option<&str>) {
+        let at = |runs| host(&[("load.hopcost_runs", runs)]);
+        (raw.host_before, raw.host_after) = (at(before), after.map(at));
+    }
+
+    fn on(raw: &mut RawRun, readings: &[(&str, &str)]) {
+        raw.host_before = host(readings);
     }
 
     #[test]
-    fn a_plain_run_has_no_findings() {
-        assert_eq!(plain().read().findings, []);
-    }
-
-    #[test]
-    fn build_slow() {
-        let raw = with(|raw| raw.about.build.slow.push("debug assertions".into()));
-        let results = read(&raw);
-        assert_eq!(severity(&results, Code::BuildSlow), Some(Severity::Invalid));
-        assert!(results.results.iter().all(|r| r.validity == Some(Validity::Invalid)));
-    }
-
-    #[test]
-    fn clocksource() {
-        for (name, fires) in [("hpet", true), ("tsc", false), ("arch_sys_counter", false)] {
-            let raw = with(|raw| raw.host_before = host(&[("clocksource.current", name)]));
-            assert_eq!(severity(&read(&raw), Code::Clocksource).is_some(), fires, "{name}");
-        }
-        let slow = with(|raw| raw.clocks[0].clock_gettime_p50_ns = 700.0);
-        let results = read(&slow);
-        assert_eq!(severity(&results, Code::Clocksource), Some(Severity::Suspect));
-        assert_eq!(results.results[0].validity, Some(Validity::Valid), "said once, of the run");
-        let made_up = with(|raw| {
-            raw.host_before = host(&[("clocksource.current", "hpet")]);
-            raw.clocks[0].source = "virtual".into();
-        });
-        assert_eq!(severity(&read(&made_up), Code::Clocksource), None);
-        let unknown = with(|raw| raw.clocks = vec![clock(0, 1e9)]);
-        assert_eq!(severity(&read(&unknown), Code::Clocksource), None);
-    }
-
-    #[test]
-    fn steal() {
-        let stolen = |stolen_ns: u64, wall_ns: u64| {
-            read(&with(|raw| {
-                let row = CpuAccounting { round: 0, cpu: 1, wall_ns, steal_ns: stolen_ns };
-                raw.accounting = vec![row, CpuAccounting { cpu: 0, steal_ns: 0, ..row }];
-            }))
-        };
-        let quiet = stolen(10_000_000, 20_000_000_000);
-        assert_eq!(severity(&quiet, Code::Steal), None, "0.05 %");
-        let some = stolen(100_000_000, 20_000_000_000);
-        assert_eq!(severity(&some, Code::Steal), Some(Severity::Note), "0.5 %");
-        let much = stolen(600_000_000, 20_000_000_000);
-        assert_eq!(severity(&much, Code::Steal), Some(Severity::Suspect), "3 %");
-        assert!(
-            much.results.iter().all(|r| r.validity == Some(Validity::Valid)),
-            "said once, of the run"
-        );
-        let one_tick = stolen(10_000_000, 500_000_000);
-        assert_eq!(severity(&one_tick, Code::Steal), Some(Severity::Note), "one tick is coarse");
-    }
-
-    #[test]
-    fn traced() {
-        let seen = |readings: &[(&str, &str)]| {
-            let results = read(&with(|raw| raw.host_before = host(readings)));
-            found(&results, Code::Traced)
-        };
-        let none = [("security.tracer", "none"), ("security.preload", "none")];
-        assert_eq!(seen(&none), None);
-        let (severity, evidence) = seen(&[("security.tracer", "strace (pid 77)")]).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert_eq!(evidence, "hopcost ran traced by strace (pid 77).");
-        let both = [("security.tracer", "gdb (pid 7)"), ("security.preload", "LD_PRELOAD=/a.so")];
-        let (_, evidence) = seen(&both).unwrap();
-        assert!(evidence.ends_with("gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so)."));
-    }
-
-    #[test]
-    fn two_hopcosts() {
-        let seen = |before: &str, after: Option<&str>| {
-            let at = |runs| host(&[("load.hopcost_runs", runs)]);
-            let results = read(&with(|raw| {
-                (raw.host_before, raw.host_after) = (at(before), after.map(at));
-            }));
-            found(&results, Code::TwoHopcosts).map(|(_, evidence)| evidence)
-        };
-        assert_eq!(seen("0", Some("0")), None);
+    fn what_concerns_every_case_is_said_once_with_its_evidence() {
+        type Row = (Code, fn(&mut RawRun), Option<(Severity, &'static str)>);
+        let note = |words| Some((Severity::Note, words));
+        let suspect = |words| Some((Severity::Suspect, words));
+        let gdb = "gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so).";
         let began = "1 other run of this user went on when the run began, and 0 when it ended.";
-        assert_eq!(seen("1", None).as_deref(), Some(began));
         let ended = "0 other runs of this user went on when the run began, and 2 when it ended.";
-        assert_eq!(seen("0", Some("2")).as_deref(), Some(ended));
-    }
-
-    #[test]
-    fn hypervisor() {
-        let raw = with(|raw| raw.host_before = host(&[("virt.hypervisor", "KVM")]));
-        let results = read(&raw);
-        assert_eq!(severity(&results, Code::Hypervisor), Some(Severity::Note));
-        assert_eq!(results.results[0].validity, Some(Validity::Valid));
-        assert_eq!(severity(&plain().read(), Code::Hypervisor), None);
+        let rows: [Row; 19] = [
+            (
+                Code::Clocksource,
+                |raw| on(raw, &[("clocksource.current", "hpet")]),
+                suspect("`hpet`"),
+            ),
+            (
+                Code::Clocksource,
+                |raw| on(raw, &[("clocksource.current", "arch_sys_counter")]),
+                None,
+            ),
+            (
+                Code::Clocksource,
+                |raw| raw.clocks[0].clock_gettime_p50_ns = 700.0,
+                suspect("700 ns"),
+            ),
+            (Code::Clocksource, |raw| raw.clocks = vec![clock(0, 1e9)], None),
+            (
+                Code::Clocksource,
+                |raw| {
+                    on(raw, &[("clocksource.current", "hpet")]);
+                    raw.clocks[0].source = "virtual".into();
+                },
+                None,
+            ),
+            (Code::Steal, |raw| stolen(raw, 10_000_000, 20_000_000_000), None),
+            (Code::Steal, |raw| stolen(raw, 100_000_000, 20_000_000_000), note("0.50 %")),
+            (Code::Steal, |raw| stolen(raw, 600_000_000, 20_000_000_000), suspect("from CPU 1")),
+            // One tick is coarse.
+            (Code::Steal, |raw| stolen(raw, 10_000_000, 500_000_000), note("2.0 %")),
+            (Code::Traced, |raw| on(raw, &[("security.tracer", "none")]), None),
+            (Code::Traced, |raw| on(raw, &[("security.preload", "none")]), None),
+            (Code::Traced, |raw| on(raw, &[("security.tracer", "strace")]), suspect("by strace.")),
+            (
+                Code::Traced,
+                |raw| {
+                    on(
+                        raw,
+                        &[
+                            ("security.tracer", "gdb (pid 7)"),
+                            ("security.preload", "LD_PRELOAD=/a.so"),
+                        ],
+                    );
+                },
+                suspect(gdb),
+            ),
+            (Code::TwoHopcosts, |raw| other_runs(raw, "0", Some("0")), None),
+            (Code::TwoHopcosts, |raw| other_runs(raw, "1", None), suspect(began)),
+            (Code::TwoHopcosts, |raw| other_runs(raw, "0", Some("2")), suspect(ended)),
+            (Code::Hypervisor, |raw| on(raw, &[("virt.hypervisor", "KVM")]), note("KVM")),
+            (Code::Hypervisor, |_| (), None),
+            (Code::BuildSlow, |_| (), None),
+        ];
+        for (code, change, expected) in rows {
+            let results = changed(change);
+            expect(&results, code, expected);
+            let is_valid = |validity| validity == Some(Validity::Valid);
+            assert!(results.results.iter().all(|case| is_valid(case.validity)), "{code}");
+        }
+        assert_eq!(changed(|_| ()).findings, [], "a plain run");
+        let slow = changed(|raw| raw.about.build.slow.push("debug assertions".into()));
+        expect(&slow, Code::BuildSlow, Some((Severity::Invalid, "debug assertions")));
+        assert!(slow.results.iter().all(|case| case.validity == Some(Validity::Invalid)));
     }
 }

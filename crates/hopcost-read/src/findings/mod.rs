@@ -122,17 +122,6 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_number_is_not_valid_either() {
-        let raw = Builder::new()
-            .case(PIPE, 8, |_, t| t.raw.error = Some("no".into()))
-            .case(CALL, 8, |_, t| t.batch(10, &[1000; 50]))
-            .skipped("roundtrip/udp?payload=64&boundary=process&place=smt&wait=block", "no SMT")
-            .build();
-        let validity: Vec<_> = read(&raw).results.iter().map(|case| case.validity).collect();
-        assert_eq!(validity, [None, Some(Validity::Valid), None]);
-    }
-
-    #[test]
     fn every_code_has_a_detector() {
         // The detectors, without their tests, name every code.
         let detectors = |source: &'static str| source.split("#[cfg(test)]").next().unwrap_or("");

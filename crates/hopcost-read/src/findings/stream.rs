@@ -131,27 +131,6 @@ mod tests {
     }
 
     #[test]
-    fn every_flow_may_move_where_it_is_free_and_none_where_it_is_pinned() {
-        let moved = |place: &str, changes: u64| {
-            let id = STREAM_TWO_FLOWS.replace("place=free", &format!("place={place}"));
-            let pinned = place != "free";
-            let results = run(&id, move |_, t| {
-                t.stream(2, 1000, 2048, &[3000; 2000], 3_000_000);
-                // One CPU a role, however many flows.
-                t.raw.cpus_asked = if pinned { vec![Some(0), Some(1)] } else { vec![None, None] };
-                for end in &mut t.raw.ends[2..] {
-                    (end.cpu_before, end.cpu_after) = (1, 1);
-                }
-                t.raw.ends[3].cpu_changes = changes;
-            });
-            severity(&results, Code::Migrated)
-        };
-        assert_eq!(moved("free", 4), Some(Severity::Note));
-        assert_eq!(moved("same-llc", 4), Some(Severity::Invalid));
-        assert_eq!(moved("same-llc", 0), None);
-    }
-
-    #[test]
     fn copies_are_always_told_of() {
         let with = |sends: Option<ZeroCopySends>| {
             run(STREAM, move |round, t| {

@@ -160,7 +160,7 @@ mod tests {
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, TrialBuilder, WAKE, noisy, severity};
+    use crate::testing::{Builder, TrialBuilder, WAKE, expect, noisy};
 
     const SPIN: &str = "wake/flag?payload=0&gap=1000000&boundary=process&place=same-llc&wait=spin";
 
@@ -184,37 +184,41 @@ mod tests {
     }
 
     #[test]
-    fn clocks_known_less_exactly_than_a_tenth() {
-        let with = |bound: u64| run(WAKE, move |_, t| t.gates(0, 0, bound));
-        assert_eq!(severity(&with(290), Code::ClockOffset), None);
-        let wide = with(310);
-        assert_eq!(severity(&wide, Code::ClockOffset), Some(Severity::Suspect));
-        assert!(wide.findings[0].evidence.contains("310 ns"), "{:?}", wide.findings[0]);
-    }
-
-    #[test]
-    fn clocks_that_move() {
-        let with = |moved: i64| run(WAKE, move |_, t| t.gates(0, moved, 50));
-        assert_eq!(severity(&with(20), Code::ClockOffset), None);
-        assert_eq!(severity(&with(-25), Code::ClockOffset), Some(Severity::Note), "0.8 %");
-        assert_eq!(severity(&with(50), Code::ClockOffset), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn effects_before_their_causes() {
-        let backward = run(WAKE, |round, t| t.raw.gates[1].backward_steps = u64::from(round == 3));
-        assert_eq!(severity(&backward, Code::ClockOffset), Some(Severity::Invalid));
-        let negative = run(WAKE, |round, t| t.raw.negative_samples = u64::from(round == 3));
-        assert_eq!(severity(&negative, Code::ClockOffset), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn overruns() {
-        let with = |overruns: u64| run(WAKE, move |_, t| t.raw.ends[0].overruns = overruns);
-        assert_eq!(severity(&with(10), Code::Overrun), None);
-        assert_eq!(severity(&with(11), Code::Overrun), Some(Severity::Note));
-        assert_eq!(severity(&with(100), Code::Overrun), Some(Severity::Note));
-        assert_eq!(severity(&with(101), Code::Overrun), Some(Severity::Suspect));
+    fn each_finding_has_its_evidence() {
+        type Row =
+            (Code, &'static str, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
+        let note = |words| Some((Severity::Note, words));
+        let suspect = |words| Some((Severity::Suspect, words));
+        let rows: [Row; 15] = [
+            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 0, 290), None),
+            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 0, 310), suspect("310 ns")),
+            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 20, 50), None),
+            (Code::ClockOffset, WAKE, |_, t| t.gates(0, -25, 50), note("25.0 ns")),
+            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 50, 50), suspect("50.0 ns")),
+            (
+                Code::ClockOffset,
+                WAKE,
+                |round, t| t.raw.gates[1].backward_steps = u64::from(round == 3),
+                Some((Severity::Invalid, "1 of 1600000 steps")),
+            ),
+            (
+                Code::ClockOffset,
+                WAKE,
+                |round, t| t.raw.negative_samples = u64::from(round == 3),
+                suspect("1 of 8000 one-way times"),
+            ),
+            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 10, None),
+            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 100, note("800 notifications")),
+            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 101, suspect("10 %")),
+            (Code::NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 950, None),
+            (Code::NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 800, suspect("0.800 times")),
+            (Code::NeverSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 0, None),
+            (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 500, suspect("0.500")),
+            (Code::Preempted, WAKE, |_, t| t.raw.cpu_ns = 0, None),
+        ];
+        for (code, id, change, expected) in rows {
+            expect(&run(id, change), code, expected);
+        }
     }
 
     #[test]
@@ -234,32 +238,5 @@ mod tests {
         let found = with(SPIN, 400).unwrap();
         assert_eq!((found.code, found.severity), (Code::Preempted, Severity::Suspect));
         assert!(found.evidence.starts_with("40 % of the wake-ups"), "{found:?}");
-    }
-
-    #[test]
-    fn a_receiver_that_was_said_to_sleep() {
-        let with = |id, slept| run(id, move |_, t| t.raw.ends[1].voluntary = slept);
-        assert_eq!(severity(&with(WAKE, 950), Code::NeverSlept), None);
-        assert_eq!(severity(&with(WAKE, 800), Code::NeverSlept), Some(Severity::Suspect));
-        assert_eq!(severity(&with(SPIN, 0), Code::NeverSlept), None);
-        assert_eq!(severity(&with(SPIN, 500), Code::SpinnerSlept), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn idling_between_wake_ups_is_nobody_elses_work() {
-        let id = WAKE.replace("same-llc", "same-cpu");
-        assert_eq!(severity(&run(&id, |_, t| t.raw.cpu_ns = 0), Code::Preempted), None);
-    }
-
-    #[test]
-    fn a_wake_up_is_not_told_to_use_batches() {
-        let short = |samples: u32| {
-            let make = |_: u32, t: &mut TrialBuilder| t.wake(&[samples; 1000], 1_000_000);
-            Builder::new().case(WAKE, 8, make).read()
-        };
-        assert_eq!(severity(&short(210), Code::TimerDominates), None);
-        let found = short(190);
-        let found = found.findings.iter().find(|f| f.code == Code::TimerDominates).unwrap();
-        assert!(!found.remedy.contains("batches for this case"), "{}", found.remedy);
     }
 }

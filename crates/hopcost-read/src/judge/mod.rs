@@ -13,7 +13,6 @@ use hopcost_model::finding::Finding;
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, Question};
 use hopcost_model::results::{Judged, JudgedClaim, JudgedFile, JudgedPart, JudgedQuestion, Ruling};
-use hopcost_model::text::listed;
 use hopcost_plan::{
     Asking, Check, Claim, Claims, Number, Selector, claims_of, level, parse_claims,
 };
@@ -120,7 +119,7 @@ impl<'a> Bench<'a> {
             Some((check, parts)) => words::evidence(check, parts),
         };
         let cases = decides.iter().flat_map(|(_, parts)| parts).flat_map(|part| &part.cases);
-        let causes = words::causes(&distinct(cases), self.readings, self.findings);
+        let cause = words::cause(&distinct(cases), self.readings, self.findings);
         JudgedClaim {
             id: claim.id.clone(),
             file: self.claims.name.clone(),
@@ -129,7 +128,7 @@ impl<'a> Bench<'a> {
             meaning: claim.meaning.clone(),
             verdict,
             because,
-            cause: causes.into_iter().next(),
+            cause: cause.map(|(says, _)| says),
             parts: parts.into_iter().flatten().collect(),
             not_checkable: claim.not_checkable.clone(),
         }
@@ -191,62 +190,55 @@ impl<'a> Bench<'a> {
         pairs
     }
 
-    /// What claims say together: their verdicts, the numbers of each once, and what explains them.
+    /// What claims say together, in up to three sentences: the answer with what explains it, the numbers of
+    /// each claim once, and what to do about it.
     fn answer(&self, asked: &Asking, all: &[JudgedClaim]) -> JudgedQuestion {
         let mut claims: Vec<&JudgedClaim> =
             all.iter().filter(|claim| asked.claims.contains(&claim.id)).collect();
+        claims.sort_by_key(|claim| std::cmp::Reverse(claim.verdict));
         let of = |ruling| claims.iter().any(|claim| claim.verdict == Some(ruling));
         let verdict = match of(Ruling::Holds) && of(Ruling::Fails) {
             true => Some(Ruling::Depends),
-            false => claims.iter().filter_map(|claim| claim.verdict).max(),
+            false => claims.first().and_then(|claim| claim.verdict),
         };
-        let is_open = |part: &JudgedPart| part.rounds_to_decide.is_some() || part.value.is_some();
+        let parts = || claims.iter().flat_map(|claim| &claim.parts);
         let lead = match verdict {
-            Some(Ruling::Holds) => "Supported here",
-            Some(Ruling::Fails) => "Not supported here",
-            Some(Ruling::Depends) => "Supported in part",
-            Some(Ruling::Undecided) if claims.iter().any(|of| of.parts.iter().any(is_open)) => {
-                "Not decided yet"
-            }
+            Some(Ruling::Holds) => "Here too",
+            Some(Ruling::Fails) => "Not here",
+            Some(Ruling::Depends) => "Here in part",
+            Some(Ruling::Undecided) if parts().any(is_open) => "Not decided yet",
             Some(Ruling::Undecided) | None => "Cannot be tested here",
         };
-        claims.sort_by_key(|claim| std::cmp::Reverse(claim.verdict));
-        let groups = claims.chunk_by(|a, b| a.verdict == b.verdict).map(|group| {
-            let ids: Vec<String> = group.iter().map(|claim| claim.id.clone()).collect();
-            format!("{} {}", listed(&ids), Ruling::verb(group[0].verdict, ids.len()))
+        let numbers = claims.iter().map(|claim| match claim.verdict {
+            Some(_) => words::without_intervals(&claim.because),
+            None => claim.not_checkable.clone().unwrap_or_default(),
         });
-        let groups: Vec<String> = groups.collect();
-        let sentence = |all: Vec<&str>| {
-            let mut all = distinct(all.into_iter().filter(|text| !text.is_empty()));
-            all.truncate(NUMBERS_MAX);
-            (!all.is_empty()).then(|| words::sentence(&all.join("; ")))
-        };
-        let numbers = claims.iter().filter(|claim| claim.verdict.is_some());
-        let numbers: Vec<String> =
-            numbers.map(|claim| words::without_intervals(&claim.because)).collect();
-        let numbers = sentence(numbers.iter().map(String::as_str).collect());
-        let parts = claims.iter().flat_map(|claim| &claim.parts);
-        let cases = distinct(parts.flat_map(|part| &part.cases));
-        let causes = words::causes(&cases, self.readings, self.findings);
-        let causes = sentence(causes.iter().map(String::as_str).collect());
-        let first = format!("{lead}: {}.", groups.join(", "));
-        let answer: Vec<String> = [Some(first), numbers, causes].into_iter().flatten().collect();
+        let mut numbers = distinct(numbers.filter(|text| !text.is_empty()));
+        numbers.truncate(NUMBERS_MAX);
+        let cases = distinct(parts().flat_map(|part| &part.cases));
+        let (cause, remedy) = words::cause(&cases, self.readings, self.findings).unzip();
+        let first = cause.or_else(|| (!numbers.is_empty()).then(|| numbers.remove(0)));
+        let first = first.map_or(format!("{lead}."), |first| format!("{lead}: {first}."));
+        let rest = (!numbers.is_empty()).then(|| words::sentence(&numbers.join("; ")));
         JudgedQuestion {
             id: asked.id.clone(),
             file: self.claims.name.clone(),
             asks: asked.asks.clone(),
             claims: asked.claims.clone(),
             verdict,
-            answer: answer.join(" "),
+            answer: [Some(first), rest, remedy].into_iter().flatten().collect::<Vec<_>>().join(" "),
         }
     }
 }
 
+/// Whether a part has a number, or will have one.
+fn is_open(part: &JudgedPart) -> bool {
+    part.rounds_to_decide.is_some() || part.value.is_some()
+}
+
 /// Whether something was or can be measured for a part.
 fn is_here(part: &JudgedPart) -> bool {
-    part.verdict != Some(Ruling::Undecided)
-        || part.value.is_some()
-        || part.rounds_to_decide.is_some()
+    part.verdict != Some(Ruling::Undecided) || is_open(part)
 }
 
 /// What a check says at all its levels; `None` if it claims nothing. A level that this machine does

@@ -9,6 +9,7 @@ use hopcost_plan::{Check, Number, Quantity};
 
 use crate::case::{Reading, known};
 use crate::format;
+use crate::ladder::bytes;
 
 /// The delayed acknowledgement's timer at its least (TCP_DELACK_MIN).
 const DELACK_NS: f64 = 40e6;
@@ -73,38 +74,51 @@ pub fn subject(check: &Check) -> String {
     }
 }
 
-/// What a check found, in one sentence over its levels: `tcp took 5.18 µs (place=same-cpu) and
-/// 56.2 µs (place=same-llc)`.
+/// What a check found, in one sentence over its levels: `tcp took 2.51 × the time of pipe at 64 bytes and
+/// 0.628 × at 4KiB`.
 pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
     let values: Vec<(&JudgedPart, &Estimate)> =
         parts.iter().filter_map(|part| Some((*part, part.value.as_ref()?))).collect();
     let points = distinct(values.iter().map(|(part, estimate)| point(estimate, part.unit)));
-    let numbers: Vec<String> = match (values.as_slice(), points.as_slice()) {
+    let is_time = check.quantity == Quantity::Headline;
+    let (times, than) = match (&check.number, is_time) {
+        (Number::Over(over), true) => (" ×", format!(" the time of {over}")),
+        (Number::Over(over), false) => (" ×", format!(" that of {over}")),
+        (Number::Minus(other), true) => ("", format!(" more than {other}")),
+        (Number::Minus(other), false) => ("", format!(" more than that of {other}")),
+        _ => ("", String::new()),
+    };
+    let numbers = match (values.as_slice(), points.as_slice()) {
         ([], _) => return distinct(parts.iter().map(|part| part.because.as_str())).join("; "),
-        ([(part, estimate)], _) => vec![with_interval(estimate, part.unit)],
-        (_, [_]) => points,
+        ([(part, estimate)], _) => format!("{}{times}{than}", with_interval(estimate, part.unit)),
+        (_, [point]) => format!("{point}{times}{than}"),
         (all, _) => {
-            let one = |(part, estimate): &(&JudgedPart, &Estimate)| {
-                let level = part.level.as_deref().unwrap_or_default();
-                format!("{} ({level})", point(estimate, part.unit))
+            let one = |(at, (part, estimate)): (usize, &(&JudgedPart, &Estimate))| {
+                let than = if at == 0 { than.as_str() } else { "" };
+                format!("{}{times}{than}{}", point(estimate, part.unit), at_level(part))
             };
-            all.iter().map(one).collect()
+            listed(&all.iter().enumerate().map(one).collect::<Vec<_>>())
         }
     };
-    let (of, what, numbers) = (&check.of, quantity(&check.quantity), listed(&numbers));
-    let is_time = check.quantity == Quantity::Headline;
+    let of = &check.of;
     match &check.number {
-        Number::Value if is_time => format!("{of} took {numbers}"),
-        Number::Over(over) if is_time => format!("{of} took {numbers} × the time of {over}"),
-        Number::Minus(other) if is_time => format!("{of} took {numbers} more than {other}"),
-        Number::Value => format!("the {what} of {of} was {numbers}"),
-        Number::Over(over) => format!("the {what} of {of} was {numbers} × that of {over}"),
-        Number::Minus(other) => {
-            format!("the {what} of {of} was {numbers} more than that of {other}")
-        }
         Number::Printed(_) => format!("the printed figures give {numbers}"),
         Number::Fails(_) => format!("{of} did not fail"),
+        _ if is_time => format!("{of} took {numbers}"),
+        _ => format!("the {} of {of} was {numbers}", quantity(&check.quantity)),
     }
+}
+
+/// ` at 4KiB with place=cross`
+fn at_level(part: &JudgedPart) -> String {
+    let pairs = part.level.iter().flat_map(|level| level.split(", "));
+    let word = |pair: &str| match pair.split_once('=') {
+        Some(("payload" | "field", size)) => {
+            format!(" at {}", size.parse().map_or(size.to_owned(), bytes))
+        }
+        _ => format!(" with {pair}"),
+    };
+    pairs.map(word).collect()
 }
 
 /// A sentence without the intervals behind its numbers, which the table of the claims has.
@@ -121,19 +135,29 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-/// What explains the numbers of these cases: for each telling code, its first finding.
-pub fn causes(of: &[&String], all: &[Reading], findings: &[Finding]) -> Vec<String> {
-    let first = |code: &Code| {
-        let is_it =
-            |f: &&Finding| f.code == *code && f.case.as_ref().is_some_and(|id| of.contains(&id));
-        let finding = findings.iter().find(is_it)?;
-        let reading = all.iter().find(|one| Some(&one.result.id) == finding.case.as_ref())?;
-        let timer = (*code == Code::NagleDelack).then(|| delayed(reading, all)).flatten();
-        let evidence = finding.evidence.trim_end_matches('.');
-        let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
-        Some(timer.or(inner).unwrap_or_else(|| evidence.to_owned()))
+/// What explains the numbers of these cases, by their most telling finding, and what to do about it.
+pub fn cause(of: &[&String], all: &[Reading], findings: &[Finding]) -> Option<(String, String)> {
+    let is_of = |found: &&Finding| found.case.as_ref().is_some_and(|id| of.contains(&id));
+    let first = |code: &Code| findings.iter().filter(is_of).find(|found| found.code == *code);
+    let found = TELLING.iter().find_map(first)?;
+    let reading = all.iter().find(|one| Some(&one.result.id) == found.case.as_ref())?;
+    let own = match found.code {
+        Code::NagleDelack => delayed(reading, all),
+        Code::ZeroCopyCopied => copied(found),
+        _ => None,
     };
-    TELLING.iter().filter_map(first).collect()
+    let evidence = found.evidence.trim_end_matches('.');
+    let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
+    Some((own.or(inner).unwrap_or_else(|| evidence.to_owned()), found.remedy.clone()))
+}
+
+/// That no send was without a copy.
+fn copied(found: &Finding) -> Option<String> {
+    let of = |name: &str| found.values.get(name).copied();
+    let copied = of("copied").filter(|_| of("copied_share").is_some_and(|share| share >= 1.0))?;
+    Some(format!(
+        "the kernel copied every one of {copied} zero-copy sends, so the cost of a copy was not avoided"
+    ))
 }
 
 /// How long a stalled message takes beside the timer that it waits for, and without Nagle's

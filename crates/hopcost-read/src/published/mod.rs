@@ -43,7 +43,7 @@ pub fn conditions(run: &Run, tables: &[PublishedTable]) -> Vec<String> {
     let is_told =
         |file: &str| shown.publishes(file) && tables.iter().any(|table| table.file == file);
     let told = SOURCES.iter().filter(|(file, _)| is_told(file));
-    told.filter_map(|(_, source)| source.conditions.clone()).collect()
+    told.filter_map(|(_, source)| source.head.conditions.clone()).collect()
 }
 
 /// The tables that suites name, in their order, each with its file. (A file that cannot be read
@@ -60,7 +60,8 @@ static SOURCES: LazyLock<Vec<(&str, Source)>> = LazyLock::new(|| {
 
 fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<PublishedTable> {
     let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
-    let mut places: Vec<Option<&str>> = source.places.iter().map(|p| Some(p.as_str())).collect();
+    let mut places: Vec<Option<&str>> =
+        source.head.places.iter().map(|p| Some(p.as_str())).collect();
     if places.is_empty() {
         places.push(None);
     }
@@ -129,12 +130,13 @@ fn table(
     (place, touch): Kind,
     rows: &[&Beside],
 ) -> PublishedTable {
-    let mut title = source.title.clone();
+    let head = &source.head;
+    let mut title = head.title.clone();
     let untouched = match touch {
         Touch::Verify => String::new(),
         touch => format!("beside touch={touch} here"),
     };
-    let parts = group.split(", ").zip(&source.layout.group);
+    let parts = group.split(", ").zip(&head.group);
     let parts: Vec<String> = parts.map(|(part, name)| format!("{name} {part}")).collect();
     let group_named = if parts.is_empty() { group.to_owned() } else { parts.join(", ") };
     for part in [group_named.as_str(), place.map_or("", here), &untouched] {
@@ -147,8 +149,8 @@ fn table(
     PublishedTable {
         title,
         file: file.to_owned(),
-        file_title: source.title.clone(),
-        name: source.name.clone(),
+        file_title: head.title.clone(),
+        name: head.name.clone(),
         group: group.to_owned(),
         place: place.map(|place| match place {
             "free" => Place::Free,
@@ -156,11 +158,11 @@ fn table(
             _ => Place::Two,
         }),
         touch: touch.word().to_owned(),
-        operations: source.operations,
-        layout: source.layout.clone(),
-        source: source.source.clone(),
-        machine: source.machine.clone(),
-        timed: source.timed.clone(),
+        operations: head.operations,
+        layout: head.layout(),
+        source: head.source.clone(),
+        machine: head.machine.clone(),
+        timed: head.timed.clone(),
         rows: shown,
     }
 }
@@ -182,8 +184,9 @@ fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a B
         HALF_DIFFERENCE => HALF,
         statistic => statistic,
     };
-    let is_base =
-        |of: &&&Beside| source.baselines.contains(&of.row.label) && of.row.statistic == statistic;
+    let is_base = |of: &&&Beside| {
+        source.head.baseline.contains(&of.row.label) && of.row.statistic == statistic
+    };
     let above = rows[..=at].iter().rev().find(is_base);
     above.or_else(|| rows.iter().find(is_base)).copied()
 }
@@ -195,7 +198,7 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         DIFFERENCE | HALF_DIFFERENCE => None,
         _ => base.and_then(|base| Some(row.value? / base.row.value?)),
     };
-    let asked = Asked { statistic, unit: &row.unit, operations: source.operations };
+    let asked = Asked { statistic, unit: &row.unit, operations: source.head.operations };
     let found = base.and_then(|base| base.found);
     PublishedRow {
         label: row.label.clone(),

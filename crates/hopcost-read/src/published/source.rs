@@ -3,10 +3,19 @@
 use hopcost_model::results::{PublishedBrief, PublishedField, PublishedLayout};
 use hopcost_model::text::csv_fields;
 use hopcost_plan::Selector;
+use serde::Deserialize;
 
 /// A file of published/.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
+    pub head: Head,
+    pub rows: Vec<Row>,
+}
+
+/// What stands above the rows of a file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
     /// Title, in our words.
     pub title: String,
     /// Where it was published.
@@ -15,18 +24,51 @@ pub struct Source {
     /// How that was set up, where it explains the numbers.
     pub conditions: Option<String>,
     /// What was really timed; empty where nothing was.
+    #[serde(default)]
     pub timed: String,
     /// What its numbers are called beside those of another source.
     pub name: Option<String>,
     /// Operations that a total is of.
     pub operations: Option<u64>,
-    /// How it is laid out.
-    pub layout: PublishedLayout,
     /// Labels of the rows that multiples and differences refer to.
-    pub baselines: Vec<String>,
+    #[serde(default)]
+    pub baseline: Vec<String>,
     /// Placements that it is shown beside; none where its rows have none.
+    #[serde(default)]
     pub places: Vec<String>,
-    pub rows: Vec<Row>,
+    headings: Option<PublishedField>,
+    #[serde(default = "by_label")]
+    rows: Vec<PublishedField>,
+    #[serde(default = "by_statistic")]
+    columns: PublishedField,
+    /// Names of the parts of a group.
+    #[serde(default)]
+    pub group: Vec<String>,
+    #[serde(default)]
+    label: String,
+    brief: Option<PublishedBrief>,
+}
+
+fn by_label() -> Vec<PublishedField> {
+    vec![PublishedField::Label]
+}
+
+fn by_statistic() -> PublishedField {
+    PublishedField::Statistic
+}
+
+impl Head {
+    /// How the table is laid out.
+    pub fn layout(&self) -> PublishedLayout {
+        PublishedLayout {
+            heading: self.headings,
+            rows: self.rows.clone(),
+            columns: self.columns,
+            group: self.group.clone(),
+            label: self.label.clone(),
+            brief: self.brief.clone(),
+        }
+    }
 }
 
 /// A row as published.
@@ -60,15 +102,9 @@ impl Source {
     /// In one line, what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_key = |line: &&str| line.starts_with('#');
-        let keys: Vec<(&str, &str)> = text
-            .lines()
-            .take_while(is_key)
-            .map(|line| line[1..].trim().split_once(": ").ok_or(format!("`{line}` has no key")))
-            .collect::<Result<_, _>>()?;
-        let key = |name: &str| {
-            keys.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-        };
-        let needed = |name: &str| key(name).ok_or(format!("`{name}` is missing"));
+        let head = text.lines().take_while(is_key).map(|line| format!("{}\n", line[1..].trim()));
+        let head = toml::from_str(&head.collect::<String>());
+        let head = head.map_err(|error| error.message().replace('\n', " "))?;
         let mut lines = text.lines().skip_while(is_key);
         let heading = lines.next().map(csv_fields).unwrap_or_default();
         if heading != COLUMNS {
@@ -78,62 +114,7 @@ impl Source {
             rows.push(row(line, rows.last())?);
             Ok::<_, String>(rows)
         })?;
-        let operations = key("operations").map(|text| {
-            text.parse().map_err(|_| format!("`operations` is {text}, and no whole number"))
-        });
-        Ok(Source {
-            title: needed("title")?,
-            source: needed("source")?,
-            machine: needed("machine")?,
-            conditions: key("conditions"),
-            timed: key("timed").unwrap_or_default(),
-            name: key("name"),
-            operations: operations.transpose()?,
-            layout: layout(&key)?,
-            baselines: list(key("baseline"), " or "),
-            places: list(key("places"), ", "),
-            rows,
-        })
-    }
-}
-
-/// The parts of a key's value.
-fn list(value: Option<String>, between: &str) -> Vec<String> {
-    let value = value.unwrap_or_default();
-    value.split(between).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-}
-
-fn layout(key: &impl Fn(&str) -> Option<String>) -> Result<PublishedLayout, String> {
-    let brief = key("brief").map(|text| match text.split(" | ").collect::<Vec<_>>()[..] {
-        [rows, columns, statistic] => Ok(PublishedBrief {
-            rows: named(list(Some(rows.to_owned()), ", "))?,
-            columns: field(columns)?,
-            statistic: statistic.to_owned(),
-        }),
-        _ => Err(format!("`brief` is {text}, and not `ROWS | COLUMNS | STATISTIC`")),
-    });
-    let one = |name: &str| key(name).map(|text| field(&text)).transpose();
-    let rows = named(list(key("rows"), ", "))?;
-    Ok(PublishedLayout {
-        heading: one("headings")?,
-        rows: if rows.is_empty() { vec![PublishedField::Label] } else { rows },
-        columns: one("columns")?.unwrap_or(PublishedField::Statistic),
-        group: list(key("group"), ", "),
-        label: key("label").unwrap_or_default(),
-        brief: brief.transpose()?,
-    })
-}
-
-fn named(words: Vec<String>) -> Result<Vec<PublishedField>, String> {
-    words.iter().map(|word| field(word)).collect()
-}
-
-fn field(word: &str) -> Result<PublishedField, String> {
-    match word {
-        "group" => Ok(PublishedField::Group),
-        "label" => Ok(PublishedField::Label),
-        "statistic" => Ok(PublishedField::Statistic),
-        _ => Err(format!("`{word}` is none of group, label and statistic")),
+        Ok(Source { head, rows })
     }
 }
 
@@ -158,9 +139,10 @@ fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
         unit: unit.clone(),
         cases: match above.filter(|row| row.group == *group && row.label == *label) {
             Some(above) if case.is_empty() => above.cases.clone(),
-            _ => list(Some(case.clone()), " or ")
-                .iter()
-                .map(|pattern| selector(pattern))
+            _ => case
+                .split(" or ")
+                .filter(|pattern| !pattern.is_empty())
+                .map(selector)
                 .collect::<Result<_, _>>()?,
         },
         note: (!note.is_empty()).then(|| note.clone()),
@@ -184,18 +166,17 @@ mod tests {
             let text = format!("{meta}\n{}\n{row}\n", COLUMNS.join(","));
             Source::parse(&text).map(|source| source.rows.len())
         };
-        let meta = "# title: a\n# source: b\n# machine: c\n# timed: d";
+        let meta = "# title = \"a\"\n# source = \"b\"\n# machine = \"c\"";
         assert_eq!(file(meta, "g,l,mean,1,,µs,,"), Ok(1));
         for (meta, row, part) in [
-            ("# title: a", "g,l,mean,1,,µs,,", "`source` is missing"),
+            ("# title = \"a\"", "g,l,mean,1,,µs,,", "missing field `source`"),
             (meta, "g,l,mean,x,,µs,,", "not a number"),
             (meta, "g,l,mean,1,,µs", "6 fields"),
             (meta, "g,l,mean,1,,µs,nonsense,", "nonsense"),
-            ("# title", "", "no key"),
         ] {
             let error = file(meta, row).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        assert!(Source::parse("x,y\n").unwrap_err().contains("heading"));
+        assert!(Source::parse(&format!("{meta}\nx,y\n")).unwrap_err().contains("heading"));
     }
 }

@@ -21,14 +21,14 @@ fn every_file_can_be_read_and_says_what_it_needs() {
     assert_eq!(named, FILES.map(|(name, _)| name), "every file is of a suite, and there");
     for (_, text) in FILES {
         let source = Source::parse(text).unwrap();
-        for label in &source.baselines {
-            assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.title);
+        for label in &source.head.baseline {
+            assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.head.title);
         }
-        assert!(source.rows.iter().any(|row| !row.cases.is_empty()), "{}", source.title);
+        assert!(source.rows.iter().any(|row| !row.cases.is_empty()), "{}", source.head.title);
         for row in &source.rows {
             let unit = ["s", "µs", "Gbit/s", "ticks", "a run"].contains(&row.unit.as_str());
             assert!(row.cases.is_empty() || unit || row.statistic == RELATIVE, "{row:?}");
-            assert!(row.statistic != "total" || source.operations.is_some(), "{row:?}");
+            assert!(row.statistic != "total" || source.head.operations.is_some(), "{row:?}");
             assert!(row.value.is_none_or(|value| value >= 0.0), "{row:?}");
             assert!(
                 row.high.is_none_or(|high| row.value.is_some_and(|low| high >= low)),
@@ -196,45 +196,4 @@ fn throughput_is_that_of_a_flow() {
     assert!((gbps - 32_768.0 * 8.0 / 50_000.0).abs() < 1e-9);
     assert_eq!(row("mean").measured.unwrap().point, Some(50.0));
     assert!(row("cycles").measured.is_none(), "the source does not say of how many messages");
-}
-
-#[test]
-fn what_is_not_touched_has_a_table_of_its_own() {
-    let ids = ["condvar", "udp"].map(|mechanism| thread(mechanism, "same-llc"));
-    let touch_none = ids.clone().map(|id| format!("{id}&touch=none"));
-    let titles = |ids: &[String]| {
-        let builder = ids.iter().fold(Builder::new(), |builder, id| builder.case(id, 8, each(90)));
-        let tables = of(builder).into_iter();
-        tables
-            .map(|table| (table.title, table.rows.into_iter().find_map(|row| row.case)))
-            .collect::<Vec<_>>()
-    };
-    let both = titles(&[&ids[..], &touch_none[..]].concat());
-    let [verified, none] = both.as_slice() else { panic!("{both:?}") };
-    assert_eq!((verified.1.as_ref(), none.1.as_ref()), (Some(&ids[0]), Some(&touch_none[0])));
-    assert_eq!(none.0, format!("{}, beside touch=none here", verified.0));
-    assert_eq!(titles(&touch_none), both[1..]);
-}
-
-#[test]
-fn some_keys_decide() {
-    let fits = |pattern: &str, id: &str, place: Option<&str>| {
-        let kind = (place, Touch::Verify);
-        fits_at(&Selector::parse(pattern).unwrap(), &id.parse().unwrap(), kind)
-    };
-    assert!(fits("roundtrip/pipe", PIPE, None));
-    assert!(fits("roundtrip/pipe?payload=64&wait=block", PIPE, Some("same-cpu")));
-    assert!(!fits("roundtrip/pipe?payload=6", PIPE, None), "a value, not its beginning");
-    assert!(!fits("roundtrip/pipe", PIPE, Some("cross")));
-    assert!(!fits("roundtrip/pip", PIPE, None));
-    assert!(fits("wake/pipe?gap=1ms&idle-knob=none", WAKE, Some("cross")));
-    let knob = format!("{WAKE}&idle-knob=spinner");
-    assert!(!fits("wake/pipe?gap=1ms&idle-knob=none", &knob, None));
-    assert!(fits("call/syscall", CALL, Some("free")));
-    let python = format!("{PIPE}&runtime=python");
-    assert!(!fits("roundtrip/pipe", &python, None), "Rust, unless said otherwise");
-    assert!(fits("roundtrip/pipe?runtime=python", &python, None));
-    assert!(!fits("roundtrip/pipe?runtime=python", PIPE, None));
-    assert!(!fits("roundtrip/pipe?runtime=python", &format!("{python}:rust"), None));
-    assert!(fits("roundtrip/pipe?runtime=rust", PIPE, None));
 }

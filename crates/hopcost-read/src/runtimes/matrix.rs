@@ -176,15 +176,4 @@ mod tests {
         assert_eq!(point(&alone.rows[1].cells[1]), Some(400.0));
         assert!(alone.rows[0].cells[0].ratio.is_none());
     }
-
-    #[test]
-    fn a_batch_is_no_multiple_of_a_single_operation() {
-        let raw = Builder::new()
-            .case(PIPE, 8, |_, t| t.batch(100, &[300_000; 50]))
-            .case(&of(PIPE, "go"), 8, |_, t| t.each(&[9000; 50]))
-            .build();
-        let matrices = read(&raw).runtimes.unwrap().matrices;
-        let cells = &matrices[0].rows[0].cells;
-        assert!(cells[1].ratio.is_none() && point(&cells[1]) == Some(9000.0));
-    }
 }

@@ -16,7 +16,8 @@ use hopcost_stats::contrast::{Contrast, ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;
 
-use crate::comparison::{shift, shown};
+use crate::comparison::shift;
+use crate::ratio::shown;
 use crate::run::Run;
 use crate::trial::DECILES;
 pub(crate) use facts::Fact;

@@ -141,15 +141,6 @@ fn a_disturbed_baseline_is_no_baseline_without_a_word() {
 }
 
 #[test]
-fn cases_of_one_side_are_named() {
-    let old = [run(1, &[], &[(PIPE, 9000), (TCP, 9000)])];
-    let new = [run(2, &[], &[(FUTEX, 9000), (PIPE, 9000)])];
-    let found = compare([&old, &new], &[]).unwrap();
-    assert_eq!(found.compared.len(), 1);
-    assert_eq!((found.only_baseline, found.only_other), (vec![TCP.into()], vec![FUTEX.into()]));
-}
-
-#[test]
 fn what_differs_is_told_and_nothing_is_compared_unless_it_is_the_question() {
     let old =
         [("cpu.model", "A"), ("kernel.release", "6.1"), ("cpu0.l2", "1 MiB"), ("load.1", "1")];

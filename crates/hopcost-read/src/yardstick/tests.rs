@@ -66,12 +66,6 @@ fn a_slow_machine_shows_what_was_met_and_what_the_quiet_one_would_do() {
 }
 
 #[test]
-fn a_machine_that_drifts_is_followed() {
-    let p50 = p50(&run_on(|round| 1.1 + 0.02 * f64::from(round), 1.0));
-    assert!(is_near(p50.quiet.unwrap().point, 3000.0, 0.02), "{p50:?}");
-}
-
-#[test]
 fn near_the_quiet_speed_there_is_one_value_and_its_interval_is_the_next_runs() {
     let raw = run_on(|round| if round % 2 == 0 { 1.04 } else { 1.0 }, 1.0);
     let results = read(&raw);
@@ -109,32 +103,6 @@ fn what_does_not_follow_shows_what_was_met_alone() {
 fn too_far_from_the_quiet_speed_nothing_is_said_of_it() {
     let results = read(&run_on(|_| 3.2, 1.0));
     assert_eq!((speed(&results), estimate(&results, Statistic::P50).quiet), (Speed::TooFar, None));
-}
-
-#[test]
-fn a_trial_without_readings_is_adjusted_with_the_others() {
-    let case = |round: u32, t: &mut TrialBuilder| {
-        t.each(&[4500; 2000]);
-        if round >= 3 {
-            t.yardstick(3000.0, 3000.0);
-        }
-    };
-    let p50 = p50(&Builder::new().yardstick().case(PIPE, 9, case).build());
-    assert_eq!(p50.point, Some(4500.0));
-    assert!((p50.quiet.unwrap().point - 3000.0).abs() < 1.0, "{p50:?}");
-}
-
-#[test]
-fn a_pooled_tail_has_a_quiet_value_too() {
-    let noisy = |round: u32, t: &mut TrialBuilder| {
-        t.each(&crate::testing::noisy(400, round));
-        t.yardstick(3000.0, 3000.0);
-    };
-    let results = Builder::new().yardstick().case(PIPE, 16, noisy).read();
-    let p99 = estimate(&results, Statistic::P99);
-    let quiet = p99.quiet.unwrap();
-    assert!(p99.pooled && is_near(p99.point.unwrap() / quiet.point, 1.5, 0.01), "{p99:?}");
-    assert!(quiet.low.unwrap() < quiet.point && quiet.point < quiet.high.unwrap(), "{p99:?}");
 }
 
 #[test]

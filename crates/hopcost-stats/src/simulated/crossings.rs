@@ -60,7 +60,7 @@ fn search(host: Host, ratio: &Cost, rng: &mut Rng) -> Vec<(f64, f64)> {
     let mut add = |at: f64, found: &mut Vec<(f64, Option<Ordering>)>| {
         let here = settled(Place::On(host), ratio(at), libm::log1p(MARGIN), rng);
         let place = found.partition_point(|(value, _)| *value < at);
-        found.insert(place, (at, here.side()));
+        found.insert(place, (at, here.verdict.side(here.point, 0.0)));
     };
     let coarse = std::iter::successors(Some(SMALLEST), |at| Some(4.0 * at));
     coarse.take_while(|at| *at <= LARGEST).for_each(|at| add(at, &mut found));

@@ -30,25 +30,20 @@ pub(super) fn knobs(results: &Results, _: Medium) -> Option<Section> {
 }
 
 pub(super) fn variance(results: &Results, _: Medium) -> Option<Section> {
-    let of_samples = results.variance.iter().map(|of| (of, "sample"));
-    let of_medians = results.variance_of_medians.iter().map(|of| (of, "trial"));
-    Section::of("spread", of_samples.chain(of_medians).flat_map(shares))
+    Section::of("spread", results.variance_of_medians.iter().flat_map(shares))
 }
 
-fn shares((variance, what): (&VarianceShares, &str)) -> [Block; 2] {
-    let mut shares = by_size(variance);
-    if what == "sample" {
-        shares.push(("rest: from sample to sample", variance.residual));
-    }
+fn shares(variance: &VarianceShares) -> [Block; 2] {
+    let shares = by_size(variance);
     let table = Rows::of(&shares)
         .column(words("factor"), |(factor, _)| Cell::text(*factor))
         .column(numbers("share of the variance"), |(_, share)| Cell::number(*share, Unit::Share));
     let estimand = sentence(&capitalised(&variance.estimand));
-    [says(format!("{estimand} {} {what}s.", number::grouped(variance.samples))), table.table()]
+    [says(format!("{estimand} {} trials.", number::grouped(variance.samples))), table.table()]
 }
 
 /// The shares of the factors, the greatest first.
-pub(super) fn by_size(variance: &VarianceShares) -> Vec<(&str, f64)> {
+fn by_size(variance: &VarianceShares) -> Vec<(&str, f64)> {
     let mut shares: Vec<(&str, f64)> =
         variance.shares.iter().map(|(factor, share)| (factor.as_str(), *share)).collect();
     // Stable: equal shares keep the order of their names.

@@ -119,9 +119,9 @@ pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
 
 /// Each ranking of a run as a line of its own.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    match (&results.judged, results.explanation.as_ref().and_then(|of| of.difference.as_ref())) {
+    match (&results.judged, &results.explanation) {
         (Some(judged), _) => judged::sentences(judged),
-        (_, Some(difference)) => vec![difference.says.clone()],
+        (_, Some(found)) => explanation::sentences(found),
         _ => answer::sentences(results),
     }
 }

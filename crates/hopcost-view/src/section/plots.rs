@@ -12,7 +12,7 @@ use super::model::{
 };
 use super::shapes::{About, Named, Swept, lines, rows};
 use super::words::{estimated, mechanism, trials as counted};
-use super::{comparison, explanation, ladder, runtimes};
+use super::{comparison, ladder, runtimes};
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::chart::unit::Unit;
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_name};
@@ -45,8 +45,7 @@ fn drawn(charts: Vec<Chart>, frame: Frame) -> Option<Block> {
 /// what run it is of. One case alone has its distribution and its trials.
 pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
     let compared = results.comparison.iter().flat_map(|of| comparison::shifts(&of.compared));
-    let explained = results.explanation.iter().flat_map(explanation::waterfalls);
-    let mut charts: Vec<Chart> = compared.chain(explained).collect();
+    let mut charts: Vec<Chart> = compared.collect();
     charts.extend(along_or_all(results));
     charts.extend(runtimes::matrix::charts(results).into_iter().flatten());
     charts.extend(ladder::charts(results).into_iter().flatten());

@@ -5,9 +5,8 @@
 
 use std::time::Instant;
 
-use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::{EndCounters, EventReading, Phase, Stamp, TRACE_CPU, TRACE_STEAL};
+use hopcost_model::protocol::{EndCounters, Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
@@ -91,15 +90,10 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
     let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
-    let steal = || cpus.iter().map(|cpu| Some((*cpu, steal_ns(&Root::default(), *cpu)?)));
-    let steal_before: Vec<Option<(u32, u64)>> = steal().collect();
     recorder.start()?;
     let traced = stamps(workers, operations);
     recorder.stop()?;
     let traced = traced?;
-    let stolen = steal().zip(steal_before).filter_map(|(now, then)| now.zip(then));
-    let stolen = stolen.map(|((cpu, now), (_, then))| (cpu, now.saturating_sub(then)));
-    beside(trial, &traced.ends, stolen.collect());
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
@@ -117,17 +111,6 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
         missing,
     });
     Ok(())
-}
-
-/// What the kernel counted of the ends and of their CPUs in the traced phase.
-fn beside(trial: &mut RawTrial, ends: &[EndCounters], mut stolen: Vec<(u32, u64)>) {
-    let reading = |event: &str, value| EventReading::read_at_once(event.to_owned(), value);
-    for (at, end) in trial.ends.iter_mut().enumerate() {
-        end.events.extend(ends.get(at).map(|own| reading(TRACE_CPU, own.thread_cpu_ns)));
-        // Of a CPU that both have it stands at the first.
-        let own = stolen.extract_if(.., |(cpu, _)| *cpu == end.cpu_after).next();
-        end.events.extend(own.map(|(_, ns)| reading(TRACE_STEAL, ns)));
-    }
 }
 
 /// The threads of the ends.

@@ -1,16 +1,15 @@
 //! What is particular to a stream: throughput at the receivers, sends that were
 //! copied after all, and how many messages were in flight.
 
-mod label;
-
 use hopcost_model::case::{Ack, AckSize, Case, Workload};
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::protocol::ZeroCopySends;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{Estimate, Quiet, StreamResult};
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
-use crate::labels::labelled;
+use crate::format;
 use crate::rates::Rates;
 use crate::run::Run;
 use crate::trials::PerTrial;
@@ -52,7 +51,7 @@ pub fn result(
     let fields = case.fields.unwrap_or(1).max(1);
     let message_bytes = case.payload_bytes.unwrap_or(0);
     Some(StreamResult {
-        label: labelled(run, case, label::label(case, run.facts(case), copied_share)),
+        label: run.labelled(case, label(case, run.facts(case), copied_share)),
         message_bytes,
         field_bytes: message_bytes / fields,
         fields,
@@ -92,12 +91,40 @@ pub fn copied_share(trials: &[&RawTrial]) -> Option<f64> {
     Some((sends.copied as f64 / sends.completed as f64).min(1.0))
 }
 
+/// The mechanism's name, or that of its flag with what became of it; then its
+/// parameters where they are not the default (all of them where the default is
+/// not known).
+fn label(case: &Case, facts: Option<&Mechanism>, copied_share: Option<f64>) -> String {
+    let mut label = match facts.and_then(|facts| facts.own.as_ref()?.no_copy.as_ref()) {
+        Some(flag) => format!("{flag}{}", fate(copied_share)),
+        None => format::mechanism(case),
+    };
+    for (key, value) in &case.parameters {
+        let default = facts.and_then(|facts| facts.parameter(key)).map(|p| &p.default);
+        if default != Some(value) {
+            label.push_str(&format!(" {key}={value}"));
+        }
+    }
+    label
+}
+
+fn fate(copied_share: Option<f64>) -> String {
+    match copied_share {
+        None => " (copies not known)".to_owned(),
+        Some(share) if share >= 1.0 => " (copied)".to_owned(),
+        Some(share) if share > 0.0 => format!(" ({} copied)", format::percent(share)),
+        Some(_) => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use hopcost_model::protocol::ZeroCopySends;
     use hopcost_model::results::Statistic;
 
-    use crate::testing::{Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, noisy, read};
+    use super::*;
+    use crate::testing::{
+        Builder, MECHANISMS, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, noisy, read,
+    };
 
     #[test]
     fn a_stream_has_throughput_and_latency() {
@@ -135,39 +162,6 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_acknowledgements_has_a_time_per_message() {
-        let raw = Builder::new()
-            .baseline(STREAM_NO_ACK)
-            .case(STREAM_NO_ACK, 8, |round, t| {
-                t.stream(1, 1000, 2048, &[], 2_000_000 + u64::from(round));
-            })
-            .case(&STREAM_NO_ACK.replace("tcp-sendmsg", "tcp-send"), 8, |round, t| {
-                t.stream(1, 1000, 2048, &[], 2 * (2_000_000 + u64::from(round)));
-            })
-            .build();
-        let results = read(&raw).results;
-        assert_eq!((results[0].n_trials, results[0].n_failed), (8, 0));
-        let estimates = results[0].estimates.clone().unwrap();
-        assert!(estimates.get(Statistic::P50).is_none() && results[0].modes.is_empty());
-        let cost = estimates.get(Statistic::Cost).unwrap();
-        assert!((cost.point.unwrap() - 2000.0035).abs() < 1e-6, "{cost:?}");
-        assert!(cost.estimand.contains("time per message"), "{}", cost.estimand);
-        assert!((results[1].ratio.clone().unwrap().point - 2.0).abs() < 1e-9);
-        assert_eq!(results[0].stream.clone().unwrap().window, None);
-    }
-
-    #[test]
-    fn a_stream_with_acknowledgements_must_have_latencies() {
-        let raw = Builder::new()
-            .case(STREAM, 8, |_, t| t.stream(1, 1000, 2048, &[], 2_000_000))
-            .case(STREAM_NO_ACK, 8, |_, t| t.stream(1, 1000, 2048, &[], 0))
-            .build();
-        let results = read(&raw).results;
-        assert!(results[0].reason.clone().unwrap().contains("no samples"));
-        assert!(results[1].reason.clone().unwrap().contains("first byte"));
-    }
-
-    #[test]
     fn copies_are_counted_over_all_trials() {
         let label = |copied: [u64; 2]| {
             let id = STREAM.replace("tcp-sendmsg", "tcp-zerocopy");
@@ -184,5 +178,29 @@ mod tests {
         assert_eq!(label([1000, 1000]), ("MSG_ZEROCOPY (copied)".to_owned(), Some(1.0)));
         assert_eq!(label([1000, 460]), ("MSG_ZEROCOPY (73 % copied)".to_owned(), Some(0.73)));
         assert_eq!(label([0, 0]), ("MSG_ZEROCOPY".to_owned(), Some(0.0)));
+    }
+
+    fn labelled(mechanism: &str, parameters: &str, copied: Option<f64>) -> String {
+        let id = format!(
+            "stream/{mechanism}?payload=64&fields=8&flows=1&ack=none&boundary=process&place=free\
+             &wait=block{parameters}"
+        );
+        let case: Case = id.parse().unwrap();
+        label(&case, MECHANISMS.iter().find(|known| known.name == mechanism), copied)
+    }
+
+    #[test]
+    fn what_is_not_the_default_is_said() {
+        assert_eq!(labelled("tcp-send", "&more=off&nodelay=off", None), "tcp-send");
+        assert_eq!(labelled("tcp-send", "&more=off&nodelay=on", None), "tcp-send nodelay=on");
+        assert_eq!(labelled("vm-readv", "&x=1", None), "vm-readv x=1", "no facts: all of them");
+    }
+
+    #[test]
+    fn nothing_that_was_copied_is_called_without_a_copy() {
+        assert_eq!(labelled("tcp-uring-zc", "", Some(1.0)), "SEND_ZC (copied)");
+        assert_eq!(labelled("tcp-zerocopy", "", Some(0.9999)), "MSG_ZEROCOPY (100 % copied)");
+        assert_eq!(labelled("tcp-zerocopy", "", Some(1e-6)), "MSG_ZEROCOPY (0.00 % copied)");
+        assert_eq!(labelled("tcp-zerocopy", "", None), "MSG_ZEROCOPY (copies not known)");
     }
 }

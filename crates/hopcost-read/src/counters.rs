@@ -5,18 +5,15 @@
 //! faults and CPU time are always known. They are of all threads that work for an end.
 //! Where threads of one process work for either, they are of both ends together.
 
-mod end;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::{SHARED_PAGES, TRACED_PHASE};
+use hopcost_model::protocol::{EventReading, SHARED_PAGES};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
 
-use crate::sums::{Whose, handled, messages, per, total};
-use end::Counted;
+use crate::sums::{Whose, cpu_ns, handled, messages, per, switches, total};
 
 /// The order in which events are shown; any other comes after them.
 const ORDER: [&str; 8] = [
@@ -66,7 +63,7 @@ fn are_inseparable(case: &Case, trials: &[&RawTrial]) -> bool {
 pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
     let of = |trial: &&RawTrial| {
         let callers = Whose::End(Role::Caller);
-        let counted = end::sum(trial, callers, "cycles").ok()?;
+        let counted = sum(trial, callers, "cycles").ok()?;
         let cpu_ns = total(callers.ends(trial).map(|end| end.thread_cpu_ns));
         (cpu_ns > 0).then(|| counted.value / cpu_ns as f64)
     };
@@ -86,7 +83,7 @@ pub fn of_trial(case: &Case, trial: &RawTrial, event: &str) -> Result<f64, Strin
                 || reading.unavailable.clone().unwrap_or_else(|| "no reason given".to_owned());
             (reading.value.ok_or_else(why)? as f64, trial.counted_operations as f64)
         }
-        None => (end::sum(trial, Whose::All, event)?.value, handled(case, trial)),
+        None => (sum(trial, Whose::All, event)?.value, handled(case, trial)),
     };
     per(value, operations).ok_or_else(|| "there was no operation".to_owned())
 }
@@ -94,12 +91,10 @@ pub fn of_trial(case: &Case, trial: &RawTrial, event: &str) -> Result<f64, Strin
 /// Every event of these ends, with those that are always known.
 fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
     let seen = trials.iter().flat_map(|trial| whose.ends(trial)).flat_map(|end| &end.events);
+    let names: BTreeSet<&str> = seen.map(|reading| reading.event.as_str()).chain(ALWAYS).collect();
+    // Where memory lies is no event.
     let names: BTreeSet<&str> =
-        seen.map(|reading| reading.event.as_str()).chain(end::ALWAYS).collect();
-    // Where memory lies is no event, and what the traced phase is held against is not of the measured one.
-    let is_none = |name: &str| [SHARED_PAGES, TRACED_PHASE].iter().any(|of| name.starts_with(of));
-    let names = names.into_iter().filter(|name| !is_none(name));
-    let names: BTreeSet<&str> = names.collect();
+        names.into_iter().filter(|name| !name.starts_with(SHARED_PAGES)).collect();
     let known = ORDER.into_iter().filter(|name| names.contains(name));
     let other = names.iter().copied().filter(|name| !ORDER.contains(name));
     known.chain(other).map(str::to_owned).collect()
@@ -109,7 +104,7 @@ fn of_ends(case: &Case, trials: &[&RawTrial], whose: Whose, event: &str) -> Coun
     let mut counted: Vec<(&RawTrial, Counted)> = Vec::new();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for trial in trials {
-        match end::sum(trial, whose, event) {
+        match sum(trial, whose, event) {
             Ok(sum) => counted.push((trial, sum)),
             Err(reason) => *reasons.entry(reason).or_default() += 1,
         }
@@ -176,6 +171,72 @@ fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
         }
     };
     names.into_iter().map(of).collect()
+}
+
+/// Events that are known without the kernel's counters.
+const ALWAYS: [&str; 3] = ["context-switches", "page-faults", "cpu-ns"];
+
+/// A sum over ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Counted {
+    /// The sum, scaled where events took turns.
+    value: f64,
+    /// Smallest share of the time for which it was really counted, 0 to 1.
+    share: f64,
+}
+
+/// The sum of an event over ends.
+///
+/// # Errors
+/// In one line, why one of the ends could not count it.
+fn sum(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {
+    let counted = counted(trial, whose, event);
+    match always(trial, whose, event) {
+        Some(value) if counted.is_err() => Ok(Counted { value, share: 1.0 }),
+        _ => counted,
+    }
+}
+
+fn counted(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {
+    let mut sum = Counted { value: 0.0, share: 1.0 };
+    if whose.ends(trial).next().is_none() {
+        return Err("there is no such end".to_owned());
+    }
+    for end in whose.ends(trial) {
+        let reading = end.events.iter().find(|reading| reading.event == event);
+        let one = scaled(reading.ok_or("it was not counted at every end")?)?;
+        sum = Counted { value: sum.value + one.value, share: sum.share.min(one.share) };
+    }
+    Ok(sum)
+}
+
+fn scaled(reading: &EventReading) -> Result<Counted, String> {
+    let Some(value) = reading.value else {
+        let reason = reading.unavailable.clone();
+        return Err(reason.unwrap_or_else(|| "it was not counted, for no stated reason".to_owned()));
+    };
+    match (reading.enabled_ns, reading.running_ns) {
+        (enabled, 0) if enabled > 0 => Err("it never got its turn on the counters".to_owned()),
+        (enabled, running) if running < enabled => {
+            let share = running as f64 / enabled as f64;
+            Ok(Counted { value: value as f64 / share, share })
+        }
+        _ => Ok(Counted { value: value as f64, share: 1.0 }),
+    }
+}
+
+/// What is known of an event without the kernel's counters (getrusage(2), the CPU clocks of
+/// threads and processes, /proc).
+fn always(trial: &RawTrial, whose: Whose, event: &str) -> Option<f64> {
+    let count = match event {
+        "context-switches" => switches(trial, whose),
+        "page-faults" => {
+            total(whose.ends(trial).flat_map(|end| [end.minor_faults, end.major_faults]))
+        }
+        "cpu-ns" => cpu_ns(trial, whose),
+        _ => return None,
+    };
+    Some(count as f64)
 }
 
 #[cfg(test)]

@@ -75,16 +75,4 @@ mod tests {
         let price = &read(&raw).knobs[0].difference_ns;
         assert_eq!((price.low, price.point, price.high), (Some(-30.0), Some(50.0), Some(130.0)));
     }
-
-    #[test]
-    fn a_knob_may_cost() {
-        let with = format!("{WAKE}&idle-knob=dma-latency");
-        let raw = Builder::new()
-            .case(&with, 5, |_, t| t.wake(&[9000; 100], 1))
-            .case(WAKE, 5, |_, t| t.wake(&[8000; 100], 1))
-            .build();
-        let price = &read(&raw).knobs[0].difference_ns;
-        assert_eq!((price.point, price.low), (Some(-1000.0), None));
-        assert!(price.insufficient.is_some());
-    }
 }

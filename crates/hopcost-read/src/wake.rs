@@ -160,33 +160,4 @@ mod tests {
         let few = estimate(&of(5), Statistic::Stdev);
         assert!(few.point.is_some() && few.low.is_none() && few.insufficient.is_some());
     }
-
-    #[test]
-    fn a_published_median_stands_beside_that_of_all_samples() {
-        // One trial of seven has half of all samples.
-        let make = |round: u32, t: &mut TrialBuilder| match round {
-            0 => t.wake(&[9_000; 700], 9),
-            _ => t.wake(&[2_000; 100], 9),
-        };
-        let id = WAKE.replace("gap=1000000", "gap=1000");
-        let mut raw = Builder::new().case(&id, 7, make).build();
-        raw.plan.suite = "wakeup".to_owned();
-        let found = read(&raw);
-        assert_eq!(estimate(&found, Statistic::P50).point, Some(2_000.0));
-        let rows = found.published.iter().flat_map(|table| &table.rows);
-        let mut rows = rows.filter(|row| row.label == "pipe" && row.statistic == "p50");
-        let beside = rows.next().unwrap().measured.clone().unwrap();
-        assert_eq!((beside.point, beside.pooled), (Some(9.0), true), "{beside:?}");
-    }
-
-    #[test]
-    fn where_there_is_a_p99_there_is_a_p95() {
-        // What is slow comes in a row: few independent samples say where the p95 is.
-        let row = |i: u32| if (40..60).contains(&i) { 9_000 + i } else { 2_000 + i };
-        let samples: Vec<u32> = (0..100).map(row).collect();
-        let make = |_: u32, t: &mut TrialBuilder| t.wake(&samples, 9);
-        let found = Builder::new().case(WAKE, 12, make).read();
-        assert!(estimate(&found, Statistic::P99).point.is_some());
-        assert_eq!(estimate(&found, Statistic::P95).point, Some(9_054.0));
-    }
 }
