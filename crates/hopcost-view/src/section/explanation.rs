@@ -31,6 +31,11 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
     blocks(found, is_brief).into_iter().chain(changed).collect()
 }
 
+/// What a page begins with.
+pub(super) fn conclusion(found: &Explanation) -> Vec<Block> {
+    sentences(found).into_iter().map(says).collect()
+}
+
 /// All of it, where other sections follow.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("explanation", blocks(results.explanation.as_ref()?, false))
