@@ -41,9 +41,6 @@ pub struct Args {
     /// Operations before them that leave no samples
     #[arg(long, default_value = "0")]
     warm_up: u64,
-    /// The clock's rate, which a trial of a fixed number of operations does not look at
-    #[arg(long)]
-    ticks_per_second: Option<f64>,
     /// Operations between two stamps; one stamp each if absent
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     batch: Option<u64>,
@@ -62,9 +59,6 @@ pub struct Args {
 /// Runs one trial.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let case: Case = args.case.parse().map_err(usage)?;
-    if args.ticks_per_second.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
-        return Err(usage("--ticks-per-second: want a rate over 0"));
-    }
     let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
     let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
     setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[], None)?;

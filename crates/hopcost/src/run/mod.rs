@@ -5,7 +5,6 @@ pub mod agent;
 pub mod check;
 pub mod clocks;
 pub mod doctor;
-pub mod idle;
 pub mod install;
 pub mod pace;
 pub mod peer;
