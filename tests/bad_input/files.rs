@@ -124,9 +124,9 @@ fn a_run_of_another_build_is_not_gone_on_with() {
     let home = with_run();
     let (whole, path) = (home.path().join("a.hopcost"), home.path().join("b.hopcost"));
     for (change, part) in [
-        ("'$.about.version', '0.0.9'", "hopcost of version 0.0.9, this is "),
-        ("'$.about.commit', 'abc'", "hopcost of commit abc, this is "),
-        ("'$.about.build.checksum', 'f'", "of checksum f, this is "),
+        ("'$.about.version', '0.0.9'", "hopcost's version was `0.0.9` and is "),
+        ("'$.about.commit', 'abc'", "hopcost's commit was `abc` and is "),
+        ("'$.about.build.checksum', 'f'", "hopcost's checksum was `f` and is "),
     ] {
         fs::copy(&whole, &path).expect("to copy");
         let set = format!("UPDATE run SET document = json_set(document, {change})");

@@ -14,7 +14,6 @@ pub mod scratch;
 mod rounds;
 mod search;
 pub mod setup;
-pub mod threads;
 pub mod trial;
 pub mod trust;
 pub mod worker;

@@ -11,10 +11,9 @@ use hopcost_model::raw::ThreadUse;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 
 use super::plausible::{self, Measure};
-use super::snapshot::{self, ProcessSnapshot, Seated};
+use super::snapshot::{self, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
-use crate::run::threads::Process;
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
