@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::trace::Trace;
-use hopcost_plan::{TRACED_MAX, TRIAL_DEFAULT};
+use hopcost_plan::TRACED_MAX;
 
 use super::exit::{self, usage};
 use super::peer::{AgentArgs, PeerArgs};
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         shape: TrialShape {
             deadline_ms: args.deadline_ms,
             traced_operations: args.trace,
-            ..TRIAL_DEFAULT
+            ..spec.shape
         },
         stamp: args.batch.map(|n| Stamp::Batch { n }),
         transcript: transcript.as_ref(),

@@ -16,7 +16,7 @@ use super::pace::{self, Pace};
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
-use super::trial::spec::{Clocks, Counts, Failure, Lives, TrialSpec};
+use super::trial::spec::{Clocks, Failure, Lives, TrialSpec};
 use super::trial::workers::TrialWorkers;
 use super::worker::Program;
 use super::workers::Workers;
@@ -107,7 +107,7 @@ pub fn specs<'a>(
         let patience_ms = PATIENCE.as_millis() as u64;
         Ok(TrialSpec {
             shape: TrialShape { deadline_ms: patience_ms, ..TRIAL_DEFAULT },
-            counts: Counts::Fitted(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
+            clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
             lives: Lives::ForRun,
             ..TrialSpec::exactly(setup, &player.case, &player.workers, cpus, (0, 0))
         })
@@ -132,7 +132,7 @@ impl<'a> Open<'a> {
         workers.allow(PATIENCE);
         let known = self.yardstick.operations > 0;
         if !known {
-            let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+            let clocks = spec.clocks.ok_or("it has no clock")?;
             let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
             workers.pilot(&mut pace)?;
             self.size(spec, pace.operation_ns());
@@ -159,7 +159,7 @@ impl<'a> Open<'a> {
     fn take(&mut self) -> Result<f64, Failure> {
         let spec = self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
-        let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+        let clocks = spec.clocks.ok_or("it has no clock")?;
         workers.allow(READ_WITHIN);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;

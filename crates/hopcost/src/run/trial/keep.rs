@@ -11,14 +11,14 @@ use hopcost_probe::workload::{lateness, schedule};
 use hopcost_stats::thinning::kept;
 
 use super::plausible::{self, FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS};
-use super::spec::{Counts, Failure, TrialSpec};
+use super::spec::{Failure, TrialSpec};
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
 
 /// What a phase is held against; nothing where virtual time passes at any speed, nor where
 /// no clock is looked at.
 fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
-    let Counts::Fitted(clocks) = spec.counts else { return None };
+    let clocks = spec.clocks?;
     (!spec.case.has_virtual_clock()).then(|| Measure {
         outside_ns: ran.outside_ns,
         ticks_per_ns: pace::ticks_per_ns(spec.case, clocks.caller),

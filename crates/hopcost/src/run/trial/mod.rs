@@ -26,7 +26,7 @@ use super::agent::Agent;
 use super::pace::Pace;
 use super::yardstick::Beside;
 use background::{Background, Pair};
-use spec::{Counts, Failure, Outcome, TrialSpec};
+use spec::{Failure, Outcome, TrialSpec};
 use workers::{Ran, TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
@@ -109,16 +109,14 @@ fn exchange(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let phases = Instant::now();
-    let clocks = match spec.counts {
-        Counts::Fitted(clocks) => clocks,
-        Counts::Exactly { warm_up, measure } => {
-            let stamp = spec.stamp.unwrap_or(Stamp::Each);
-            trial.stamp = Some(stamp);
-            workers.warm_up(warm_up, stamp, None)?;
-            let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
-            trial.phases_ns = phases.elapsed().as_nanos() as u64;
-            return keep::exchanges(workers, trial, stamp, ran);
-        }
+    let Some(clocks) = spec.clocks else {
+        let stamp = spec.stamp.unwrap_or(Stamp::Each);
+        trial.stamp = Some(stamp);
+        workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
+        let operations = spec.shape.operations.unwrap_or(1);
+        let ran = workers.phase(Phase::Measure, operations, stamp, None)?;
+        trial.phases_ns = phases.elapsed().as_nanos() as u64;
+        return keep::exchanges(workers, trial, stamp, ran);
     };
     let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
     workers.pilot(&mut pace)?;
@@ -161,7 +159,7 @@ fn wake(
 ) -> Result<(), Failure> {
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
-    let (warm_up, measure) = workers.spec.wake_ups();
+    let (warm_up, measure) = workers.spec.shape.wake_ups();
     let ran = between_readings(workers, trial, beside, |workers, trial| {
         between_gates(workers, trial, |workers| {
             workers.warm_up(warm_up, stamp, None)?;
@@ -245,10 +243,9 @@ fn stream(
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (spec, most) = (workers.spec, workers.spec.messages_max());
-    let warm_up = match spec.counts {
-        Counts::Exactly { warm_up, .. } => warm_up,
-        Counts::Fitted(_) if spec.shape.warm_up_ns == 0 => 0,
-        Counts::Fitted(_) => spec.shape.warm_up_operations.unwrap_or(most),
+    let warm_up = match spec.shape.warm_up_ns {
+        0 => 0,
+        _ => spec.shape.warm_up_operations.unwrap_or(most),
     };
     let cap = |ns: u64| Some(ns).filter(|_| !spec.is_exact());
     let ran = between_readings(workers, trial, beside, |workers, _| {
