@@ -75,7 +75,7 @@ def main():
         def hopcost(case, address, *more):
             trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", address, "--key", key,
                                    "--count", options.count, "--warm-up", options.count // 10, "--cpu", cpus[0],
-                                   "--ticks-per-second", rate, *more))
+                                   *more))
             return median(trial["samples"]) / float(rate) * 1e9
 
         def in_c(carrier):

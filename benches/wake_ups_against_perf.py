@@ -8,7 +8,7 @@ may write no switch from idling on any CPU but the first. Root, tracefs and perf
     benches/wake_ups_against_perf.py [--trials 12] [--operations 1000] [--place same-llc]
 """
 import argparse, collections, json, pathlib, re, tempfile
-from pairs import HOPCOST, cpus, median, rank_interval, run, ticks_per_second, verdict
+from pairs import HOPCOST, cpus, median, rank_interval, run, verdict
 
 # perf wants tracefs at its place, and nothing about the machine shall change.
 IN_OWN_MOUNTS = "mount -t tracefs tracefs /sys/kernel/tracing && exec \"$@\""
@@ -77,7 +77,7 @@ def main():
         data = pathlib.Path(folder) / "perf.data"
         for _ in range(options.trials):
             text = with_perf("perf", "sched", "record", "-q", "-o", data, "--", options.hopcost, "trial", case,
-                             "--count", 100, "--trace", options.operations, "--ticks-per-second", ticks_per_second())
+                             "--count", 100, "--trace", options.operations)
             own = ours(text[text.index("{"):])
             other = aligned(own, theirs(with_perf("perf", "sched", "timehist", "-i", data)))
             # perf prints whole microseconds, cut off.

@@ -64,7 +64,7 @@ def main():
                         "--out", f"{home}/run.hopcost"))
                 return document["results"][0]["estimates"]["p50_ns"]["point"]
             trial = json.loads(run(options.hopcost, "trial", case, "--count", count,
-                                   "--ticks-per-second", "1e9", "--deadline-ms", "60000"))
+                                   "--deadline-ms", "60000"))
             return median(trial["samples"])
 
         def theirs():

@@ -3,7 +3,7 @@
 
 use std::fs::{self, Permissions};
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -23,12 +23,9 @@ fn user() -> u32 {
     sys::user_id()
 }
 
-/// Where a scratch directory could be taken for hopcost's own: in the user's folder, and
-/// beside it under its name.
-fn places(home: &Home) -> [PathBuf; 3] {
-    let user = user();
-    [format!("hopcost-{user}/e-1"), format!("hopcost-{user}.e-1"), format!("hopcost-{user}-e-1")]
-        .map(|name| home.path().join(name))
+/// Where a scratch directory could be taken for hopcost's own.
+fn place(home: &Home) -> PathBuf {
+    home.path().join(format!("hopcost-{}.e-1", user()))
 }
 
 /// Makes a folder a stranger's, or, where only root could, one that all may write to.
@@ -88,69 +85,29 @@ impl Drop for Queue {
 fn no_queue_is_removed_for_what_a_stranger_has_noted() {
     let _together = together();
     let (home, queue) = (Home::new(), Queue::new());
-    for place in places(&home) {
-        fs::create_dir_all(&place).expect("to make it");
-        fs::write(place.join("owner"), "1 1").expect("to write");
-        let note = place.join(queue.note());
-        fs::write(&note, queue.created_s().to_string()).expect("to write");
-        give_away(&note);
-        give_away(&place);
-    }
-    // Last, or else this user could not have made what lies in it.
-    give_away(&home.path().join(format!("hopcost-{}", user())));
+    let place = place(&home);
+    fs::create_dir_all(&place).expect("to make it");
+    fs::write(place.join("owner"), "1 1").expect("to write");
+    let note = place.join(queue.note());
+    fs::write(&note, queue.created_s().to_string()).expect("to write");
+    give_away(&note);
+    give_away(&place);
     let output = run_briefly(&home);
     assert!(queue.exists(), "a queue was removed for a note that anybody can write");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("removed"));
-    assert!(places(&home).iter().all(|place| place.join("owner").exists()));
-}
-
-#[test]
-fn a_name_that_a_stranger_has_taken_is_neither_used_nor_an_obstacle() {
-    let _together = together();
-    let take: [fn(&Path); 4] = [
-        |name| {
-            fs::create_dir(name).expect("to make it");
-            give_away(name);
-        },
-        |name| symlink("elsewhere", name).expect("to link"),
-        |name| fs::write(name, "").expect("to write"),
-        |name| assert!(Command::new("mkfifo").arg(name).finish().status.success()),
-    ];
-    for take in take {
-        let home = Home::new();
-        fs::create_dir(home.path().join("elsewhere")).expect("to make it");
-        let name = home.path().join(format!("hopcost-{}", user()));
-        take(&name);
-        let seen = |path: &Path| path.metadata().and_then(|meta| meta.modified()).ok();
-        let folders = [home.path().join("elsewhere"), name.clone()];
-        let before = folders.each_ref().map(|path| seen(path));
-        let case = ["run", "unix-stream?place=same-cpu", "--rounds", "1", "--measure", "2ms"];
-        let output = home.run(&case);
-        assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(folders.each_ref().map(|path| seen(path)), before, "it was used");
-        let mut left: Vec<_> = fs::read_dir(home.path())
-            .expect("home")
-            .map(|entry| entry.expect("an entry").path())
-            .filter(|path| !folders.contains(path) && !path.ends_with("data"))
-            .collect();
-        left.retain(|path| path != &name);
-        assert!(left.is_empty(), "{left:?}");
-    }
+    assert!(place.join("owner").exists());
 }
 
 /// What a run that was killed has left, with a note of a queue that was about to be created then.
 fn left_behind(home: &Home, queue: &Queue, noted_s: i64) -> PathBuf {
-    let folder = home.path().join(format!("hopcost-{}", user()));
-    let left = folder.join("20250314-092653-7f3a-beef");
+    let left = home.path().join(format!("hopcost-{}.20250314-092653-7f3a-beef", user()));
     fs::create_dir_all(&left).expect("to make it");
     let note = queue.note();
     for (name, text) in [("owner", String::new()), (&note, noted_s.to_string())] {
         fs::write(left.join(name), text).expect("to write");
         fs::set_permissions(left.join(name), Permissions::from_mode(0o600)).expect("a mode");
     }
-    for path in [&left, &folder] {
-        fs::set_permissions(path, Permissions::from_mode(0o700)).expect("to set a mode");
-    }
+    fs::set_permissions(&left, Permissions::from_mode(0o700)).expect("to set a mode");
     left
 }
 
@@ -181,15 +138,12 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     let mut command = home.hopcost(&case);
     command.args(["--format", "json", "--out", "long.hopcost"]);
     let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
-    let scratch = home.path().join(format!("hopcost-{}", user()));
     let until = Instant::now() + Duration::from_secs(20);
-    let there = |path: &Path| {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        entries
-            .into_iter()
-            .any(|entry| entry.path().join("owner").exists() || entry.file_name() == "owner")
+    let is_there = || {
+        let entries = fs::read_dir(home.path()).expect("home").flatten();
+        entries.into_iter().any(|entry| entry.path().join("owner").exists())
     };
-    while !there(&scratch) && !there(home.path()) {
+    while !is_there() {
         assert!(Instant::now() < until, "no scratch directory");
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -1,38 +1,15 @@
 //! Facts of the build that every run file carries, the checkout that it is made in, and the sources
 //! of the workers in other languages.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-/// The content of a checkout's marker: random and made once, so that another checkout in its
-/// place later is not taken for it (src/run/search.rs).
-fn marker_of(root: &Path) -> Option<String> {
-    let marker = root.join("workers/.checkout");
-    if !marker.exists() && root.join("workers/PROTOCOL.md").exists() {
-        let mut random = [0; 16];
-        File::open("/dev/urandom").ok()?.read_exact(&mut random).ok()?;
-        let made = root.join(format!("workers/.checkout.{}", std::process::id()));
-        let mut file = File::create_new(&made).ok()?;
-        writeln!(file, "{:032x}", u128::from_ne_bytes(random)).ok()?;
-        // Old, so that cargo does not take it for a change since this build began.
-        file.set_modified(SystemTime::UNIX_EPOCH).ok()?;
-        // Of two builds at once, the first one's counts.
-        let _ = fs::hard_link(&made, &marker);
-        fs::remove_file(&made).ok()?;
-    }
-    let text = fs::read_to_string(&marker).ok()?;
-    println!("cargo::rerun-if-changed={}", marker.display());
-    Some(text.trim().to_owned())
 }
 
 /// Every source of a worker's folder, relative to it; what its .gitignore names is built there.
@@ -90,13 +67,12 @@ fn main() {
     println!("cargo::rustc-env=HOPCOST_COMPILER={}", compiler.as_deref().unwrap_or("unknown"));
     println!("cargo::rustc-env=HOPCOST_TARGET={}", var("TARGET"));
     println!("cargo::rustc-env=HOPCOST_PROFILE={}", var("PROFILE"));
-    if let Ok(root) = Path::new(&var("CARGO_MANIFEST_DIR")).join("../..").canonicalize()
-        && let Some(marker) = marker_of(&root)
+    let root = Path::new(&var("CARGO_MANIFEST_DIR")).join("../..");
+    if root.join("workers/PROTOCOL.md").exists()
+        && let Ok(root) = root.canonicalize()
     {
         println!("cargo::rustc-env=HOPCOST_CHECKOUT={}", root.display());
-        println!("cargo::rustc-env=HOPCOST_CHECKOUT_MARKER={marker}");
     }
-    let root = Path::new(&var("CARGO_MANIFEST_DIR")).join("../..");
     let table = Path::new(&var("OUT_DIR")).join("workers.rs");
     if let Err(error) = root.canonicalize().and_then(|root| carry_workers(&root, &table)) {
         println!("cargo::warning=built without the sources of the workers: {error}");

@@ -247,7 +247,7 @@ fn bound(home: &Home) -> Played {
                     .id()
             }
         };
-        let inner = home.hopcost(&["trial", &id, "--count", "10", "--ticks-per-second", "1e9"]);
+        let inner = home.hopcost(&["trial", &id, "--count", "10"]);
         let mut command = Command::new("strace");
         command.args(["-f", "--seccomp-bpf", "-e", "trace=bind", "-o"]).arg(&log);
         command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());

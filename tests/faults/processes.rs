@@ -72,7 +72,7 @@ pub fn names(home: &Home) -> BTreeSet<String> {
 
 /// A trial that goes on until something happens to it.
 pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
-    let mut first = vec!["trial", "--ticks-per-second", "1e9"];
+    let mut first = vec!["trial"];
     if !arguments.contains(&"--count") {
         first.extend(["--count", "4000000"]);
     }

@@ -99,7 +99,7 @@ const ECHO: &str = "roundtrip/echo?payload=8&boundary=thread&place=free&wait=blo
 
 /// A trial whose worker does not answer, or never stops.
 fn silent(home: &Home, behaviour: &str) -> Played {
-    let trial = ["trial", ECHO, "--worker", ROGUE, "--ticks-per-second", "1e9"];
+    let trial = ["trial", ECHO, "--worker", ROGUE];
     let mut command =
         home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "500"]].concat());
     Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
@@ -107,7 +107,7 @@ fn silent(home: &Home, behaviour: &str) -> Played {
 
 /// The same with half a minute, terminated soon after its worker was started.
 fn stopped(home: &Home, behaviour: &str) -> Played {
-    let trial = ["trial", ECHO, "--worker", ROGUE, "--ticks-per-second", "1e9"];
+    let trial = ["trial", ECHO, "--worker", ROGUE];
     let mut command =
         home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "30000"]].concat());
     let command = command.env("HOPCOST_ROGUE", behaviour).stdout(Stdio::piped());
@@ -121,6 +121,5 @@ fn stopped(home: &Home, behaviour: &str) -> Played {
 /// A trial with a peer of the engine `fault`.
 fn peer(home: &Home, kind: &str) -> Played {
     let id = format!("roundtrip/fault:{kind}?payload=64&boundary=process&place=free&wait=block");
-    let rate = ["--ticks-per-second", "1e9"];
-    Ok(home.run(&[&["trial", &id, "--count", "200", "--deadline-ms", "500"], &rate[..]].concat()))
+    Ok(home.run(&["trial", &id, "--count", "200", "--deadline-ms", "500"]))
 }

@@ -166,7 +166,7 @@ pub fn measured() -> i32 {
 /// Runs one trial of a fixed count; a failure is an error text.
 pub fn trial(home: &Home, case: &Case, count: u64) -> Result<RawTrial, String> {
     let (id, count) = (case.id(), count.to_string());
-    let arguments = ["trial", &id, "--count", &count, "--ticks-per-second", "1e9"];
+    let arguments = ["trial", &id, "--count", &count];
     let output = home.run(&arguments);
     let row: RawTrial = serde_json::from_slice(&output.stdout)
         .map_err(|e| format!("{id}: {e}: {}", String::from_utf8_lossy(&output.stderr)))?;

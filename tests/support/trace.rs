@@ -62,7 +62,7 @@ pub enum Window {
 /// The system calls of a trial of so many operations, all of them one batch where there are batches.
 pub fn of_trial(home: &Home, id: &str, operations: u64, window: Window) -> Counts {
     let operations = operations.to_string();
-    let mut arguments = vec!["trial", id, "--count", &operations, "--ticks-per-second", "1e9"];
+    let mut arguments = vec!["trial", id, "--count", &operations];
     if id.starts_with("roundtrip/") || id.starts_with("call/") {
         arguments.extend(["--batch", &operations]);
     }

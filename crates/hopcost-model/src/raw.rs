@@ -207,7 +207,7 @@ document! {
 
 document! {
     /// What a trial of a `load` left beside its responses (received minus intended).
-    #[derive(Eq)]
+    #[derive(Eq, Default)]
     pub struct RawLoad {
         /// Messages that the schedule has.
         pub offered: u64,

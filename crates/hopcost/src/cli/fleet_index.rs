@@ -1,7 +1,6 @@
 //! The index of a fleet, brought up to date: what `hopcost report` computes of each run file, as rows.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::thread;
 
 use hopcost_file::{EstimateRow, Fleet, Indexed, IndexedRow, Kind, Unread};
@@ -61,25 +60,16 @@ fn index(directory: &Path) -> hopcost_file::Result<Done> {
     Ok(done)
 }
 
-/// Reads a few files, on as many CPUs as there are.
+/// Reads a few files, in their order, on as many CPUs as there are.
 fn read_all(files: &[Unread]) -> Vec<(Unread, Result<Indexed, String>)> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let left = Mutex::new(files.iter());
-    let work = || {
-        let mut found = Vec::new();
-        loop {
-            let next = left.lock().map_or(None, |mut left| left.next());
-            let Some(file) = next else { return found };
-            found.push((file.clone(), one(file)));
-        }
-    };
-    let mut found: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+    let read = |files: &[Unread]| files.iter().map(|file| (file.clone(), one(file))).collect();
+    thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(threads).max(1));
+        let threads: Vec<_> =
+            parts.map(|part| scope.spawn(move || -> Vec<_> { read(part) })).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    });
-    // The same whichever thread was faster.
-    found.sort_by(|(a, _), (b, _)| a.file.cmp(&b.file));
-    found
+    })
 }
 
 fn one(file: &Unread) -> Result<Indexed, String> {

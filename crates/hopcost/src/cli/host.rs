@@ -6,8 +6,8 @@ use hopcost_model::host::{Reading, SUSPENDED};
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 
-use crate::run::idle::DMA_LATENCY;
 use crate::run::scratch::Scratch;
+use crate::run::trial::background::DMA_LATENCY;
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {

@@ -46,56 +46,55 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         }
         return interrupt::write_all(&io::stdout(), document).context("writing to stdout");
     };
-    ensure_no_pipe(path)?;
-    write_file(document, path).with_context(|| format!("cannot write {}", path.display()))
+    let written = match target(path)? {
+        Target::Replaced(end, old) => replace(&end, document, old.as_ref()),
+        Target::Opened(end) => fs::write(end, document),
+    };
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Refuses a file that a document could not be written to, without touching it.
 pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
-    ensure_no_pipe(path)?;
-    let beside = |path: PathBuf| match fs::metadata(&path) {
-        // What is not renamed over is opened when it is written.
-        Ok(old) if !old.is_file() || is_of_kernel(&path) => Ok(()),
-        _ => {
-            let part = part_of(&path);
-            fs::File::options().write(true).create_new(true).open(&part)?;
-            fs::remove_file(&part)
-        }
+    let Target::Replaced(end, _) = target(path).map_err(|error| usage(format!("{error:#}")))?
+    else {
+        return Ok(());
     };
-    followed(path)
-        .and_then(beside)
+    let part = part_of(&end);
+    let made = fs::File::options().write(true).create_new(true).open(&part);
+    made.and_then(|_| fs::remove_file(&part))
         .map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Refuses directories, and pipes with a name: to open one waits for a reader.
-fn ensure_no_pipe(path: &Path) -> anyhow::Result<()> {
-    let is_pipe = |end: PathBuf| {
-        let found = fs::metadata(&end);
-        found.is_ok_and(|found| found.file_type().is_fifo()) && !is_of_kernel(&end)
-    };
-    let what = match () {
-        () if path.is_dir() => "it is a directory",
-        () if followed(path).is_ok_and(is_pipe) => "it is a pipe; print to stdout instead",
-        () => return Ok(()),
-    };
-    Err(usage(format!("cannot write {}: {what}", path.display())))
+/// How a file is written.
+enum Target {
+    /// By a new one in the place of the old one, if there is one.
+    Replaced(PathBuf, Option<fs::Metadata>),
+    /// As it is: a device cannot be renamed over.
+    Opened(PathBuf),
+}
+
+/// Where the links of a path lead. Refuses directories, and pipes with a name: to open one waits for
+/// a reader.
+fn target(path: &Path) -> anyhow::Result<Target> {
+    let refused = |what: &str| Err(usage(format!("cannot write {}: {what}", path.display())));
+    let cannot = || format!("cannot write {}", path.display());
+    let end = followed(path).with_context(cannot)?;
+    match fs::metadata(&end) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target::Replaced(end, None)),
+        Err(error) => Err(error).with_context(cannot),
+        Ok(found) if found.is_dir() => refused("it is a directory"),
+        Ok(_) if is_of_kernel(&end) => Ok(Target::Opened(end)),
+        Ok(found) if found.file_type().is_fifo() => {
+            refused("it is a pipe; print to stdout instead")
+        }
+        Ok(found) if found.is_file() => Ok(Target::Replaced(end, Some(found))),
+        Ok(_) => Ok(Target::Opened(end)),
+    }
 }
 
 /// A name beside a file under which it is written before it has its own.
 fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".hopcost-{:016x}", about::random()))
-}
-
-fn write_file(document: &[u8], path: &Path) -> io::Result<()> {
-    let path = followed(path)?;
-    match fs::metadata(&path) {
-        Ok(old) if old.is_file() && !is_of_kernel(&path) => replace(&path, document, Some(&old)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&path, document, None),
-        // A device cannot be renamed over.
-        Ok(old) if !old.file_type().is_fifo() || is_of_kernel(&path) => fs::write(&path, document),
-        Ok(_) => Err(io::Error::other("it is a pipe")),
-        Err(error) => Err(error),
-    }
 }
 
 /// Links that a path may lead through, as in path_resolution(7).

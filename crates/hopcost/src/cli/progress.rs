@@ -4,10 +4,8 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Case;
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::text::count;
-use hopcost_model::units::format_size;
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
 use hopcost_view::number::expected as time;
@@ -23,7 +21,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// else in further lines.
 pub struct Line {
     bar: Option<ProgressBar>,
-    /// What each case is called.
+    /// The mechanism of each case.
     names: Vec<String>,
     /// Whether the run ends after its rounds, and not when it knows enough.
     counts_rounds: bool,
@@ -67,7 +65,7 @@ impl Line {
         output::say(&format!("measuring {}{skipped} {how_long}", count(cases, "case")));
         Self {
             bar: std::io::stderr().is_terminal().then(bar),
-            names: plan.cases.iter().map(name).collect(),
+            names: plan.cases.iter().map(mechanism).collect(),
             counts_rounds: plan.question.is_none() && plan.until.is_none(),
             said: Cell::new((Instant::now(), 0)),
         }
@@ -111,21 +109,8 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// `tcp 64, same-cpu`: short, since a line has room for little.
-fn name(planned: &PlannedCase) -> String {
-    let Some(case) = planned.known() else { return planned.id() };
-    let Case { mechanism, payload_bytes, placement, gap_ns, .. } = case;
-    let mut name = mechanism.clone();
-    if let Some(bytes) = payload_bytes.filter(|bytes| *bytes > 1) {
-        name.push_str(&format!(" {}", format_size(bytes.into())));
-    }
-    if let Some(gap_ns) = gap_ns {
-        name.push_str(&format!(" after {}", hopcost_view::number::exact(*gap_ns)));
-    }
-    if !case.runtimes.are_rust() {
-        name.push_str(&format!(" in {}", case.runtimes));
-    }
-    placement.map_or(name.clone(), |place| format!("{name}, {place}"))
+fn mechanism(planned: &PlannedCase) -> String {
+    planned.known().map_or_else(|| planned.id(), |case| case.mechanism.clone())
 }
 
 /// `round 3 of 15, 1 failed, 43 s left`
@@ -166,10 +151,6 @@ mod tests {
         (progress.wider, progress.decided) = (0, Some((23, 61)));
         let claims = message(&progress, false);
         assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
-        let id = "roundtrip/tcp?payload=4096&boundary=process&place=cross-node&wait=block";
-        let case = PlannedCase { case: Ok(id.parse().unwrap()), skip: None };
-        assert_eq!(name(&case), "tcp 4KiB, cross-node");
-        // The name of a case is cut off where the line ends.
         assert!("========== ".len() + until.len().max(claims.len()) < 80);
     }
 }

@@ -77,8 +77,7 @@ impl RunSession {
                 path.display()
             )));
         }
-        same_machine(&raw)?;
-        same_build(&raw)?;
+        same_machine_and_build(&raw)?;
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
         let (mut setup, lease) = agent.begin(setup)?;
@@ -190,7 +189,7 @@ impl RunSession {
 
 /// Refuses to go on with another worker under the same name, or without one.
 fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
-    // `same_build` has seen to Rust's.
+    // `same_machine_and_build` has seen to Rust's.
     for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
         let name = then.runtime.parse().map_err(usage)?;
         let now = runtimes.ready(&name).map_err(|why| {
@@ -207,40 +206,28 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to go on with a run of another machine, kernel or hopcost.
-fn same_machine(raw: &RawRun) -> anyhow::Result<()> {
-    let now = host::fingerprint(&raw.plan);
-    for key in ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"] {
-        let (then, now) = (raw.host_before.get(key), now.get(key));
+/// Refuses to go on with a run of another machine, kernel or hopcost, whose numbers may be of another
+/// way to do the same.
+fn same_machine_and_build(raw: &RawRun) -> anyhow::Result<()> {
+    let (then, now, host) =
+        (&raw.about, about::run(Vec::new(), None), host::fingerprint(&raw.plan));
+    let keys = ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"];
+    let of_host = keys.map(|key| (key, raw.host_before.get(key), host.get(key)));
+    // A build that could not read itself has no checksum.
+    let checksum = then.build.checksum.as_deref();
+    let of_build = [
+        ("hopcost's version", Some(then.version.as_str()), Some(now.version.as_str())),
+        ("hopcost's commit", Some(then.commit.as_str()), Some(now.commit.as_str())),
+        ("hopcost's checksum", checksum, checksum.and(now.build.checksum.as_deref())),
+    ];
+    for (what, then, now) in of_host.into_iter().chain(of_build) {
         if then != now {
             return Err(not_comparable(format!(
-                "cannot resume: {key} was `{}` and is `{}`; start a new run",
+                "cannot resume: {what} was `{}` and is `{}`; start a new run",
                 then.unwrap_or("unknown"),
                 now.unwrap_or("unknown")
             )));
         }
     }
     Ok(())
-}
-
-/// Refuses to go on with trials of another hopcost, whose numbers may be of another way to do
-/// the same. What an older file does not say is not compared.
-fn same_build(raw: &RawRun) -> anyhow::Result<()> {
-    let (then, now) = (&raw.about, about::run(Vec::new(), None));
-    let refuse = |what: &str, then: &str, now: &str| {
-        Err(not_comparable(format!(
-            "cannot resume: made by hopcost of {what} {then}, this is {now}; go on with that \
-             one or start a new run"
-        )))
-    };
-    if then.version != now.version {
-        return refuse("version", &then.version, &now.version);
-    }
-    if then.commit != now.commit {
-        return refuse("commit", &then.commit, &now.commit);
-    }
-    match (&then.build.checksum, &now.build.checksum) {
-        (Some(then), Some(now)) if then != now => refuse("checksum", then, now),
-        _ => Ok(()),
-    }
 }

@@ -6,7 +6,7 @@ use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::trace::Trace;
-use hopcost_plan::{TRACED_MAX, TRIAL_DEFAULT};
+use hopcost_plan::TRACED_MAX;
 
 use super::exit::{self, usage};
 use super::peer::{AgentArgs, PeerArgs};
@@ -41,9 +41,6 @@ pub struct Args {
     /// Operations before them that leave no samples
     #[arg(long, default_value = "0")]
     warm_up: u64,
-    /// The clock's rate, which a trial of a fixed number of operations does not look at
-    #[arg(long)]
-    ticks_per_second: Option<f64>,
     /// Operations between two stamps; one stamp each if absent
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     batch: Option<u64>,
@@ -62,9 +59,6 @@ pub struct Args {
 /// Runs one trial.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
     let case: Case = args.case.parse().map_err(usage)?;
-    if args.ticks_per_second.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
-        return Err(usage("--ticks-per-second: want a rate over 0"));
-    }
     let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
     let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
     setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[], None)?;
@@ -77,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         shape: TrialShape {
             deadline_ms: args.deadline_ms,
             traced_operations: args.trace,
-            ..TRIAL_DEFAULT
+            ..spec.shape
         },
         stamp: args.batch.map(|n| Stamp::Batch { n }),
         transcript: transcript.as_ref(),

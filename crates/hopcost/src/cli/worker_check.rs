@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
+use hopcost_probe::interrupt;
+
 use super::exit::{self, usage};
 use super::{host, output};
 use crate::run::check::{self, Verdict};
@@ -55,30 +58,16 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let (mut failed, mut passed, mut skipped) = (0, 0, 0);
     let mut say = |check: check::Check| {
-        let mark = match check.verdict {
-            Verdict::Passed => {
-                passed += 1;
-                "ok      "
-            }
-            Verdict::Failed(_) => {
-                failed += 1;
-                "FAILED  "
-            }
-            Verdict::Skipped(_) => {
-                skipped += 1;
-                "skipped "
-            }
+        ensure!(!interrupt::came(), "interrupted");
+        let (mark, n, why) = match check.verdict {
+            Verdict::Passed => ("ok      ", &mut passed, String::new()),
+            Verdict::Failed(why) => ("FAILED  ", &mut failed, format!(": {why}")),
+            Verdict::Skipped(why) => ("skipped ", &mut skipped, format!(": {why}")),
         };
-        let why = match &check.verdict {
-            Verdict::Passed => String::new(),
-            Verdict::Failed(why) | Verdict::Skipped(why) => format!(": {why}"),
-        };
+        *n += 1;
         output::write(format!("{mark}{}{why}\n", check.what).as_bytes(), None)
     };
-    let interrupted = !check::all(&bench, &mut say)?;
-    if interrupted {
-        return Ok(exit::INTERRUPTED);
-    }
+    check::all(&bench, &mut say)?;
     let summary = format!("{passed} passed, {failed} failed, {skipped} skipped\n");
     output::write(summary.as_bytes(), None)?;
     Ok(if failed > 0 { exit::ERROR } else { exit::OK })

@@ -7,7 +7,6 @@ use hopcost_model::case::{Case, Placement, Sched, Workload};
 use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::{CpuAccounting, RawTrial};
-use hopcost_plan::TRIAL_DEFAULT;
 
 use super::setup::Setup;
 use super::trial;
@@ -168,7 +167,7 @@ impl Doctor<'_> {
             Ok(workers) => {
                 let cpus = (Some(caller), Some(callee));
                 let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);
-                let shape = TrialShape { deadline_ms: DEADLINE_MS, ..TRIAL_DEFAULT };
+                let shape = TrialShape { deadline_ms: DEADLINE_MS, ..spec.shape };
                 let spec = TrialSpec { shape, stamp: Some(stamp), ..spec };
                 match trial::run(&spec, Beside::NONE) {
                     Outcome::Row(row) => *row,

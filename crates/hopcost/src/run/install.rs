@@ -49,28 +49,30 @@ pub struct Installed {
 pub fn install(name: &str, say: &mut dyn FnMut(&str)) -> anyhow::Result<Installed> {
     let data = hopcost_file::data_folder().context("neither XDG_DATA_HOME nor HOME is set")?;
     let workers = data.join("hopcost/workers");
-    let place = workers.join(name);
+    let (place, builds) = (workers.join(name), workers.join(BUILDS));
     ensure!(
         place.is_symlink() || !place.exists(),
         "{} was not installed by hopcost; move it away first",
         place.display()
     );
-    let builds = workers.join(BUILDS);
     folder(&builds).with_context(|| format!("cannot make {}", builds.display()))?;
-    remove_left_overs(&workers, name);
-    let id = format!("{name}-{}", std::process::id());
-    let build = builds.join(&id);
+    let lock = fs::File::open(&builds)?;
+    lock.try_lock().context("another hopcost is installing workers")?;
+    // Of two folders the one that is not in use.
+    let [first, second] = [1, 2].map(|n| format!("{name}-{n}"));
+    let is_second = fs::read_link(&place).is_ok_and(|to| to.ends_with(&second));
+    let (new, old) = if is_second { (first, second) } else { (second, first) };
+    let build = builds.join(&new);
+    let _ = fs::remove_dir_all(&build);
     let said = built(name, &build, say).and_then(|said| {
-        let link = builds.join(format!("{id}.link"));
+        let link = builds.join(format!("{name}.link"));
+        let _ = fs::remove_file(&link);
         let linked =
-            symlink(Path::new(BUILDS).join(&id), &link).and_then(|()| fs::rename(&link, &place));
+            symlink(Path::new(BUILDS).join(&new), &link).and_then(|()| fs::rename(&link, &place));
         linked.with_context(|| format!("cannot put it into {}", place.display()))?;
         Ok(said)
     });
-    if said.is_err() {
-        let _ = fs::remove_dir_all(&build);
-    }
-    remove_left_overs(&workers, name);
+    let _ = fs::remove_dir_all(if said.is_ok() { builds.join(old) } else { build });
     said.map(|said| Installed { place, said })
 }
 
@@ -118,25 +120,6 @@ fn write(path: &Path, file: &File) -> io::Result<()> {
     path.parent().map_or(Ok(()), folder)?;
     fs::write(path, file.bytes)?;
     fs::set_permissions(path, Permissions::from_mode(file.mode))
-}
-
-/// Removes the builds of a worker that no link leads to, and that nobody is about to finish.
-fn remove_left_overs(workers: &Path, name: &str) {
-    let current = fs::read_link(workers.join(name)).ok();
-    let current = current.as_deref().and_then(Path::file_name);
-    let Ok(entries) = fs::read_dir(workers.join(BUILDS)) else { return };
-    for entry in entries.flatten() {
-        let of = entry.file_name().into_string().unwrap_or_default();
-        let Some((_, process)) = of.rsplit_once('-').filter(|(of, _)| *of == name) else {
-            continue;
-        };
-        let process = process.trim_end_matches(".link");
-        let own = process == std::process::id().to_string();
-        let is_current = current == Some(entry.file_name().as_os_str());
-        if !is_current && (own || !Path::new("/proc").join(process).exists()) {
-            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::clocks;
 use super::peer::near::Peer;
 use super::setup::Setup;
 use super::trial;
-use super::trial::spec::{Clocks, Counts, Lives, Outcome, TrialSpec};
+use super::trial::spec::{Clocks, Lives, Outcome, TrialSpec};
 use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
@@ -364,7 +364,7 @@ impl<'a> Rounds<'a> {
             cpus,
             shape: self.shape,
             stamp: live.stamp,
-            counts: Counts::Fitted(Clocks {
+            clocks: Some(Clocks {
                 caller: clocks::of(&session.clocks, &live.case.runtimes.caller, cpus.0)?,
                 callee: clocks::of(&session.clocks, &Runtime::RUST, cpus.1)?,
             }),

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Runtime};
 use hopcost_model::describe::Description;
-use hopcost_model::mechanism::{LinkSource, Mechanism};
+use hopcost_model::mechanism::{
+    CountRange, LinkSource, Mechanism, ParameterDescription, PayloadRange,
+};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
+use hopcost_model::workload::EndsOf;
 use hopcost_plan::{Catalog, Expected, RuntimeFacts};
 use hopcost_probe::sys;
 
@@ -231,15 +234,9 @@ fn ask(candidate: &Candidate) -> Result<Worker, String> {
 
 /// What a worker says of itself, and the CPU time that it took until then.
 fn listen(
-    worker: Worker,
+    mut worker: Worker,
     expected: Option<&Runtime>,
 ) -> Result<(Description, Option<u64>), String> {
-    let heard = heard(worker)?;
-    sound(&heard.0, expected)?;
-    Ok(heard)
-}
-
-fn heard(mut worker: Worker) -> Result<(Description, Option<u64>), String> {
     // Its other end is open for as long as this goes on, so it never becomes readable.
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
     let never = OwnedFd::from(never);
@@ -256,33 +253,39 @@ fn heard(mut worker: Worker) -> Result<(Description, Option<u64>), String> {
         }
         Err(error) => return Err(format!("asked what it is: {error}")),
     };
+    sound(&description, expected)?;
     let cpu_ns = sys::process_cpu_ns(worker.id());
     worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
     Ok((description, cpu_ns))
 }
 
+/// Refuses with the first reason that applies.
+fn refused<const N: usize>(faults: [(bool, &str); N]) -> Result<(), String> {
+    faults.iter().find(|(applies, _)| *applies).map_or(Ok(()), |(_, why)| Err((*why).to_owned()))
+}
+
 /// Whether a description can be believed.
-pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), String> {
-    spoken(description)?;
+fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), String> {
+    let (its, own) = (description.protocol, protocol::VERSION);
+    if its != own {
+        return Err(format!("it speaks version {its} of the protocol, this hopcost {own}"));
+    }
     let runtime: Runtime =
         description.runtime.parse().map_err(|e| format!("its description: {e}"))?;
-    if runtime.is_rust() {
-        return Err("it calls its runtime `rust`, which is the worker inside hopcost".to_owned());
-    }
-    if expected.is_some_and(|expected| *expected != runtime) {
-        return Err(format!("it says that it is `{runtime}`"));
-    }
-    let rate = description.clock.ticks_per_second;
-    if !rate.is_finite() || !(1e3..=1e12).contains(&rate) {
-        return Err(format!("a clock of {rate} ticks a second is none"));
-    }
-    if description.mechanisms.len() > MECHANISMS_MAX {
-        return Err(format!("it has {} mechanisms", description.mechanisms.len()));
-    }
-    for (at, mechanism) in description.mechanisms.iter().enumerate() {
+    let (rate, all) = (description.clock.ticks_per_second, &description.mechanisms);
+    refused([
+        (runtime.is_rust(), "it calls its runtime `rust`, which is the worker inside hopcost"),
+        (
+            expected.is_some_and(|expected| *expected != runtime),
+            &format!("it says that it is `{runtime}`"),
+        ),
+        (!(1e3..=1e12).contains(&rate), &format!("a clock of {rate} ticks a second is none")),
+        (all.len() > MECHANISMS_MAX, &format!("it has {} mechanisms", all.len())),
+    ])?;
+    for (at, mechanism) in all.iter().enumerate() {
         let name = &mechanism.name;
-        if description.mechanisms[..at].iter().any(|other| other.name == *name) {
+        if all[..at].iter().any(|other| other.name == *name) {
             return Err(format!("it has the mechanism `{name}` twice"));
         }
         sound_mechanism(mechanism).map_err(|why| format!("its mechanism `{name}`: {why}"))?;
@@ -290,28 +293,11 @@ pub fn sound(description: &Description, expected: Option<&Runtime>) -> Result<()
     Ok(())
 }
 
-/// Whether it speaks this version of the protocol.
-fn spoken(description: &Description) -> Result<(), String> {
-    let (its, own) = (description.protocol, protocol::VERSION);
-    match its == own {
-        true => Ok(()),
-        false => Err(format!("it speaks version {its} of the protocol, this hopcost {own}")),
-    }
-}
-
 fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
-    let name = &mechanism.name;
+    let Mechanism { name, workloads, payload, .. } = mechanism;
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-    if name.is_empty() || name.len() > 48 || !name.bytes().all(fits) {
-        return Err("a name has lower-case letters, digits, `-` and `_`".to_owned());
-    }
-    if mechanism.workloads.is_empty() {
-        return Err("it has no workload".to_owned());
-    }
-    let mut workloads = mechanism.workloads.iter();
-    if let Some(workload) = workloads.find(|w| !w.spec().is_for_all_runtimes) {
-        return Err(format!("only hopcost's own worker plays the workload `{workload}` so far"));
-    }
+    let others = workloads.iter().find(|w| !w.spec().is_for_all_runtimes);
+    let other = others.map_or("", |workload| workload.word());
     let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden);
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
@@ -320,39 +306,43 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
         }
         LinkSource::Address => row.is_some_and(|row| row.facts().address.is_some()),
     };
-    if !carrier_fits {
-        return Err(format!("it cannot take the link of a `{}`", mechanism.carrier()));
-    }
-    if mechanism.system_calls.is_some_and(|c| !(c.min >= 0.0 && c.min <= c.max && c.max < 1e6)) {
-        return Err("want system_calls with 0 <= min <= max".to_owned());
-    }
-    let two_ends = mechanism
-        .workloads
-        .iter()
-        .any(|workload| workload.spec().ends != hopcost_model::workload::EndsOf::One);
-    if two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()) {
-        return Err("what has two ends has boundaries and waits".to_owned());
-    }
-    if let Some(payload) = mechanism.payload
-        && !(payload.min <= payload.default
-            && payload.default <= payload.max
-            && payload.max <= PAYLOAD_MAX)
-    {
-        return Err("want payload min <= default <= max <= 64 MiB".to_owned());
-    }
+    let two_ends = workloads.iter().any(|workload| workload.spec().ends != EndsOf::One);
+    let calls_fit = |c: CountRange| c.min >= 0.0 && c.min <= c.max && c.max < 1e6;
+    let payload_fits =
+        |p: PayloadRange| p.min <= p.default && p.default <= p.max && p.max <= PAYLOAD_MAX;
+    refused([
+        (
+            name.is_empty() || name.len() > 48 || !name.bytes().all(fits),
+            "a name has lower-case letters, digits, `-` and `_`",
+        ),
+        (workloads.is_empty(), "it has no workload"),
+        (
+            !other.is_empty(),
+            &format!("only hopcost's own worker plays the workload `{other}` so far"),
+        ),
+        (!carrier_fits, &format!("it cannot take the link of a `{}`", mechanism.carrier())),
+        (!mechanism.system_calls.is_none_or(calls_fit), "want system_calls with 0 <= min <= max"),
+        (
+            two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()),
+            "what has two ends has boundaries and waits",
+        ),
+        (!payload.is_none_or(payload_fits), "want payload min <= default <= max <= 64 MiB"),
+    ])?;
     let plain = |word: &str| {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
-    for parameter in &mechanism.parameters {
-        if Axis::of_key(&parameter.name).is_some() {
-            return Err(format!("`{}` is a key of every case", parameter.name));
-        }
-        if !plain(&parameter.name) || !parameter.values.iter().all(|value| plain(value)) {
-            return Err("parameters and values have letters, digits and `-_.:`".to_owned());
-        }
-        if !parameter.values.contains(&parameter.default) {
-            return Err(format!("the default of `{}` is not among its values", parameter.name));
-        }
+    for ParameterDescription { name, values, default, .. } in &mechanism.parameters {
+        refused([
+            (Axis::of_key(name).is_some(), &format!("`{name}` is a key of every case")),
+            (
+                !plain(name) || !values.iter().all(|value| plain(value)),
+                "parameters and values have letters, digits and `-_.:`",
+            ),
+            (
+                !values.contains(default),
+                &format!("the default of `{name}` is not among its values"),
+            ),
+        ])?;
     }
     Ok(())
 }

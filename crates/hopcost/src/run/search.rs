@@ -11,8 +11,6 @@ use super::worker::Program;
 
 /// Folders that are looked in instead of all others, like PATH.
 const PATH_VARIABLE: &str = "HOPCOST_WORKERS";
-/// What tells the checkout that this was built in from another in its place.
-const MARKER: &str = "workers/.checkout";
 /// What a worker's folder is known by.
 const MANIFEST: &str = "worker.toml";
 
@@ -21,7 +19,7 @@ const MANIFEST: &str = "worker.toml";
 #[serde(deny_unknown_fields)]
 struct Manifest {
     /// How cases spell it.
-    runtime: RuntimeName,
+    runtime: String,
     /// Program and arguments; run in the folder.
     command: Vec<String>,
     /// What it needs, in words.
@@ -31,18 +29,6 @@ struct Manifest {
     /// What a process of it takes from its start until it is attached, for the estimate of
     /// how long a run takes.
     start_ms: Option<u32>,
-}
-
-/// A runtime's name, checked when read.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct RuntimeName(Runtime);
-
-impl TryFrom<String> for RuntimeName {
-    type Error = String;
-    fn try_from(name: String) -> Result<Self, String> {
-        name.parse().map(RuntimeName).map_err(|e: CaseError| e.to_string())
-    }
 }
 
 /// A worker as its folder or its path tells.
@@ -120,25 +106,8 @@ fn folders() -> Vec<PathBuf> {
     let bin = binary.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("bin"));
     let prefix = bin.and_then(Path::parent).map(|prefix| prefix.join("share"));
     let installed = prefix.into_iter().chain(hopcost_file::data_folder());
-    checkout().into_iter().chain(installed.map(|data| data.join("hopcost/workers"))).collect()
-}
-
-/// The workers of the checkout that this was built in, if it is still there.
-fn checkout() -> Option<PathBuf> {
-    of_checkout(
-        Path::new(option_env!("HOPCOST_CHECKOUT")?),
-        option_env!("HOPCOST_CHECKOUT_MARKER")?,
-    )
-}
-
-fn of_checkout(root: &Path, marker: &str) -> Option<PathBuf> {
-    let file = root.join(MARKER);
-    let same = match trust::text(&file) {
-        Ok(text) => text.trim() == marker,
-        // What is not trusted is told of, each worker with its reason.
-        Err(_) => file.symlink_metadata().is_ok(),
-    };
-    same.then(|| root.join("workers"))
+    let checkout = option_env!("HOPCOST_CHECKOUT").map(|root| Path::new(root).join("workers"));
+    checkout.into_iter().chain(installed.map(|data| data.join("hopcost/workers"))).collect()
 }
 
 /// The workers of a folder, by name.
@@ -154,21 +123,19 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
     let file = folder.join(MANIFEST);
     file.symlink_metadata().ok()?;
     // One that cannot be read is named after its folder, so that it is not silently missing.
-    let name = folder.file_name()?.to_str()?.parse().ok();
+    let mut runtime = folder.file_name()?.to_str()?.parse().ok();
+    let wrong = |what: &str| format!("{}: {}", file.display(), what.replace('\n', " "));
     let manifest = trust::text(&file).and_then(|text| {
-        toml::from_str(&text).map_err(|error: toml::de::Error| {
-            format!("{}: {}", file.display(), error.message().replace('\n', " "))
-        })
+        let manifest: Manifest = toml::from_str(&text).map_err(|e| wrong(e.message()))?;
+        runtime = Some(manifest.runtime.parse().map_err(|e: CaseError| wrong(&e.to_string()))?);
+        Ok(manifest)
     });
-    let place = folder.to_owned();
-    Some(match manifest {
-        Ok(manifest) => Candidate {
-            program: start_of(folder, &manifest),
-            runtime: Some(manifest.runtime.0),
-            start_ns: manifest.start_ms.map(|ms| u64::from(ms) * 1_000_000),
-            place,
-        },
-        Err(reason) => Candidate { runtime: name, program: Err(reason), start_ns: None, place },
+    let start_ms = manifest.as_ref().ok().and_then(|manifest| manifest.start_ms);
+    Some(Candidate {
+        runtime,
+        start_ns: start_ms.map(|ms| u64::from(ms) * 1_000_000),
+        program: manifest.and_then(|manifest| start_of(folder, &manifest)),
+        place: folder.to_owned(),
     })
 }
 
@@ -212,21 +179,4 @@ fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_checkout_in_the_place_of_the_own_one_is_not_believed() {
-        let root = tempfile::tempdir().unwrap();
-        assert_eq!(of_checkout(root.path(), "4711"), None);
-        std::fs::create_dir(root.path().join("workers")).unwrap();
-        assert_eq!(of_checkout(root.path(), "4711"), None);
-        std::fs::write(root.path().join(MARKER), "4712\n").unwrap();
-        assert_eq!(of_checkout(root.path(), "4711"), None);
-        std::fs::write(root.path().join(MARKER), "4711\n").unwrap();
-        assert_eq!(of_checkout(root.path(), "4711"), Some(root.path().join("workers")));
-    }
 }

@@ -17,6 +17,7 @@ use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::tie_to_parent;
 use hopcost_probe::sys::{self, Inherited};
+use serde_json::Value;
 
 /// Which program to run as a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +73,9 @@ const FILE_BYTES: u64 = 128 << 20;
 
 /// How long a worker may take to end that was killed.
 const KILLED_WITHIN: Duration = Duration::from_millis(500);
+
+/// No number that a worker counts takes 2^62, and the run file holds no more than 2^63.
+const NUMBER_MAX: f64 = (1u64 << 62) as f64;
 
 /// Characters of a worker's reason that are kept.
 const REASON_MAX: usize = 400;
@@ -261,7 +265,12 @@ impl Worker {
         let Some(end) = end else { return Ok(None) };
         let line: Vec<u8> = self.received.drain(..=end).collect();
         self.note('\u{2190}', &line);
-        match serde_json::from_slice(&line) {
+        let said = serde_json::from_slice::<Value>(&line);
+        if let Some(number) = said.as_ref().ok().map(largest).filter(|most| *most >= NUMBER_MAX) {
+            let why = format!("it says {number}, which cannot be true");
+            return Err(ReplyError::Implausible(why));
+        }
+        match said.and_then(serde_json::from_value) {
             Ok(Reply::Failed { reason, cause }) => {
                 // It is to be one line, and to be read.
                 let reason = reason.chars().take(REASON_MAX).collect();
@@ -379,6 +388,16 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// The largest number in a reply, whatever its sign.
+fn largest(value: &Value) -> f64 {
+    match value {
+        Value::Number(number) => number.as_f64().map_or(f64::INFINITY, f64::abs),
+        Value::Array(all) => all.iter().map(largest).fold(0.0, f64::max),
+        Value::Object(all) => all.values().map(largest).fold(0.0, f64::max),
+        Value::Null | Value::Bool(_) | Value::String(_) => 0.0,
     }
 }
 

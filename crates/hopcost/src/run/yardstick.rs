@@ -16,7 +16,7 @@ use super::pace::{self, Pace};
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
-use super::trial::spec::{Clocks, Counts, Failure, Lives, TrialSpec};
+use super::trial::spec::{Clocks, Failure, Lives, TrialSpec};
 use super::trial::workers::TrialWorkers;
 use super::worker::Program;
 use super::workers::Workers;
@@ -107,7 +107,7 @@ pub fn specs<'a>(
         let patience_ms = PATIENCE.as_millis() as u64;
         Ok(TrialSpec {
             shape: TrialShape { deadline_ms: patience_ms, ..TRIAL_DEFAULT },
-            counts: Counts::Fitted(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
+            clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
             lives: Lives::ForRun,
             ..TrialSpec::exactly(setup, &player.case, &player.workers, cpus, (0, 0))
         })
@@ -123,13 +123,6 @@ struct Open<'a> {
     opened: u32,
 }
 
-/// Whether what is known of a yardstick has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Same,
-    Changed,
-}
-
 impl<'a> Open<'a> {
     /// Starts its workers and finds out how many operations a reading has, unless that is known.
     fn open(&mut self) -> Result<(), Failure> {
@@ -139,7 +132,7 @@ impl<'a> Open<'a> {
         workers.allow(PATIENCE);
         let known = self.yardstick.operations > 0;
         if !known {
-            let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+            let clocks = spec.clocks.ok_or("it has no clock")?;
             let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
             workers.pilot(&mut pace)?;
             self.size(spec, pace.operation_ns());
@@ -166,7 +159,7 @@ impl<'a> Open<'a> {
     fn take(&mut self) -> Result<f64, Failure> {
         let spec = self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
-        let Counts::Fitted(clocks) = spec.counts else { return Err("it has no clock".into()) };
+        let clocks = spec.clocks.ok_or("it has no clock")?;
         workers.allow(READ_WITHIN);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;
@@ -194,7 +187,8 @@ impl<'a> Open<'a> {
 /// The yardsticks of a run while it lasts.
 pub struct OpenYardsticks<'a> {
     all: Vec<Open<'a>>,
-    known: Known,
+    /// Whether what is known of one has changed since `news` was asked.
+    has_changed: bool,
 }
 
 impl<'a> OpenYardsticks<'a> {
@@ -211,28 +205,19 @@ impl<'a> OpenYardsticks<'a> {
             one.open().or_else(|failure| one.lose(failure))?;
             all.push(one);
         }
-        let known = if all.is_empty() { Known::Same } else { Known::Changed };
-        Ok(Self { all, known })
+        Ok(Self { has_changed: !all.is_empty(), all })
     }
 
     /// What is known of them, if that has changed since it was last asked.
     pub fn news(&mut self) -> Option<Vec<Yardstick>> {
-        let changed = std::mem::replace(&mut self.known, Known::Same) == Known::Changed;
-        changed.then(|| self.known().cloned().collect())
-    }
-
-    /// All, as they are known by now.
-    pub(super) fn known(&self) -> impl Iterator<Item = &Yardstick> {
-        self.all.iter().map(|one| &one.yardstick)
+        let has_changed = std::mem::take(&mut self.has_changed);
+        has_changed.then(|| self.all.iter().map(|one| one.yardstick.clone()).collect())
     }
 
     /// The processes of their workers.
     fn pids(&self) -> Vec<u32> {
-        self.all
-            .iter()
-            .filter_map(|one| one.workers.as_ref())
-            .flat_map(TrialWorkers::pids)
-            .collect()
+        let workers = self.all.iter().filter_map(|one| one.workers.as_ref());
+        workers.flat_map(TrialWorkers::pids).collect()
     }
 
     /// A reading; none of a yardstick that is lost. Workers that died are started anew, once,
@@ -244,21 +229,20 @@ impl<'a> OpenYardsticks<'a> {
     ) -> Result<Option<YardstickReading>, Failure> {
         let Some(one) = self.all.get_mut(index as usize) else { return Ok(None) };
         if one.workers.is_none() && moment == Moment::Before && one.opened < OPENED_MAX {
-            self.known = Known::Changed;
+            self.has_changed = true;
             one.yardstick.gone = None;
             one.open().or_else(|failure| one.lose(failure))?;
         }
         if one.workers.is_none() {
             return Ok(None);
         }
-        match one.take() {
+        let taken = one.take();
+        self.has_changed |= taken.is_err();
+        match taken {
             Ok(operation_ns) => {
                 Ok(Some(YardstickReading { yardstick: index, moment, operation_ns }))
             }
-            Err(failure) => {
-                self.known = Known::Changed;
-                one.lose(failure).map(|()| None)
-            }
+            Err(failure) => one.lose(failure).map(|()| None),
         }
     }
 }

@@ -2,96 +2,121 @@
 //! both roles and several sizes, with itself and with the worker in Rust at the other
 //! end, and what it does when something is wrong.
 
-mod behaviour;
 mod bench;
 mod peer;
 
-use anyhow::Context;
-use hopcost_model::case::{Case, Placement, Workload};
-use hopcost_model::mechanism::Mechanism;
+use std::time::Duration;
+
+use hopcost_model::case::{Boundary, Case, Placement, Workload};
+use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::Stamp;
+use hopcost_model::protocol::{Command, Reply, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::Sampling;
+use hopcost_plan::Ask;
+use hopcost_probe::mechanism;
 
 pub use self::bench::{Bench, Check, Verdict};
-use super::trial::plausible::{self, Measure};
-use super::trial::spec::Outcome;
+use self::bench::{PATIENCE, answer, start};
+use super::runtimes::Ready;
+use super::trial;
+use super::trial::plausible::Measure;
+use super::trial::spec::{Outcome, TrialSpec};
+use super::workers::Workers;
+use super::yardstick::Beside;
 
-/// Where checks are told to.
-pub type Say<'a> = dyn FnMut(Check) -> anyhow::Result<()> + 'a;
-
+/// How long leaving may take.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Sizes of a message that are tried, as far as a mechanism has them, and the largest of all.
+const SIZES: [u32; 3] = [1, 63, 4097];
+const SIZE_MAX: u32 = 1 << 20;
 /// Fewer exchanges of more bytes than this will do.
 const LARGE: u32 = 1 << 14;
+/// How long the phase has to be in which a worker's clock is held against hopcost's.
+const CLOCK_NS: f64 = 400e6;
+/// Operations of a batch, where stamps would be too much beside one.
+const CLOCK_BATCH: u64 = 256;
+/// A phase beside which getting ready is little.
+const LONG_NS: u64 = 100_000_000;
 
-/// Makes every check; `false` if the user interrupted.
-pub fn all(bench: &Bench<'_>, say: &mut Say<'_>) -> anyhow::Result<bool> {
+/// A check, and what makes it.
+type Step = (&'static str, fn(&Bench<'_>) -> Result<(), String>);
+
+/// What needs no mechanism.
+const STEPS: [Step; 7] = [
+    ("refuses an unknown command", |bench| refuses(bench, r#"{"do":"dance"}"#)),
+    ("refuses what is no JSON", |bench| refuses(bench, "hello")),
+    ("refuses a mechanism that it has not", |bench| {
+        refuses(
+            bench,
+            r#"{"do":"attach","case":"call/no-such-mechanism","seats":[{"role":"caller"}],"deadline_ms":5000}"#,
+        )
+    }),
+    ("refuses to run before it is attached", |bench| {
+        refuses(bench, r#"{"do":"run","phase":"measure","count":1,"stamp":{"kind":"each"}}"#)
+    }),
+    ("leaves when it is told to", |bench| leaves(bench, true)),
+    ("leaves when its input ends", |bench| leaves(bench, false)),
+    ("ignores fields that it does not know", |bench| {
+        let mut worker = start(bench)?;
+        worker.send_line(r#"{"do":"describe","a-field-of-the-future":{"x":[1,2]}}"#);
+        described(answer(bench, &mut worker, PATIENCE)?)
+    }),
+];
+
+/// Makes every check; an error is one of `say`.
+pub fn all(
+    bench: &Bench<'_>,
+    say: &mut dyn FnMut(Check) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let about = &bench.ready.description;
-    say(Check::of(
-        format!(
-            "describes itself: {} {}, {} mechanisms",
-            about.runtime,
-            about.version,
-            about.mechanisms.len()
-        ),
-        Ok(()),
-    ))?;
-    let left_before = behaviour::shared_memory();
-    for check in behaviour::checks(bench) {
-        say(check)?;
+    let (runtime, version, n) = (&about.runtime, &about.version, about.mechanisms.len());
+    say(Check::of(format!("describes itself: {runtime} {version}, {n} mechanisms"), Ok(())))?;
+    let left_before = shared_memory();
+    for (what, step) in STEPS {
+        say(Check::of(what, step(bench)))?;
     }
-    let usable = |m: &&Mechanism| {
-        m.unavailable.is_none()
-            && m.workloads.iter().any(|w| w.spec().is_for_all_runtimes)
-            && (bench.only.is_empty() || bench.only.contains(&m.name))
+    let is_chosen = |m: &&Mechanism| bench.only.is_empty() || bench.only.contains(&m.name);
+    let chosen = || about.mechanisms.iter().filter(is_chosen);
+    let is_played = |m: &&Mechanism| {
+        m.unavailable.is_none() && m.workloads.iter().any(|w| w.spec().is_for_all_runtimes)
     };
     // An exchange is long enough for its stamps to be little beside it.
     let exchanges = |m: &&Mechanism| m.workloads.contains(&Workload::Roundtrip);
-    let candidates = || about.mechanisms.iter().filter(usable);
-    if let Some(mechanism) = candidates().find(exchanges).or_else(|| candidates().next()) {
+    let played = || chosen().filter(is_played);
+    if let Some(mechanism) = played().find(exchanges).or_else(|| played().next()) {
         let what = format!("samples cover the phase they are of ({})", mechanism.name);
         say(Check::of(what, covers(bench, mechanism)))?;
     }
-    for mechanism in &about.mechanisms {
-        if !bench.only.is_empty() && !bench.only.contains(&mechanism.name) {
-            continue;
-        }
-        if let Some(reason) = &mechanism.unavailable {
-            say(Check::skipped(&mechanism.name, reason))?;
-            continue;
-        }
-        if !of_mechanism(bench, mechanism, say)? {
-            return Ok(false);
+    for mechanism in chosen() {
+        match &mechanism.unavailable {
+            Some(reason) => say(Check::skipped(&mechanism.name, reason))?,
+            None => of_mechanism(bench, mechanism, say)?,
         }
     }
-    let left: Vec<String> =
-        behaviour::shared_memory().into_iter().filter(|name| !left_before.contains(name)).collect();
-    let nothing = match left.as_slice() {
-        [] => Ok(()),
-        left => Err(format!("/dev/shm holds {}", left.join(", "))),
+    let mut left = shared_memory();
+    left.retain(|name| !left_before.contains(name));
+    let nothing = match left.is_empty() {
+        true => Ok(()),
+        false => Err(format!("/dev/shm holds {}", left.join(", "))),
     };
-    say(Check::of("leaves nothing in /dev/shm", nothing))?;
-    Ok(true)
+    say(Check::of("leaves nothing in /dev/shm", nothing))
 }
 
 /// Every way of playing one mechanism.
 fn of_mechanism(
     bench: &Bench<'_>,
     mechanism: &Mechanism,
-    say: &mut Say<'_>,
-) -> anyhow::Result<bool> {
-    for workload in &mechanism.workloads {
-        if !workload.spec().is_for_all_runtimes {
-            let what = format!("{workload}/{}", mechanism.name);
-            say(Check::skipped(what, "only hopcost's own worker plays this so far"))?;
-        }
+    say: &mut dyn FnMut(Check) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let name = &mechanism.name;
+    for workload in mechanism.workloads.iter().filter(|w| !w.spec().is_for_all_runtimes) {
+        let why = "only hopcost's own worker plays this so far";
+        say(Check::skipped(format!("{workload}/{name}"), why))?;
     }
-    let plan = match bench.plan(mechanism) {
+    let plan = match plan(bench, mechanism) {
         Ok(plan) => plan,
-        Err(why) => {
-            say(Check::of(&mechanism.name, Err(why)))?;
-            return Ok(true);
-        }
+        Err(why) => return say(Check::of(name, Err(why))),
     };
     for planned in &plan.cases {
         if let Some(why) = &planned.skip {
@@ -100,19 +125,16 @@ fn of_mechanism(
     }
     for case in plan.live_cases() {
         for &(stamp, count) in stamps(case, mechanism) {
-            if !one(bench, &plan, case, stamp, count, say)? {
-                return Ok(false);
-            }
+            let what = format!("{} ({stamp})", case.id());
+            say(Check::of(what, plays(bench, &plan, case, stamp, count)))?;
         }
     }
-    for check in peer::checks(bench, mechanism, &plan) {
-        say(check)?;
-    }
+    peer::checks(bench, mechanism, &plan).into_iter().try_for_each(&mut *say)?;
     if mechanism.system_calls.is_some() {
-        let what = format!("{}: system calls are those it says", mechanism.name);
+        let what = format!("{name}: system calls are those it says");
         say(Check::skipped(what, "counting them takes ptrace, which the tests of hopcost do"))?;
     }
-    Ok(true)
+    Ok(())
 }
 
 /// How the trials of a case are stamped, and how many operations they have: all sizes are tried
@@ -131,42 +153,68 @@ fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
     }
 }
 
-/// How long the phase has to be in which a worker's clock is held against hopcost's.
-const CLOCK_NS: f64 = 400e6;
-/// Operations of a batch, where stamps would be too much beside one.
-const CLOCK_BATCH: u64 = 256;
-
-/// Whether the samples of a long phase cover it: a clock that runs slow, or samples
-/// that are less than what was timed, show here.
-fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
-    let plan = bench.plan(mechanism)?;
-    let exchange = plan.live_cases().find(|case| case.workload == Workload::Roundtrip);
-    let (case, stamp) = match (exchange, plan.live_cases().next()) {
-        (Some(exchange), _) => (exchange, Stamp::Each),
-        (None, Some(call)) => (call, Stamp::Batch { n: CLOCK_BATCH }),
-        (None, None) => return Err("it cannot be played here".to_owned()),
-    };
-    // Half as many warm up, whole batches too.
-    let unit = 2 * CLOCK_BATCH;
-    let first = row_of(bench, &plan, case, stamp, unit)?;
-    let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
-    let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
-    let row = row_of(bench, &plan, case, stamp, count)?;
-    let phase = Measure {
-        outside_ns: row.wall_ns,
-        ticks_per_ns: bench.ready.description.clock.ticks_per_second / 1e9,
-    };
-    plausible::long_phase(phase, row.ends.first().map_or(0, |end| end.elapsed_ticks))
+/// Every way of playing a mechanism that is tried, as `hopcost run` would resolve it: with itself
+/// over every boundary, and with Rust at either end where both can meet.
+fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
+    let (name, own) = (&mechanism.name, bench.runtime);
+    let mut selectors = Vec::new();
+    if mechanism.workloads.contains(&Workload::Call) {
+        selectors.push(format!("call/{name}?runtime={own}"));
+    }
+    if mechanism.workloads.contains(&Workload::Roundtrip) {
+        let has = |p: &&str| {
+            let mut placements = mechanism.placements.iter();
+            mechanism.placements.is_empty() || placements.any(|of| of.word() == *p)
+        };
+        let places: Vec<&str> = ["free", "same-cpu"].into_iter().filter(has).collect();
+        let payload = sizes(mechanism).map_or(String::new(), |sizes| format!("&payload={sizes}"));
+        let boundaries: Vec<_> = mechanism.boundaries.iter().map(|of| of.word()).collect();
+        let (boundaries, all_places) = (boundaries.join(","), places.join(","));
+        let all = format!("boundary={boundaries}&place={all_places}{payload}");
+        selectors.push(format!("roundtrip/{name}?runtime={own}&{all}"));
+        let meets_rust = mechanism.peers == Peers::Any
+            && mechanism.link != LinkSource::Own
+            && mechanism.boundaries.contains(&Boundary::Process)
+            && mechanism::find(mechanism.carrier()).is_some();
+        if meets_rust {
+            // An end is pinned like this whoever its partner is.
+            let place = places.first().unwrap_or(&"");
+            let each = format!("boundary=process&place={place}{payload}");
+            selectors.push(format!("roundtrip/{name}?runtime={own}:rust,rust:{own}&{each}"));
+        }
+    }
+    let itself = || vec![Ready::facts(own, Ok(bench.ready))];
+    let ask = Ask { selectors, ..Ask::default() };
+    let rust = hopcost_probe::worker::mechanisms();
+    hopcost_plan::plan(&ask, rust, &itself, bench.machine).map_err(|error| error.to_string())
 }
 
-fn row_of(
+/// The sizes to try, the default first.
+fn sizes(mechanism: &Mechanism) -> Option<String> {
+    let payload = mechanism.payload?;
+    let max = payload.max.min(SIZE_MAX);
+    let within = SIZES.into_iter().filter(|size| (payload.min..=max).contains(size));
+    let mut tried: Vec<String> = Vec::new();
+    for size in [payload.default, payload.min, max].into_iter().chain(within) {
+        if !tried.contains(&size.to_string()) {
+            tried.push(size.to_string());
+        }
+    }
+    Some(tried.join(","))
+}
+
+/// A trial of so many operations, after half as many that warm up.
+fn trial(
     bench: &Bench<'_>,
     plan: &Plan,
     case: &Case,
     stamp: Stamp,
     count: u64,
 ) -> Result<RawTrial, String> {
-    match bench.trial(plan, case, stamp, count)? {
+    let workers = Workers::assemble(case, &bench.setup.runtimes)?;
+    let (cpus, counts) = (plan.cpus_for(case.placement), (count / 2, count));
+    let spec = TrialSpec::exactly(bench.setup, case, &workers, cpus, counts);
+    match trial::run(&TrialSpec { stamp: Some(stamp), ..spec }, Beside::NONE) {
         Outcome::Interrupted => Err("interrupted".to_owned()),
         Outcome::Row(row) => match &row.error {
             Some(error) => Err(error.clone()),
@@ -175,38 +223,109 @@ fn row_of(
     }
 }
 
-/// One trial of given counts; `false` if the user interrupted.
-fn one(
+/// Whether a trial has as many samples as it was asked for.
+fn plays(
     bench: &Bench<'_>,
     plan: &Plan,
     case: &Case,
     stamp: Stamp,
     count: u64,
-    say: &mut Say<'_>,
-) -> anyhow::Result<bool> {
-    let what = format!("{} ({stamp})", case.id());
-    let row = match bench.trial(plan, case, stamp, count) {
-        Err(reason) => {
-            say(Check::of(what, Err(reason)))?;
-            return Ok(true);
-        }
-        Ok(Outcome::Interrupted) => return Ok(false),
-        Ok(Outcome::Row(row)) => row,
-    };
+) -> Result<(), String> {
+    let row = trial(bench, plan, case, stamp, count)?;
     let samples = match stamp {
         Stamp::Each => count,
         Stamp::Batch { n } => count / n,
         Stamp::TwoLengths { n } => count / (3 * n) * 2,
     };
     let lost: u64 = row.ends.iter().map(|end| end.lost).sum();
-    let result = match &row.error {
-        Some(error) => Err(error.clone()),
-        None if !row.pin_errors.is_empty() => Err(row.pin_errors.join("; ")),
-        None if row.samples_taken + lost != samples => {
-            Err(format!("{} samples instead of {samples}", row.samples_taken))
-        }
-        None => Ok(()),
+    match row.samples_taken + lost == samples {
+        _ if !row.pin_errors.is_empty() => Err(row.pin_errors.join("; ")),
+        true => Ok(()),
+        false => Err(format!("{} samples instead of {samples}", row.samples_taken)),
+    }
+}
+
+/// Whether the samples of a long phase cover it: a clock that runs slow, or samples
+/// that are less than what was timed, show here.
+fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
+    let plan = plan(bench, mechanism)?;
+    let exchange = plan.live_cases().find(|case| case.workload == Workload::Roundtrip);
+    let (case, stamp) = match (exchange, plan.live_cases().next()) {
+        (Some(exchange), _) => (exchange, Stamp::Each),
+        (None, Some(call)) => (call, Stamp::Batch { n: CLOCK_BATCH }),
+        (None, None) => return Err("it cannot be played here".to_owned()),
     };
-    say(Check::of(what, result)).context("telling a check")?;
-    Ok(true)
+    // Half as many warm up, whole batches too.
+    let unit = 2 * CLOCK_BATCH;
+    let first = trial(bench, &plan, case, stamp, unit)?;
+    let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
+    let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
+    let row = trial(bench, &plan, case, stamp, count)?;
+    let ticks_per_ns = bench.ready.description.clock.ticks_per_second / 1e9;
+    let phase = Measure { outside_ns: row.wall_ns, ticks_per_ns };
+    let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks);
+    let what = "the samples add up to";
+    phase.holds(ticks, what)?;
+    if phase.outside_ns < LONG_NS { Ok(()) } else { phase.covered(ticks, 0.6, 0.0, what) }
+}
+
+/// Names in /dev/shm.
+fn shared_memory() -> Vec<String> {
+    let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn described(reply: Reply) -> Result<(), String> {
+    match reply {
+        Reply::Described(_) => Ok(()),
+        _ => Err("its reply does not answer `describe`".to_owned()),
+    }
+}
+
+/// Whether a line is answered with `failed`, and the worker then leaves with an exit
+/// code that says so.
+fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
+    let mut worker = start(bench)?;
+    worker.send_line(line);
+    match answer(bench, &mut worker, PATIENCE) {
+        Err(error) if error.is_answer() && error.to_string().trim().is_empty() => {
+            return Err("it says `failed` without a reason".to_owned());
+        }
+        Err(error) if error.is_answer() => {}
+        Err(error) => return Err(error.into()),
+        Ok(_) => return Err("it did not answer `failed`".to_owned()),
+    }
+    match worker.leave(FAREWELL) {
+        Some(_) if worker.was_killed() => {
+            Err(format!("it says `failed` and is still there {} s later", FAREWELL.as_secs()))
+        }
+        Some(status) if status.success() => {
+            Err("it says `failed` and leaves with exit code 0".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the worker leaves, told to or without further input.
+fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
+    let mut worker = start(bench)?;
+    // So that it is up, and what is timed is its leaving.
+    worker.send(&Command::Describe);
+    described(answer(bench, &mut worker, PATIENCE)?)?;
+    if told {
+        worker.send(&Command::Stop);
+        if answer(bench, &mut worker, PATIENCE)? != Reply::Stopped {
+            return Err("its reply does not answer `stop`".to_owned());
+        }
+    } else {
+        worker.close_input();
+    }
+    match worker.leave(FAREWELL) {
+        Some(_) if worker.was_killed() => {
+            Err(format!("it is still there {} s later", FAREWELL.as_secs()))
+        }
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(format!("it leaves with {status}")),
+        None => Err("how it left is not known".to_owned()),
+    }
 }

@@ -16,8 +16,7 @@ use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
-use super::behaviour::answer;
-use super::bench::{Bench, Check};
+use super::bench::{Bench, Check, answer};
 use crate::run::trial::dial;
 use crate::run::worker::{Launch, Worker};
 

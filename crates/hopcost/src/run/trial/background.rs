@@ -1,13 +1,14 @@
-//! What the machine does on purpose while a load is measured: started, looked at before and after
-//! the measured phase, and ended with the trial.
+//! What the machine does on purpose while a trial is measured: something keeps it from idling, or
+//! works in the background. It begins before the trial's workers, and ends with the trial.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use hopcost_machine::{Root, last_level_bytes};
-use hopcost_model::case::{Background as Asked, Case, Placement, Queue, Sched, Workload};
+use hopcost_model::case::{Background as Asked, Case, IdleKnob, Placement, Queue, Sched, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{BackgroundWork, Command, Reply};
 use hopcost_probe::sys;
@@ -18,9 +19,13 @@ use super::workers::{TrialWorkers, unexpected};
 use crate::run::worker::{ReplyError, Worker};
 use crate::run::workers::Workers;
 
-/// How much later than its trial it gives up by itself, which begins before it.
+/// Where a wanted wake-up latency in µs is written and held for as long as the
+/// file is open (Documentation/power/pm_qos_interface.rst).
+pub const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
+
+/// How much later than its trial a process gives up by itself, which begins before it.
 const OUTLIVES_MS: u64 = 5_000;
-/// How long it may take to begin: walking through memory begins with having it.
+/// How long one may take to begin: walking through memory begins with having it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What the work of a case is called in reasons.
 const WHAT: &str = "the background";
@@ -52,17 +57,20 @@ impl<'a> Pair<'a> {
 
     /// How their workers are started.
     pub fn spec<'b>(&'b self, of: &TrialSpec<'b>) -> TrialSpec<'b> {
-        let deadline_ms = of.deadline_ms().saturating_add(OUTLIVES_MS);
         TrialSpec {
-            shape: TrialShape { deadline_ms, ..of.shape },
+            shape: TrialShape { deadline_ms: deadline_ms(of), ..of.shape },
             padding: of.padding,
             ..TrialSpec::exactly(of.setup, &self.case, &self.workers, (None, None), (0, 0))
         }
     }
 }
 
-/// The processes; dropping it kills them.
+/// What is held, and the processes; dropping it lets go and kills them.
 pub struct Background<'a> {
+    /// Open, it keeps CPUs from idling deeply.
+    _latency: Option<File>,
+    /// Spins at idle priority on the receiver's CPU, which then never idles.
+    spinner: Option<Worker>,
     alone: Vec<Worker>,
     pairs: Vec<TrialWorkers<'a>>,
     /// Where each notes how much it has done.
@@ -72,14 +80,27 @@ pub struct Background<'a> {
 impl<'a> Background<'a> {
     /// Starts what a case asks for; `pair` is what its pairs are started from.
     pub fn start(spec: &TrialSpec<'_>, pair: Option<&'a TrialSpec<'a>>) -> Result<Self, Failure> {
-        let mut background = Self { alone: Vec::new(), pairs: Vec::new(), progress: Vec::new() };
-        match (spec.case.background, pair) {
+        let (case, receiver) = (spec.case, spec.cpus.1.or(spec.cpus.0));
+        let mut background = Self {
+            _latency: (case.idle_knob == IdleKnob::DmaLatency).then(ask_latency).transpose()?,
+            spinner: None,
+            alone: Vec::new(),
+            pairs: Vec::new(),
+            progress: Vec::new(),
+        };
+        if case.idle_knob == IdleKnob::Spinner {
+            let cpu =
+                receiver.ok_or("an idle spinner needs a pinned receiver; name a placement")?;
+            let (deadline_ms, parent) = (deadline_ms(spec), Some(std::process::id()));
+            let begin = Command::IdleSpin { cpu, deadline_ms, parent };
+            background.spinner = Some(started(spec, &begin, Vec::new(), "the idle spinner")?);
+        }
+        match (case.background, pair) {
             (Asked::Cpu(processes), _) => {
                 (0..processes).try_for_each(|_| background.add(BackgroundWork::Compute, spec))?;
             }
             (Asked::Cache, _) => {
-                let cpu = spec.cpus.1.or(spec.cpus.0).unwrap_or(0);
-                let bytes = last_level_bytes(&Root::default(), cpu).ok_or(
+                let bytes = last_level_bytes(&Root::default(), receiver.unwrap_or(0)).ok_or(
                     "background=cache needs the size of the last-level cache, which /sys does \
                      not tell here",
                 )?;
@@ -97,29 +118,21 @@ impl<'a> Background<'a> {
     fn add(&mut self, work: BackgroundWork, spec: &TrialSpec<'_>) -> Result<(), Failure> {
         let progress = sys::memfd("hopcost-progress", 8)?;
         let inherited = progress.try_clone()?;
-        let command = command(work, Some(&inherited), spec);
-        let mut worker = Worker::spawn(&spec.setup.native, vec![inherited], 0)?;
-        worker.send(&command);
-        match worker.reply(Instant::now() + PATIENCE, &spec.setup.interrupt) {
-            Ok(Reply::Spinning) => {}
-            Ok(_) => return Err(unexpected("background")),
-            Err(ReplyError::Interrupted) => return Err(Failure::Interrupted),
-            Err(error) => return Err(Failure::Reason(format!("{WHAT}: {error}"))),
-        }
+        let begin = command(work, Some(&inherited), spec);
+        self.alone.push(started(spec, &begin, vec![inherited], WHAT)?);
         self.progress.push(File::from(progress));
-        self.alone.push(worker);
         Ok(())
     }
 
     fn add_pair(&mut self, spec: &'a TrialSpec<'a>) -> Result<(), Failure> {
-        let told = |failure| match failure {
+        let named = |failure| match failure {
             Failure::Reason(reason) => Failure::Reason(format!("{WHAT}: {reason}")),
             Failure::Interrupted => Failure::Interrupted,
         };
-        let mut workers = open::open(spec).map_err(told)?;
+        let mut workers = open::open(spec).map_err(named)?;
         let begin = command(BackgroundWork::RoundTrips, None, spec);
-        if workers.ask_all(&begin, "beginning").map_err(told)?.iter().any(|r| *r != Reply::Spinning)
-        {
+        let replies = workers.ask_all(&begin, "beginning").map_err(named)?;
+        if replies.iter().any(|reply| *reply != Reply::Spinning) {
             return Err(unexpected("background"));
         }
         self.progress.push(workers.all[0].samples.try_clone()?);
@@ -153,13 +166,49 @@ impl<'a> Background<'a> {
             before.len()
         )))
     }
+
+    /// Whether the spinner spun to the end: without it the numbers are not what they say.
+    pub fn still_spins(&mut self) -> Result<(), Failure> {
+        match self.spinner.as_mut().is_some_and(|spinner| !spinner.is_alive()) {
+            true => Err("the idle spinner ended before the trial did".into()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Asks for wake-ups without latency, for as long as what is returned is open.
+fn ask_latency() -> Result<File, Failure> {
+    let opened = File::options().write(true).open(DMA_LATENCY);
+    let asked = opened.and_then(|mut file| file.write_all(&0i32.to_ne_bytes()).map(|()| file));
+    asked.map_err(|e| sys::context(e, &format!("asking {DMA_LATENCY} for 0 µs")).into())
+}
+
+/// Starts a process of hopcost's own that works until it is dropped; `what` names it in reasons.
+fn started(
+    spec: &TrialSpec<'_>,
+    begin: &Command,
+    inherited: Vec<OwnedFd>,
+    what: &str,
+) -> Result<Worker, Failure> {
+    let mut worker = Worker::spawn(&spec.setup.native, inherited, 0)?;
+    worker.send(begin);
+    match worker.reply(Instant::now() + PATIENCE, &spec.setup.interrupt) {
+        Ok(Reply::Spinning) => Ok(worker),
+        Ok(_) => Err(format!("{what} answers nonsense").into()),
+        Err(ReplyError::Interrupted) => Err(Failure::Interrupted),
+        Err(error) => Err(format!("{what}: {error}").into()),
+    }
 }
 
 fn command(work: BackgroundWork, progress: Option<&OwnedFd>, spec: &TrialSpec<'_>) -> Command {
     Command::Background {
         work,
         progress_fd: progress.map(AsRawFd::as_raw_fd),
-        deadline_ms: spec.deadline_ms().saturating_add(OUTLIVES_MS),
+        deadline_ms: deadline_ms(spec),
         parent: Some(std::process::id()),
     }
+}
+
+fn deadline_ms(spec: &TrialSpec<'_>) -> u64 {
+    spec.deadline_ms().saturating_add(OUTLIVES_MS)
 }

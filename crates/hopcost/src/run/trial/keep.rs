@@ -1,24 +1,24 @@
-//! What a trial's workers handed over, checked against what they say and against
-//! what can be seen from outside, and put into the trial's row.
+//! What a trial's workers handed over, held against what they say of it and against what can be
+//! seen from outside, and put into the trial's row.
 
 use std::fs::File;
 use std::io::{Read, Seek};
 
 use hopcost_model::case::{Ack, Role};
-use hopcost_model::protocol::{EndCounters, Phase, Stamp};
+use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_probe::workload::{lateness, schedule};
 use hopcost_stats::thinning::kept;
 
-use super::plausible::{self, Cover, Measure, Origin};
-use super::spec::{Counts, Failure, TrialSpec};
+use super::plausible::{self, FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS};
+use super::spec::{Failure, TrialSpec};
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
 
 /// What a phase is held against; nothing where virtual time passes at any speed, nor where
 /// no clock is looked at.
 fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
-    let Counts::Fitted(clocks) = spec.counts else { return None };
+    let clocks = spec.clocks?;
     (!spec.case.has_virtual_clock()).then(|| Measure {
         outside_ns: ran.outside_ns,
         ticks_per_ns: pace::ticks_per_ns(spec.case, clocks.caller),
@@ -44,7 +44,7 @@ pub fn exchanges(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     stamp: Stamp,
-    ran: Ran,
+    mut ran: Ran,
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
@@ -53,22 +53,17 @@ pub fn exchanges(
     if ticks.is_empty() && caller.lost == 0 {
         return Err("the caller's worker handed over no samples".into());
     }
-    let mut wall_ns = ran.wall_ns;
+    trial.operations = caller.count;
     if let Some(phase) = measure(spec, &ran).filter(|_| caller.lost == 0) {
-        let origin = if spec.workers.has_foreign() { Origin::Foreign } else { Origin::Native };
-        let waited_ns = ran.waited_ns;
-        match plausible::durations(phase, stamp, caller, &ticks, origin, waited_ns)? {
-            Cover::Whole => {}
+        let is_foreign = spec.workers.has_foreign();
+        let besides_ns = if is_foreign { FOREIGN_UNCOVERED_NS } else { UNCOVERED_NS };
+        let besides = (besides_ns, ran.waited_ns);
+        if !plausible::durations(phase, stamp, caller, &ticks, besides)? {
             // The worker may not have been running yet, and so know nothing of it.
-            Cover::Stalled => wall_ns = ran.outside_ns,
+            ran.wall_ns = ran.outside_ns;
         }
     }
-    trial.operations = caller.count;
-    trial.samples_taken = caller.samples;
-    trial.samples_max_ticks = caller.max_ticks;
-    trial.samples = pace::thin(&ticks, spec.shape.samples_max as usize, stamp, spec.seed);
-    finish(trial, ran);
-    trial.wall_ns = wall_ns;
+    put(trial, spec, stamp, &ticks, ran);
     Ok(())
 }
 
@@ -80,23 +75,25 @@ pub fn wakes(
     ran: Ran,
 ) -> Result<(), Failure> {
     let spec = workers.spec;
-    let [caller, callee] = ran.ends.as_slice() else { return Err(unexpected("run")) };
     let stamps = stamps(workers, &ran.ends)?;
-    let [sent, woken] = stamps.as_slice() else { return Err(unexpected("run")) };
-    plausible::stamps([caller, callee], sent, woken)?;
+    let ([_, _], [sent, woken]) = (ran.ends.as_slice(), stamps.as_slice()) else {
+        return Err(unexpected("run"));
+    };
+    let counted = ran.ends.iter().all(|end| end.count == end.samples);
+    if !counted || sent.len() != woken.len() || sent.is_empty() {
+        return Err(Failure::Reason(format!(
+            "the sender handed over {} stamps and the receiver {}",
+            sent.len(),
+            woken.len()
+        )));
+    }
+    if !sent.is_sorted() || !woken.is_sorted() {
+        return Err("an end's own stamps run backwards".into());
+    }
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let mut ticks = Vec::with_capacity(sent.len());
-    for (number, (sent, woken)) in sent.iter().zip(woken).enumerate() {
-        let between = i128::from(*woken) - i128::from(*sent) - i128::from(gate.offset_ticks);
-        if between < -i128::from(gate.bound_ticks) {
-            return Err(Failure::Reason(format!(
-                "one-way times refused: wake-up {number} came {} ticks before it was sent, \
-                 further than the bound of ±{} ticks",
-                -between, gate.bound_ticks
-            )));
-        }
-        trial.negative_samples += u64::from(between < 0);
-        ticks.push(u64::try_from(between.max(0)).unwrap_or(u64::MAX));
+    for (number, both) in sent.iter().copied().zip(woken.iter().copied()).enumerate() {
+        ticks.push(one_way(trial, &gate, both, &format!("wake-up {number}"))?);
     }
     if let Some(phase) = measure(spec, &ran) {
         let span = woken[woken.len() - 1].abs_diff(sent[0]);
@@ -104,9 +101,28 @@ pub fn wakes(
         phase.holds(span.saturating_sub(gate.offset_ticks.unsigned_abs()), "the stamps cover")?;
     }
     trial.operations = ticks.len() as u64;
-    each(trial, &ticks, spec);
-    finish(trial, ran);
+    put(trial, spec, Stamp::Each, &ticks, ran);
     Ok(())
+}
+
+/// What lies between two stamps of two clocks once their offset is taken out, and refuses what
+/// came before it was sent.
+fn one_way(
+    trial: &mut RawTrial,
+    gate: &GateReading,
+    (sent, received): (u64, u64),
+    what: &str,
+) -> Result<u64, Failure> {
+    let between = i128::from(received) - i128::from(sent) - i128::from(gate.offset_ticks);
+    if between < -i128::from(gate.bound_ticks) {
+        return Err(Failure::Reason(format!(
+            "one-way times refused: {what} came {} ticks before it was sent, further than the \
+             bound of ±{} ticks",
+            -between, gate.bound_ticks
+        )));
+    }
+    trial.negative_samples += u64::from(between < 0);
+    Ok(u64::try_from(between.max(0)).unwrap_or(u64::MAX))
 }
 
 /// Forgets what the workers have handed over so far.
@@ -149,19 +165,7 @@ pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Fa
     let spec = workers.spec;
     let stamps = stamps(workers, &ran.ends)?;
     forget(workers)?;
-    let mut load = RawLoad {
-        offered: 0,
-        delivered: 0,
-        intended_ticks: 0,
-        sent_ticks: 0,
-        received_ticks: 0,
-        generator_messages: 0,
-        generator_lag_p99_ticks: 0,
-        generator_lag_last_ticks: 0,
-        lags: Vec::new(),
-        gaps: Vec::new(),
-        own_lags: None,
-    };
+    let mut load = RawLoad::default();
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
     for ((sender, caller), stamps) in (0..).zip(callers).zip(&stamps) {
         let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
@@ -208,7 +212,7 @@ pub fn responses(
     if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
         return Err(unexpected("run"));
     }
-    let received_of = plausible::messages(callers, callee, &sent, received)?;
+    let received_of = by_sender(callers, callee, &sent, received)?;
     let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
     let begin = callers.iter().map(|caller| caller.first_tick).min().unwrap_or(0);
     let mut came = Vec::with_capacity(received.len());
@@ -234,16 +238,8 @@ pub fn responses(
             if *received == 0 {
                 continue;
             }
-            let service = i128::from(*received) - i128::from(*sent) - i128::from(gate.offset_ticks);
-            if service < -i128::from(gate.bound_ticks) {
-                return Err(Failure::Reason(format!(
-                    "one-way times refused: message {number} came {} ticks before it was sent, \
-                     further than the bound of ±{} ticks",
-                    -service, gate.bound_ticks
-                )));
-            }
-            trial.negative_samples += u64::from(service < 0);
-            let service = u64::try_from(service.max(0)).unwrap_or(u64::MAX);
+            let what = format!("message {number}");
+            let service = one_way(trial, &gate, (*sent, *received), &what)?;
             let (intended, response) = (offset.saturating_add(after), lag.saturating_add(service));
             came.push(Came { intended, lag, own, response });
         }
@@ -256,9 +252,6 @@ pub fn responses(
     if let Some(phase) = measure(spec, &ran) {
         phase.holds(load.sent_ticks, "the stamps cover")?;
     }
-    trial.operations = load.delivered;
-    let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
-    each(trial, &responses, spec);
     load.own_lags = tells.then(Vec::new);
     let mut before = 0;
     for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
@@ -269,7 +262,9 @@ pub fn responses(
         load.own_lags.iter_mut().for_each(|all| all.push(short(own)));
         before = intended;
     }
-    finish(trial, ran);
+    trial.operations = load.delivered;
+    let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
+    put(trial, spec, Stamp::Each, &responses, ran);
     // What a sender has dropped never came either, but it was not lost.
     if let Some((callee, callers)) = trial.ends.split_last_mut() {
         let dropped = callers.iter().map(|end| end.samples.saturating_sub(end.count)).sum();
@@ -278,57 +273,119 @@ pub fn responses(
     Ok(())
 }
 
+/// The receiver's stamps, those of each sender apart, if all ends of a load speak of the same
+/// messages, and each in order; 0 stands for a message that was not sent or did not come.
+fn by_sender<'a>(
+    callers: &[EndCounters],
+    callee: &EndCounters,
+    sent: &[Vec<u64>],
+    received: &'a [u64],
+) -> Result<Vec<&'a [u64]>, String> {
+    let stamped = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).count() as u64;
+    let in_order = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).is_sorted();
+    let (offered, came) = (sent.iter().map(Vec::len).sum::<usize>(), stamped(received));
+    let mut agree = offered == received.len()
+        && (callee.count, callee.lost.saturating_add(callee.overruns))
+            == (came, offered as u64 - came);
+    let (mut rest, mut all) = (received, Vec::new());
+    for (caller, sent) in callers.iter().zip(sent) {
+        let (received, others) = rest.split_at(rest.len().min(sent.len()));
+        let never_sent = sent.iter().zip(received).any(|(sent, came)| *sent == 0 && *came > 0);
+        agree &= !sent.is_empty() && caller.count == stamped(sent) && !never_sent;
+        if agree && !(in_order(sent) && in_order(received)) {
+            return Err("an end's own stamps run backwards".into());
+        }
+        all.push(received);
+        rest = others;
+    }
+    match agree {
+        true => Ok(all),
+        false => Err(format!(
+            "the senders handed over {offered} stamps and the receiver {}, {came} of them of \
+             messages",
+            received.len()
+        )),
+    }
+}
+
 /// Messages of a stream: every sender has stamped its own, unless nothing is
 /// acknowledged.
 pub fn messages(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
-    ran: Ran,
+    mut ran: Ran,
 ) -> Result<(), Failure> {
     let spec = workers.spec;
-    let of = |role: Role| ran.ends.iter().filter(move |end| end.role == role);
+    let phase = measure(spec, &ran);
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        ran.ends.iter().partition(|end| end.role == Role::Caller);
     let flows = spec.case.flows.unwrap_or(1) as usize;
-    if of(Role::Caller).count() != flows || of(Role::Callee).count() != flows {
+    if senders.len() != flows || receivers.len() != flows {
         return Err(unexpected("run"));
     }
-    let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
-    plausible::flows(measure(spec, &ran), &ran.ends, payload, spec.messages_max())?;
-    let expected: u64 = of(Role::Caller).map(|end| end.samples).sum();
+    agree(spec, phase, &senders, &receivers)?;
+    let expected: u64 = senders.iter().map(|end| end.samples).sum();
     let ticks = ticks(&mut workers.all[0].samples, expected, "senders")?;
     if spec.case.ack != Some(Ack::None) && ticks.is_empty() {
         return Err("the senders handed over no samples".into());
     }
-    trial.operations = of(Role::Caller).map(|end| end.count).sum();
-    each(trial, &ticks, spec);
-    let moving_ns = match measure(spec, &ran) {
-        Some(phase) => {
-            let ticks = span_ticks(of(Role::Callee));
-            phase.holds(ticks, "the flows cover")?;
-            Some((ticks as f64 / phase.ticks_per_ns) as u64)
-        }
-        None => None,
-    };
-    finish(trial, ran);
-    // A worker's own time begins before its flows do, by as long as their threads took to start.
-    trial.wall_ns = moving_ns.unwrap_or(trial.wall_ns);
+    trial.operations = senders.iter().map(|end| end.count).sum();
+    if let Some(phase) = phase {
+        // From the first byte that any receiver had to the last byte of any: a worker's own time
+        // begins before its flows do, by as long as their threads took to start.
+        let first = receivers.iter().map(|end| end.first_tick).min().unwrap_or(0);
+        let last = receivers.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks));
+        let moving = last.max().unwrap_or(0).saturating_sub(first);
+        phase.holds(moving, "the flows cover")?;
+        ran.wall_ns = (moving as f64 / phase.ticks_per_ns) as u64;
+    }
+    put(trial, spec, Stamp::Each, &ticks, ran);
     Ok(())
 }
 
-/// From the first byte that any of these receivers had to the last byte of any.
-fn span_ticks<'a>(receivers: impl Iterator<Item = &'a EndCounters> + Clone) -> u64 {
-    let first = receivers.clone().map(|end| end.first_tick).min().unwrap_or(0);
-    let last = receivers.map(|end| end.first_tick.saturating_add(end.elapsed_ticks)).max();
-    last.unwrap_or(0).saturating_sub(first)
+/// Whether both ends of every flow speak of the same messages, no more than were asked for, each of
+/// the payload's bytes, and none that took longer than the phase.
+fn agree(
+    spec: &TrialSpec<'_>,
+    phase: Option<Measure>,
+    senders: &[&EndCounters],
+    receivers: &[&EndCounters],
+) -> Result<(), String> {
+    for (sender, receiver) in senders.iter().zip(receivers) {
+        let of = |end: &EndCounters| (end.flow, end.count, end.bytes);
+        if of(sender) != of(receiver) {
+            return Err(format!(
+                "flow {}: the sender sent {} messages ({} bytes), the receiver had {} ({} bytes)",
+                sender.flow, sender.count, sender.bytes, receiver.count, receiver.bytes
+            ));
+        }
+    }
+    let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
+    let most = spec.messages_max();
+    for end in senders.iter().chain(receivers) {
+        let who = format!("the {} of flow {}", end.role, end.flow);
+        if end.count > most || end.bytes != end.count.saturating_mul(payload) {
+            return Err(format!(
+                "{who} says {} messages of {payload} bytes and {} bytes in all, of at most {most} \
+                 messages",
+                end.count, end.bytes
+            ));
+        }
+        if let Some(phase) = phase {
+            phase.holds(end.elapsed_ticks, &format!("{who} says that it took"))?;
+        }
+    }
+    match senders.iter().any(|end| end.count == 0) {
+        true => Err("a flow moved no message within its time".into()),
+        false => Ok(()),
+    }
 }
 
-/// Keeps samples of single operations.
-fn each(trial: &mut RawTrial, ticks: &[u64], spec: &TrialSpec<'_>) {
+/// Puts what a phase brought into the trial's row, with as many of its samples as are kept.
+fn put(trial: &mut RawTrial, spec: &TrialSpec<'_>, stamp: Stamp, ticks: &[u64], ran: Ran) {
     trial.samples_taken = ticks.len() as u64;
     trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
-    trial.samples = pace::thin(ticks, spec.shape.samples_max as usize, Stamp::Each, spec.seed);
-}
-
-fn finish(trial: &mut RawTrial, ran: Ran) {
+    trial.samples = pace::thin(ticks, spec.shape.samples_max as usize, stamp, spec.seed);
     trial.wall_ns = ran.wall_ns;
     trial.cpu_ns = ran.process_cpu_ns;
     trial.ends = ran.ends;
@@ -349,8 +406,6 @@ fn ticks(file: &mut File, promised: u64, whose: &str) -> Result<Vec<u64>, Failur
             bytes.len()
         )));
     }
-    Ok(bytes
-        .chunks_exact(8)
-        .map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default()))
-        .collect())
+    let (ticks, _) = bytes.as_chunks::<8>();
+    Ok(ticks.iter().map(|ticks| u64::from_le_bytes(*ticks)).collect())
 }

@@ -1,7 +1,7 @@
 //! One trial: fresh workers, attach, pilot, yardstick, warm-up, measurement,
 //! yardstick, and everything cleaned up whatever happens in between.
 
-mod background;
+pub mod background;
 pub mod dial;
 pub mod keep;
 pub mod open;
@@ -23,11 +23,10 @@ use hopcost_probe::interrupt;
 use hopcost_probe::worker::events::{Events, Set};
 
 use super::agent::Agent;
-use super::idle::Knob;
 use super::pace::Pace;
 use super::yardstick::Beside;
 use background::{Background, Pair};
-use spec::{Counts, Failure, Outcome, TrialSpec};
+use spec::{Failure, Outcome, TrialSpec};
 use workers::{Ran, TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
@@ -45,7 +44,7 @@ const COUNTED_TRIALS: u32 = 3;
 /// Runs one trial beside its yardstick.
 pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     let started = Instant::now();
-    let mut trial = empty_trial(spec);
+    let mut trial = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
     let frozen = spec.setup.agent.as_ref().and_then(Agent::freeze);
     let result = perform(spec, &mut trial, &mut beside);
     spec.setup.orphans.end(&beside.pids());
@@ -53,16 +52,12 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
+        Err(Failure::Interrupted) => return Outcome::Interrupted,
         // After an interrupt whatever fails does so for that.
         Err(_) if interrupt::came() => return Outcome::Interrupted,
-        Err(Failure::Interrupted) => return Outcome::Interrupted,
         Err(Failure::Reason(reason)) => trial.error = Some(reason),
     }
     Outcome::Row(Box::new(trial))
-}
-
-fn empty_trial(spec: &TrialSpec<'_>) -> RawTrial {
-    RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() }
 }
 
 fn perform(
@@ -71,12 +66,9 @@ fn perform(
     beside: &mut Beside<'_, '_>,
 ) -> Result<(), Failure> {
     traced::refuse(spec)?;
-    let receiver = spec.cpus.1.or(spec.cpus.0);
-    // Held until the trial is over.
-    let mut knob = Knob::turn(spec.case.idle_knob, receiver, spec)?;
     let pair = Pair::of(spec)?;
     let pair = pair.as_ref().map(|pair| pair.spec(spec));
-    let background = Background::start(spec, pair.as_ref())?;
+    let mut background = Background::start(spec, pair.as_ref())?;
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);
     match spec.case.workload {
@@ -86,7 +78,7 @@ fn perform(
         Workload::Load => load(&mut workers, trial, &background)?,
     }
     memory(&workers, trial);
-    knob.still_held()?;
+    background.still_spins()?;
     drop(background);
     let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
     if counts && spec.case.two_ends() && !spec.is_exact() {
@@ -117,16 +109,14 @@ fn exchange(
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let phases = Instant::now();
-    let clocks = match spec.counts {
-        Counts::Fitted(clocks) => clocks,
-        Counts::Exactly { warm_up, measure } => {
-            let stamp = spec.stamp.unwrap_or(Stamp::Each);
-            trial.stamp = Some(stamp);
-            workers.warm_up(warm_up, stamp, None)?;
-            let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
-            trial.phases_ns = phases.elapsed().as_nanos() as u64;
-            return keep::exchanges(workers, trial, stamp, ran);
-        }
+    let Some(clocks) = spec.clocks else {
+        let stamp = spec.stamp.unwrap_or(Stamp::Each);
+        trial.stamp = Some(stamp);
+        workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
+        let operations = spec.shape.operations.unwrap_or(1);
+        let ran = workers.phase(Phase::Measure, operations, stamp, None)?;
+        trial.phases_ns = phases.elapsed().as_nanos() as u64;
+        return keep::exchanges(workers, trial, stamp, ran);
     };
     let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
     workers.pilot(&mut pace)?;
@@ -135,17 +125,30 @@ fn exchange(
     }
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
-    let pilot_ns = phases.elapsed();
-    beside.read(Moment::Before, workers.spec, trial)?;
-    let phases = Instant::now();
-    let count = pace.warm_up_count(stamp);
-    if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
-        pace.lose(count, ran.outside_ns);
-    }
-    let ran = steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))?;
-    trial.phases_ns = (pilot_ns + phases.elapsed()).as_nanos() as u64;
-    beside.read(Moment::After, workers.spec, trial)?;
+    trial.phases_ns = phases.elapsed().as_nanos() as u64;
+    let ran = between_readings(workers, trial, beside, |workers, trial| {
+        let count = pace.warm_up_count(stamp);
+        if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
+            pace.lose(count, ran.outside_ns);
+        }
+        steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))
+    })?;
     keep::exchanges(workers, trial, stamp, ran)
+}
+
+/// Phases between two readings of the yardstick.
+fn between_readings(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    beside: &mut Beside<'_, '_>,
+    phases: impl FnOnce(&mut TrialWorkers<'_>, &mut RawTrial) -> Result<Ran, Failure>,
+) -> Result<Ran, Failure> {
+    beside.read(Moment::Before, workers.spec, trial)?;
+    let began = Instant::now();
+    let ran = phases(workers, trial)?;
+    trial.phases_ns += began.elapsed().as_nanos() as u64;
+    beside.read(Moment::After, workers.spec, trial)?;
+    Ok(ran)
 }
 
 /// A `wake`: as many as were asked for, between two comparisons of the clocks.
@@ -156,15 +159,13 @@ fn wake(
 ) -> Result<(), Failure> {
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
-    let (warm_up, measure) = workers.spec.wake_ups();
-    beside.read(Moment::Before, workers.spec, trial)?;
-    let phases = Instant::now();
-    let ran = between_gates(workers, trial, |workers| {
-        workers.warm_up(warm_up, stamp, None)?;
-        workers.phase(Phase::Measure, measure, stamp, None)
+    let (warm_up, measure) = workers.spec.shape.wake_ups();
+    let ran = between_readings(workers, trial, beside, |workers, trial| {
+        between_gates(workers, trial, |workers| {
+            workers.warm_up(warm_up, stamp, None)?;
+            workers.phase(Phase::Measure, measure, stamp, None)
+        })
     })?;
-    trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, workers.spec, trial)?;
     keep::wakes(workers, trial, ran)
 }
 
@@ -242,21 +243,15 @@ fn stream(
     let stamp = Stamp::Each;
     trial.stamp = Some(stamp);
     let (spec, most) = (workers.spec, workers.spec.messages_max());
-    let (warm_up, warm_up_ns, measure_ns) = match spec.counts {
-        Counts::Exactly { warm_up, .. } => (warm_up, None, None),
-        Counts::Fitted(_) if spec.shape.warm_up_ns == 0 => (0, None, Some(spec.shape.measure_ns)),
-        Counts::Fitted(_) => (
-            spec.shape.warm_up_operations.unwrap_or(most),
-            Some(spec.shape.warm_up_ns),
-            Some(spec.shape.measure_ns),
-        ),
+    let warm_up = match spec.shape.warm_up_ns {
+        0 => 0,
+        _ => spec.shape.warm_up_operations.unwrap_or(most),
     };
-    beside.read(Moment::Before, workers.spec, trial)?;
-    let phases = Instant::now();
-    workers.warm_up(warm_up, stamp, warm_up_ns)?;
-    let ran = workers.phase(Phase::Measure, most, stamp, measure_ns)?;
-    trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, workers.spec, trial)?;
+    let cap = |ns: u64| Some(ns).filter(|_| !spec.is_exact());
+    let ran = between_readings(workers, trial, beside, |workers, _| {
+        workers.warm_up(warm_up, stamp, cap(spec.shape.warm_up_ns))?;
+        workers.phase(Phase::Measure, most, stamp, cap(spec.shape.measure_ns))
+    })?;
     keep::messages(workers, trial, ran)
 }
 

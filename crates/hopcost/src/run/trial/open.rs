@@ -255,8 +255,8 @@ impl TrialWorkers<'_> {
                 (true, Role::Callee) => "callee",
             };
             let program = foreign.map_or(spec.native(), |ready| &ready.program);
-            let started = typed(wanted.role, program, &wanted.seats, samples_fd);
-            transcript.borrow_mut().push_str(&format!("{name} $ {started}\n"));
+            let started = format!("{name} $ {}\n", program.command_line());
+            transcript.borrow_mut().push_str(&started);
             worker.write_down(name, transcript);
         }
         worker.send(&attach);
@@ -302,30 +302,6 @@ impl TrialWorkers<'_> {
 }
 
 const ATTACHING: &str = "attaching";
-
-/// The command that starts a worker with the descriptors it is told of, as a shell
-/// takes it. A pipe's are FIFOs; a socket that hopcost has connected, no shell can open.
-fn typed(role: Role, program: &Program, seats: &[Seat], samples_fd: Option<i32>) -> String {
-    let mut line = program.command_line();
-    for link in seats.iter().filter_map(|seat| seat.link.as_ref()) {
-        let (incoming, outgoing) = match role {
-            Role::Caller => ("back", "there"),
-            Role::Callee => ("there", "back"),
-        };
-        match link.fds.as_slice() {
-            [read, write] => line.push_str(&format!(" {read}<>{incoming} {write}<>{outgoing}")),
-            fds => {
-                for fd in fds {
-                    line.push_str(&format!(" {fd}<>SOCKET"));
-                }
-            }
-        }
-    }
-    if let Some(fd) = samples_fd {
-        line.push_str(&format!(" {fd}>samples"));
-    }
-    line
-}
 
 /// The CPUs that a worker's seats are for.
 fn cpus_of(seats: &[Seat]) -> Vec<u32> {

@@ -34,8 +34,10 @@ pub struct TrialSpec<'a> {
     pub shape: TrialShape,
     /// The stamp that earlier trials of this case used.
     pub stamp: Option<Stamp>,
-    /// How many operations there are.
-    pub counts: Counts<'a>,
+    /// The clocks by which a pilot finds how many operations fit the shape. Without any, it has as many
+    /// operations as its shape says, no yardstick and no look at the clock: for tests and for looking at
+    /// one trial, maybe under a tracer that stretches it.
+    pub clocks: Option<Clocks<'a>>,
     /// How long its workers live.
     pub lives: Lives,
     /// What is left of the run's budget, where there is one.
@@ -48,21 +50,6 @@ pub struct TrialSpec<'a> {
     pub padding: usize,
     /// Seed for thinning the samples.
     pub seed: u64,
-}
-
-/// How many operations a trial has.
-#[derive(Clone, Copy)]
-pub enum Counts<'a> {
-    /// These, without pilot, yardstick and a look at the clock: for tests and for looking at one
-    /// trial, maybe under a tracer that stretches it.
-    Exactly {
-        /// Operations of the warm-up; none if 0.
-        warm_up: u64,
-        /// Operations of the measurement.
-        measure: u64,
-    },
-    /// As many as fit its shape, by these clocks.
-    Fitted(Clocks<'a>),
 }
 
 /// How long the workers of a trial live.
@@ -130,9 +117,13 @@ impl<'a> TrialSpec<'a> {
             case,
             workers,
             cpus,
-            shape: TRIAL_DEFAULT,
+            shape: TrialShape {
+                warm_up_operations: Some(warm_up),
+                operations: Some(measure),
+                ..TRIAL_DEFAULT
+            },
             stamp: None,
-            counts: Counts::Exactly { warm_up, measure },
+            clocks: None,
             lives: Lives::ForTrial,
             left_ms: None,
             transcript: None,
@@ -149,15 +140,15 @@ impl<'a> TrialSpec<'a> {
 
     /// Whether the counts are given.
     pub fn is_exact(&self) -> bool {
-        matches!(self.counts, Counts::Exactly { .. })
+        self.clocks.is_none()
     }
 
     /// Ticks of the caller's clock in a second; where nobody has looked at it, good to a percent.
     pub fn ticks_per_second(&self) -> f64 {
-        match self.counts {
+        match self.clocks {
             _ if self.case.has_virtual_clock() => 1e9,
-            Counts::Fitted(clocks) => clocks.caller.ticks_per_second,
-            Counts::Exactly { .. } => rough_ticks(1_000_000_000) as f64,
+            Some(clocks) => clocks.caller.ticks_per_second,
+            None => rough_ticks(1_000_000_000) as f64,
         }
     }
 
@@ -169,10 +160,7 @@ impl<'a> TrialSpec<'a> {
     /// Messages of each sender of a `load`: of the generator without a channel, of the warm-up,
     /// of the measurement.
     pub fn load_messages(&self) -> [u64; 3] {
-        let of_all = match self.counts {
-            Counts::Exactly { warm_up, measure } => [measure, warm_up, measure],
-            Counts::Fitted(_) => self.shape.load_messages(self.case.rate.unwrap_or(1)),
-        };
+        let of_all = self.shape.load_messages(self.case.rate.unwrap_or(1));
         of_all.map(|messages| messages.div_ceil(self.case.senders.into()))
     }
 
@@ -189,20 +177,9 @@ impl<'a> TrialSpec<'a> {
         all
     }
 
-    /// Wake-ups of the warm-up and of the measurement.
-    pub fn wake_ups(&self) -> (u64, u64) {
-        match self.counts {
-            Counts::Exactly { warm_up, measure } => (warm_up, measure),
-            Counts::Fitted(_) => self.shape.wake_ups(),
-        }
-    }
-
     /// Messages of each flow at most.
     pub fn messages_max(&self) -> u64 {
-        match self.counts {
-            Counts::Exactly { measure, .. } => measure,
-            Counts::Fitted(_) => self.shape.operations.unwrap_or(MESSAGES_MAX),
-        }
+        self.shape.operations.unwrap_or(MESSAGES_MAX)
     }
 
     /// The trial's deadline, longer where its workers need to start or its wake-ups alone
@@ -213,7 +190,7 @@ impl<'a> TrialSpec<'a> {
             () if self.workers.has_foreign() => START_UP_MS,
             () => 0,
         };
-        let (warm_up, measure) = self.wake_ups();
+        let (warm_up, measure) = self.shape.wake_ups();
         // Three times as long as if a wake-up took a millisecond.
         let wake_up_ns =
             self.case.gap_ns.map_or(0, |gap_ns| gap_ns.saturating_add(1_000_000).saturating_mul(3));

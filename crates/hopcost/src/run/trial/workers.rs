@@ -11,10 +11,9 @@ use hopcost_model::raw::ThreadUse;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 
 use super::plausible::{self, Measure};
-use super::snapshot::{self, ProcessSnapshot, Seated};
+use super::snapshot::{self, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
-use crate::run::threads::Process;
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
@@ -88,10 +87,7 @@ impl TrialWorkers<'_> {
                 (one, other) => one.or(other),
             };
         }
-        let found = found.ok_or_else(|| unexpected("gate"))?;
-        let offset_ticks = found.offset_ticks.unsigned_abs();
-        plausible::storable(&[offset_ticks, found.bound_ticks, found.exchanges])?;
-        Ok(found)
+        found.ok_or_else(|| unexpected("gate"))
     }
 
     /// From now on, waits this long for all replies together.
@@ -159,7 +155,9 @@ impl TrialWorkers<'_> {
             };
             let seats = &self.all[at].seats;
             let wrong = |why: String| format!("{} {why}", self.name(at));
-            plausible::of_seats(&ends, seats).map_err(wrong)?;
+            if !ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role)) {
+                return Err(wrong("does not answer for the ends it plays".into()).into());
+            }
             for (end, seat) in ends.iter_mut().zip(seats) {
                 snapshot::add_helpers(end, seat, &did);
             }
@@ -175,8 +173,6 @@ impl TrialWorkers<'_> {
             if at == 0 {
                 all.wall_ns = wall_ns;
             }
-            ends.iter().try_for_each(plausible::storable_end)?;
-            plausible::storable(&[wall_ns, process_cpu_ns])?;
             all.process_cpu_ns = all.process_cpu_ns.saturating_add(process_cpu_ns);
             all.ends.extend(ends);
         }
