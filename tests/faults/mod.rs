@@ -115,7 +115,7 @@ fn faults_are_survived_however_the_tests_are_started() {
         let mut command = Command::new("sh");
         command.args(["-c", how, "sh"]).arg(std::env::current_exe().expect("this binary"));
         command.args(["--exact", "faults::faults_are_survived", "--nocapture"]);
-        let output = command.env("HOPCOST_FAULT", "SIGINT of the far end").finish();
+        let output = command.env("HOPCOST_FAULT", "whose far host does not answer").finish();
         let said = said(&output);
         assert!(said.contains("1 of 1 faults survived"), "{how}: {}", briefly(&said));
     }

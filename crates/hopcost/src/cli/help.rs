@@ -17,7 +17,7 @@ pub const OLD_NAMES: [(&str, &str); 4] = [
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds until budget measure operations seed runs"),
     ("Output", "format details sentence percentiles output html plots perfetto out group dry_run"),
-    ("Two hosts and fleets", "peer key agent lease"),
+    ("Two hosts and fleets", "peer peer_address agent lease"),
     ("Advanced", "cpus worker parameter resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.

@@ -28,7 +28,6 @@ mod recompute;
 mod reference;
 mod report;
 mod run;
-mod serve;
 mod session;
 mod show;
 mod shown;
@@ -81,8 +80,6 @@ enum Command {
     Judge(Box<judge::Args>),
     /// Check this machine for sources of noise and say what to fix first
     Doctor(doctor::Args),
-    /// Listen for a run started on another host (`hopcost run --peer`)
-    Serve(Box<serve::Args>),
     /// The same as `doctor --self-test`
     #[command(hide = true)]
     Selftest,
@@ -177,7 +174,6 @@ pub fn main() -> ExitCode {
         Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Selftest) => judge::self_test(),
         Some(Command::Doctor(args)) => doctor::run(&args),
-        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Facts) => facts::run(),
         Some(Command::Completions(args)) => completions::run(&args, command()),
         Some(Command::Man) => completions::man(command()),
