@@ -9,10 +9,10 @@ With --cpus 0,0 both ends share a CPU, where a round trip varies by less than a 
 two, and so shows a smaller difference between the programs.
 
 Prints the ratio of hopcost to each, by adjacent pairs with its sign interval, and with --agents what an
-agent costs that wakes a thousand times a second at either end: stopped by hopcost (--agent), left
+agent costs that wakes a thousand times a second at the near end: stopped by hopcost (--agent), left
 running, and none at all, in turn. Needs root, iproute2 and sockperf (`scripts/setup bench`).
 """
-import argparse, contextlib, json, os, pathlib, re, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, re, shlex, subprocess, sys, tempfile, time
 from pairs import HOPCOST, adjacent_ratios, compile_c, median, rank_interval, run, ticks_per_second, verdict
 
 NEAR, FAR = "10.203.0.1", "10.203.0.2"
@@ -66,14 +66,11 @@ def main():
     cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else sorted(os.sched_getaffinity(0))[:2]
     rate = ticks_per_second()
     with tempfile.TemporaryDirectory() as folder, namespaces() as (near, far):
-        key = pathlib.Path(folder, "key")
-        key.write_text("a key for the benches alone")
-        key.chmod(0o600)
-        serve = [options.hopcost, "serve", "--bind", f"{FAR}:0", "--key", key, "--cpu", cpus[1]]
+        peer = shlex.join(map(str, [*far, "taskset", "-c", cpus[1], options.hopcost, "worker"]))
         program = compile_c("pair.c", folder)
 
-        def hopcost(case, address, *more):
-            trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", address, "--key", key,
+        def hopcost(case, *more):
+            trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", peer,
                                    "--count", options.count, "--warm-up", options.count // 10, "--cpu", cpus[0],
                                    *more))
             return median(trial["samples"]) / float(rate) * 1e9
@@ -100,12 +97,10 @@ def main():
         for carrier in options.carriers.split(","):
             more = "&nodelay=on" if carrier == "tcp" else "&timeout=200ms"
             case = f"roundtrip/{carrier}?payload={options.payload}&boundary=host&place=pinned&wait=block{more}"
-            server, line = listening([*far, *serve], "listening")
-            address = line.split()[-1]
             for name, theirs in (("C", in_c), ("sockperf", sockperf)):
                 seen = []
                 ratios, yardstick = adjacent_ratios(
-                    options.pairs, lambda: hopcost(case, address), lambda: theirs(carrier), seen)
+                    options.pairs, lambda: hopcost(case), lambda: theirs(carrier), seen)
                 low, high, level = rank_interval(ratios)
                 c_low, c_high, _ = rank_interval(yardstick)
                 ours, beside = (median([pair[i] for pair in seen]) for i in (0, 1))
@@ -113,32 +108,27 @@ def main():
                       f"({ours:.0f} / {beside:.0f} ns, {options.pairs} pairs, {level:.0%}); {name} against itself "
                       f"[{c_low:.3f}, {c_high:.3f}]: {verdict(low, high, 0.95, 1.05)}", flush=True)
             if options.agents:
-                agents(options, case, address, hopcost, (serve, far))
-            ended(server)
+                agents(options, case, hopcost)
 
 
-def agents(options, case, address, hopcost, far_end):
-    """An agent at either end, stopped, running and not there."""
-    serve, far = far_end
+def agents(options, case, hopcost):
+    """An agent at the near end, stopped, running and not there."""
     start = lambda: subprocess.Popen([sys.executable, "-c", BUSY])
     ratios = {"stopped": [], "running": []}
     for _ in range(options.agents):
-        bare = hopcost(case, address)
-        here, there = start(), start()
+        bare = hopcost(case)
+        agent = start()
         time.sleep(0.2)
-        server, line = listening([*far, *serve, "--agent", there.pid], "listening")
-        stopped = hopcost(case, line.split()[-1], "--agent", here.pid)
-        ended(server)
-        running = hopcost(case, address)
-        for agent in (here, there):
-            agent.kill()
-            agent.wait()
-        again = hopcost(case, address)
+        stopped = hopcost(case, "--agent", agent.pid)
+        running = hopcost(case)
+        agent.kill()
+        agent.wait()
+        again = hopcost(case)
         ratios["stopped"].append(stopped / ((bare + again) / 2))
         ratios["running"].append(running / ((bare + again) / 2))
     for name, all_of in ratios.items():
         low, high, level = rank_interval(all_of)
-        print(f"{case.split('?')[0]}, an agent at either end {name} against none: {median(all_of):.3f} "
+        print(f"{case.split('?')[0]}, an agent at the near end {name} against none: {median(all_of):.3f} "
               f"[{low:.3f}, {high:.3f}] ({options.agents} blocks, {level:.0%})", flush=True)
 
 

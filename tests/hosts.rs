@@ -5,7 +5,7 @@ use std::process::Stdio;
 use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::raw::RawRun;
 
-use crate::faults::hosts::{Far, Namespaces, near};
+use crate::faults::hosts::{Namespaces, near, worker};
 use crate::support::wait::{InTime, reap};
 use crate::support::{Home, alone, measured, mechanisms, together};
 
@@ -30,11 +30,12 @@ fn selectors() -> Vec<String> {
 fn every_mechanism_that_crosses_hosts_does() {
     let _alone = alone();
     let home = Home::new();
-    let far = Far::start(&home);
     let selectors = selectors();
     assert!(selectors.len() >= 10, "only {selectors:?}");
     let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
-    let output = near(&home, &far.address, "KEY", &selectors);
+    // What a shell prints on the way is none of the worker's replies.
+    let command = format!("echo Welcome; echo '{{}}'; {}", worker(&home));
+    let output = near(&home, &command, &selectors);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(measured()), "{said}");
     let run = stored(&home);
@@ -62,15 +63,14 @@ fn every_mechanism_that_crosses_hosts_does() {
 fn one_way_times_between_hosts_are_refused_with_the_reason() {
     let _together = together();
     let home = Home::new();
-    let far = Far::start(&home);
     for case in ["wake/tcp", "load/udp"] {
-        let arguments = ["run", "--peer", &far.address, "--key", "KEY", "--dry-run", case];
-        let said = home.expect(&arguments, 0);
+        let said = home.expect(&["run", "--peer", &worker(&home), "--dry-run", case], 0);
         assert!(said.contains("one-way times refused"), "{said}");
     }
     home.refuses(&["run", "roundtrip/tcp?boundary=host"], 2, "needs another host");
-    home.refuses(&["run", "pipe", "--key", "KEY"], 2, "--key is the key of a far host");
-    home.refuses(&["run", "--peer", "nowhere", "tcp"], 2, "--peer: want ADDR:PORT");
+    home.refuses(&["run", "tcp", "--peer-address", "10.0.0.2"], 2, "--peer <COMMAND>");
+    let named = ["run", "tcp", "--peer", &worker(&home), "--peer-address", "no.such.name."];
+    home.refuses(&named, 2, "--peer-address: `no.such.name.` is no address");
 }
 
 /// What crosses a veth pair is measured there, and the paths are told apart.
@@ -83,9 +83,14 @@ fn a_pair_over_veth() {
     };
     let home = Home::new();
     let far = two.far(&home);
-    let arguments =
-        ["run", "--peer", &far.address, "--key", "KEY", "--rounds", "2", "--measure", "5ms"];
-    let run = home.hopcost(&arguments);
+    // Its link-local address, by the interface here.
+    let cases = ["tcp", "udp", "--peer-address", "fe80::2%near", "--out", "zone"];
+    let fixed = ["run", "--peer", &far, "--rounds", "1", "--measure", "5ms"];
+    let run = home.hopcost(&[&fixed[..], &cases].concat());
+    let output = two.within("near", &run).stdin(Stdio::null()).finish();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(measured()), "{said}");
+    let run = home.hopcost(&["run", "--peer", &far, "--rounds", "2", "--measure", "5ms"]);
     let output = two.within("near", &run).stdin(Stdio::null()).finish();
     assert_eq!(
         output.status.code(),

@@ -244,9 +244,6 @@ def command(job, place, arguments):
     if job.get("suite_text") is not None:
         (place / "suite.toml").write_text(job["suite_text"], encoding="utf-8")
         words += ["--suite", str(place / "suite.toml")]
-    if job.get("key"):
-        secret(place / "key", job["key"])
-        words += ["--key", str(place / "key")]
     # Whatever a case is called, it is no option.
     return [*words, "--", *job["cases"]] if job.get("cases") else words
 
@@ -257,12 +254,9 @@ def run(job, watch):
     for old in place.iterdir():
         old.unlink()
     words = command(job, place, ["run", *job["arguments"], "--out", str(place / "run.hopcost")])
-    try:
-        with open(place / "stderr", "wb") as stderr:
-            child = begin(words, subprocess.DEVNULL, stderr, MOST_FILE_BYTES, place)
-            why = wait(child, float(job["lease_s"]) + AFTER_LEASE_S, watch)
-    finally:
-        (place / "key").unlink(missing_ok=True)
+    with open(place / "stderr", "wb") as stderr:
+        child = begin(words, subprocess.DEVNULL, stderr, MOST_FILE_BYTES, place)
+        why = wait(child, float(job["lease_s"]) + AFTER_LEASE_S, watch)
     said = tail_of(place / "stderr")
     result = {"exit": child.returncode, "said": f"{why}: {said}" if why else said}
     # Whoever asks after the driver is gone gets it from here.
@@ -319,65 +313,6 @@ def end(pid):
             os.close(fd)
 
 
-def started(pid):
-    """When a process was started, in ticks since boot: with its id it names a process for good."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
-
-
-def serve(job, watch):
-    """Starts the far end of a pair and says where it listens. It outlives the job, and not its lease."""
-    place = task_folder(job)
-    stop(job, watch)
-    address = word(job, "bind", r"[0-9A-Za-z:][0-9A-Za-z.:%_-]{0,254}")
-    where = f"[{address}]:0" if ":" in address else f"{address}:0"
-    words = command(job, place, ["serve", f"--bind={where}", "--once"])
-    with open(place / "serve.out", "wb") as out, open(place / "serve.err", "wb") as err:
-        child = begin(words, out, err, MOST_FILE_BYTES, place)
-    (place / "serve.pid").write_text(f"{child.pid} {started(child.pid)}")
-    until = time.monotonic() + 15
-    while time.monotonic() < until and child.poll() is None and not watch.gone():
-        with open(place / "serve.out", errors="replace") as out:
-            line = out.read(400)
-        if "\n" in line or len(line) == 400:
-            break
-        time.sleep(0.02)
-    else:
-        end(child.pid)
-        child.wait()
-        raise Refusal(f"hopcost serve does not listen: {tail_of(place / 'serve.err')}")
-    found = re.match(r"listening (\S{3,300})\n", line)
-    if not found:
-        end(child.pid)
-        child.wait()
-        raise Refusal("hopcost serve did not say where it listens")
-    # Nobody waits for it here; `stop` does.
-    child.returncode = 0
-    return {"listening": found[1]}
-
-
-def stop(job, _watch):
-    """Ends the far end of a pair, if it has not ended by itself."""
-    place = task_folder(job)
-    said = ""
-    try:
-        pid, when = (place / "serve.pid").read_text().split()
-    except (OSError, ValueError):
-        return {"said": said}
-    if when == started(pid):
-        end(int(pid))
-    try:
-        os.waitpid(int(pid), os.WNOHANG)
-    except ChildProcessError:
-        pass
-    said = tail_of(place / "serve.err")
-    for name in ("serve.pid", "serve.out", "serve.err", "key"):
-        (place / name).unlink(missing_ok=True)
-    return {"said": said}
-
-
 def fetch(job, _watch):
     """A part of the run file."""
     with open(task_folder(job) / "run.hopcost", "rb") as file:
@@ -424,8 +359,8 @@ def cost(job, watch):
 
 
 JOBS = {
-    "hello": hello, "clock": clock, "put": put, "facts": facts, "run": run, "serve": serve, "stop": stop,
-    "fetch": fetch, "look": look, "drop": drop, "cost": cost,
+    "hello": hello, "clock": clock, "put": put, "facts": facts, "run": run, "fetch": fetch,
+    "look": look, "drop": drop, "cost": cost,
 }  # fmt: skip
 
 
@@ -447,18 +382,14 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # The end of the pipe says it, and lets clean up. What is ignored would be so in hopcost too.
     signal.signal(signal.SIGHUP, lambda *_: None)
-    served = {}
     try:
-        obey(served)
+        obey()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    finally:
-        for job in served.values():
-            perform({**job, "do": "stop"})
 
 
-def obey(served):
-    """A job after the other; `served` are the far ends that run."""
+def obey():
+    """A job after the other."""
     pending = b""
     while True:
         while b"\n" not in pending:
@@ -469,10 +400,6 @@ def obey(served):
         line, _, pending = pending.partition(b"\n")
         job = json.loads(line)
         reply = perform(job, Lines())
-        if job.get("do") == "serve" and reply["ok"]:
-            served[job["task"]] = {"fleet": job["fleet"], "task": job["task"]}
-        elif job.get("do") == "stop":
-            served.pop(job.get("task"), None)
         text = json.dumps({**reply, "id": job.get("id")}) + "\n"
         sys.stdout.write(text)
         sys.stdout.flush()

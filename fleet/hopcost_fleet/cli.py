@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     add("--hopcost", metavar="FILE", type=Path, help="the binary to ship (the one beside this program)")
     add("--installed", metavar="PROGRAM", nargs="?", const="hopcost", help="ship nothing: use what the hosts have")
     add("--ssh-command", metavar="WORDS", help="in place of ssh: gets the address and a command")
+    add("--peer-command", metavar="WORDS", help="how a host of a pair starts a command on the other: gets the address and a command (as the engine; ssh of Dask's hosts)")
     add("--no-report", action="store_true", help="end without the report")
     add("--cost-time", metavar="TIME", default="2s", help=argparse.SUPPRESS)
     report = commands.add_parser("report", help="show what a fleet measured", description="Shows outliers among hosts, what they share, and slow pairs.")
@@ -121,7 +122,8 @@ def start(options: argparse.Namespace) -> int:
             checksum=str(facts["checksum"]), settings=asdict(settings),
         )  # fmt: skip
     journal.set(status="running")
-    driver = Driver(journal, engine, settings, binary, facts, seconds(options.cost_time), options.installed or "")
+    driver = Driver(journal, engine, settings, binary, facts, seconds(options.cost_time), options.installed or "",
+                    options.peer_command or "")  # fmt: skip
     try:
         driver.run()
     except Aborted:
@@ -139,7 +141,7 @@ def start(options: argparse.Namespace) -> int:
 def start_job(options: argparse.Namespace) -> int:
     """Writes the script for sbatch, and submits it."""
     words = [*options.what]
-    for name in ("pairs", "budget", "host_time", "pair_time", "lease", "label", "seed", "hopcost", "installed"):
+    for name in ("pairs", "budget", "host_time", "pair_time", "lease", "label", "seed", "hopcost", "installed", "peer_command"):
         value = getattr(options, name)
         if value is not None:
             given = str(value.resolve() if isinstance(value, Path) else value)

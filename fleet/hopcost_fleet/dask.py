@@ -1,12 +1,14 @@
 """The Dask engine: every host runs a worker of `distributed`, and each job is a task that only this worker may do, once."""
 
 import queue
+import shlex
 import time
 from collections.abc import Iterator
 
 from . import agent
 from .engine import STOP, Engine, Job, Reply, lost
 from .hosts import Host, Usage, is_name, name_of, printable
+from .remote import SSH
 
 # What the worker of a host is started with (`hopcost-fleet agent`); measured in docs/fleet.md.
 QUIET = {
@@ -91,6 +93,9 @@ class Dask(Engine):
             raise Usage(f"{self._client.scheduler.address}: the scheduler has no workers")
         self._workers = {host.name: host.address for host in hosts}
         return hosts
+
+    def words(self, host: Host) -> list[str]:
+        return [*shlex.split(SSH), host.data_address]
 
     def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
         until = time.monotonic() + deadline_s

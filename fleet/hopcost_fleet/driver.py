@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import re
-import secrets
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import plan
 from .agent import AFTER_LEASE_S, CHUNK_BYTES, GRACE_S, MOST_FILE_BYTES, sha256
-from .engine import HANG_UP_S, STOP, Engine, Job, Reply, lost
+from .engine import STOP, Engine, Job, Reply, lost
 from .hosts import Host, Usage, is_name, labels_of, printable, seconds
 from .journal import Journal, file_of
 
@@ -25,11 +25,12 @@ QUICK_S = 60.0
 ROUND_S = 5.0
 LEASE_S = 900.0
 CLOCK_OFF_S = 60.0
+ADDRESS = re.compile(r"[0-9A-Za-z:][0-9A-Za-z.:%_-]{0,254}")
 MOST_SUITE_CHARACTERS = 1 << 20
 # What a reply holds beside `ok`: of a job that was done.
 REPLIES: dict[str, dict[str, type]] = {
     "hello": {"has_binary": bool}, "clock": {"time_s": float}, "facts": {"facts": dict}, "run": {"exit": int},
-    "cost": {"cpu_percent": float, "wakeups_per_s": float}, "serve": {"listening": str}, "fetch": {"data": str},
+    "cost": {"cpu_percent": float, "wakeups_per_s": float}, "fetch": {"data": str},
 }  # fmt: skip
 
 
@@ -72,7 +73,8 @@ class Settings:
 class Driver:
     """One fleet, on one engine, into one directory."""
 
-    def __init__(self, journal: Journal, engine: Engine, settings: Settings, binary: Path, facts: dict, cost_s: float = 2.0, installed: str = "") -> None:
+    def __init__(self, journal: Journal, engine: Engine, settings: Settings, binary: Path, facts: dict, cost_s: float = 2.0, installed: str = "",
+                 peer_command: str = "") -> None:  # fmt: skip
         self.journal = journal
         self.engine = engine
         self.settings = settings
@@ -86,9 +88,8 @@ class Driver:
         self.began_s = engine.time()
         self.round_s = settings.pair_time_s + ROUND_S
         self.show = Progress()
-        # Of this driver alone; never stored.
-        self._key = secrets.token_hex(32)
-        self._far_ends: dict[str, str] = {}
+        # Never stored.
+        self._peer_words = shlex.split(peer_command)
         self._left_there = False
         self._changes: list[tuple[int, dict[str, object]]] = []
 
@@ -309,42 +310,30 @@ class Driver:
         self._measure(todo, dict.fromkeys(todo, job), lease_s)
 
     def measure_pairs(self, number: int) -> None:
-        """A round: far ends listen, near ends measure, far ends are ended."""
+        """A round: near ends start the workers of their far ends, and measure."""
         began_s = self.engine.time()
         todo = self._usable(self.journal.planned("pair", number))
         if not todo:
             return
         lease_s = self.settings.lease_s or self.settings.pair_time_s * 1.5 + 30
         self.show.phase(f"pairs, round {number}", len(todo))
-        near = {task["b"]: host for host, task in todo.items()}
-        # A folder of its own: both hosts may have the same home.
-        self._far_ends = {far: f"t{todo[host]['id']}-far" for far, host in near.items()}
-        jobs = {}
-        for far, task in self._far_ends.items():
-            bind = self.names[far].data_address or self.names[far].address.rpartition("@")[2]
-            jobs[far] = {"do": "serve", "task": task, "bind": bind, "key": self._key, "lease_s": lease_s + AFTER_LEASE_S}
-        listening = {}
-        for far, reply in self.ask(jobs, QUICK_S):
-            at = str(reply.get("listening"))
-            if reply["ok"] and re.fullmatch(r"[0-9A-Za-z.:%_\[\]][0-9A-Za-z.:%_\[\]-]{2,299}", at):
-                listening[near[far]] = at
-            else:
-                self._fail(todo[near[far]], f"{far}: {reply.get('error') or 'does not say where it listens'}")
         words = [f"--budget={self.settings.pair_time}", f"--group={self.fleet}"]
-        job = {"cases": self.settings.pair_cases, "key": self._key}
-        jobs = {host: {**job, "arguments": [f"--peer={at}", *words]} for host, at in listening.items()}
-        replies = self._measure({host: todo[host] for host in jobs}, jobs, lease_s, collect=False)
-        stops = {far: {"do": "stop", "task": task} for far, task in self._far_ends.items()}
-        for far, reply in self.ask(stops, QUICK_S):
-            task, answer = replies.get(near[far], (None, {}))
-            if task is not None and answer.get("exit") not in (0, 1, 3):
-                said = reply.get("said") or reply.get("error")
-                answer["said"] = f"{answer.get('said')}; {far}: {said}" if said else answer.get("said")
-        self._far_ends = {}
-        self._collect(replies)
+        jobs = {h: {"cases": self.settings.pair_cases, "arguments": [*self._peer(t["b"]), *words]} for h, t in todo.items()}
+        self._measure(todo, jobs, lease_s)
         self.round_s = max(self.settings.pair_time_s, self.engine.time() - began_s)
 
-    def _measure(self, todo: dict, jobs: dict[str, Job], lease_s: float, collect: bool = True) -> dict:
+    def _peer(self, far: str) -> list[str]:
+        """The options by which the near end of a pair starts a worker on the far host, and reaches it."""
+        host = self.names[far]
+        if "installed" in self._program:
+            program = shlex.quote(self._program["installed"])
+        else:
+            program = f'"${{XDG_CACHE_HOME:-$HOME/.cache}}/hopcost/bin/hopcost-{self._program["sha256"]}"'
+        words = [*self._peer_words, host.data_address or host.address] if self._peer_words else self.engine.words(host)
+        reached = [f"--peer-address={host.data_address}"] if ADDRESS.fullmatch(host.data_address) else []
+        return [f"--peer={shlex.join([*words, f'exec {program} worker'])}", *reached]
+
+    def _measure(self, todo: dict, jobs: dict[str, Job], lease_s: float) -> None:
         """Runs on near ends. No file moves before the last of them has ended."""
         numbers = [todo[host]["id"] for host in jobs]
         self.journal.tasks(numbers, {"state": "running", "started_s": self.engine.time()})
@@ -360,9 +349,7 @@ class Driver:
         for host in [host for host in jobs if host in todo]:
             self._fail(todo[host], f"{host} is lost")
         self._write()
-        if collect:
-            self._collect(replies)
-        return replies
+        self._collect(replies)
 
     def _fail(self, task, reason: str, **more: object) -> None:
         values = {"state": "failed", "reason": printable(reason), "ended_s": self.engine.time(), **more}
@@ -433,9 +420,6 @@ class Driver:
     def abort(self) -> None:
         """Ends what runs on every host; what was finished is in the journal, what ran is failed."""
         self.engine.abort()
-        stops = {far: {"do": "stop", "task": task, "fleet": self.fleet} for far, task in self._far_ends.items()}
-        for _ in self.engine.run(stops, HANG_UP_S) if stops else []:
-            pass
         self._write()
         running = [task["id"] for task in self.journal.latest("running")]
         self.journal.tasks(running, {"state": "failed", "reason": "the fleet was aborted", "ended_s": self.engine.time()})

@@ -117,6 +117,10 @@ class Engine(ABC):
     def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
         """One job each for some hosts, all at once; every host gets one reply, as it comes, by the deadline."""
 
+    @abstractmethod
+    def words(self, host: Host) -> list[str]:
+        """The command by which one host starts a line for the shell on this one; the line follows."""
+
     def abort(self) -> None:
         """Takes back what is running, in the middle of `run`."""
 

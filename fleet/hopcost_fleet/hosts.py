@@ -20,7 +20,7 @@ class Host:
     name: str
     # How the engine reaches it.
     address: str
-    # Where the far end of a pair listens; empty where only the host itself can say.
+    # Where the near end of a pair connects; empty where only the host itself can say.
     data_address: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     # Why nothing can be measured there, known before anything was asked of it.

@@ -129,6 +129,9 @@ class Remote(Engine):
     def hosts(self) -> list[Host]:
         return self._hosts
 
+    def words(self, host: Host) -> list[str]:
+        return self._words[host.name]
+
     def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
         replies: queue.SimpleQueue[tuple[str, Reply]] = queue.SimpleQueue()
         until = time.monotonic() + deadline_s

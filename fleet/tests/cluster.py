@@ -89,6 +89,17 @@ class Cluster:
         home = str(self.root / name)
         return environment(HOME=home, XDG_CACHE_HOME=f"{home}/cache", XDG_DATA_HOME=f"{home}/data", **variables)
 
+    def peer_command(self) -> str:
+        """Stands in for ssh between two hosts: gets an address and a command."""
+        lines = [
+            f'{self.addresses[name]}) exec nsenter --net=/run/netns/{self.space(name)} '
+            f'env HOME={self.root / name} XDG_CACHE_HOME={self.root / name}/cache sh -c "$2" ;;'
+            for name in self.names
+        ]
+        path = self.root / "peer"
+        path.write_text("case $1 in\n" + "\n".join(lines) + "\nesac\n")
+        return f"sh {path}"
+
     def close(self) -> None:
         for child in self.started:
             if child.poll() is None:

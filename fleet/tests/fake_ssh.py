@@ -13,8 +13,9 @@ home = Path(os.environ["FAKE_HOSTS"]) / address
 if (home / "down").exists():
     sys.exit(f"ssh: connect to host {address} port 22: No route to host")
 home.mkdir(exist_ok=True)
-variables = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "SSH_CONNECTION": "127.0.0.1 1 127.0.0.1 22"}
+variables = {"PATH": os.environ["PATH"], "FAKE_HOSTS": os.environ["FAKE_HOSTS"], "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "SSH_CONNECTION": "127.0.0.1 1 127.0.0.1 22"}
 if (home / "env").exists():
     variables |= dict(line.split("=", 1) for line in (home / "env").read_text().split())
-(home / "pid").write_text(str(os.getpid()))
+if not command.endswith(" worker"):  # of a pair
+    (home / "pid").write_text(str(os.getpid()))
 os.execve("/bin/sh", ["sh", "-c", command], variables)

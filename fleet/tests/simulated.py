@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import random
+import shlex
 import shutil
 import sqlite3
 import struct
@@ -52,6 +53,9 @@ class Simulated(Engine):
     def hosts(self) -> list[Host]:
         return [Host(name, name, name, {"rack": f"r{i // 40}"}) for i, name in enumerate(self._factor)]
 
+    def words(self, host: Host) -> list[str]:
+        return ["at", host.name]
+
     def time(self) -> float:
         return self._now_s
 
@@ -79,12 +83,10 @@ class Simulated(Engine):
                 return 0.5, {"ok": True, "facts": self.facts}
             case "cost":
                 return 2.2, {"ok": True, "cpu_percent": 0.0 if job["frozen"] else 0.2, "wakeups_per_s": 0.0 if job["frozen"] else 3.0}
-            case "serve":
-                return 0.1, {"ok": True, "listening": f"{host}:1"}
             case "run" if host in self.dead:
                 return 0.0, lost("died, as it was to")
             case "run":
-                peer = next((w[7:].partition(":")[0] for w in job["arguments"] if w.startswith("--peer=")), None)
+                peer = next((shlex.split(w)[1] for w in job["arguments"] if w.startswith("--peer=")), None)
                 data = self._play(host, peer)
                 path.write_bytes(data)
                 reply = {"ok": True, "exit": 0, "said": "", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

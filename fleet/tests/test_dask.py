@@ -42,6 +42,7 @@ class Dask(FleetTest):
 
     def drive_here(self, *arguments: object) -> subprocess.Popen:
         return self.cluster.start("control", PYTHON, "-m", "hopcost_fleet", "run", *arguments, "--hopcost", BINARY, "--cost-time", "300ms",
+                                  "--peer-command", self.cluster.peer_command(),
                                   "--no-report", *(() if "--resume" in arguments else ("--out", self.out)))  # fmt: skip
 
     def end(self, driver: subprocess.Popen, code: int, most_s: float = 150) -> str:
@@ -144,8 +145,7 @@ class Dask(FleetTest):
                     # The process that `nsenter` became is the driver.
                     driver.send_signal(number)
                     self.end(driver, code)
-                    # A far end whose driver was killed has its lease; all others end at once.
-                    self.until(lambda: not self.measuring(), "hosts went on measuring", 40 if number == signal.SIGKILL and kind == "pair" else 12)
+                    self.until(lambda: not self.measuring(), "hosts went on measuring", 12)
 
 
 if __name__ == "__main__":

@@ -1,286 +1,98 @@
-//! Far hosts that are dead, deaf, others or busy, strangers at their port, and agents that end.
+//! Far hosts that are dead, deaf, others or liars, paths that go down, and agents that end.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Lines, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use hopcost_stats::rng::SplitMix64;
-
-use super::{BRIEF, Fault, MEASURED, Played, alive, signal, terminated, until};
+use super::{BRIEF, Fault, MEASURED, Played, alive, children_of, signal, terminated, until};
 use crate::support::Home;
-use crate::support::wait::{InTime, in_time, next_line, reap};
+use crate::support::wait::{InTime, reap};
 
 const TCP: &str = "roundtrip/tcp?payload=64";
-/// The key of both hosts.
-const SHARED: &[u8] = b"the key of these tests, which is long enough";
 /// The file of the run that something happens to.
 const FIRST: &str = "first.hopcost";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
-        name: "the far end has another key",
+        name: "the command of the far host is none",
         codes: &[2],
-        says: &["it does not accept the key"],
+        says: &["--peer `nosuch`: it ended with exit code 127 (it said: "],
         within_s: 20,
-        play: |home| {
-            let far = Far::start(home);
-            key(home, "OTHER", b"another key than that of the far end", 0o600);
-            Ok(near(home, &far.address, "OTHER", &[TCP]))
-        },
+        play: |home| Ok(near(home, "nosuch", &[TCP])),
     },
     Fault {
-        name: "a key that others may read, one that is short, and none",
+        name: "the command of the far host prints without end",
         codes: &[2],
-        says: &["no key: name a file by --key"],
+        says: &["it sent `y`, which is no reply"],
         within_s: 20,
-        play: |home| {
-            key(home, "OPEN", b"a key that everybody may read", 0o644);
-            home.refuses(&["serve", "--bind", "127.0.0.1:0", "--key", "OPEN"], 2, "chmod 600");
-            key(home, "SHORT", b"short", 0o600);
-            home.refuses(&["serve", "--bind", "127.0.0.1:0", "--key", "SHORT"], 2, "want 16 bytes");
-            Ok(home.run(&["run", "--peer", "127.0.0.1:9", TCP]))
-        },
+        play: |home| Ok(near(home, "yes", &[TCP])),
     },
     Fault {
-        name: "what listens is no hopcost",
-        codes: &[2],
-        says: &["is no `hopcost serve`"],
-        within_s: 20,
-        play: |home| greeted_with(home, "HTTP/1.1 400 Bad Request\r\n\r\n"),
-    },
-    Fault {
-        name: "the far end speaks another version",
+        name: "the far host speaks another version",
         codes: &[2],
         says: &["speaks version 99"],
         within_s: 20,
-        play: |home| greeted_with(home, "hopcost-serve 99 00\n"),
+        play: |home| {
+            let described = r#"{"is":"described","protocol":99,"runtime":"rust","version":"9","mechanisms":[]}"#;
+            Ok(near(home, &format!("echo '{described}'; cat"), &[TCP]))
+        },
     },
     Fault {
-        name: "what listens says nothing",
+        name: "a budget of two seconds, and a far host that asks for a password",
         codes: &[2],
-        says: &["it said nothing in time"],
-        within_s: 20,
-        play: |home| greeted_with(home, ""),
+        says: &["did not answer in time (it said: Password:)", "BatchMode"],
+        within_s: 5,
+        play: |home| Ok(near(home, "echo Password: >&2; sleep 60", &[TCP, "--budget", "2s"])),
     },
     Fault {
-        name: "SIGTERM of a run whose far end falls silent after the proof",
+        name: "SIGTERM of a run whose far host does not answer",
         codes: &[130],
         says: &["interrupted"],
         within_s: 20,
-        play: |home| stopped_at(home, welcome),
-    },
-    Fault {
-        name: "a budget of two seconds, and a far end that falls silent after the proof",
-        codes: &[2],
-        says: &["it said nothing in time"],
-        within_s: 4,
         play: |home| {
-            key(home, "KEY", SHARED, 0o600);
-            let (address, _visit) = silent(welcome);
-            Ok(near(home, &address, "KEY", &[TCP, "--budget", "2s"]))
+            let mut run = begun_with(home, "touch reached; sleep 60");
+            let reached = home.path().join("reached");
+            until(Duration::from_secs(20), "the command runs", || reached.exists());
+            terminated(&mut run);
+            Ok(run.finish())
         },
     },
     Fault {
-        name: "SIGTERM of the far end while it waits for the connections of a trial",
-        codes: &[130],
-        says: &[],
-        within_s: 20,
-        play: |home| stopped_before_links(home, "tcp"),
-    },
-    Fault {
-        name: "nobody listens",
-        codes: &[2],
-        says: &["--peer 127.0.0.1:1: ", "refused", "`hopcost serve` running"],
-        within_s: 20,
-        play: |home| Ok(near(home, "127.0.0.1:1", "KEY", &[TCP])),
-    },
-    Fault {
-        name: "garbage on the far end's port, before a run",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| {
-            let far = Far::start(home);
-            let mut random = SplitMix64(18);
-            for length in (0..200).map(|n| n * n % 700) {
-                let bytes: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
-                shout(&far.address, &bytes);
-            }
-            for line in [
-                "\n",
-                "control\n",
-                "control a b\n",
-                "data x y\n",
-                "data 00 4294967296\n",
-                "data 00 0\n",
-            ] {
-                shout(&far.address, line.as_bytes());
-            }
-            Ok(near(home, &far.address, "KEY", &[TCP]))
-        },
-    },
-    Fault {
-        name: "garbage from one who knows the key, before a run",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| {
-            let far = Far::start(home);
-            let mut random = SplitMix64(19);
-            let known = [
-                "{\"ask\":\"hello\",\"run\":\"x\",\"cpu\":4096}",
-                "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"roundtrip/pipe\",\"deadline_ms\":1,\"ticks_per_second\":0}",
-                "{\"ask\":\"trial\",\"run\":\"x\",\"case\":\"stream/tcp-send?payload=4096&fields=1&flows=64&ack=none&boundary=host&place=free&wait=block&nodelay=off&more=off\",\"deadline_ms\":18446744073709551615,\"ticks_per_second\":1e9}",
-            ];
-            for turn in 0..24 {
-                let mut bytes = known[turn % known.len()].as_bytes().to_vec();
-                for _ in 0..turn / 4 {
-                    let at = random.next_u64() as usize % bytes.len();
-                    bytes[at] = random.next_u64() as u8;
-                }
-                bytes.push(b'\n');
-                proved(&far.address, |stream| {
-                    let _ = stream.write_all(&bytes);
-                });
-            }
-            proved(&far.address, |stream| {
-                let _ = stream.write_all(&vec![b'x'; 1 << 20]);
-            });
-            // On a busy machine the far end takes a moment to see that the last of them is gone.
-            let mut output = near(home, &far.address, "KEY", &[TCP]);
-            for _ in 0..20 {
-                if !String::from_utf8_lossy(&output.stderr).contains("far end is busy") {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(200));
-                output = near(home, &far.address, "KEY", &[TCP]);
-            }
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "a proof that was overheard is shown again",
-        codes: MEASURED,
-        says: &[],
-        within_s: 30,
-        play: |home| {
-            let far = Far::start(home);
-            let said = proved(&far.address, |_| ());
-            let (mut stream, mut lines) = connected(&far.address);
-            lines.next();
-            stream.write_all(said.as_bytes()).expect("to write");
-            let answer = lines.next().expect("an answer").expect("it comes in time");
-            assert_eq!(answer, "refused");
-            Ok(near(home, &far.address, "KEY", &[TCP]))
-        },
-    },
-    Fault {
-        name: "a stranger who comes again and again, with 64 connections at a time",
-        codes: MEASURED,
-        says: &["The far end turned away"],
-        within_s: 60,
-        play: |home| {
-            let far = Far::start(home);
-            let (address, over) = (far.address.clone(), Arc::new(AtomicBool::new(false)));
-            let is_over = Arc::clone(&over);
-            let stranger = std::thread::spawn(move || {
-                let mut held = VecDeque::new();
-                while !is_over.load(Ordering::Relaxed) {
-                    held.extend(TcpStream::connect(&address));
-                    if held.len() > 64 {
-                        held.pop_front();
-                    }
-                }
-            });
-            // One who takes a moment to prove the key is not turned away for those who come later.
-            proved_after(Duration::from_millis(500), &far.address, |_| ());
-            let output = near(home, &far.address, "KEY", &[TCP, "--details"]);
-            over.store(true, Ordering::Relaxed);
-            in_time("a stranger", || stranger.join()).expect("no panic");
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "the far end measures for another run",
-        codes: &[2],
-        says: &["the far end is busy"],
-        within_s: 30,
-        play: |home| {
-            let (far, mut first) = begun(home);
-            let output = near(home, &far.address, "KEY", &[TCP]);
-            signal(first.id(), libc::SIGINT);
-            assert_eq!(reap(&mut first).code(), Some(130));
-            Ok(output)
-        },
-    },
-    Fault {
-        name: "SIGKILL of the far end in the middle of a run",
+        name: "the far host says that it has counted what nobody sent",
         codes: &[1],
-        says: &["the far host does not answer any more", "finished trials are kept"],
+        says: &["the sender sent"],
         within_s: 60,
         play: |home| {
-            let (far, first) = begun(home);
-            far.end(libc::SIGKILL);
-            swept(home);
-            Ok(first.finish())
+            let lies = r#"sed -u 's/"count":[0-9]*,"samples"/"count":1,"samples"/'"#;
+            let command = format!("{} | {lies}", worker(home));
+            let case = "stream/tcp-send?flows=1&payload=4096&fields=1&ack=per-message";
+            Ok(near(home, &command, &[case]))
         },
     },
     Fault {
-        name: "SIGSTOP of the far end in the middle of a run",
+        name: "SIGKILL of the far worker in the middle of a run, which goes on",
         codes: &[1],
-        says: &["the far host does not answer any more", "finished trials are kept"],
-        within_s: 120,
-        play: |home| {
-            let (far, first) = begun(home);
-            signal(far.child.id(), libc::SIGSTOP);
-            let output = first.finish();
-            far.end(libc::SIGKILL);
-            swept(home);
-            Ok(output)
-        },
+        says: &["trials of 1 case failed"],
+        within_s: 60,
+        play: |home| told(home, libc::SIGKILL),
     },
     Fault {
-        name: "SIGKILL of the near end in the middle of a run; the next is served",
+        name: "SIGSTOP of the far worker in the middle of a run, which goes on",
+        codes: &[1],
+        says: &["trials of 1 case failed"],
+        within_s: 90,
+        play: |home| told(home, libc::SIGSTOP),
+    },
+    Fault {
+        name: "SIGKILL of the near end in the middle of a run, and the far end ends too",
         codes: MEASURED,
         says: &[],
         within_s: 60,
         play: |home| {
-            let (far, mut first) = begun(home);
+            let (far, mut first) = begun(home, "400");
             first.kill().expect("to kill");
             reap(&mut first);
-            Ok(near(home, &far.address, "KEY", &[TCP]))
-        },
-    },
-    Fault {
-        name: "SIGKILL of the near end of the only run that is served",
-        codes: &[0],
-        says: &[],
-        within_s: 60,
-        play: |home| {
-            let mut far = Far::with(home, &["--once"]);
-            let mut first = begun_with(home, &far);
-            first.kill().expect("to kill");
-            reap(&mut first);
-            let status = reap(&mut far.child);
-            swept(home);
-            Ok(nothing_said(status))
-        },
-    },
-    Fault {
-        name: "SIGINT of the far end in the middle of a run",
-        codes: &[1],
-        says: &["the far host does not answer any more", "finished trials are kept"],
-        within_s: 60,
-        play: |home| {
-            let (far, first) = begun(home);
-            far.end(libc::SIGINT);
-            Ok(first.finish())
+            until(Duration::from_secs(2), "the far end ends", || !alive(far));
+            Ok(near(home, &worker(home), &[TCP]))
         },
     },
     Fault {
@@ -330,79 +142,45 @@ pub(super) const FAULTS: &[Fault] = &[
     },
 ];
 
-/// A far end on loopback; killed with the test.
-pub struct Far {
-    pub address: String,
-    child: Child,
-}
-
-impl Far {
-    /// Starts one, with its key in the home.
-    pub fn start(home: &Home) -> Self {
-        Self::with(home, &[])
-    }
-
-    fn with(home: &Home, options: &[&str]) -> Self {
-        key(home, "KEY", SHARED, 0o600);
-        let serve = ["serve", "--bind", "127.0.0.1:0", "--key", "KEY"];
-        Self::of(home.hopcost(&[&serve, options].concat()))
-    }
-
-    fn of(mut command: Command) -> Self {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-        let stdout = BufReader::new(child.stdout.take().expect("piped"));
-        let line = next_line("where a far end listens", stdout);
-        let address = line.trim().strip_prefix("listening ").expect("where it listens").to_owned();
-        Self { address, child }
-    }
-
-    fn end(mut self, how: i32) {
-        signal(self.child.id(), how);
-        signal(self.child.id(), libc::SIGCONT);
-        reap(&mut self.child);
-    }
-}
-
-impl Drop for Far {
-    fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            signal(self.child.id(), libc::SIGINT);
-            reap(&mut self.child);
-        }
-    }
-}
-
-fn key(home: &Home, name: &str, text: &[u8], mode: u32) {
-    let path = home.path().join(name);
-    std::fs::write(&path, text).expect("to write");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("to set a mode");
+/// The command that starts the worker of a far host which is this one.
+pub fn worker(home: &Home) -> String {
+    format!("'{}' worker", home.hopcost(&[]).get_program().display())
 }
 
 /// A brief run between two hosts.
-pub fn near(home: &Home, address: &str, name: &str, cases: &[&str]) -> Output {
-    if !home.path().join(name).exists() {
-        key(home, name, b"a key that nobody is asked for", 0o600);
-    }
-    let fixed = ["run", "--peer", address, "--key", name, "--rounds", "2", "--measure", "2ms"];
-    let output = home.hopcost(&[&fixed, cases].concat()).try_finish();
-    output.expect("it starts")
+pub fn near(home: &Home, command: &str, cases: &[&str]) -> Output {
+    let fixed = ["run", "--peer", command, "--rounds", "2", "--measure", "2ms"];
+    home.hopcost(&[&fixed, cases].concat()).finish()
 }
 
-/// A far end, and a run that goes on until something happens and has some trials.
-fn begun(home: &Home) -> (Far, Child) {
-    let far = Far::start(home);
-    let run = begun_with(home, &far);
-    (far, run)
-}
-
-fn begun_with(home: &Home, far: &Far) -> Child {
-    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--rounds", "400"];
-    let mut command = home.hopcost(&[&fixed[..], &["--out", FIRST]].concat());
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let run = command.spawn().expect("it starts");
+/// A far worker, and a run that goes on for so many rounds and has some trials.
+fn begun(home: &Home, rounds: &str) -> (u32, Child) {
+    let command = format!("echo $$ >far; exec {}", worker(home));
+    let fixed = ["run", "--peer", &command, TCP, "--rounds", rounds, "--out", FIRST];
+    let run = start(home.hopcost(&fixed));
     measured_a_few(home);
-    run
+    let far = std::fs::read_to_string(home.path().join("far")).expect("its process");
+    (far.trim().parse().expect("a number"), run)
+}
+
+fn begun_with(home: &Home, command: &str) -> Child {
+    start(home.hopcost(&["run", "--peer", command, TCP]))
+}
+
+fn start(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+/// A run in which this happens to the far worker.
+fn told(home: &Home, what: i32) -> Played {
+    let (far, run) = begun(home, "20");
+    until(Duration::from_secs(20), "a trial has begun", || !children_of(far).is_empty());
+    signal(far, what);
+    let output = run.finish();
+    assert_eq!(measured_trials(home), 19, "all trials but one");
+    // Removes what the far worker has left, as the next start does.
+    assert!(MEASURED.contains(&home.run(&BRIEF).status.code().unwrap_or(-1)));
+    Ok(output)
 }
 
 /// The same of a run on one host, for an agent.
@@ -415,126 +193,17 @@ fn begun_for(agent: &Agent, home: &Home) -> Child {
 
 /// Waits until a run has some trials.
 fn measured_a_few(home: &Home) {
-    let path = home.path().join(FIRST);
-    let trials = || {
-        let run = hopcost_file::open(&path, &|| Ok(Box::new(tempfile::tempdir()?)));
-        run.map_or(0, |run| run.trials.len())
+    let some = || measured_trials(home) >= 3;
+    until(Duration::from_secs(20), "three trials are measured", some);
+}
+
+/// Trials of a run that were measured.
+fn measured_trials(home: &Home) -> usize {
+    let copy = || -> std::io::Result<Box<dyn AsRef<std::path::Path>>> {
+        Ok(Box::new(tempfile::tempdir()?))
     };
-    until(Duration::from_secs(20), "three trials are measured", || trials() >= 3);
-}
-
-/// Removes what a killed far end has left, as the next start does.
-fn swept(home: &Home) {
-    assert!(MEASURED.contains(&home.run(&BRIEF).status.code().unwrap_or(-1)));
-}
-
-/// A run whose far end begins like this.
-fn greeted_with(home: &Home, line: &'static str) -> Played {
-    let (address, _) = silent(move |stream| stream.write_all(line.as_bytes()).expect("to write"));
-    Ok(near(home, &address, "KEY", &[TCP]))
-}
-
-/// A port at which one visitor is greeted and then left waiting; when it does is received.
-fn silent(greet: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, Receiver<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("to bind");
-    let address = listener.local_addr().expect("its address").to_string();
-    let (visited, visit) = mpsc::channel();
-    std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("a visitor");
-        greet(&mut stream);
-        let _ = visited.send(());
-        while stream.read(&mut [0; 64]).is_ok_and(|n| n > 0) {}
-    });
-    (address, visit)
-}
-
-/// Greets as a far end does that knows the key.
-fn welcome(stream: &mut TcpStream) {
-    let far = "cd".repeat(32);
-    writeln!(stream, "hopcost-serve 2 {far}").expect("to write");
-    let lines = BufReader::new(stream.try_clone().expect("a copy"));
-    let said = next_line("a proof", lines);
-    let near = said.split(' ').nth(1).expect("a nonce");
-    writeln!(stream, "welcome {}", proof(["far", near, &far])).expect("to write");
-}
-
-/// A run that is terminated while a far end leaves it waiting.
-fn stopped_at(home: &Home, greet: fn(&mut TcpStream)) -> Played {
-    let (address, visit) = silent(greet);
-    key(home, "KEY", SHARED, 0o600);
-    let mut run = home.hopcost(&["run", "--peer", &address, "--key", "KEY", TCP]);
-    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    in_time("a visitor of the port", move || visit.recv()).expect("a visitor");
-    terminated(&mut run);
-    Ok(run.finish())
-}
-
-/// A far end that is terminated while nobody opens the links of a trial.
-fn stopped_before_links(home: &Home, mechanism: &str) -> Played {
-    let mut far = Far::start(home);
-    let id = format!("roundtrip/{mechanism}?payload=64&boundary=host&place=free&wait=block");
-    let ask = format!(
-        r#"{{"ask":"trial","run":"x","case":"{id}","deadline_ms":30000,"ticks_per_second":1e9}}"#
-    );
-    let mut status = None;
-    proved(&far.address.clone(), |stream| {
-        writeln!(stream, "{ask}").expect("to write");
-        let lines = BufReader::new(stream.try_clone().expect("a copy"));
-        let answer = next_line("an answer", lines);
-        assert!(answer.contains("expecting"), "{answer}");
-        status = Some(terminated(&mut far.child));
-    });
-    Ok(nothing_said(status.expect("it has ended")))
-}
-
-fn nothing_said(status: ExitStatus) -> Output {
-    Output { status, stdout: Vec::new(), stderr: Vec::new() }
-}
-
-/// Says something to a port and leaves.
-fn shout(address: &str, bytes: &[u8]) {
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a time-out");
-    let _ = stream.write_all(bytes);
-    let _ = stream.read(&mut [0; 256]);
-}
-
-/// A connection, and its lines.
-fn connected(address: &str) -> (TcpStream, Lines<BufReader<TcpStream>>) {
-    let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
-    let lines = BufReader::new(stream.try_clone().expect("a copy")).lines();
-    (stream, lines)
-}
-
-/// Proves that the key is known, does something, and says what the proof was.
-fn proved(address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
-    proved_after(Duration::ZERO, address, then)
-}
-
-fn proved_after(pause: Duration, address: &str, then: impl FnOnce(&mut TcpStream)) -> String {
-    let (mut stream, mut lines) = connected(address);
-    let greeting = lines.next().expect("a greeting").expect("it comes in time");
-    let far = greeting.rsplit(' ').next().expect("a nonce");
-    let near = "ab".repeat(32);
-    std::thread::sleep(pause);
-    let said = format!("control {near} {}\n", proof(["near", far, &near]));
-    stream.write_all(said.as_bytes()).expect("to write");
-    let answer = lines.next().expect("an answer").expect("it comes in time");
-    assert!(answer.starts_with("welcome "), "{answer}");
-    then(&mut stream);
-    said
-}
-
-/// What only one who knows the key can say.
-fn proof(words: [&str; 3]) -> String {
-    use hmac::{Hmac, KeyInit, Mac};
-    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(SHARED).expect("any length");
-    for word in words {
-        mac.update(&(word.len() as u64).to_le_bytes());
-        mac.update(word.as_bytes());
-    }
-    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    let run = hopcost_file::open(&home.path().join(FIRST), &copy);
+    run.map_or(0, |run| run.trials.iter().filter(|trial| trial.error.is_none()).count())
 }
 
 /// A process that sleeps.
@@ -575,8 +244,10 @@ impl Namespaces {
         let veth =
             ["link", "add", "near", "netns", &of("near"), "type", "veth", "peer", "name", "far"];
         assert!(ip(&[&veth[..], &["netns", &of("far")]].concat()));
-        for (end, address) in [("near", "10.202.0.1/30"), ("far", "10.202.0.2/30")] {
-            assert!(ip(&["-n", &of(end), "addr", "add", address, "dev", end]));
+        for (end, number) in [("near", 1), ("far", 2)] {
+            let (v4, v6) = (format!("10.202.0.{number}/30"), format!("fe80::{number}/64"));
+            assert!(ip(&["-n", &of(end), "addr", "add", &v4, "dev", end]));
+            assert!(ip(&["-n", &of(end), "addr", "add", &v6, "dev", end, "nodad"]));
             assert!(ip(&["-n", &of(end), "link", "set", end, "up"]));
             assert!(ip(&["-n", &of(end), "link", "set", "lo", "up"]));
         }
@@ -595,11 +266,9 @@ impl Namespaces {
         command
     }
 
-    /// Has a far end listen in its namespace.
-    pub fn far(&self, home: &Home) -> Far {
-        key(home, "KEY", SHARED, 0o600);
-        let serve = home.hopcost(&["serve", "--bind", "10.202.0.2:0", "--key", "KEY"]);
-        Far::of(self.within("far", &serve))
+    /// The command that starts a far host's worker in its namespace.
+    pub fn far(&self, home: &Home) -> String {
+        format!("ip netns exec {}-far {}", self.0, worker(home))
     }
 
     fn cut(&self) {
@@ -623,14 +292,10 @@ fn ip(arguments: &[&str]) -> bool {
 /// A run over a veth pair that is switched off.
 fn partitioned(home: &Home) -> Played {
     let two = Namespaces::make()?;
-    let far = two.far(home);
-    let fixed = ["run", "--peer", &far.address, "--key", "KEY", TCP, "--out", FIRST];
-    let run = home.hopcost(&[&fixed[..], &["--rounds", "400"]].concat());
-    let mut run = two.within("near", &run);
-    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let command = two.far(home);
+    let fixed = ["run", "--peer", &command, TCP, "--out", FIRST, "--rounds", "400"];
+    let run = start(two.within("near", &home.hopcost(&fixed)));
     measured_a_few(home);
     two.cut();
-    let output = run.finish();
-    assert!(alive(far.child.id()), "the far end is gone");
-    Ok(output)
+    Ok(run.finish())
 }

@@ -113,6 +113,25 @@ fn faults_are_survived() {
     assert!(failed.is_empty(), "not survived: {failed:#?}");
 }
 
+/// In the background of a script, by nohup(1), by a scheduler, by a service.
+#[test]
+fn faults_are_survived_however_the_tests_are_started() {
+    let _alone = alone();
+    for how in [
+        "trap '' INT HUP QUIT; exec \"$@\"",
+        "exec \"$@\" <&-",
+        "exec setsid -w \"$@\"",
+        "\"$@\" & wait $!",
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", how, "sh"]).arg(std::env::current_exe().expect("this binary"));
+        command.args(["--exact", "faults::faults_are_survived", "--nocapture"]);
+        let output = command.env("HOPCOST_FAULT", "whose far host does not answer").finish();
+        let said = said(&output);
+        assert!(said.contains("1 of 1 faults survived"), "{how}: {}", briefly(&said));
+    }
+}
+
 /// Plays a fault and looks at what is so after it; panics where it is not survived.
 fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
     let before = names(home);

@@ -4,6 +4,7 @@
 use crate::case::Role;
 use crate::describe::Description;
 use crate::document;
+use crate::host::Host;
 
 /// Spoken version; a worker that answers another one is refused.
 pub const VERSION: u32 = 3;
@@ -154,8 +155,42 @@ document! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             cap_ns: Option<u64>,
         },
+        /// Be the far host of a run. Each trial from here on is played by a fresh worker there, and
+        /// `stop` ends that worker alone.
+        Host {
+            /// The CPU of the far end; the far host chooses if absent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cpu: Option<u32>,
+            /// Where the near end connects, if that is not for the far host to say.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            address: Option<String>,
+            /// Which network namespace of which kernel the near end is in: in the same one, the
+            /// links are those of loopback.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            network: Option<String>,
+        },
         /// Leave.
         Stop,
+    }
+}
+
+document! {
+    /// A far host, as the hopcost there sees it.
+    pub struct FarHost {
+        /// Source revision of its hopcost.
+        pub commit: String,
+        /// A checksum of its binary.
+        pub checksum: Option<String>,
+        /// CPUs that its ends may use.
+        pub cpus: Vec<u32>,
+        /// The CPU of its end.
+        pub cpu: u32,
+        /// The clock of that CPU.
+        pub clock: ClockReading,
+        /// Where the near end reaches it.
+        pub address: String,
+        /// What was read of it.
+        pub host: Host,
     }
 }
 
@@ -269,7 +304,7 @@ document! {
             /// What became of each seat, in the order asked.
             seats: Vec<Attached>,
         },
-        /// To `meet`.
+        /// To `meet`; a far host answers `attached` again, by the worker that plays the ends.
         Met,
         /// To `clock`. A worker of another runtime says what its stamps cost.
         Clock(ClockReading),
@@ -293,6 +328,8 @@ document! {
             /// What each seat saw, in the order of attaching.
             ends: Vec<EndCounters>,
         },
+        /// To `host`.
+        Host(Box<FarHost>),
         /// To `stop`.
         Stopped,
         /// Instead of any other reply: the trial is over.

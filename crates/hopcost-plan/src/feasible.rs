@@ -152,9 +152,7 @@ impl Feasible {
         }
         if !self.cpus.pairs.contains_key(&Placement::Pinned) {
             return Some(
-                "boundary=host needs another host: `hopcost serve` there, --peer ADDR:PORT and --key \
-                 FILE here"
-                    .to_owned(),
+                "boundary=host needs another host: --peer 'ssh HOST hopcost worker'".to_owned(),
             );
         }
         if case.workload.is_stamped_by(Role::Callee) {

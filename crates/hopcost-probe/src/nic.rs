@@ -9,23 +9,23 @@ use std::os::fd::AsRawFd;
 
 use crate::sys;
 
-/// The interface that has this address, if one has.
-pub fn with_address(wanted: IpAddr) -> io::Result<Option<String>> {
+/// The addresses of this host's interfaces, each with the interface's name.
+pub fn addresses() -> io::Result<Vec<(String, IpAddr)>> {
     let mut first = std::ptr::null_mut();
     // SAFETY: the list is valid until it is freed below, and nothing of it is kept.
     unsafe {
         sys::check(libc::getifaddrs(&mut first))?;
-        let mut found = None;
+        let mut all = Vec::new();
         let mut at: *const libc::ifaddrs = first;
-        while !at.is_null() && found.is_none() {
+        while !at.is_null() {
             let one = &*at;
-            if address_of(one.ifa_addr) == Some(wanted) {
-                found = Some(CStr::from_ptr(one.ifa_name).to_string_lossy().into_owned());
+            if let Some(address) = address_of(one.ifa_addr) {
+                all.push((CStr::from_ptr(one.ifa_name).to_string_lossy().into_owned(), address));
             }
             at = one.ifa_next;
         }
         libc::freeifaddrs(first);
-        Ok(found)
+        Ok(all)
     }
 }
 
@@ -127,10 +127,8 @@ mod tests {
 
     #[test]
     fn loopback_is_found_by_its_address_and_tells_what_it_leaves_to_hardware() {
-        let found = with_address(Ipv4Addr::LOCALHOST.into()).unwrap();
-        assert_eq!(found.as_deref(), Some("lo"));
-        let nobodys = IpAddr::from(Ipv4Addr::new(192, 0, 2, 1));
-        assert_eq!(with_address(nobodys).unwrap(), None);
+        let lo = ("lo".to_owned(), IpAddr::from(Ipv4Addr::LOCALHOST));
+        assert!(addresses().unwrap().contains(&lo));
         let offloads = offloads("lo").unwrap();
         assert!(offloads.contains("tso on") && offloads.contains("gro "), "{offloads}");
         assert!(driver("no-such-interface").is_err());

@@ -97,6 +97,12 @@ pub fn tie_to_parent(command: &mut Command) {
     unsafe { command.pre_exec(move || sys::die_with_parent(parent)) };
 }
 
+/// Has a program lead a session of its own, which has no terminal that it could ask on.
+pub fn lead_session(command: &mut Command) {
+    // SAFETY: between fork and exec the closure makes one system call.
+    unsafe { command.pre_exec(sys::leave_session) };
+}
+
 /// Whether this process has children, dead or alive.
 fn has_children() -> bool {
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;

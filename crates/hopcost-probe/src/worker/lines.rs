@@ -17,7 +17,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// The next line without its end, or `None` at the end of input.
-    pub fn next(&mut self) -> io::Result<Option<String>> {
+    pub fn next_line(&mut self) -> io::Result<Option<String>> {
         loop {
             if let Some(end) = self.buffer.iter().position(|&b| b == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();

@@ -7,12 +7,12 @@ mod counters;
 mod describe;
 pub mod events;
 mod idle;
-pub(crate) mod lines;
+pub mod lines;
 mod seat;
 mod touch;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Stdin, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,8 +38,9 @@ const SAMPLES_MAX: u64 = 1 << 26;
 /// Ends that a worker may play at most.
 const SEATS_MAX: usize = 256;
 
-/// Runs the worker until its input ends or it is told to stop.
-pub fn main() -> ExitCode {
+/// Runs the worker until its input ends or it is told to stop; `far` goes on in its place where the
+/// worker is to be the far host of a run.
+pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> ExitCode) -> ExitCode {
     sys::set_name("hopcost-worker");
     std::panic::set_hook(Box::new(|panic| {
         lines::give_up(&format!("the worker panicked: {panic}"))
@@ -48,7 +49,7 @@ pub fn main() -> ExitCode {
     let mut input = Lines::new(io::stdin());
     let mut worker = Worker::default();
     loop {
-        let line = match input.next() {
+        let line = match input.next_line() {
             Ok(Some(line)) if line.is_empty() => continue,
             Ok(Some(line)) => line,
             Ok(None) => return ExitCode::SUCCESS,
@@ -58,6 +59,9 @@ pub fn main() -> ExitCode {
             Ok(command) => command,
             Err(error) => lines::give_up(&format!("not a command of the protocol: {error}")),
         };
+        if worker.trial.is_none() && matches!(command, Command::Host { .. }) {
+            return far(command, input);
+        }
         let stop = command == Command::Stop;
         match worker.obey(command) {
             Ok(reply) => {
@@ -150,6 +154,7 @@ impl Worker {
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
                 trial.run(PhaseSpec { phase, count, stamp, cap_ns })
             }
+            Command::Host { .. } => Err(sys::failure("a worker of a trial is no far host")),
             Command::Stop => Ok(Reply::Stopped),
         }
     }

@@ -30,7 +30,9 @@ pub fn between(run: &Run) -> Option<String> {
         _ => String::new(),
     };
     let strangers = match run.raw.host_after.as_ref().and_then(|host| host.get(STRANGERS)) {
-        Some(n) => format!(" The far end turned away {n} connections that did not prove the key."),
+        Some(n) => format!(
+            " The far end turned away {n} connections or datagrams without the token of a trial."
+        ),
         None => String::new(),
     };
     let one = match host.is_its_peer() {
@@ -73,13 +75,13 @@ mod tests {
         let alike = [
             ("kernel.release", "6.1"),
             ("peer.kernel.release", "6.1"),
-            ("peer.address", "10.0.0.2:7007"),
+            ("peer.address", "10.0.0.2"),
             ("net.path", "veth"),
             ("net.mtu", "1500"),
             ("peer.net.path", "bridge"),
         ];
         let said = remarks(&alike);
-        assert!(said.contains("(10.0.0.2:7007) begins as veth (MTU 1500)"), "{said}");
+        assert!(said.contains("(10.0.0.2) begins as veth (MTU 1500)"), "{said}");
         assert!(said.contains("ends as bridge") && !said.contains("differ"), "{said}");
         let other =
             [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();

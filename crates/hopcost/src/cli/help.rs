@@ -24,7 +24,7 @@ pub fn budget(command: &str) -> Option<&'static str> {
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds until budget measure operations seed runs"),
     ("Output", "format details sentence percentiles output html plots perfetto out group dry_run"),
-    ("Two hosts and fleets", "peer key agent lease"),
+    ("Two hosts and fleets", "peer peer_address agent lease"),
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.

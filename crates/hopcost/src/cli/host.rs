@@ -35,14 +35,6 @@ pub fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
     sys::allowed_cpus().context("asking which CPUs may be used")
 }
 
-/// The CPU of an end that is alone on this host: the first of those that a pair of ends would have.
-pub fn first_cpu() -> anyhow::Result<u32> {
-    let allowed = allowed_cpus()?;
-    let pair = hopcost_machine::topology(&Root::default(), &allowed).choose_pair(&allowed);
-    let first = pair.map(|(first, ..)| first).or(allowed.first().copied());
-    first.context("this process may use no CPU at all")
-}
-
 /// Whether a wake-up latency may be asked for. Opening the file and closing it
 /// again asks for nothing (Documentation/power/pm_qos_interface.rst).
 fn dma_latency() -> Result<(), String> {

@@ -27,7 +27,6 @@ mod progress;
 mod reference;
 mod report;
 mod run;
-mod serve;
 mod session;
 mod show;
 mod shown;
@@ -80,8 +79,6 @@ enum Command {
     Judge(Box<judge::Args>),
     /// Check this machine for sources of noise and say what to fix first
     Doctor(doctor::Args),
-    /// Listen for a run started on another host (`hopcost run --peer`)
-    Serve(Box<serve::Args>),
     /// The same as `doctor --self-test`
     #[command(hide = true)]
     Selftest,
@@ -175,7 +172,6 @@ pub fn main() -> ExitCode {
         Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Selftest) => judge::self_test(),
         Some(Command::Doctor(args)) => doctor::run(&args),
-        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Facts) => facts::run(),
         Some(Command::Completions(args)) => completions::run(&args, command()),
         Some(Command::Man) => completions::man(command()),

@@ -1,13 +1,13 @@
 //! The options by which a run has a far host, and an agent on whose behalf it runs.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case};
 use hopcost_model::host::Host;
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol;
 use hopcost_model::units;
 use hopcost_probe::mechanism;
 use hopcost_probe::sys;
@@ -16,19 +16,19 @@ use super::exit::{not_comparable, usage};
 use super::output;
 use crate::about;
 use crate::run::agent::Agent;
-use crate::run::peer::key::Key;
-use crate::run::peer::near::Peer;
+use crate::run::peer::near::{Peer, Wanted};
 use crate::run::setup::Setup;
 
 /// The far host.
 #[derive(clap::Args, Default)]
 pub struct PeerArgs {
-    /// Measure between this host and another, on which `hopcost serve` listens there
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Measure between this host and another: a command that starts `hopcost worker` there, such as
+    /// 'ssh b hopcost worker'. A shell (sh -c) runs it; it can ask for no password
+    #[arg(long, value_name = "COMMAND")]
     pub peer: Option<String>,
-    /// The file of the key that both hosts share; else it is in HOPCOST_KEY
-    #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
+    /// Where the other host is reached: IPv4, IPv6, fe80::1%eth0 or a name. Its worker says so else
+    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    pub peer_address: Option<String>,
 }
 
 /// The agent.
@@ -83,33 +83,34 @@ impl AgentArgs {
 }
 
 impl PeerArgs {
-    /// Greets the far host of a new run within its budget, if one is named; `cpus` are those of `--cpus`.
-    pub fn greet(
+    /// Starts the far worker of a new run within its budget, if a far host is named; `cpus` are those of
+    /// `--cpus`.
+    pub fn start(
         &self,
-        run: &str,
         cpus: &[u32],
         budget: Option<Duration>,
+        interrupt: &OwnedFd,
     ) -> anyhow::Result<Option<Peer>> {
-        let Some(address) = &self.peer else {
-            return match &self.key {
-                None => Ok(None),
-                Some(_) => {
-                    Err(usage("--key is the key of a far host: name it by --peer ADDR:PORT"))
-                }
-            };
-        };
-        self.greet_at(address, run, cpus.get(1).copied(), budget).map(Some)
+        let command = self.peer.as_ref();
+        command.map(|one| self.started(one, cpus.get(1).copied(), budget, interrupt)).transpose()
     }
 
     /// The far host of a run that is gone on with, which has to be the one that it was.
-    pub fn greet_again(&self, run: &str, plan: &Plan, then: &Host) -> anyhow::Result<Option<Peer>> {
+    pub fn start_again(
+        &self,
+        plan: &Plan,
+        then: &Host,
+        interrupt: &OwnedFd,
+    ) -> anyhow::Result<Option<Peer>> {
         if !hosts_cases(plan) {
             return Ok(None);
         }
-        let known = self.peer.as_deref().or_else(|| then.get("peer.address"));
-        let address = known.ok_or_else(|| usage("cannot resume: name the far host by --peer"))?;
+        // A file names no program that would be run.
+        let command = self.peer.as_ref().ok_or_else(|| {
+            usage("cannot resume: name the command of the far host again by --peer")
+        })?;
         let cpu = then.get("peer.cpu").and_then(|cpu| cpu.parse().ok());
-        let peer = self.greet_at(address, run, cpu, None)?;
+        let peer = self.started(command, cpu, None, interrupt)?;
         for key in ["cpu.model", "kernel.release", "virt.hypervisor"] {
             let now = peer.far.host.get(key);
             let then = then.get(&format!("peer.{key}"));
@@ -124,30 +125,22 @@ impl PeerArgs {
         Ok(Some(peer))
     }
 
-    fn greet_at(
+    fn started(
         &self,
-        text: &str,
-        run: &str,
+        command: &str,
         cpu: Option<u32>,
         budget: Option<Duration>,
+        interrupt: &OwnedFd,
     ) -> anyhow::Result<Peer> {
-        let address = address("--peer", text)?;
-        let key = Key::of(self.key.as_deref()).map_err(usage)?;
-        let peer = Peer::greet(address, key, run, cpu, budget)
-            .map_err(|error| usage(format!("--peer {address}: {error}")))?;
-        let far = &peer.far;
-        if far.protocol != protocol::VERSION {
-            return Err(not_comparable(format!(
-                "the far end speaks version {} of the worker protocol, this is version {}: use the same \
-                 hopcost on both",
-                far.protocol,
-                protocol::VERSION
-            )));
-        }
+        let address = self.peer_address.as_deref().map(address).transpose()?;
+        let wanted = Wanted { command: command.to_owned(), address, cpu };
+        let peer = Peer::start(wanted, budget, interrupt)
+            .map_err(|error| usage(format!("--peer `{command}`: {error}")))?;
+        let (version, far) = (&peer.description.version, &peer.far);
         if far.checksum != about::build().checksum {
             output::say(&format!(
                 "hopcost: the far end is another build of hopcost ({}, commit {}; this is {}, commit {})",
-                far.version.escape_debug(),
+                version.escape_debug(),
                 far.commit.escape_debug(),
                 env!("CARGO_PKG_VERSION"),
                 env!("HOPCOST_COMMIT"),
@@ -157,12 +150,12 @@ impl PeerArgs {
     }
 }
 
-/// An address with a port, as an option gives it.
-pub fn address(option: &str, text: &str) -> anyhow::Result<SocketAddr> {
-    let mut found = text
+/// An address without a port, or the first of those that a name has; of a link-local one, the zone stays.
+fn address(text: &str) -> anyhow::Result<SocketAddr> {
+    let mut found = (text, 0)
         .to_socket_addrs()
-        .map_err(|error| usage(format!("{option}: want ADDR:PORT, not `{text}` ({error})")))?;
-    found.next().ok_or_else(|| usage(format!("{option}: `{text}` has no address")))
+        .map_err(|error| usage(format!("--peer-address: `{text}` is no address ({error})")))?;
+    found.next().ok_or_else(|| usage(format!("--peer-address: `{text}` has no address")))
 }
 
 /// Whether a plan has cases between two hosts.
@@ -176,15 +169,15 @@ pub fn settle(plan: &mut Plan, peer: &Peer) -> anyhow::Result<()> {
     for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
         let Some(case) = planned.known().filter(|case| between(case)) else { continue };
         let name = case.mechanism_name();
-        let there = peer.far.mechanisms.iter().find(|(known, ..)| known == name);
+        let there = peer.description.mechanisms.iter().find(|known| known.name == name);
         let here = mechanism::find(name);
         let here = here.map(|row| row.mechanism().revision);
         planned.skip = match there {
             None => Some(format!("the far end has no mechanism {name}")),
-            Some((.., Some(why))) => {
+            Some(Mechanism { unavailable: Some(why), .. }) => {
                 Some(format!("{name} is not available at the far end: {}", why.escape_debug()))
             }
-            Some((_, revision, None)) if Some(*revision) != here => {
+            Some(Mechanism { revision, .. }) if Some(*revision) != here => {
                 return Err(not_comparable(format!(
                     "{name} is of revision {} here and {revision} at the far end: use the same hopcost on \
                      both",

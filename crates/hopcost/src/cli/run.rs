@@ -1,5 +1,6 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
+use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -207,9 +208,9 @@ pub(super) fn interrupted(
     let word = |path: &Path| shell_word(&path.display().to_string());
     let workers: String = workers.iter().map(|one| format!(" --worker {}", word(one))).collect();
     output::say(&format!(
-        "hopcost: interrupted; {kept} finished trials are kept in {path}; {command} {path}{workers}{key}",
+        "hopcost: interrupted; {kept} finished trials are kept in {path}; {command} {path}{workers}{peer}",
         path = word(&path),
-        key = if session.has_far_host() { " --key FILE" } else { "" }
+        peer = session.peer_options()
     ));
     Ok(exit::INTERRUPTED)
 }
@@ -221,7 +222,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let runtimes = args.measured.runtimes();
     let budget = duration("--budget", budget)?.map(Duration::from_nanos);
     if args.dry_run {
-        let peer = args.peer.greet("dry-run", cpus, budget)?;
+        let peer = args.peer.start(cpus, budget, &interrupt::catch()?)?;
         let plan = plan(args, &runtimes, peer.as_ref())?;
         return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
     }
@@ -235,7 +236,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             let about = about::run(argv.collect(), args.group.clone());
             let setup = Setup::new(&about.id, program(args)?, runtimes).map_err(usage)?;
             let (mut setup, lease) = args.agent.begin(setup)?;
-            setup.peer = args.peer.greet(&about.id, cpus, budget)?;
+            setup.peer = args.peer.start(cpus, budget, &setup.interrupt)?;
             let plan = plan(args, &setup.runtimes, setup.peer.as_ref())?;
             (RunSession::begin(setup, &about, plan, out.as_deref())?, lease)
         }
@@ -254,7 +255,8 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         let path = shell_word(&path.display().to_string());
         output::say(&format!(
             "hopcost: the far host does not answer any more; {kept} finished trials are kept in {path}; \
-             {RESUME} {path} --key FILE"
+             {RESUME} {path}{}",
+            session.peer_options()
         ));
         return Ok(exit::ERROR);
     }

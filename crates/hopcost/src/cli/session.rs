@@ -81,7 +81,7 @@ impl RunSession {
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
         let (mut setup, lease) = agent.begin(setup)?;
-        setup.peer = peer.greet_again(&raw.about.id, &raw.plan, &raw.host_before)?;
+        setup.peer = peer.start_again(&raw.plan, &raw.host_before, &setup.interrupt)?;
         let peer_cpu = setup.peer.as_ref().map(|peer| peer.far.cpu);
         let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
         hopcost_plan::check_resumed(&raw.plan, &setup.runtimes.catalog(), &machine)
@@ -95,9 +95,9 @@ impl RunSession {
         Ok((Self { session, file, path, machine }, lease))
     }
 
-    /// Whether an end of it is on another host.
-    pub fn has_far_host(&self) -> bool {
-        self.session.setup.peer.is_some()
+    /// The options that name its far host again, where it has one.
+    pub fn peer_options(&self) -> String {
+        self.session.setup.peer.as_ref().map_or(String::new(), Peer::options)
     }
 
     /// Where the run is stored.

@@ -11,6 +11,7 @@ use hopcost_plan::TRACED_MAX;
 use super::exit::{self, usage};
 use super::peer::{AgentArgs, PeerArgs};
 use super::{host, output};
+use crate::run::peer::first_cpu;
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
@@ -61,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let case: Case = args.case.parse().map_err(usage)?;
     let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
     let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
-    setup.peer = args.peer.greet(&format!("trial-{}", std::process::id()), &[], None)?;
+    setup.peer = args.peer.start(&[], None, &setup.interrupt)?;
     let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);
@@ -110,7 +111,7 @@ fn cpus(
     cpu: Option<u32>,
 ) -> anyhow::Result<(Option<u32>, Option<u32>)> {
     if let (Some(Placement::Pinned), Some(peer)) = (case.placement, peer) {
-        let here = cpu.map_or_else(host::first_cpu, Ok)?;
+        let here = cpu.map_or_else(first_cpu, Ok)?;
         return Ok((Some(here), Some(peer.far.cpu)));
     }
     let machine = host::machine(&[])?;

@@ -1,6 +1,5 @@
 //! `hopcost worker`: the Rust worker, the launcher of all others, and their test.
 
-use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -11,7 +10,7 @@ use hopcost_probe::sys;
 
 use super::exit::usage;
 use super::output;
-use crate::run::peer::relay;
+use crate::run::peer::far;
 use crate::run::runtimes::{Ready, Runtimes};
 use crate::run::{agent, install};
 
@@ -41,13 +40,6 @@ enum What {
     /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
-    /// Carry the protocol to and from a worker on another host
-    #[command(hide = true)]
-    Relay {
-        /// The inherited connection
-        #[arg(long)]
-        fd: i32,
-    },
     /// See to it that an agent is gone on with
     #[command(hide = true)]
     Guard {
@@ -105,16 +97,10 @@ pub struct Launch {
 /// Speaks the protocol on stdin and stdout, or does what is asked.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
-        None => Ok(hopcost_probe::worker::main()),
+        None => Ok(hopcost_probe::worker::main(far::serve)),
         Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
         Some(What::List(args)) => list(args).map(ExitCode::from),
         Some(What::Install(args)) => install(&args).map(ExitCode::from),
-        Some(What::Relay { fd }) => {
-            let fd =
-                sys::adopt(&[fd])?.pop().ok_or_else(|| usage("no connection was inherited"))?;
-            relay::run(TcpStream::from(fd))?;
-            Ok(ExitCode::SUCCESS)
-        }
         Some(What::Guard { agent, of, lease_ms }) => {
             agent::guard(agent, of, lease_ms.map(Duration::from_millis))?;
             Ok(ExitCode::SUCCESS)

@@ -33,9 +33,8 @@ const OWNER: &str = "owner";
 const SYSV: &str = "sysv-msg.";
 /// What stands for the run in the name of a directory that is none's: nothing is measured there.
 const COPY: &str = "copy";
-/// What stands for it in that of a far end (`hopcost serve`), which mostly waits, and while it does not, its run
-/// knows of it.
-pub const SERVE: &str = "serve";
+/// What stands for it in that of a far host, which mostly waits, and while it does not, its run knows of it.
+pub const FAR: &str = "far";
 /// Tries to make a directory that another start took away or was faster to make.
 const ATTEMPTS: u32 = 20;
 /// The longest path up to the prefix that leaves room for a run's name after it and for a
@@ -96,7 +95,7 @@ impl Scratch {
         let is_other = |name: &OsString| {
             let shown = name.to_string_lossy();
             let run = shown.strip_prefix(&prefix());
-            let is_none = |run: &str| run.starts_with(COPY) || run.starts_with(SERVE);
+            let is_none = |run: &str| run.starts_with(COPY) || run.starts_with(FAR);
             run.is_some_and(|run| !is_none(run)) && Some(&**name) != self.path.file_name()
         };
         let in_use = |name: &OsString| {

@@ -21,12 +21,12 @@ pub struct Setup {
     pub scratch: Scratch,
     /// Readable once the user has interrupted.
     pub interrupt: OwnedFd,
+    /// The far host, where there is one; its worker ends before what is left of all workers does.
+    pub peer: Option<Peer>,
     /// What workers leave behind.
     pub orphans: Orphans,
     /// The process that is stopped while a trial runs, if one is.
     pub agent: Option<Agent>,
-    /// The far host, where there is one.
-    pub peer: Option<Peer>,
 }
 
 impl Setup {

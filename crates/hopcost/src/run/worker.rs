@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
-use hopcost_probe::orphans::tie_to_parent;
+use hopcost_probe::orphans::{lead_session, tie_to_parent};
 use hopcost_probe::sys::{self, Inherited};
 use serde_json::Value;
 
@@ -80,6 +80,11 @@ const NUMBER_MAX: f64 = (1u64 << 62) as f64;
 /// Characters of a worker's reason that are kept.
 const REASON_MAX: usize = 400;
 
+/// Lines that a shell on the way to a far worker may print before that worker's first reply.
+const BANNER_LINES_MAX: usize = 64;
+/// How long a far worker may take to end at the end of its input, before its command is killed.
+const FAREWELL: Duration = Duration::from_millis(300);
+
 /// Where a conversation with workers is written down.
 pub type Transcript = Rc<RefCell<String>>;
 
@@ -90,6 +95,10 @@ pub struct Worker {
     received: Vec<u8>,
     /// Whether it had said something that nobody had asked for when it was asked.
     said_unasked: bool,
+    /// Lines that may still come before its first reply.
+    banner_lines: usize,
+    /// How long it may take to end by itself.
+    farewell: Duration,
     diagnostics: File,
     transcript: Option<(&'static str, Transcript)>,
     status: Option<ExitStatus>,
@@ -147,28 +156,46 @@ impl Worker {
     /// (which are closed here) and nothing else, and dies with this process. Layout is part of a trial's
     /// chance: the environment is padded by `padding` bytes.
     pub fn spawn(program: &Program, inherited: Vec<OwnedFd>, padding: usize) -> io::Result<Self> {
-        let (stream, theirs) = UnixStream::pair()?;
-        stream.set_nonblocking(true)?;
-        let diagnostics = File::from(sys::memfd("hopcost-stderr", 0)?);
         for fd in &inherited {
             sys::set_inherited(fd, Inherited::Yes)?;
         }
         let mut command = Process::new(&program.path);
+        command.args(&program.arguments).process_group(0);
+        command.env("HOPCOST_PADDING", "x".repeat(padding));
+        Self::start(command)
+    }
+
+    /// Starts the worker of a far host by a command for the shell, in a session of its own: ssh has
+    /// no terminal there on which it could ask for a password.
+    pub fn of_far_host(line: &str) -> io::Result<Self> {
+        let mut command = Process::new("/bin/sh");
+        command.args(["-c", line]).env("SSH_ASKPASS_REQUIRE", "never");
+        lead_session(&mut command);
+        let mut worker = Self::start(command)?;
+        (worker.banner_lines, worker.farewell) = (BANNER_LINES_MAX, FAREWELL);
+        Ok(worker)
+    }
+
+    fn start(mut command: Process) -> io::Result<Self> {
+        let (stream, theirs) = UnixStream::pair()?;
+        stream.set_nonblocking(true)?;
+        let diagnostics = File::from(sys::memfd("hopcost-stderr", 0)?);
         tie_to_parent(&mut command);
         let child = command
-            .args(&program.arguments)
-            .env("HOPCOST_PADDING", "x".repeat(padding))
             .stdin(Stdio::from(OwnedFd::from(theirs.try_clone()?)))
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .stderr(Stdio::from(diagnostics.try_clone()?))
-            .process_group(0)
             .spawn()
-            .map_err(|e| sys::context(e, &format!("starting {}", program.path.display())))?;
+            .map_err(|e| {
+                sys::context(e, &format!("starting {}", command.get_program().display()))
+            })?;
         Ok(Self {
             child,
             stream,
             received: Vec::new(),
             said_unasked: false,
+            banner_lines: 0,
+            farewell: Duration::ZERO,
             diagnostics,
             transcript: None,
             status: None,
@@ -224,7 +251,7 @@ impl Worker {
     /// not come.
     pub fn send(&mut self, command: &Command) {
         let _ = self.receive();
-        self.said_unasked = !self.received.is_empty();
+        self.said_unasked = self.banner_lines == 0 && !self.received.is_empty();
         if let Ok(line) = serde_json::to_string(command) {
             self.note('\u{2192}', line.as_bytes());
             self.send_line(&line);
@@ -279,7 +306,14 @@ impl Worker {
                     None => ReplyError::Said(reason),
                 })
             }
-            Ok(reply) => Ok(Some(reply)),
+            Ok(reply) => {
+                self.banner_lines = 0;
+                Ok(Some(reply))
+            }
+            Err(_) if self.banner_lines > 0 => {
+                self.banner_lines -= 1;
+                self.take_reply()
+            }
             Err(error) => {
                 let line = String::from_utf8_lossy(&line);
                 let shown: String = line.trim_end().chars().take(80).collect();
@@ -322,6 +356,10 @@ impl Worker {
     /// Kills its process group and takes its exit status, which one in the middle of a slow
     /// system call still owes.
     pub fn end(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() && !self.farewell.is_zero() {
+            self.close_input();
+            self.wait(self.farewell);
+        }
         if self.status.is_none() {
             sys::kill_group(self.child.id());
             self.wait(KILLED_WITHIN);
@@ -367,6 +405,14 @@ impl Worker {
                 (None, None) => "ended".to_owned(),
             },
         };
+        match self.last_line() {
+            Some(line) => format!("{how} (it said: {line})"),
+            None => how,
+        }
+    }
+
+    /// The last line that it wrote to standard error.
+    pub fn last_line(&mut self) -> Option<String> {
         let mut tail = String::new();
         let _ = self.diagnostics.seek(SeekFrom::End(0)).and_then(|end| {
             self.diagnostics.seek(SeekFrom::Start(end.saturating_sub(2048)))?;
@@ -375,13 +421,9 @@ impl Worker {
             tail = String::from_utf8_lossy(&bytes).into_owned();
             Ok(())
         });
-        match tail.lines().rev().find(|line| !line.trim().is_empty()) {
-            Some(line) => {
-                let line: String = line.trim().chars().take(160).collect();
-                format!("{how} (it said: {})", line.escape_debug())
-            }
-            None => how,
-        }
+        let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        let line: String = last.chars().take(160).collect();
+        Some(line.escape_debug().to_string())
     }
 }
 

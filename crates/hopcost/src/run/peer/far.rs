@@ -1,177 +1,168 @@
-//! The far end: `hopcost serve`. One run at a time; a trial at a time; everything is asked for by the near
-//! end, and nothing is kept.
+//! The far end: `hopcost worker` that the first command makes the far host of a run. It keeps nothing but
+//! how many strangers came to its links.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::io::{self, Stdin};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use hopcost_machine::Root;
+use hopcost_model::case::{Case, Role};
 use hopcost_model::host::Reading;
-use hopcost_model::protocol::{self, ClockReading};
+use hopcost_model::protocol::{
+    Attached, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reply,
+};
 use hopcost_model::raw::{Yardstick, YardstickClass};
-use hopcost_model::text::count;
-use hopcost_probe::{interrupt, sys};
+use hopcost_probe::worker::lines::{self, Lines};
+use hopcost_probe::{nic, sys};
 
-use super::far_trial::{self, Here};
-use super::key::Key;
-use super::lobby::{self, Asked, Lobby};
-use super::net;
-use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
+use super::link::{self, Listening};
+use super::{first_cpu, net};
 use crate::about;
 use crate::run::clocks;
+use crate::run::runtimes::Runtimes;
+use crate::run::scratch;
 use crate::run::setup::Setup;
+use crate::run::worker::{Program, ReplyError, Worker};
 use crate::run::yardstick;
 
 /// What tells how fast this host is: see [`Far::level`].
 const LEVEL_CASE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+/// How long a trial's worker may take to leave.
+const LEAVING: Duration = Duration::from_millis(100);
+/// An address of nobody (RFC 5737): the route to it is that to everybody.
+const OUTWARDS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
-/// How often an idle far end looks whether it is to end.
-const IDLE: Duration = Duration::from_millis(200);
-
-/// When it ends by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// When it is interrupted.
-    Interrupted,
-    /// Also when a run is over.
-    RunOver,
+/// Answers until the input ends or something fails.
+pub fn serve(first: Command, mut input: Lines<Stdin>) -> ExitCode {
+    for line in scratch::sweep() {
+        eprintln!("hopcost: {line}");
+    }
+    let mut far = match Far::open() {
+        Ok(far) => far,
+        Err(error) => lines::give_up(&error.to_string()),
+    };
+    let mut command = Ok(first);
+    loop {
+        let reply = command.and_then(|command| far.obey(command));
+        let reply = reply.unwrap_or_else(|error| failed(error.to_string()));
+        let is_last = matches!(reply, Reply::Failed { .. });
+        if lines::reply(&reply).is_err() || is_last {
+            return ExitCode::FAILURE;
+        }
+        command = match input.next_line() {
+            Ok(Some(line)) => serde_json::from_str(&line)
+                .map_err(|error| sys::failure(format!("not a command of the protocol: {error}"))),
+            Ok(None) => return ExitCode::SUCCESS,
+            Err(error) => Err(error),
+        };
+    }
 }
 
-/// How much is served.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Trials at most.
-    pub trials: u64,
-    /// How long a trial may take at most.
-    pub trial: Duration,
-    /// When it ends by itself.
-    pub until: Until,
+fn failed(reason: String) -> Reply {
+    Reply::Failed { reason, cause: None }
 }
 
-/// How it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Served {
-    /// It was interrupted, or its time was over.
-    Interrupted,
-    /// A run was over.
-    Complete,
+/// The far host of a run.
+struct Far {
+    setup: Setup,
+    /// Standard input, readable where the near end hangs up in the middle of something.
+    hung_up: OwnedFd,
+    /// Of the CPU of its end.
+    clock: Option<ClockReading>,
+    /// Where the near end reaches it, and where it listens.
+    address: IpAddr,
+    listens_at: IpAddr,
+    /// A trial whose links are to come.
+    offered: Option<(Listening, Command)>,
+    /// The worker of a trial, and when that is to be over.
+    trial: Option<(Worker, Instant)>,
+    strangers: u64,
 }
 
-/// The far end.
-pub struct Far<'a> {
-    setup: &'a Setup,
-    lobby: Arc<Lobby>,
-    asked: Receiver<Asked>,
-    limits: Limits,
-    trials: u64,
-    /// Of these, those of the runs before.
-    trials_before: u64,
-    /// Of this binary.
-    checksum: Option<String>,
-    /// Calibrated once a CPU.
-    clocks: BTreeMap<u32, ClockReading>,
-    /// The CPU of its end.
-    cpu: u32,
-}
-
-impl<'a> Far<'a> {
-    /// Accepts from now on.
-    pub fn open(
-        setup: &'a Setup,
-        listener: TcpListener,
-        key: Key,
-        limits: Limits,
-        cpu: u32,
-    ) -> io::Result<Self> {
-        let (lobby, asked) = Lobby::open(listener, key)?;
-        let (checksum, clocks) = (about::build().checksum, BTreeMap::new());
-        let (trials, trials_before) = (0, 0);
-        Ok(Self { setup, lobby, asked, limits, trials, trials_before, checksum, clocks, cpu })
+impl Far {
+    fn open() -> io::Result<Self> {
+        let runtimes = Runtimes::new(Vec::new());
+        Ok(Self {
+            setup: Setup::new(scratch::FAR, Program::own()?, runtimes)?,
+            hung_up: io::stdin().as_fd().try_clone_to_owned()?,
+            clock: None,
+            address: Ipv4Addr::LOCALHOST.into(),
+            listens_at: Ipv4Addr::LOCALHOST.into(),
+            offered: None,
+            trial: None,
+            strangers: 0,
+        })
     }
 
-    /// Answers until it is to end; `say` is told what happens, a line each.
-    pub fn serve(&mut self, say: &dyn Fn(&str)) -> io::Result<Served> {
-        loop {
-            if interrupt::came() {
-                return Ok(Served::Interrupted);
+    fn obey(&mut self, command: Command) -> io::Result<Reply> {
+        match command {
+            Command::Host { cpu, address, network } => {
+                let address = address.map(|text| text.parse()).transpose();
+                let address = address.map_err(|_| sys::failure("the address is none"))?;
+                self.host(cpu, address, network).map(|far| Reply::Host(Box::new(far)))
             }
-            if let Some(run) = self.lobby.ended()
-                && self.is_last(&run, say)
-            {
-                return Ok(Served::Complete);
+            Command::Attach { .. } => self.offer(command),
+            Command::Meet => self.meet(),
+            Command::Run { .. } => self.ask(&command),
+            Command::Stop => {
+                if let Some((mut worker, _)) = self.trial.take() {
+                    worker.send(&Command::Stop);
+                    worker.leave(LEAVING);
+                }
+                self.setup.orphans.end(&[]);
+                Ok(Reply::Stopped)
             }
-            let Asked { ask, mut lines } = match self.asked.recv_timeout(IDLE) {
-                Ok(asked) => asked,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(sys::failure("nobody accepts connections any more"));
-                }
-            };
-            match ask {
-                Ask::Hello { run, cpu } => {
-                    say(&format!("greeted by the run {run}"));
-                    let answer = match self.hello(&lines, cpu) {
-                        Ok(far) => Answer::Hello(Box::new(far)),
-                        Err(error) => Answer::Refused { reason: error.to_string() },
-                    };
-                    let _ = wire::send(lines.stream(), &answer);
-                    if let Some(before) = self.lobby.greeted(&run, lines)
-                        && self.is_last(&before, say)
-                    {
-                        return Ok(Served::Complete);
-                    }
-                }
-                Ask::Trial(trial) if self.trials < self.limits.trials => {
-                    self.trials += 1;
-                    // Nobody else's until it is over.
-                    let _ = self.lobby.hold(&trial.run, self.limits.trial + lobby::HELD);
-                    if let Err(why) = self.trial(&mut lines, &trial) {
-                        say(&format!(
-                            "trial {} ({}): {why}",
-                            self.trials,
-                            trial.case.escape_debug()
-                        ));
-                    }
-                    // A run that goes on keeps the far end from when its trial is over.
-                    let _ = self.lobby.hold(&trial.run, lobby::HELD);
-                }
-                Ask::Trial(_) => {
-                    let reason = format!("{} trials are all that it serves", self.limits.trials);
-                    let _ = wire::send(lines.stream(), &Answer::Refused { reason });
-                }
-            }
+            _ => Err(sys::failure("a trial between hosts has no such command")),
         }
     }
 
-    /// Takes note that a run is over; whether it is the last.
-    fn is_last(&mut self, run: &str, say: &dyn Fn(&str)) -> bool {
-        let trials = self.trials - self.trials_before;
-        let strangers = count(self.lobby.turned_away() as usize, "stranger");
-        say(&format!("the run {run} is over: {trials} trials; {strangers} turned away"));
-        self.trials_before = self.trials;
-        self.lobby.count_anew();
-        // A dry run is none.
-        self.limits.until == Until::RunOver && trials > 0
-    }
-
-    fn trial(&mut self, lines: &mut Lines, ask: &TrialAsk) -> Result<(), String> {
-        let clock = self.clock(self.cpu).map_err(|error| error.to_string())?;
-        let ticks_per_second = clock.ticks_per_second;
-        let (setup, lobby, longest) = (self.setup, &*self.lobby, self.limits.trial);
-        far_trial::play(&Here { setup, lobby, ticks_per_second, longest }, lines, ask)
-    }
-
-    /// The clock of a CPU.
-    fn clock(&mut self, cpu: u32) -> io::Result<&ClockReading> {
-        if !self.clocks.contains_key(&cpu) {
-            let found = clocks::of_cpus(&[cpu].into(), self.setup).map_err(io::Error::other)?;
-            let found = found.and_then(|mut all| all.pop());
-            self.clocks.insert(cpu, found.ok_or_else(|| sys::failure("it was interrupted"))?);
+    /// Says what this host is, after a look at it.
+    fn host(
+        &mut self,
+        cpu: Option<u32>,
+        address: Option<IpAddr>,
+        near: Option<String>,
+    ) -> io::Result<FarHost> {
+        let cpus = sys::allowed_cpus()?;
+        let cpu = cpu.map_or_else(first_cpu, Ok)?;
+        if !cpus.contains(&cpu) {
+            let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            return Err(sys::failure(format!("it may not use CPU {cpu}, only {}", all.join(", "))));
         }
-        self.clocks.get(&cpu).ok_or_else(|| sys::failure("its clock is not known"))
+        self.address = address.map_or_else(|| reached_at(near), Ok)?;
+        let is_own = nic::addresses()?.iter().any(|(_, own)| *own == self.address);
+        // A link-local address is of one interface, which nothing names here.
+        let listens = is_own && !is_link_local(self.address);
+        self.listens_at = if listens { self.address } else { link::unspecified(self.address) };
+        let clock = self.clock(cpu)?;
+        let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
+        host.readings.extend(net::readings(self.address));
+        host.readings.extend(self.level(cpu, &clock));
+        if self.strangers > 0 {
+            let strangers = self.strangers.to_string();
+            host.readings.push(Reading::known("load", "load.strangers", strangers));
+        }
+        Ok(FarHost {
+            commit: env!("HOPCOST_COMMIT").to_owned(),
+            checksum: about::build().checksum,
+            cpus,
+            cpu,
+            clock,
+            address: self.address.to_string(),
+            host,
+        })
+    }
+
+    /// The clock of a CPU, calibrated once.
+    fn clock(&mut self, cpu: u32) -> io::Result<ClockReading> {
+        if let Some(known) = self.clock.as_ref().filter(|known| known.cpu == cpu) {
+            return Ok(known.clone());
+        }
+        let found = clocks::of_cpus(&[cpu].into(), &self.setup).map_err(io::Error::other)?;
+        self.clock = found.and_then(|mut all| all.pop());
+        self.clock.clone().ok_or_else(|| sys::failure("it was interrupted"))
     }
 
     /// How fast a process is woken here, as the switch yardstick tells it: for the near end to see whether
@@ -186,38 +177,105 @@ impl<'a> Far<'a> {
             gone: None,
         };
         let clocks = [clock.clone()];
-        let level_ns = yardstick::speed_ns(yardstick, self.setup, &clocks)?;
+        let level_ns = yardstick::speed_ns(yardstick, &self.setup, &clocks)?;
         Some(Reading::known("load", "load.switch", format!("{:.2} µs", level_ns / 1e3)))
     }
 
-    fn hello(&mut self, lines: &Lines, cpu: Option<u32>) -> io::Result<FarHost> {
-        let cpus = sys::allowed_cpus()?;
-        let cpu = cpu.unwrap_or(self.cpu);
-        if !cpus.contains(&cpu) {
-            let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            return Err(sys::failure(format!("it may not use CPU {cpu}, only {}", all.join(", "))));
+    /// Listens for the links of a trial.
+    fn offer(&mut self, attach: Command) -> io::Result<Reply> {
+        let Command::Attach { seats, .. } = &attach else { return Err(no_trial()) };
+        let offers = seats.iter().filter_map(|seat| seat.link.as_ref()?.offer.as_ref());
+        let first = offers.clone().next().ok_or_else(no_trial)?;
+        if offers.count() != seats.len() || seats.iter().any(|seat| seat.role != Role::Callee) {
+            return Err(sys::failure("the far end plays the callee of each flow"));
         }
-        self.cpu = cpu;
-        let clock = self.clock(cpu)?.clone();
-        let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
-        host.readings.extend(net::readings(lines.local()?.ip()));
-        host.readings.extend(self.level(cpu, &clock));
-        let description = hopcost_probe::worker::description();
-        Ok(FarHost {
-            protocol: protocol::VERSION,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: env!("HOPCOST_COMMIT").to_owned(),
-            checksum: self.checksum.clone(),
-            mechanisms: description
-                .mechanisms
-                .into_iter()
-                .map(|known| (known.name, known.revision, known.unavailable))
-                .collect(),
-            cpus,
-            cpu,
-            clock,
-            host,
-            strangers: self.lobby.turned_away(),
+        let listening = Listening::open(&first.carrier, self.listens_at)?;
+        let offers = SocketAddr::new(self.address, listening.port()?).to_string();
+        let attached = |role| Attached {
+            role,
+            tid: 0,
+            pid: None,
+            cpu: 0,
+            offers: Some(offers.clone()),
+            pin_error: None,
+            helpers: Vec::new(),
+        };
+        let seats = seats.iter().map(|seat| attached(seat.role)).collect();
+        self.offered = Some((listening, attach));
+        Ok(Reply::Attached { pid: std::process::id(), seats })
+    }
+
+    /// Takes the links and has a fresh worker attach to them.
+    fn meet(&mut self) -> io::Result<Reply> {
+        let Some((listening, mut attach)) = self.offered.take() else { return Err(no_trial()) };
+        let Command::Attach { case, seats, deadline_ms, parent, scratch, .. } = &mut attach else {
+            return Err(no_trial());
+        };
+        let until = Instant::now() + Duration::from_millis(*deadline_ms);
+        let told: Case = case.parse().map_err(|error| sys::failure(format!("case: {error}")))?;
+        let links = seats.iter().filter_map(|seat| seat.link.as_ref());
+        let offers = links.filter_map(|link| link.offer.as_ref());
+        let tokens: Vec<String> = offers.map(|offer| offer.token.clone()).collect();
+        let halves = listening.accept(&tokens, &told, &self.hung_up, &mut self.strangers)?;
+        for (seat, half) in seats.iter_mut().zip(&halves) {
+            let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
+            seat.link = Some(LinkHalf { fds, ..LinkHalf::default() });
+        }
+        let inherited = halves.into_iter().flat_map(|half| half.fds).collect();
+        *parent = Some(std::process::id());
+        *scratch = Some(self.setup.scratch.path().display().to_string());
+        self.trial = Some((Worker::spawn(&self.setup.native, inherited, 0)?, until));
+        self.ask(&attach)
+    }
+
+    /// The reply of the trial's worker, or why there is none.
+    fn ask(&mut self, command: &Command) -> io::Result<Reply> {
+        let (worker, until) = self.trial.as_mut().ok_or_else(no_trial)?;
+        worker.send(command);
+        Ok(match worker.reply(*until, &self.hung_up) {
+            Ok(reply) => reply,
+            Err(ReplyError::PartnerClosed(reason)) => {
+                Reply::Failed { reason, cause: Some(FailureCause::PartnerGone) }
+            }
+            Err(ReplyError::Closed) => {
+                worker.leave(LEAVING);
+                failed(worker.epitaph())
+            }
+            Err(error) => failed(error.to_string()),
         })
+    }
+}
+
+fn no_trial() -> io::Error {
+    sys::failure("there is no trial whose ends have attached")
+}
+
+/// Where the near end reaches this host: by loopback where it shares this network namespace, else where
+/// ssh came in, else where the default route goes out, else at the first address that there is.
+fn reached_at(near: Option<String>) -> io::Result<IpAddr> {
+    if near.is_some() && near == net::namespace() {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    let all = nic::addresses()?;
+    let is_usable = |address: &IpAddr| {
+        !address.is_loopback()
+            && !is_link_local(*address)
+            && all.iter().any(|(_, own)| own == address)
+    };
+    // CLIENT PORT SERVER PORT (ssh(1)).
+    let by_ssh = std::env::var("SSH_CONNECTION").unwrap_or_default();
+    let by_ssh = by_ssh.split(' ').nth(2).and_then(|address| address.parse().ok());
+    let outwards = net::local_address_to(SocketAddr::new(OUTWARDS, 9)).ok();
+    let likely = [by_ssh, outwards].into_iter().flatten();
+    let all = likely.chain(all.iter().map(|(_, address)| *address));
+    all.into_iter().find(is_usable).ok_or_else(|| {
+        sys::failure("it has no address but that of loopback; --peer-address may name one")
+    })
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
     }
 }

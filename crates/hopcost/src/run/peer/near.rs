@@ -1,78 +1,93 @@
-//! The near end: knows the far host, and asks it to play the callee of a trial.
+//! The near end: starts the worker of the far host, knows that host, and lends the worker to trials.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::describe::Description;
 use hopcost_model::host::Reading;
-use hopcost_model::mechanism::Loss;
-use hopcost_probe::registry::Row;
-use hopcost_probe::shape::Half;
-use hopcost_probe::transport::tcp;
-use hopcost_probe::{interrupt, sys};
+use hopcost_model::protocol::{self, Command, FarHost, Reply};
+use hopcost_model::text::shell_word;
+use hopcost_probe::sys;
 
-use super::key::Key;
 use super::net;
-use super::wire::{self, Answer, Ask, FarHost, Lines, TrialAsk};
+use crate::run::worker::{ReplyError, Worker};
 
-/// How long a far end may take to answer what it has to look at its clock for.
-const HELLO: Duration = Duration::from_secs(20);
-/// How long a far end that hung up before any proof is left alone: strangers may have crowded it.
-const CROWDED: Duration = Duration::from_millis(20);
-/// Between two datagrams that show the token, and how many are sent.
-const TOKEN_EACH: Duration = Duration::from_millis(200);
-const TOKENS: u32 = 10;
-/// How long what is left of these is waited for.
-const STRAY: Duration = Duration::from_millis(5);
+/// How long a far host may take to say what it is: ssh connects, a clock is looked at.
+const START: Duration = Duration::from_secs(20);
+/// How long its worker may take to say that a trial is over, or why it ends.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Trials in a row that it does not open before it is given up.
+const IN_VAIN_MAX: u32 = 3;
+
+/// The command that starts the worker of a far host, and what that is asked for.
+pub struct Wanted {
+    /// A shell runs it.
+    pub command: String,
+    /// Where the far host is reached, if it is not to say so itself.
+    pub address: Option<SocketAddr>,
+    /// The CPU of its end.
+    pub cpu: Option<u32>,
+}
 
 /// A far host that is known.
 pub struct Peer {
-    address: SocketAddr,
-    key: Key,
-    run: String,
-    /// What it said of itself.
+    wanted: Wanted,
+    /// The hopcost there, and that host, as they were when the run began.
+    pub description: Description,
     pub far: FarHost,
-    local: SocketAddr,
-    /// Open for as long as the run goes on: its end is how the far end learns that the run is over.
-    _hello: Lines,
-    /// Trials in a row that it was asked for in vain.
+    /// Where it is reached, and the address of this host that faces it.
+    address: SocketAddr,
+    local: IpAddr,
+    /// Between trials; a trial that fails ends it.
+    worker: RefCell<Option<Worker>>,
     in_vain: Cell<u32>,
 }
 
-/// Trials in a row that are asked for in vain before a far host is given up.
-const IN_VAIN_MAX: u32 = 3;
-
-/// What a trial's near end has.
-pub struct Opened {
-    /// The worker protocol's connection.
-    pub control: OwnedFd,
-    /// The caller's half of each link, in the order of the flows.
-    pub halves: Vec<Half>,
-}
-
 impl Peer {
-    /// Greets the far end on behalf of a run, within its budget; `cpu` is the one that its end is to have.
-    pub fn greet(
-        address: SocketAddr,
-        key: Key,
-        run: &str,
-        cpu: Option<u32>,
+    /// Starts the far worker, within a run's budget.
+    pub fn start(
+        wanted: Wanted,
         budget: Option<Duration>,
+        interrupt: &OwnedFd,
     ) -> io::Result<Self> {
-        let until = Instant::now() + budget.map_or(HELLO, |budget| budget.min(HELLO));
-        let (far, lines) = hello(address, &key, run, cpu, until)?;
-        let local = lines.local()?;
-        if !far.cpus.contains(&far.cpu) {
-            return Err(sys::failure("it does not say of itself what it must"));
+        let until = Instant::now() + budget.map_or(START, |budget| budget.min(START));
+        let (worker, description) = started(&wanted, until, interrupt)?;
+        let mut worker = worker;
+        let far = host(&mut worker, &wanted, until, interrupt)?;
+        if !far.cpus.contains(&far.cpu) || !(1e3..1e12).contains(&far.clock.ticks_per_second) {
+            return Err(sys::failure("it says of itself what cannot be"));
         }
-        if !(1e3..1e12).contains(&far.clock.ticks_per_second) {
-            return Err(sys::failure("its clock cannot be"));
-        }
-        let (run, in_vain) = (run.to_owned(), Cell::new(0));
-        Ok(Self { address, key, run, far, local, _hello: lines, in_vain })
+        let address = match (wanted.address, far.address.parse()) {
+            (Some(address), _) => address,
+            (None, Ok(address)) => SocketAddr::new(address, 0),
+            (None, Err(_)) => return Err(sys::failure("it says of itself what cannot be")),
+        };
+        let local = net::local_address_to(address).map_err(|error| {
+            let doing = format!("reaching {} (--peer-address names another)", address.ip());
+            sys::context(error, &doing)
+        })?;
+        let (worker, in_vain) = (RefCell::new(Some(worker)), Cell::new(0));
+        Ok(Self { wanted, description, far, address, local, worker, in_vain })
+    }
+
+    /// The options of a command line that name it again.
+    pub fn options(&self) -> String {
+        let address = self.wanted.address.map(|address| match address {
+            SocketAddr::V6(v6) if v6.scope_id() > 0 => {
+                format!(" --peer-address {}%{}", v6.ip(), v6.scope_id())
+            }
+            address => format!(" --peer-address {}", address.ip()),
+        });
+        let command = shell_word(&self.wanted.command);
+        format!(" --peer {command}{}", address.unwrap_or_default())
+    }
+
+    /// The process of that command while no trial has its worker.
+    pub fn pid(&self) -> Option<u32> {
+        self.worker.borrow().as_ref().map(Worker::id)
     }
 
     /// Whether it has not answered for so long that the rest of a run is not for now.
@@ -80,173 +95,136 @@ impl Peer {
         self.in_vain.get() >= IN_VAIN_MAX
     }
 
-    /// Where it is.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Takes note whether the links of a trial could be opened.
+    pub fn note_opened(&self, is_open: bool) {
+        self.in_vain.set(if is_open { 0 } else { self.in_vain.get() + 1 });
     }
 
-    /// What both ends know of each other now: this end's interface, and all that the far host tells.
-    pub fn readings(&self) -> io::Result<Vec<Reading>> {
-        let until = Instant::now() + HELLO;
-        let (far, lines) = hello(self.address, &self.key, &self.run, Some(self.far.cpu), until)?;
-        Ok(self.readings_of(&far, lines.local()?))
+    /// The far worker for a trial, started again within `patience` where the one before has ended.
+    pub fn take(&self, patience: Duration, interrupt: &OwnedFd) -> io::Result<Worker> {
+        if let Some(mut worker) = self.worker.take()
+            && worker.is_alive()
+        {
+            return Ok(worker);
+        }
+        let until = Instant::now() + patience.min(START);
+        let (mut worker, _) = started(&self.wanted, until, interrupt)?;
+        let far = host(&mut worker, &self.wanted, until, interrupt)?;
+        let is_known = |key: &str| far.host.get(key) == self.far.host.get(key);
+        match far.checksum == self.far.checksum && is_known("kernel.boot_id") {
+            true => Ok(worker),
+            false => Err(sys::failure("the far host is another than when the run began")),
+        }
     }
 
-    /// The same as it was when it was greeted.
+    /// Takes the worker back once a trial has told it to stop.
+    pub fn give_back(&self, mut worker: Worker, interrupt: &OwnedFd) {
+        if worker.reply(Instant::now() + LAST_WORDS, interrupt) == Ok(Reply::Stopped) {
+            self.worker.replace(Some(worker));
+        }
+    }
+
+    /// Where a link of a trial is reached that the far end offers.
+    pub fn link_address(&self, offer: &str) -> io::Result<SocketAddr> {
+        let offered = offer.parse::<SocketAddr>().ok().filter(|offered| offered.port() != 0);
+        let offered =
+            offered.ok_or_else(|| sys::failure("the far end offers no address to connect to"))?;
+        let mut address = self.address;
+        address.set_port(offered.port());
+        Ok(address)
+    }
+
+    /// What both ends know of each other now: this end's interface, and all that the far host says.
+    pub fn readings(&self, interrupt: &OwnedFd) -> io::Result<Vec<Reading>> {
+        let mut worker = self.take(START, interrupt)?;
+        let far = host(&mut worker, &self.wanted, Instant::now() + START, interrupt)?;
+        self.worker.replace(Some(worker));
+        Ok(self.readings_of(&far))
+    }
+
+    /// The same as it was when the run began.
     pub fn readings_before(&self) -> Vec<Reading> {
-        self.readings_of(&self.far, self.local)
+        self.readings_of(&self.far)
     }
 
-    fn readings_of(&self, far: &FarHost, local: SocketAddr) -> Vec<Reading> {
+    fn readings_of(&self, far: &FarHost) -> Vec<Reading> {
         let reading = |key: &str, value| Reading::known("peer", key, value);
-        let mut all = net::readings(local.ip());
-        all.push(reading("peer.address", self.address.to_string()));
-        all.push(reading("peer.hopcost", format!("{} ({})", far.version, far.commit)));
+        let version = &self.description.version;
+        let mut all = net::readings(self.local);
+        all.push(reading("peer.address", self.address.ip().to_string()));
+        all.push(reading("peer.hopcost", format!("{version} ({})", far.commit)));
         all.extend(far.checksum.clone().map(|checksum| reading("peer.checksum", checksum)));
         all.push(reading("peer.cpu", far.cpu.to_string()));
-        if far.strangers > 0 {
-            all.push(reading("peer.load.strangers", far.strangers.to_string()));
-        }
         all.extend(net::of_peer(&far.host.readings));
         all
     }
-
-    /// Asks for a trial of a case, whose caller has a clock of this rate, and opens its links.
-    pub fn trial(
-        &self,
-        case: &Case,
-        row: &Row,
-        (deadline_ms, ticks_per_second): (u64, f64),
-    ) -> io::Result<Opened> {
-        let (run, id) = (self.run.clone(), case.id());
-        let opened =
-            self.open(case, row, TrialAsk { run, case: id, deadline_ms, ticks_per_second });
-        self.in_vain.set(if opened.is_ok() { 0 } else { self.in_vain.get() + 1 });
-        opened
-    }
-
-    fn open(&self, case: &Case, row: &Row, ask: TrialAsk) -> io::Result<Opened> {
-        let deadline = Instant::now() + Duration::from_millis(ask.deadline_ms).max(HELLO);
-        let until = Instant::now() + wire::PATIENCE;
-        let mut lines = Lines::of(control(self.address, &self.key, until)?);
-        wire::send(lines.stream(), &Ask::Trial(ask))?;
-        let (token, udp_port) = match answer(&mut lines, deadline)? {
-            Answer::Expecting { token, udp_port } => (token, udp_port),
-            _ => return Err(unexpected()),
-        };
-        let flows = case.flows.unwrap_or(1);
-        let halves = match (row.facts().loss, udp_port) {
-            (Loss::Possible, Some(port)) => {
-                vec![Half::of_fds([self.datagrams(port, &token)?.into()])]
-            }
-            (Loss::Possible, None) => return Err(unexpected()),
-            (Loss::Never, _) => {
-                let half = |flow| tcp::half_of(self.connection(&token, flow)?, case, Role::Caller);
-                (0..flows).map(half).collect::<io::Result<_>>()?
-            }
-        };
-        match answer(&mut lines, deadline)? {
-            Answer::Ready => {}
-            _ => return Err(unexpected()),
-        }
-        Ok(Opened { control: lines.into_stream()?.into(), halves })
-    }
-
-    fn connection(&self, token: &str, flow: u32) -> io::Result<TcpStream> {
-        let mut stream = interrupt::connect(self.address, Instant::now() + wire::PATIENCE)?;
-        wire::show_token(&mut stream, token, flow)?;
-        Ok(stream)
-    }
-
-    /// A datagram socket that the far end has seen the token from.
-    fn datagrams(&self, port: u16, token: &str) -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind((self.local.ip(), 0))?;
-        socket.connect((self.address.ip(), port))?;
-        socket.set_read_timeout(Some(TOKEN_EACH))?;
-        let mut got = [0; 128];
-        for _ in 0..TOKENS {
-            socket.send(token.as_bytes())?;
-            let until = Instant::now() + TOKEN_EACH;
-            match interrupt::until_readable(&socket, until) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
-                Err(error) => return Err(error),
-            }
-            if socket.recv(&mut got).is_ok_and(|n| &got[..n] == token.as_bytes()) {
-                drain(&socket)?;
-                return Ok(socket);
-            }
-        }
-        Err(sys::failure(format!("no datagram came back from UDP port {port} of the far host")))
-    }
 }
 
-/// Takes what came besides, so that the first message is one of the mechanism's.
-pub fn drain(socket: &UdpSocket) -> io::Result<()> {
-    socket.set_read_timeout(Some(STRAY))?;
-    while socket.recv(&mut [0; 128]).is_ok() {}
-    socket.set_read_timeout(None)
-}
-
-/// A connection that has proved the key. Of one that hung up before, another is tried.
-fn control(address: SocketAddr, key: &Key, until: Instant) -> io::Result<TcpStream> {
-    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
-    loop {
-        match proved(address, key, until) {
-            Err(error) if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) => {
-                let next = Instant::now() + CROWDED;
-                if next > until {
-                    return Err(error);
-                }
-                interrupt::sleep_until("sleep", next)?;
-            }
-            other => return other,
-        }
-    }
-}
-
-fn proved(address: SocketAddr, key: &Key, until: Instant) -> io::Result<TcpStream> {
-    let until = until.min(Instant::now() + wire::PATIENCE);
-    let mut stream = interrupt::connect(address, until).map_err(|error| match error.kind() {
-        io::ErrorKind::ConnectionRefused => {
-            sys::failure(format!("{error}: is `hopcost serve` running there?"))
-        }
-        _ => error,
-    })?;
-    // Questions and answers are short, and wait for each other.
-    stream.set_nodelay(true)?;
-    wire::prove_near(&mut stream, key, until)?;
-    Ok(stream)
-}
-
-fn hello(
-    address: SocketAddr,
-    key: &Key,
-    run: &str,
-    cpu: Option<u32>,
+/// The worker that the command starts, if it is this hopcost's.
+fn started(
+    wanted: &Wanted,
     until: Instant,
-) -> io::Result<(FarHost, Lines)> {
-    let mut lines = Lines::of(control(address, key, until)?);
-    wire::send(lines.stream(), &Ask::Hello { run: run.to_owned(), cpu })?;
-    match answer(&mut lines, until)? {
-        Answer::Hello(far) => Ok((*far, lines)),
-        _ => Err(unexpected()),
+    interrupt: &OwnedFd,
+) -> io::Result<(Worker, Description)> {
+    let mut worker = Worker::of_far_host(&wanted.command)?;
+    let Reply::Described(found) = ask(&mut worker, &Command::Describe, until, interrupt)? else {
+        return Err(sys::failure("its reply does not answer `describe`"));
+    };
+    if !found.is_rust() {
+        let runtime = found.runtime.escape_debug();
+        return Err(sys::failure(format!("it is a worker of {runtime} and not `hopcost worker`")));
+    }
+    if found.protocol != protocol::VERSION {
+        return Err(sys::failure(format!(
+            "it speaks version {} of the worker protocol, this is version {}: use the same hopcost on both hosts",
+            found.protocol,
+            protocol::VERSION
+        )));
+    }
+    Ok((worker, *found))
+}
+
+/// What the far host is.
+fn host(
+    worker: &mut Worker,
+    wanted: &Wanted,
+    until: Instant,
+    interrupt: &OwnedFd,
+) -> io::Result<FarHost> {
+    let command = Command::Host {
+        cpu: wanted.cpu,
+        address: wanted.address.map(|address| address.ip().to_string()),
+        network: net::namespace(),
+    };
+    match ask(worker, &command, until, interrupt)? {
+        Reply::Host(far) => Ok(*far),
+        _ => Err(sys::failure("its reply does not answer `host`")),
     }
 }
 
-fn answer(lines: &mut Lines, until: Instant) -> io::Result<Answer> {
-    match lines.next(until)? {
-        Some(Answer::Busy { reason }) => {
-            Err(sys::failure(format!("the far end is busy: {reason}")))
-        }
-        Some(Answer::Refused { reason }) => {
-            Err(sys::failure(format!("the far end refuses: {reason}")))
-        }
-        Some(answer) => Ok(answer),
-        None => Err(sys::failure("the far end hung up")),
-    }
-}
-
-fn unexpected() -> io::Error {
-    sys::failure("the far end answered something else than it was asked")
+/// Asks between trials.
+fn ask(
+    worker: &mut Worker,
+    command: &Command,
+    until: Instant,
+    interrupt: &OwnedFd,
+) -> io::Result<Reply> {
+    worker.send(command);
+    worker.reply(until, interrupt).map_err(|error| {
+        sys::failure(match error {
+            ReplyError::Closed => {
+                worker.leave(LAST_WORDS);
+                format!("it {}", worker.epitaph())
+            }
+            ReplyError::Deadline => {
+                let said = worker.last_line().map(|line| format!(" (it said: {line})"));
+                format!(
+                    "it did not answer in time{}; it can ask for no password here, so log in by a key \
+                     (ssh -o BatchMode=yes)",
+                    said.unwrap_or_default()
+                )
+            }
+            error => error.to_string(),
+        })
+    })
 }

@@ -1,22 +1,24 @@
 //! What lies between two hosts, as each end sees it: the interface that carries the connection, and what
 //! /sys and its driver tell of it.
 
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use hopcost_machine::Root;
 use hopcost_model::host::Reading;
 use hopcost_probe::nic;
+
+use super::link;
 
 /// What the names of readings of the other host begin with.
 pub const PEER: &str = "peer.";
 
 /// What is known of the interface that has this address.
 pub fn readings(address: IpAddr) -> Vec<Reading> {
-    let interface = match nic::with_address(address) {
-        Ok(Some(name)) => Ok(name),
-        Ok(None) => Err(format!("no interface has the address {address}")),
-        Err(error) => Err(error.to_string()),
-    };
+    let interface = nic::addresses().map_err(|error| error.to_string()).and_then(|all| {
+        let found = all.into_iter().find(|(_, own)| *own == address);
+        found.map(|(name, _)| name).ok_or(format!("no interface has the address {address}"))
+    });
     let of = |what: &dyn Fn(&str) -> Result<String, String>| match &interface {
         Ok(name) => what(name),
         Err(reason) => Err(reason.clone()),
@@ -43,6 +45,22 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
         value: found.ok(),
     };
     all.into_iter().map(reading).collect()
+}
+
+/// The address of this host that faces another, by its routes alone: nothing is sent.
+pub fn local_address_to(mut other: SocketAddr) -> io::Result<IpAddr> {
+    let socket = UdpSocket::bind((link::unspecified(other.ip()), 0))?;
+    // That of discard (RFC 863).
+    other.set_port(9);
+    socket.connect(other)?;
+    Ok(socket.local_addr()?.ip())
+}
+
+/// A name for the network namespace of this process, which no other kernel has.
+pub fn namespace() -> Option<String> {
+    let boot_id = Root::default().text("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = std::fs::read_link("/proc/self/ns/net").ok()?;
+    Some(format!("{} {}", boot_id.trim(), namespace.display()))
 }
 
 /// What kind of interface it is: what a packet meets behind it.

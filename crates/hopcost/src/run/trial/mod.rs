@@ -24,6 +24,7 @@ use hopcost_probe::worker::events::{Events, Set};
 
 use super::agent::Agent;
 use super::pace::Pace;
+use super::peer::near::Peer;
 use super::yardstick::Beside;
 use background::{Background, Pair};
 use spec::{Failure, Outcome, TrialSpec};
@@ -47,7 +48,9 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     let mut trial = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
     let frozen = spec.setup.agent.as_ref().and_then(Agent::freeze);
     let result = perform(spec, &mut trial, &mut beside);
-    spec.setup.orphans.end(&beside.pids());
+    let mut spared = beside.pids();
+    spared.extend(spec.setup.peer.as_ref().and_then(Peer::pid));
+    spec.setup.orphans.end(&spared);
     drop(frozen);
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {

@@ -6,7 +6,7 @@
 //! either, tells it the address.
 
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
 use hopcost_probe::meeting;
+use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::sys;
 
@@ -21,7 +22,8 @@ use super::dial;
 use super::snapshot::Seated;
 use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
-use crate::run::peer::near::Opened;
+use crate::run::peer::link;
+use crate::run::peer::near::Peer;
 use crate::run::worker::{Launch, Program, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
@@ -36,13 +38,13 @@ struct WorkerSpec {
     role: Role,
     fds: Vec<OwnedFd>,
     seats: Vec<Seat>,
-    /// What carries to and from a worker on another host, where it is there.
-    relay: Option<Program>,
+    /// The far host's, where it is there.
+    far: Option<Worker>,
 }
 
 impl WorkerSpec {
     fn of(role: Role) -> Self {
-        Self { role, fds: Vec::new(), seats: Vec::new(), relay: None }
+        Self { role, fds: Vec::new(), seats: Vec::new(), far: None }
     }
     fn inherits(&mut self, half: Half) -> LinkHalf {
         let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
@@ -133,27 +135,45 @@ impl TrialWorkers<'_> {
     /// The callee's worker is on another host, whose worker it is to everything here.
     fn over_hosts(&mut self) -> Result<(), Failure> {
         let spec = self.spec;
-        let (Some(peer), Some(row)) = (&spec.setup.peer, spec.workers.link) else {
+        let (Some(peer), Some(row)) = (spec.peer(), spec.workers.link) else {
             return Err("boundary=host needs another host (--peer)".into());
         };
-        let Opened { control, halves } = peer
-            .trial(spec.case, row, (spec.deadline_ms(), spec.ticks_per_second()))
-            .map_err(|e| Failure::Reason(format!("opening the link to {}: {e}", peer.address())))?;
+        let opened = self.far_links(peer, row);
+        peer.note_opened(opened.is_ok());
+        self.start(opened?)?;
+        self.all_attached()
+    }
+
+    /// The far host's worker listens, and hopcost connects: the caller's worker, which inherits the links.
+    fn far_links(&mut self, peer: &Peer, row: &Row) -> Result<WorkerSpec, Failure> {
+        let spec = self.spec;
+        let reason = |e: std::io::Error| Failure::Reason(format!("the far host: {e}"));
+        let patience = Duration::from_millis(spec.deadline_ms());
+        let far = peer.take(patience, &spec.setup.interrupt).map_err(reason)?;
+        // It may have taken a while to start again.
+        self.allow(patience + GRACE);
+        let flows = spec.case.flows.unwrap_or(1);
+        let tokens: Vec<String> = (0..flows).map(|_| token()).collect::<Result<_, _>>()?;
         let mut callee = WorkerSpec::of(Role::Callee);
-        let program = Program::own()?;
-        let fd = control.as_raw_fd().to_string();
-        let arguments = ["worker", "relay", "--fd", &fd].map(String::from).into();
-        callee.relay = Some(Program { arguments, ..program });
-        callee.fds.push(control);
+        callee.far = Some(far);
+        for (flow, token) in (0..).zip(&tokens) {
+            let (carrier, token) = (link::carrier(row).to_owned(), token.clone());
+            let offer = Some(Offer { carrier, directory: String::new(), token });
+            let link = LinkHalf { offer, ..LinkHalf::default() };
+            callee.seats.push(self.seat(Role::Callee, flow, Some(link)));
+        }
+        self.start(callee)?;
+        let offered = self.first_attached()?.unwrap_or_default();
+        let address = peer.link_address(&offered).map_err(reason)?;
+        self.all[0].worker.send(&Command::Meet);
         let mut caller = WorkerSpec::of(Role::Caller);
-        for (flow, half) in (0..).zip(halves) {
-            callee.seats.push(self.seat(Role::Callee, flow, None));
+        for (flow, token) in (0..).zip(&tokens) {
+            let half = link::dial(row, spec.case, address, token)
+                .map_err(|e| Failure::Reason(format!("opening the link to {address}: {e}")))?;
             let half = caller.inherits(half);
             caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
         }
-        self.start(callee)?;
-        self.start(caller)?;
-        self.all_attached()
+        Ok(caller)
     }
 
     /// Takes in the replies of workers that were all given their links.
@@ -169,7 +189,7 @@ impl TrialWorkers<'_> {
         let (other, scratch) = (first.other(), self.spec.setup.scratch.path());
         let link = self.spec.workers.link.and_then(|row| row.facts().address);
         let carrier = link.ok_or_else(|| unexpected("open"))?;
-        let token = token();
+        let token = token()?;
         let offer = Offer {
             carrier: carrier.to_owned(),
             directory: scratch.display().to_string(),
@@ -232,10 +252,10 @@ impl TrialWorkers<'_> {
         };
         let foreign = spec.workers.foreign(wanted.role);
         let mut worker = match foreign {
-            None => {
-                let program = wanted.relay.as_ref().unwrap_or(spec.native());
-                Worker::spawn(program, wanted.fds, spec.padding)?
-            }
+            None => match wanted.far.take() {
+                Some(far) => far,
+                None => Worker::spawn(spec.native(), wanted.fds, spec.padding)?,
+            },
             Some(ready) => {
                 let launch = Launch {
                     deadline_ms,
@@ -312,7 +332,8 @@ fn cpus_of(seats: &[Seat]) -> Vec<u32> {
 }
 
 /// What only the other end of a link knows.
-fn token() -> String {
-    let random = || RandomState::new().hash_one(std::process::id());
-    format!("{:016x}{:016x}", random(), random())
+fn token() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }

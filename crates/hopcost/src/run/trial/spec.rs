@@ -1,6 +1,6 @@
 //! What a trial depends on, and how it may end.
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Boundary, Case};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
 use hopcost_model::raw::RawTrial;
@@ -8,6 +8,7 @@ use hopcost_plan::{TRIAL_DEFAULT, traced_ns};
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::sys;
 
+use crate::run::peer::near::Peer;
 use crate::run::setup::Setup;
 use crate::run::worker::{Program, Transcript};
 use crate::run::workers::Workers;
@@ -136,6 +137,11 @@ impl<'a> TrialSpec<'a> {
     /// What plays the ends in Rust.
     pub fn native(&self) -> &Program {
         &self.setup.native
+    }
+
+    /// The far host, whose worker is the last of a trial between hosts.
+    pub fn peer(&self) -> Option<&Peer> {
+        self.setup.peer.as_ref().filter(|_| self.case.boundary == Boundary::Host)
     }
 
     /// Whether the counts are given.

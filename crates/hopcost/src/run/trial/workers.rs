@@ -170,6 +170,10 @@ impl TrialWorkers<'_> {
                     snapshot::fill(end, seat, seats, &did);
                 }
             }
+            if let Some(peer) = self.spec.peer().filter(|_| at + 1 == self.all.len()) {
+                let ratio = self.spec.ticks_per_second() / peer.far.clock.ticks_per_second;
+                ends.iter_mut().for_each(|end| in_near_ticks(end, ratio));
+            }
             if at == 0 {
                 all.wall_ns = wall_ns;
             }
@@ -236,6 +240,10 @@ impl TrialWorkers<'_> {
     pub fn dismiss(&mut self) {
         for one in &mut self.all {
             one.worker.send(&Command::Stop);
+        }
+        let spec = self.spec;
+        if let Some((peer, far)) = spec.peer().zip(self.all.pop_if(|_| spec.peer().is_some())) {
+            peer.give_back(far.worker, &spec.setup.interrupt);
         }
         // Nobody waits for the answer but whoever reads all of the conversation.
         if self.spec.transcript.is_some() {
@@ -321,6 +329,13 @@ impl TrialWorkers<'_> {
             reasons.push(format!("{}, {doing}: {reason}", self.name(*at)));
         }
         Failure::Reason(reasons.join("; "))
+    }
+}
+
+/// What an end of the far host stamped, in ticks of the near end's clock, so that a run has one clock.
+fn in_near_ticks(end: &mut EndCounters, ratio: f64) {
+    for ticks in [&mut end.max_ticks, &mut end.elapsed_ticks, &mut end.first_tick] {
+        *ticks = (*ticks as f64 * ratio) as u64;
     }
 }
 

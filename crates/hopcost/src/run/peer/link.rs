@@ -1,0 +1,288 @@
+//! The links between two hosts. The far end listens for the links of one trial, and only until each has
+//! shown its token; the near end connects and shows it.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::{Case, Role};
+use hopcost_model::mechanism::Loss;
+use hopcost_probe::registry::Row;
+use hopcost_probe::shape::Half;
+use hopcost_probe::transport::tcp;
+use hopcost_probe::{interrupt, sys};
+
+/// How long the links of a trial may take to come.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a wait for them looks for an interrupt.
+const LOOK_MS: i32 = 100;
+/// Connections that may be showing their token at one time.
+const VISITORS_MAX: usize = 64;
+/// Between two datagrams that show the token, and how many the near end sends.
+const TOKEN_EACH: Duration = Duration::from_millis(200);
+const TOKENS: u32 = 10;
+/// How long the near and the far end take what is left of these.
+const STRAY: Duration = Duration::from_millis(5);
+
+/// What the links of a case are made of, as `offer` names it.
+pub fn carrier(row: &Row) -> &'static str {
+    if row.facts.loss == Loss::Possible { "udp" } else { "tcp" }
+}
+
+/// The far end's socket for the links of a trial.
+pub enum Listening {
+    Streams(TcpListener),
+    Datagrams(UdpSocket),
+}
+
+impl Listening {
+    /// Listens at an address of this host.
+    pub fn open(carrier: &str, address: IpAddr) -> io::Result<Self> {
+        let at = SocketAddr::new(address, 0);
+        match carrier {
+            "tcp" => TcpListener::bind(at).map(Self::Streams),
+            "udp" => UdpSocket::bind(at).map(Self::Datagrams),
+            _ => Err(sys::failure("a link between hosts is of `tcp` or `udp`")),
+        }
+        .map_err(|error| sys::context(error, &format!("listening at {address}")))
+    }
+
+    /// The port that the kernel chose.
+    pub fn port(&self) -> io::Result<u16> {
+        let address = match self {
+            Self::Streams(listener) => listener.local_addr(),
+            Self::Datagrams(socket) => socket.local_addr(),
+        };
+        Ok(address?.port())
+    }
+
+    /// The callee's half of each link, in the order of their tokens. Counts and closes what shows none,
+    /// and gives up where the near end hangs up.
+    pub fn accept(
+        self,
+        tokens: &[String],
+        case: &Case,
+        hung_up: &OwnedFd,
+        strangers: &mut u64,
+    ) -> io::Result<Vec<Half>> {
+        match self {
+            Self::Streams(listener) => streams(&listener, tokens, hung_up, strangers)?
+                .into_iter()
+                .map(|stream| tcp::half_of(stream, case, Role::Callee))
+                .collect(),
+            Self::Datagrams(socket) => {
+                let token = tokens.first().ok_or_else(|| sys::failure("a link has a token"))?;
+                Ok(vec![Half::of_fds([answered(socket, token, hung_up, strangers)?.into()])])
+            }
+        }
+    }
+}
+
+/// A connection that has not shown its token yet.
+struct Visitor {
+    stream: TcpStream,
+    shown: Vec<u8>,
+}
+
+impl Visitor {
+    /// What it shows, once that is as long as a token or all that comes.
+    fn shows(&mut self, bytes: usize) -> Option<&[u8]> {
+        let mut chunk = vec![0; bytes - self.shown.len()];
+        match self.stream.read(&mut chunk) {
+            Ok(0) => return Some(&self.shown),
+            Ok(n) => self.shown.extend_from_slice(&chunk[..n]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return Some(&self.shown),
+        }
+        (self.shown.len() == bytes).then_some(&self.shown)
+    }
+}
+
+/// One connection for each token, in their order. Who shows none in time keeps no other out.
+fn streams(
+    listener: &TcpListener,
+    tokens: &[String],
+    hung_up: &OwnedFd,
+    strangers: &mut u64,
+) -> io::Result<Vec<TcpStream>> {
+    listener.set_nonblocking(true)?;
+    let until = Instant::now() + PATIENCE;
+    let mut came: Vec<Option<TcpStream>> = tokens.iter().map(|_| None).collect();
+    let mut visitors: VecDeque<Visitor> = VecDeque::new();
+    while came.iter().any(Option::is_none) {
+        let mut fds = vec![listener.as_raw_fd()];
+        fds.extend(visitors.iter().map(|visitor| visitor.stream.as_raw_fd()));
+        let ready = look(fds, hung_up, until)?;
+        for (mut visitor, is_ready) in std::mem::take(&mut visitors).into_iter().zip(&ready[1..]) {
+            let shown = if *is_ready { visitor.shows(tokens[0].len()) } else { None };
+            let Some(shown) = shown else {
+                visitors.push_back(visitor);
+                continue;
+            };
+            match tokens.iter().position(|token| token.as_bytes() == shown) {
+                Some(at) if came[at].is_none() => {
+                    visitor.stream.set_nonblocking(false)?;
+                    came[at] = Some(visitor.stream);
+                }
+                _ => *strangers += 1,
+            }
+        }
+        // Whoever connected may be gone again.
+        if ready[0]
+            && let Ok((stream, _)) = listener.accept()
+        {
+            stream.set_nonblocking(true)?;
+            visitors.push_back(Visitor { stream, shown: Vec::new() });
+            if visitors.len() > VISITORS_MAX {
+                visitors.pop_front();
+                *strangers += 1;
+            }
+        }
+    }
+    Ok(came.into_iter().flatten().collect())
+}
+
+/// Waits a moment for what may be read of these.
+fn look(mut fds: Vec<RawFd>, hung_up: &OwnedFd, until: Instant) -> io::Result<Vec<bool>> {
+    fds.push(hung_up.as_raw_fd());
+    let mut ready = sys::poll_readable(&fds, LOOK_MS)?;
+    match ready.pop() == Some(true) || Instant::now() >= until || interrupt::came() {
+        true => Err(sys::failure("the links of the trial did not come in time")),
+        false => Ok(ready),
+    }
+}
+
+/// The far end's socket, connected to the one that shows the token, which is sent back.
+fn answered(
+    socket: UdpSocket,
+    token: &str,
+    hung_up: &OwnedFd,
+    strangers: &mut u64,
+) -> io::Result<UdpSocket> {
+    let until = Instant::now() + PATIENCE;
+    let mut got = [0; 128];
+    loop {
+        if !look(vec![socket.as_raw_fd()], hung_up, until)?[0] {
+            continue;
+        }
+        // The kernel may drop a datagram whose checksum is wrong after poll(2) has seen it.
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let Ok((n, sender)) = socket.recv_from(&mut got) else { continue };
+        if &got[..n] == token.as_bytes() {
+            socket.connect(sender)?;
+            socket.send(token.as_bytes())?;
+            drain(&socket)?;
+            return Ok(socket);
+        }
+        *strangers += 1;
+    }
+}
+
+/// The caller's half of a link: connects and shows the token.
+pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
+    if row.facts.loss == Loss::Possible {
+        return asked(address, token).map(|socket| Half::of_fds([socket.into()]));
+    }
+    let mut stream = interrupt::connect(address, Instant::now() + PATIENCE)?;
+    stream.write_all(token.as_bytes())?;
+    tcp::half_of(stream, case, Role::Caller)
+}
+
+/// A datagram socket that the far end has seen the token from.
+fn asked(address: SocketAddr, token: &str) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((unspecified(address.ip()), 0))?;
+    socket.connect(address)?;
+    socket.set_read_timeout(Some(TOKEN_EACH))?;
+    let mut got = [0; 128];
+    for _ in 0..TOKENS {
+        // Refused as long as the far end's firewall has its way.
+        let sent = socket.send(token.as_bytes());
+        match interrupt::until_readable(&socket, Instant::now() + TOKEN_EACH) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
+            Err(error) => return Err(error),
+        }
+        if socket.recv(&mut got).is_ok_and(|n| &got[..n] == token.as_bytes()) {
+            drain(&socket)?;
+            return Ok(socket);
+        }
+        sent?;
+    }
+    Err(sys::failure("no datagram came back"))
+}
+
+/// Takes what came besides, so that the first message is one of the mechanism's.
+fn drain(socket: &UdpSocket) -> io::Result<()> {
+    socket.set_read_timeout(Some(STRAY))?;
+    while socket.recv(&mut [0; 128]).is_ok() {}
+    socket.set_read_timeout(None)
+}
+
+/// Any address of the same family.
+pub fn unspecified(of: IpAddr) -> IpAddr {
+    match of {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    const TOKENS: [&str; 2] =
+        ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"];
+
+    fn tokens() -> Vec<String> {
+        TOKENS.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn links_come_in_any_order_past_strangers_who_are_silent_wrong_or_gone() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let far = std::thread::spawn(move || {
+            let mut strangers = 0;
+            let (never, _open) = UnixStream::pair().unwrap();
+            let came = streams(&listener, &tokens(), &never.into(), &mut strangers);
+            (came.unwrap(), strangers)
+        });
+        let say = |bytes: &[u8]| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(bytes).unwrap();
+            stream
+        };
+        let (_silent, _half) = (say(b""), say(&TOKENS[0].as_bytes()[..20]));
+        let mut wrong = say(&[b'x'; 40]);
+        assert!(matches!(wrong.read(&mut [0]), Ok(0) | Err(_)), "it is closed");
+        drop(say(b"GET"));
+        let second = say(TOKENS[1].as_bytes());
+        let mut first = say(&TOKENS[0].as_bytes()[..5]);
+        first.write_all(&TOKENS[0].as_bytes()[5..]).unwrap();
+        let (came, strangers) = far.join().unwrap();
+        let from: Vec<_> = came.iter().map(|stream| stream.peer_addr().unwrap()).collect();
+        assert_eq!(from, [first.local_addr().unwrap(), second.local_addr().unwrap()]);
+        assert!((1..=2).contains(&strangers), "{strangers}");
+    }
+
+    #[test]
+    fn a_datagram_without_the_token_is_no_link() {
+        let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = far.local_addr().unwrap();
+        let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        stranger.send_to(b"x", address).unwrap();
+        let far = std::thread::spawn(move || {
+            let mut strangers = 0;
+            let (never, _open) = UnixStream::pair().unwrap();
+            (answered(far, TOKENS[0], &never.into(), &mut strangers).unwrap(), strangers)
+        });
+        let near = asked(address, TOKENS[0]).unwrap();
+        let (far, strangers) = far.join().unwrap();
+        assert_eq!(far.peer_addr().unwrap(), near.local_addr().unwrap());
+        assert_eq!(strangers, 1);
+    }
+}
