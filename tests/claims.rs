@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Placement;
-use hopcost_model::mechanism::Mechanism;
 use hopcost_plan::{Ask, CLAIMS, Catalog, Machine, SuiteSource, claims, judging, parse_claims};
 use hopcost_probe::mechanism::ALL;
 

@@ -171,7 +171,7 @@ mod tests {
     use hopcost_model::results::CaseResult;
 
     use crate::testing::{
-        Builder, CALL, FUTEX, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, TCP, WAKE, event,
+        Builder, CALL, FUTEX, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, WAKE, event,
         noisy, read, thread,
     };
 

@@ -122,9 +122,7 @@ mod tests {
     use hopcost_model::results::Statistic;
 
     use super::*;
-    use crate::testing::{
-        Builder, MECHANISMS, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, noisy, read,
-    };
+    use crate::testing::{Builder, MECHANISMS, STREAM, STREAM_TWO_FLOWS, noisy, read};
 
     #[test]
     fn a_stream_has_throughput_and_latency() {

@@ -8,9 +8,7 @@ use crate::common::runtimes::{CPP, JAVA, PYTHON, absent, here};
 use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement};
 use hopcost_model::plan::Plan;
-use hopcost_plan::{
-    Ask, PlanError, RuntimeFacts, Selector, claims_of, estimate_ns, level,
-};
+use hopcost_plan::{Ask, PlanError, RuntimeFacts, Selector, claims_of, estimate_ns, level};
 
 /// Python, C++ and Java are here, Go is not, and Node is not even looked for.
 fn scan() -> Vec<RuntimeFacts> {

@@ -4,11 +4,10 @@
 use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::clock::rough_ticks;
-use hopcost_probe::mechanism::find;
 use hopcost_probe::workload::Stamped;
 use hopcost_probe::workload::roundtrip::LEAD_IN;
 
-use crate::support::{alone, both, phase, too_slow_here};
+use crate::support::{alone, both, phase};
 
 /// The engine's time-out, in the cases below.
 const TIMEOUT_NS: u64 = 200_000_000;

@@ -105,7 +105,7 @@ mod tests {
     use hopcost_model::finding::Code;
 
     use super::*;
-    use crate::testing::{Builder, CALL, PIPE, read};
+    use crate::testing::{Builder, CALL, PIPE};
 
     #[test]
     fn the_worst_finding_decides() {

@@ -1,7 +1,7 @@
 use hopcost_model::results::{PublishedRow, PublishedTable};
 
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TrialBuilder, WAKE, read};
+use crate::testing::{Builder, TrialBuilder, read};
 
 fn thread(mechanism: &str, place: &str) -> String {
     format!("roundtrip/{mechanism}?payload=64&boundary=thread&place={place}&wait=block")

@@ -3,7 +3,7 @@ use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Compared, Contrast, Verdict};
 
 use super::*;
-use crate::testing::{Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};
+use crate::testing::{Builder, CALL, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};
 
 /// A run on this host in which these cases take so many nanoseconds.
 fn run(id: u32, host: &[(&str, &str)], cases: &[(&str, u32)]) -> RawRun {

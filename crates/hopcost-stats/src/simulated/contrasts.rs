@@ -298,7 +298,8 @@ fn checks_fail_what_is_slower_and_a_second_measurement_stops_a_chance_hit() {
                 };
                 let of: Vec<LogRatio> = among.iter().map(new).collect();
                 let found = contrasts(&of.iter().collect::<Vec<_>>(), region, ERROR);
-                let is_slower = |of: &Contrast| of.verdict.side(of.point, 0.0) == Some(Ordering::Greater);
+                let is_slower =
+                    |of: &Contrast| of.verdict.side(of.point, 0.0) == Some(Ordering::Greater);
                 let found = among.iter().zip(found).filter(|(_, of)| is_slower(of));
                 found.map(|(case, _)| *case).collect()
             };

@@ -158,7 +158,7 @@ impl RunSession {
             self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
         }
         let mut after = host::of_run(plan, &setup.scratch);
-        match setup.peer.as_ref().map(Peer::readings) {
+        match setup.peer.as_ref().map(|peer| peer.readings(&setup.interrupt)) {
             Some(Ok(readings)) => after.readings.extend(readings),
             Some(Err(why)) => output::say(&format!("hopcost: the far host, after the run: {why}")),
             None => {}

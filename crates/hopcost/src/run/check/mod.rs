@@ -185,8 +185,8 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
     }
     let itself = || vec![Ready::facts(own, Ok(bench.ready))];
     let ask = Ask { selectors, ..Ask::default() };
-    let rust = hopcost_probe::worker::mechanisms();
-    hopcost_plan::plan(&ask, rust, &itself, bench.machine).map_err(|error| error.to_string())
+    let catalog = hopcost_plan::Catalog::new(hopcost_probe::worker::mechanisms(), itself);
+    hopcost_plan::plan(&ask, &catalog, bench.machine).map_err(|error| error.to_string())
 }
 
 /// The sizes to try, the default first.

@@ -24,7 +24,7 @@ use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
-use crate::run::worker::{Launch, Program, Worker};
+use crate::run::worker::{Launch, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
 const GRACE: Duration = Duration::from_millis(500);
