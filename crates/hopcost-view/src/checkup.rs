@@ -56,9 +56,9 @@ fn document(found: &Checkup, cpus: usize) -> Document {
     let first = Block::Text(Tone::Alert, format!("First: {}", found.first));
     Document {
         title,
-        head: Vec::new(),
         sections: sections.into_iter().flatten().collect(),
         rest: findings.chain([first]).collect(),
+        ..Document::default()
     }
 }
 

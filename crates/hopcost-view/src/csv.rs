@@ -18,7 +18,7 @@ use hopcost_model::results::{
 };
 
 use crate::section::doubts;
-use crate::section::runtimes::threads::Plays;
+use crate::section::threads::Plays;
 
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
 /// in time order; `ticks` and `ns` are of the whole sample, which is a batch

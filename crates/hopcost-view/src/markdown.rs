@@ -30,9 +30,8 @@ pub(crate) fn document(document: &Document) -> String {
 
 fn blocks(out: &mut String, blocks: &[Block]) {
     for (at, block) in blocks.iter().enumerate() {
-        let is_item = |block: Option<&Block>| match block {
-            Some(Block::Paste(name, _)) => !name.is_empty(),
-            block => matches!(block, Some(Block::Text(Tone::Note, _))),
+        let is_item = |block: Option<&Block>| {
+            matches!(block, Some(Block::Paste(..) | Block::Text(Tone::Note, _)))
         };
         match block {
             Block::Heading(text) => out.push_str(&format!("### {}\n\n", escape(text))),
@@ -49,10 +48,6 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                 }
                 out.push('\n');
             }
-            // Lines of which the columns stand one below the other.
-            Block::Paste(name, lines) if name.is_empty() => {
-                out.push_str(&format!("```text\n{}\n```\n\n", lines.join("\n")));
-            }
             Block::Paste(name, lines) => {
                 let lines: Vec<String> = lines.iter().map(|line| code(line)).collect();
                 out.push_str(&format!("- {}: {}\n", escape(name), lines.join(", ")));
@@ -62,7 +57,7 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                 self::blocks(out, left);
                 self::blocks(out, right);
             }
-            Block::Charts(..) => {}
+            Block::Charts(_) => {}
             Block::Fold(fold) => folded(out, fold),
         }
         // What stands one below the other is one list.

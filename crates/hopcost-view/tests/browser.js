@@ -21,10 +21,10 @@ addEventListener("load", () => {
     return { least: least === Infinity ? null : least, cut };
   };
 
-  // Boxes that scroll sideways, but for the folded numbers of charts.
+  // Boxes that scroll sideways.
   const scrolled = (document) =>
     [...document.querySelectorAll(".scroll, figure")]
-      .filter((box) => box.scrollWidth > box.clientWidth + 1 && !box.closest(".twin"))
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
       .map((box) => `${box.closest("section")?.id}: ${box.innerText.slice(0, 60)}`);
 
   // What sticks out of the page beside those boxes.
@@ -103,7 +103,7 @@ addEventListener("load", () => {
   // Pointing at a mark says what it is.
   const pointed = (document) => {
     const shown = (mark) => mark.getBoundingClientRect().width > 0;
-    const mark = [...document.querySelectorAll(".wide .m[transform]")].find(shown);
+    const mark = [...document.querySelectorAll(".m[transform]")].find(shown);
     if (!mark) return null;
     const { x, y, width, height } = mark.getBoundingClientRect();
     const at = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true };

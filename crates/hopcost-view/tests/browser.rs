@@ -91,9 +91,7 @@ fn faults(found: &Value) -> Vec<String> {
     none("wide", "sticks out");
     none("dead", "links that lead nowhere");
     none("cut", "texts that leave their chart");
-    if narrow {
-        none("scrolled", "scrolls sideways");
-    }
+    none("scrolled", "scrolls sideways");
     if narrow && found["least"].as_f64().is_some_and(|least| least < FONT_MIN_PX) {
         faults.push(format!("texts of charts of {} pixels", found["least"]));
     }

@@ -2,6 +2,9 @@
 
 use crate::markup::{Esc, Px, put};
 
+/// Size of the texts of a drawing.
+pub(super) const TEXT: f64 = 12.0;
+
 /// Writes words of a class at a place, if there are any.
 pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
     if words.is_empty() {

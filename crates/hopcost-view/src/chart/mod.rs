@@ -1,26 +1,22 @@
 //! Charts: one model (`model`), drawn as SVG (`draw`). What is drawn is a table, in one of three
 //! shapes (`section::shapes`).
 //!
-//! A drawing has classes instead of colours, a title, a description and a label
-//! for those who do not see it, and the same numbers as a table.
+//! A drawing has classes instead of colours, a title, and a description for those who do not see it.
 
 mod cells;
 mod draw;
 mod labels;
 pub mod model;
-mod narrow;
 pub(crate) mod palette;
 mod scale;
 #[cfg(test)]
 pub(crate) mod tests;
-pub mod unit;
 
-pub(crate) use cells::width_of;
-pub(crate) use draw::Heading;
 use draw::Surroundings;
 use model::Chart;
 pub(crate) use palette::CSS;
 use palette::Ground;
+pub use scale::Unit;
 pub(crate) use scale::domain;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
@@ -32,9 +28,8 @@ pub fn svg(chart: &Chart) -> String {
     draw::svg(chart, Surroundings::Alone(&style))
 }
 
-/// A chart as elements of a page that has the style sheet and the colours: drawn once for wide
-/// screens and paper and once for narrow screens, of which the style sheet shows one.
-pub(crate) fn element(chart: &Chart, heading: Heading) -> String {
-    let wide = draw::svg(chart, Surroundings::Page(heading));
-    wide + &draw::svg(&chart.narrow(), Surroundings::Narrow(heading))
+/// A chart as an element of a page that has the style sheet and the colours. It is as wide as the
+/// narrowest telephone; where there is more room, several stand side by side.
+pub(crate) fn element(chart: &Chart) -> String {
+    draw::svg(chart, Surroundings::Page)
 }

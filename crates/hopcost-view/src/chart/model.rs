@@ -1,7 +1,7 @@
 //! What a chart is, before it is drawn: axes, series and marks, in the units of
-//! the data. Whoever builds one decides what is shown; `draw` decides where.
+//! the data. `section::shapes` decides what is shown, `draw` decides where.
 
-use super::unit::Unit;
+use super::scale::Unit;
 
 /// A chart with its text alternative and its table.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,25 +12,20 @@ pub struct Chart {
     pub title: String,
     /// What is to be seen, in a sentence or two, for those who do not see it.
     pub description: String,
-    /// Width of the drawing in pixels at its natural size.
-    pub width: f64,
     /// The horizontal axis; always a value axis. Cells have none.
     pub x: Axis,
     /// The vertical one.
     pub y: Vertical,
     /// What is drawn, the first lowest.
     pub series: Vec<Series>,
-    /// Said under it, where it stands alone; a page says it beside the drawing.
+    /// Said under it, where it stands alone.
     pub notes: Vec<String>,
-    /// The same numbers as text; empty where the page has a fuller table of them.
-    pub table: Table,
 }
 
 /// The vertical axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Vertical {
-    /// A value axis, and the height of the plot in pixels.
-    Value(Axis, f64),
+    Value(Axis),
     /// Named rows; the `y` of a mark is row + place within the row (0 to 1, from above).
     Rows(Rows),
     /// Named rows by named columns, one cell each, and nothing else.
@@ -51,25 +46,12 @@ pub struct Cells {
     pub rows: Vec<(String, Vec<Cell>)>,
     /// What the ends of the scale of grounds stand for; none where all are alike.
     pub ends: Option<(String, String)>,
-    /// How much there is of a cell.
-    pub fit: Fit,
-}
-
-/// How much of a cell is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fit {
-    /// Its number and its interval, with room around them.
-    #[default]
-    Whole,
-    /// Its number alone, in a cell no wider than it needs.
-    Texts,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// Its number, or why there is none, in a word.
     pub text: String,
-    pub small: String,
     /// Its ground, 0 to [`STEPS`] - 1; none where there is no number.
     pub step: Option<u8>,
     /// What it says when pointed at.
@@ -84,34 +66,10 @@ pub const STEPS: u8 = 7;
 pub struct Rows {
     /// Headings of the gutter's columns.
     pub columns: Vec<String>,
-    /// Heading of the texts right of the plot.
-    pub end: String,
     /// The rows, from above.
     pub rows: Vec<Row>,
     /// Height of a row in pixels.
     pub height: f64,
-    /// Where the gutter's texts stand.
-    pub names: Names,
-}
-
-/// Where what names a row stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Names {
-    /// Left of it, in columns.
-    #[default]
-    Beside,
-    /// In a line above it, which leaves the whole width to the plot.
-    Above,
-}
-
-impl Names {
-    /// Height of what stands above the marks of a row.
-    pub(super) fn height(self) -> f64 {
-        match self {
-            Names::Beside => 0.0,
-            Names::Above => 17.0,
-        }
-    }
 }
 
 /// A named row.
@@ -189,11 +147,6 @@ pub struct Mark {
     pub y: f64,
     /// Interval along the x axis.
     pub interval: Option<(f64, f64)>,
-    /// Where a bar begins; at the left end of the axis if absent.
-    pub from: Option<f64>,
-    /// Dotted line along the x axis to another value of the same thing (from the
-    /// median to a tail).
-    pub tail: Option<f64>,
     /// The value is an upper bound.
     pub at_most: bool,
     /// What it says when pointed at.
@@ -203,7 +156,7 @@ pub struct Mark {
 impl Mark {
     /// A mark with nothing but its place and its words.
     pub fn at(x: f64, y: f64, tip: impl Into<String>) -> Self {
-        Self { x, y, interval: None, from: None, tail: None, at_most: false, tip: tip.into() }
+        Self { x, y, interval: None, at_most: false, tip: tip.into() }
     }
 }
 
@@ -213,8 +166,6 @@ pub struct Style {
     pub colour: Colour,
     /// Shape of its markers.
     pub marker: Marker,
-    /// Whether they are filled.
-    pub fill: Fill,
     /// How its line is broken.
     pub dash: Dash,
 }
@@ -230,13 +181,9 @@ impl Style {
         Style::of(Colour::AMBER, Marker::CROSS, Dash::LONG_DOTS),
     ];
 
-    /// A filled look.
+    /// A look.
     pub const fn of(colour: Colour, marker: Marker, dash: Dash) -> Self {
-        Self { colour, marker, fill: Fill::Filled, dash }
-    }
-    /// The same with open markers.
-    pub const fn open(self) -> Self {
-        Self { fill: Fill::Open, ..self }
+        Self { colour, marker, dash }
     }
 }
 
@@ -245,7 +192,6 @@ impl Style {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub(super) &'static str);
 
-#[expect(missing_docs, reason = "a colour is its name")]
 impl Colour {
     pub const BLUE: Self = Self("c-blue");
     pub const VERMILION: Self = Self("c-vermilion");
@@ -260,7 +206,6 @@ impl Colour {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marker(pub(super) &'static str);
 
-#[expect(missing_docs, reason = "a shape is its name")]
 impl Marker {
     pub const CIRCLE: Self = Self("m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z");
     pub const SQUARE: Self = Self("m-3.5-3.5h7v7h-7z");
@@ -272,19 +217,10 @@ impl Marker {
     pub const BAR: Self = Self("m-6-5h12v10h-12z");
 }
 
-/// Whether a marker is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the two need none")]
-pub enum Fill {
-    Filled,
-    Open,
-}
-
 /// How a line is broken: a CSS class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dash(pub(super) &'static str);
 
-#[expect(missing_docs, reason = "a dash is its name")]
 impl Dash {
     pub const SOLID: Self = Self("d-solid");
     pub const LONG: Self = Self("d-long");
@@ -292,11 +228,4 @@ impl Dash {
     pub const LONG_SHORT: Self = Self("d-long-short");
     pub const DOTS: Self = Self("d-dots");
     pub const LONG_DOTS: Self = Self("d-long-dots");
-}
-
-/// A table of texts.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Table {
-    pub columns: Vec<String>,
-    pub rows: Vec<Vec<String>>,
 }

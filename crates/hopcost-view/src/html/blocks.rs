@@ -1,17 +1,22 @@
 //! The parts of a document as markup.
 
 use super::cells::{self, Place};
-use crate::chart::{self, Heading, model::Chart};
+use crate::chart;
 use crate::markup::{Esc, put};
 use crate::section::model::{
-    Block, Cell, Column, Fold, Form, Frame, Kind, Section, Table, Tone, Value,
+    Block, Cell, Column, Document, Fold, Form, Kind, Section, Table, Tone, Value,
 };
 
-/// What stands above the first section: sentences, and folded under them where and by what the
-/// run was made, so that the answer stands on the first screen.
-pub(super) fn head(out: &mut String, head: &[Block]) {
+/// What stands above the first section: the conclusion, sentences, and folded under them where and
+/// by what the run was made, so that the answer stands on the first screen.
+pub(super) fn head(out: &mut String, document: &Document) {
+    if !document.banner.is_empty() {
+        put!(out, "<div class=\"banner\">\n");
+        blocks(out, &document.banner, "h2");
+        put!(out, "</div>\n");
+    }
     let is_said = |block: &&Block| matches!(block, Block::Text(..));
-    let (said, about): (Vec<&Block>, Vec<&Block>) = head.iter().partition(is_said);
+    let (said, about): (Vec<&Block>, Vec<&Block>) = document.head.iter().partition(is_said);
     said.into_iter().for_each(|block| one(out, block, "h2"));
     put!(out, "<details class=\"about\"><summary>Machine, versions and command</summary>\n");
     about.into_iter().for_each(|block| one(out, block, "h2"));
@@ -69,7 +74,11 @@ fn one(out: &mut String, block: &Block, rank: &str) {
         Block::Table(of) if of.rows.is_empty() => {}
         Block::Table(of) => table(out, of),
         Block::Beside(left, right) => left.iter().chain(right).for_each(|of| one(out, of, rank)),
-        Block::Charts(charts, frame) => figures(out, charts, *frame),
+        Block::Charts(charts) => {
+            put!(out, "<div class=\"charts\">\n");
+            charts.iter().for_each(|of| put!(out, "<figure>{}</figure>\n", chart::element(of)));
+            put!(out, "</div>\n");
+        }
         Block::Fold(fold) => folded(out, fold),
     }
 }
@@ -93,60 +102,57 @@ fn folded(out: &mut String, fold: &Fold) {
     put!(out, "</details>\n");
 }
 
-fn figures(out: &mut String, charts: &[Chart], frame: Frame) {
-    if frame == Frame::Small {
-        put!(out, "<div class=\"multiples\">\n");
-    }
-    for chart in charts {
-        let heading = if frame == Frame::Bare { Heading::Elsewhere } else { Heading::Drawn };
-        put!(out, "<figure>{}", chart::element(chart, heading));
-        if frame != Frame::Bare {
-            numbers(out, chart);
-        }
-        out.push_str("</figure>\n");
-    }
-    if frame == Frame::Small {
-        put!(out, "</div>\n");
-    }
-}
-
-/// What a chart shows, as a table folded under it.
-fn numbers(out: &mut String, chart: &Chart) {
-    put!(
-        out,
-        "<details class=\"twin\"><summary>Numbers of this chart<span class=\"unseen\">: {}</span>\
-         </summary><div class=\"scroll\"><table><thead><tr>",
-        Esc(&chart.title)
-    );
-    for column in &chart.table.columns {
-        put!(out, "<th scope=\"col\">{}</th>", Esc(column));
-    }
-    out.push_str("</tr></thead><tbody>\n");
-    for row in &chart.table.rows {
-        out.push_str("<tr>");
-        row.iter().for_each(|text| put!(out, "<td>{}</td>", Esc(text)));
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div></details>");
-}
-
 /// Columns beyond which a row of a narrow screen is not a row any more: it becomes a card, in
 /// which each cell says what it is.
 const COLUMNS_MAX: usize = 3;
 
+/// Pixels of a table that a page of a laptop has room for, of a character in it, and of what stands
+/// between two columns.
+const WIDTH_MAX: f64 = 1000.0;
+const CHARACTER: f64 = 7.3;
+const BETWEEN: f64 = 12.0;
+
+/// The columns that have room beside each other, and those that go below the names of the rows: of the
+/// others those that give way first.
+fn fitted(table: &Table) -> (Vec<usize>, Vec<usize>) {
+    let width = |at: usize| {
+        let column = &table.columns[at];
+        let shared = table.columns.iter().filter(|other| other.over == column.over).count();
+        let over = column.over.chars().count() / shared.max(1);
+        let head = column.head.chars().count().max(over);
+        let rows = table.rows.iter().filter(|row| !table.is_heading(row));
+        let widths = rows.filter_map(|row| row.get(at)).map(cells::widths);
+        let most = widths.fold((0, 0), |most, own| (most.0.max(own.0), most.1.max(own.1)));
+        match column.kind {
+            Kind::Estimate => CHARACTER * (head.max(most.0) + most.1) as f64 + 2.0 * BETWEEN,
+            _ => CHARACTER * head.max(most.0 + most.1) as f64 + BETWEEN,
+        }
+    };
+    let (mut shown, mut below): (Vec<usize>, Vec<usize>) =
+        ((0..table.columns.len()).collect(), Vec::new());
+    while table.form != Form::Matrix && shown.iter().map(|at| width(*at)).sum::<f64>() > WIDTH_MAX {
+        let last = (0..shown.len()).max_by_key(|at| table.columns[shown[*at]].fold);
+        let Some(last) = last.filter(|at| table.columns[shown[*at]].fold > 0) else { break };
+        below.insert(0, shown.remove(last));
+    }
+    (shown, below)
+}
+
 fn table(out: &mut String, table: &Table) {
     let matrix = if table.form == Form::Matrix { " matrix" } else { "" };
-    let has_interval = |column: &&Column| column.kind == Kind::Estimate;
-    let columns = table.columns.len() + table.columns.iter().filter(has_interval).count();
+    let (shown, below) = fitted(table);
+    let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
+    let has_interval = |column: &&&Column| column.kind == Kind::Estimate;
+    let span = columns.len() + columns.iter().filter(has_interval).count();
     // The spelling of a case alone is as wide as such a screen.
     let is_case = |row: &Vec<Cell>| matches!(row.first(), Some(Cell { value: Value::Code(_), .. }));
-    let labelled = columns > COLUMNS_MAX || columns > 1 && table.rows.iter().any(is_case);
+    let labelled = span > COLUMNS_MAX || span > 1 && table.rows.iter().any(is_case);
     let cards = if labelled { " cards" } else { "" };
     // Rows under headings have their order.
     let headed = table.rows.iter().any(|row| table.is_heading(row));
     let sortable = if headed { "" } else { "sortable " };
     put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{matrix}{cards}\"><thead>");
-    heads(out, &table.columns);
+    heads(out, &columns);
     put!(out, "</thead><tbody>\n");
     let mut above: &[Cell] = &[];
     for row in &table.rows {
@@ -154,19 +160,21 @@ fn table(out: &mut String, table: &Table) {
             && table.is_heading(row)
         {
             let text = cells::inline(heading);
-            put!(out, "<tr><th scope=\"rowgroup\" colspan=\"{columns}\">{text}</th></tr>\n");
+            put!(out, "<tr><th scope=\"rowgroup\" colspan=\"{span}\">{text}</th></tr>\n");
             continue;
         }
         put!(out, "<tr>");
         let (mut again, mut group) = (true, "");
-        for (at, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
+        for (column, at) in columns.iter().zip(&shown) {
+            let Some(cell) = row.get(*at) else { continue };
             // Repeated for the sake of sorting, and quiet until then.
             again &= column.kind == Kind::Repeated
-                && above.get(at).is_some_and(|above| above.says_what(cell));
+                && above.get(*at).is_some_and(|above| above.says_what(cell));
             let place = match at {
                 0 => {
                     let is_number = labelled && !column.kind.is_words();
-                    Place::Head(is_number.then_some(column.head.as_str()))
+                    let head = is_number.then_some(column.head.as_str());
+                    Place::Head(head, named(table, row, &below))
                 }
                 _ if labelled && !cell.is_empty() && column.over != group => {
                     group = &column.over;
@@ -183,9 +191,21 @@ fn table(out: &mut String, table: &Table) {
     put!(out, "</tbody></table></div>\n");
 }
 
+/// `p95 84.4 µs · n 6`: what has no column beside the others.
+fn named(table: &Table, row: &[Cell], below: &[usize]) -> String {
+    let cells = below.iter().filter_map(|at| Some((&table.columns[*at], row.get(*at)?)));
+    let known = cells.filter(|(_, cell)| !cell.is_empty());
+    let named = known.map(|(column, cell)| {
+        let cell = cells::inline(cell);
+        format!("<span>{} {cell}</span>", Esc(&column.head))
+    });
+    let named = named.collect::<Vec<_>>().join(" · ");
+    if named.is_empty() { named } else { format!("<small>{named}</small>") }
+}
+
 /// The heads of columns; above them what several have in common.
-fn heads(out: &mut String, columns: &[Column]) {
-    let spans = |column: &Column| if column.kind == Kind::Estimate { 2 } else { 1 };
+fn heads(out: &mut String, columns: &[&Column]) {
+    let spans = |column: &&Column| if column.kind == Kind::Estimate { 2 } else { 1 };
     if columns.iter().any(|column| !column.over.is_empty()) {
         put!(out, "<tr class=\"groups\">");
         for group in columns.chunk_by(|a, b| a.over == b.over) {

@@ -15,8 +15,9 @@ const WIDE: &str = "<small>wide</small> ";
 /// Where a cell stands in its row.
 #[derive(Debug, Clone)]
 pub(super) enum Place<'a> {
-    /// First: it names the row; with what it is where it is a number and carries that along.
-    Head(Option<&'a str>),
+    /// First: it names the row; with what it is where it is a number and carries that along, and
+    /// with what stands below it.
+    Head(Option<&'a str>, String),
     /// Below the head of its column.
     Under,
     /// Below this head, which it carries along to where the row is a card.
@@ -28,15 +29,16 @@ pub(super) enum Place<'a> {
 /// A cell of a table; an estimate takes two, so that values end below each other.
 pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, again: bool) {
     let (tag, end) = match place {
-        Place::Head(_) => ("th scope=\"row\"", "th"),
+        Place::Head(..) => ("th scope=\"row\"", "th"),
         _ => ("td", "td"),
     };
     let label = |head: &str| format!(" data-l=\"{}\"", Esc(head));
     let label = match &place {
-        Place::Head(None) | Place::Under => String::new(),
-        Place::Head(Some(head)) | Place::Labelled(head) => label(head),
+        Place::Head(None, _) | Place::Under => String::new(),
+        Place::Head(Some(head), _) | Place::Labelled(head) => label(head),
         Place::Begins(whole) => label(whole) + " data-g=\"\"",
     };
+    let below = if let Place::Head(_, below) = &place { below } else { "" };
     let title = cell.hint.as_ref().map_or(String::new(), |h| format!(" title=\"{}\"", Esc(h)));
     let sort = match cell.value.key() {
         Some(key) if key.is_finite() => format!(" data-v=\"{}\"", rounded(key)),
@@ -56,7 +58,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
         (Kind::Estimate, Some(shown)) => {
             let text = linked(&amount(&shown), cell.case);
             let [pooled, wide] = cell.value.marks(POOLED, WIDE);
-            put!(out, "<{tag}{label}{class}{sort}{title}>{pooled}{text}</{end}>");
+            put!(out, "<{tag}{label}{class}{sort}{title}>{pooled}{text}{below}</{end}>");
             match &shown.interval {
                 Some(interval) => {
                     let (covers, interval) = (covers(&cell.value), Esc(interval));
@@ -66,8 +68,26 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
             }
         }
         _ => {
-            put!(out, "<{tag}{label}{class}{sort}{title}>{}</{end}>", inline(cell));
+            put!(out, "<{tag}{label}{class}{sort}{title}>{}{below}</{end}>", inline(cell));
             out.push_str(if kind == Kind::Estimate { NONE[0] } else { "" });
+        }
+    }
+}
+
+/// Characters of a cell, and of its interval.
+pub(super) fn widths(cell: &Cell) -> (usize, usize) {
+    // Words are broken where they are longer.
+    const WORDS_MAX: usize = 36;
+    let length = |text: &str| text.chars().count();
+    match &cell.value {
+        Value::Words(text) | Value::Code(text) => (length(text).min(WORDS_MAX), 0),
+        Value::Several(cells) => (cells.iter().map(|cell| widths(cell).0).sum(), 0),
+        value => {
+            let shown = value.shown().map(|shown| (length(&shown.amount()), shown.interval));
+            let word = value.verdict().map_or(0, |(_, word)| length(word));
+            let [pooled, wide] = value.marks("pooled ", "wide ").map(length);
+            let (amount, interval) = shown.unwrap_or((word, None));
+            (amount + pooled, interval.map_or(0, |interval| length(&interval) + wide))
         }
     }
 }

@@ -4,18 +4,17 @@
 
 mod blocks;
 mod cells;
-mod contents;
 #[cfg(test)]
 mod tests;
 
-use hopcost_model::results::Results;
+use hopcost_model::results::{CaseResult, Results};
 
 use crate::chart;
 use crate::chart::palette::{Ground, properties};
 use crate::markup::{Esc, put};
 use crate::section::{
     self,
-    model::{Document, Medium},
+    model::{Block, Document, Medium, Section},
 };
 
 /// The page's own style sheet; the charts' comes from `chart`.
@@ -23,15 +22,15 @@ pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-T2C+sYxl3XQaAVABTnFJN0E2rKXf99WgTn+trksly7o=";
+const STYLE_HASH: &str = "sha256-juAJS7r1ni3ubm7elPHGcr1BTSnOL3UeguonqIscV/s=";
 /// SHA-256 of the script.
-const SCRIPT_HASH: &str = "sha256-pRH7P1Sg+itPbSQdNLJjr6pR9VMmICHyDVWe6a2xTw0=";
+const SCRIPT_HASH: &str = "sha256-QsyYmpeGCrAwUl88Y4cOtzwLx6q3tJhQLpRwm4yM2LA=";
 
 /// The whole report.
 pub fn report(results: &Results) -> String {
     let document = section::report(results, Medium::Page, None);
     let title = format!("{}, run {}", document.title, results.about.id);
-    page(&document, &title, &results.about.version, &contents::cases(results))
+    page(&document, &title, &results.about.version, &facets_of(results))
 }
 
 /// A document as a page, with a filter for the rows of these cases.
@@ -51,11 +50,11 @@ pub(crate) fn page(document: &Document, title: &str, version: &str, cases: &str)
     let (title, heading) = (Esc(title), Esc(&document.title));
     put!(out, "<title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
     put!(out, "<header>\n<h1>{heading}</h1>\n");
-    blocks::head(&mut out, &document.head);
+    blocks::head(&mut out, document);
     put!(out, "</header>\n");
-    contents::nav(&mut out, &document.sections, cases);
+    nav(&mut out, &document.sections, cases);
     put!(out, "<main>\n");
-    let open = contents::unfolded(&document.sections);
+    let open = unfolded(&document.sections);
     for (at, section) in document.sections.iter().enumerate() {
         // Without cases there is little, and all of it is the answer.
         blocks::section(&mut out, section, cases.is_empty() || open.contains(&at));
@@ -72,4 +71,51 @@ fn style() -> String {
          @media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{}{CSS}",
         chart::CSS
     )
+}
+
+/// What a run found, on one screen, and the table of the document that its suite is about.
+const ANSWER: [&str; 2] = ["answer", "document"];
+
+/// The sections that are unfolded from the beginning, by their place: the verdicts on claims, or else
+/// the answer, with what stands before it, and the first table after it.
+fn unfolded(sections: &[Section]) -> Vec<usize> {
+    let has_table = |section: &Section| {
+        section
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
+    };
+    let is_answer = |section: &Section| ANSWER.contains(&section.id.as_str());
+    // Verdicts are the answer of a run that was made for them.
+    let is_verdict =
+        |section: &Section| section.id == "judged" || section.id.starts_with("claims-");
+    if sections.iter().any(is_verdict) {
+        return (0..sections.len()).filter(|at| is_verdict(&sections[*at])).collect();
+    }
+    let first = sections.iter().position(|section| !is_answer(section) && has_table(section));
+    (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
+}
+
+/// The list of sections, and the filter, which is empty until the script fills it.
+fn nav(out: &mut String, sections: &[Section], cases: &str) {
+    put!(out, "<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n");
+    for section in sections {
+        put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
+    }
+    put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(cases));
+    put!(out, "</details></nav>\n");
+}
+
+/// What the cases of a run are filtered by, a line each.
+fn facets_of(results: &Results) -> String {
+    results.results.iter().map(facets).collect::<Vec<_>>().join("\n")
+}
+
+/// What a case is filtered by: mechanism, boundary, placement and wait, in the order of its
+/// number; what it has not is empty.
+fn facets(case: &CaseResult) -> String {
+    let parts = &case.case;
+    let placement = parts.placement.map_or("", |placement| placement.word());
+    let wait = parts.wait.as_deref().unwrap_or_default();
+    [parts.mechanism.as_str(), parts.boundary.word(), placement, wait].join("\t")
 }

@@ -40,7 +40,7 @@
       .map(([, row]) => row);
   }
 
-  // Hovering: the nearest mark says what it is, and its series stands out.
+  // Hovering: the nearest mark says what it is.
   const tip = make("div", "");
   tip.className = "tip";
   tip.hidden = true;
@@ -48,12 +48,12 @@
   for (const svg of document.querySelectorAll("svg.chart")) {
     // The browser's own hints would cover ours; aria-label stays.
     svg.querySelector(":scope > title")?.remove();
-    if (svg.classList.contains("narrow")) continue;
     const marks = [...svg.querySelectorAll(".m > title")].map((title) => {
       const mark = title.parentNode;
       title.remove();
-      const at = mark.transform.baseVal.getItem(0).matrix;
-      return { x: at.e, y: at.f, text: title.textContent, series: mark.parentNode };
+      const { e: x, f: y } = mark.transform.baseVal.getItem(0).matrix;
+      const { x: left, width } = mark.getBBox();
+      return { x, y, left: x + left, width, text: title.textContent, series: mark.parentNode };
     });
     let hot = null;
     const leave = () => {
@@ -71,7 +71,7 @@
       let best = null;
       let least = 26 * 26;
       for (const mark of marks) {
-        const far = (mark.x - x) ** 2 + (mark.y - y) ** 2;
+        const far = Math.max(0, mark.left - x, x - mark.left - mark.width) ** 2 + (mark.y - y) ** 2;
         if (far < least) [best, least] = [mark, far];
       }
       if (!best) return leave();
@@ -164,7 +164,7 @@
   form.addEventListener("change", filter);
   form.addEventListener("reset", () => setTimeout(filter));
 
-  // Folding: the contents of a narrow screen, everything at once, and paper.
+  // Folding.
   const nav = document.querySelector("nav");
   const contents = nav.querySelector("details");
   const beside = matchMedia("(min-width:1100px)");

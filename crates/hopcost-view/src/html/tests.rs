@@ -66,16 +66,25 @@ fn sections_are_there_where_there_is_something() {
     let ids = |run| {
         let page = report(&results(run));
         let all = between(&page, "<section id=\"", "\"");
-        let every =
-            ["answer", "remarks", "percentiles", "trials", "findings", "host", "cases", "reading"];
+        let every = [
+            "answer",
+            "remarks",
+            "percentiles",
+            "trials",
+            "missing",
+            "findings",
+            "host",
+            "cases",
+            "reading",
+        ];
         let own = all.iter().filter(|id| !every.contains(id)).map(|id| (*id).to_owned());
         own.collect::<Vec<_>>()
     };
-    assert_eq!(ids("wakeup"), ["document", "wake", "idling", "spread", "checks", "plots"]);
-    assert_eq!(ids("copies"), ["document", "streams", "checks", "models", "plots"]);
-    assert_eq!(ids("threads-udp-websocket"), ["document", "ladder", "checks", "counted", "plots"]);
-    assert_eq!(ids("microkernel"), ["document", "ladder", "checks", "models", "plots"]);
-    let of_runtimes = ["runtimes", "pairs", "threads", "stamps"];
+    assert_eq!(ids("wakeup"), ["document", "wake", "idling", "checks", "plots"]);
+    assert_eq!(ids("copies"), ["document", "streams", "checks", "plots"]);
+    assert_eq!(ids("threads-udp-websocket"), ["document", "ladder", "checks", "plots"]);
+    assert_eq!(ids("microkernel"), ["document", "ladder", "checks", "plots"]);
+    let of_runtimes = ["runtimes", "pairs", "stamps"];
     assert_eq!(
         ids("runtimes"),
         [&["document"], &of_runtimes[..], &["workers", "ladder", "checks", "published", "plots"]]
@@ -136,7 +145,7 @@ fn every_chart_finding_and_case_is_on_the_page() {
 
 fn all_is_on_the_page(results: &hopcost_model::results::Results) {
     let page = report(results);
-    for chart in crate::section::plots::tests::all(results) {
+    for chart in crate::section::charts(results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);
     }
     let escaped = |text: &str| Esc(text).to_string();
@@ -202,4 +211,18 @@ fn the_script_stays_small_and_asks_for_nothing() {
     for word in ["fetch", "XMLHttpRequest", "import", "eval", "innerHTML", "http"] {
         assert!(!SCRIPT.contains(word), "{word}");
     }
+}
+
+#[test]
+fn the_page_of_a_ladder_is_small_and_begins_with_its_conclusion() {
+    let page = report(&results("ladder"));
+    assert!(page.len() <= 300_000, "{} bytes", page.len());
+    let banner = between(&page, "<div class=\"banner\">", "</div>\n<")[0];
+    assert!(banner.contains("Fastest round trip") && banner.contains("one CPU"), "{banner}");
+    let (chart, table) = (page.find("<svg").unwrap(), page.find("<table").unwrap());
+    assert!(page.find(banner).unwrap() < chart && chart < table, "charts before tables");
+    let budget = "the budget of 60 s was spent";
+    let mut ended = results("ladder");
+    ended.plan.ended_early = Some(budget.to_owned());
+    assert_eq!(report(&ended).matches(budget).count(), 1, "once");
 }

@@ -1,7 +1,5 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
-mod brief;
-mod inside;
 mod json;
 
 use hopcost_model::case::{Runtime, WaitKind, Workload};
@@ -28,43 +26,123 @@ pub enum Format {
 const NONE: &str = "Other runtimes: none was found; `hopcost worker install all` builds them (in a \
     copy of hopcost's source scripts/setup workers does, and installs what they need).";
 
+/// What the number of every mechanism that carries messages contains.
+const CONTAINS: &str = "Besides what stands as between two stamps, the number of a round trip contains that each end \
+    writes its message and compares the other's; that of a message of a stream the receiver's comparing \
+    alone; that of a wake-up neither. By default (touch=verify) every byte is written and compared. A \
+    notifier with a payload is shared memory and the notification together.";
+
+/// The same by workload or shape, in lines `of: name: text`.
+const CONTAINS_BY_WORKLOAD: &str = include_str!("inside.txt");
+
 /// A mechanism of the binary, asked whether it can be used here, which may open and
 /// close something in the kernel.
 fn asked(facts: &Facts) -> Mechanism {
     Mechanism { unavailable: (facts.available)().err(), ..Mechanism::of(facts) }
 }
 
-/// All mechanisms but the hidden ones by family, in the order given, with
-/// whether each can be used here, and below them what other runtimes have. On a terminal
-/// in brief, a line each.
+/// All mechanisms but the hidden ones by family, a line each, with whether each can be used here,
+/// and which other runtimes have it.
 pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) -> String {
     let shown = mechanisms.iter().filter(|facts| !facts.hidden);
     let shown: Vec<Mechanism> = shown.map(|facts| asked(facts)).collect();
-    match format {
-        Format::Json => return json::list(&shown, runtimes),
-        Format::Text(style) => {
-            let mut document = brief::list(&shown, runtimes, &style);
-            document.head.extend(runtimes.is_empty().then(|| says(NONE)));
-            return text::document(&document, &style);
-        }
-        Format::Markdown => {}
+    if format == Format::Json {
+        return json::list(&shown, runtimes);
     }
-    let here = shown.iter().filter(|mechanism| mechanism.unavailable.is_none()).count();
-    let here = match here == shown.len() {
-        true => "all available here.".to_owned(),
-        false => format!("{here} available here, the others not for the reasons given."),
-    };
-    let head = vec![table(&shown), says(format!("{} mechanisms, {here}", shown.len()))];
-    let others = Section {
-        id: "runtimes".to_owned(),
-        title: "Other runtimes".into(),
-        blocks: others(&shown, runtimes),
-    };
-    markdown::document(&Document { head, sections: vec![others], ..Document::default() })
+    let here: Vec<&RuntimeFacts> = runtimes.iter().filter(|facts| facts.state.is_ok()).collect();
+    let names: Vec<&str> = here.iter().map(|facts| facts.runtime.word()).collect();
+    let letters = initials(&names);
+    let legend: Vec<String> =
+        names.iter().zip(&letters).map(|(name, letter)| format!("{letter} {name}")).collect();
+    let mut below = Vec::new();
+    if !legend.is_empty() {
+        below.push(format!("Also in: {}.", legend.join(", ")));
+    }
+    below.extend(own_of(&shown, &here));
+    let absent = runtimes.iter().filter(|facts| facts.state.is_err());
+    let absent: Vec<&str> = absent.map(|facts| facts.runtime.word()).collect();
+    if !absent.is_empty() {
+        below.push(format!("Absent: {}; `hopcost worker list` says why.", absent.join(", ")));
+    }
+    let available = shown.iter().filter(|mechanism| mechanism.unavailable.is_none()).count();
+    below.push(format!(
+        "{} mechanisms, {available} can be measured here. `hopcost show NAME` describes one.",
+        shown.len()
+    ));
+    let mut head = vec![table(&shown, &here, &letters)];
+    head.extend(notes(below));
+    head.extend(runtimes.is_empty().then(|| says(NONE)));
+    written(&Document { head, ..Document::default() }, format)
 }
 
-/// What is known of one mechanism: of Rust's, and of what other runtimes have by this name, on a
-/// terminal in a line each unless one is asked for. `None` if nobody who is asked for has it.
+/// One row per mechanism, with the letters of the runtimes that have it.
+fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str]) -> Block {
+    let groups = grouped(mechanisms, |mechanism| group(&mechanism.family).to_owned());
+    let rows: Vec<(String, &Mechanism)> = groups
+        .into_iter()
+        .flat_map(|(group, members)| members.into_iter().map(move |row| (group.clone(), row)))
+        .collect();
+    let also = |mechanism: &Mechanism| {
+        let has = |facts: &RuntimeFacts| {
+            facts.mechanism(&mechanism.name).is_some_and(|row| row.unavailable.is_none())
+        };
+        let has = runtimes.iter().zip(letters).filter(|(facts, _)| has(facts));
+        has.map(|(_, letter)| *letter).collect::<String>()
+    };
+    Rows::of(&rows)
+        .column(repeated("group"), |(group, _)| Cell::text(group))
+        .column(words("mechanism"), |(_, row)| Cell::code(&row.name))
+        .column(words("what it is"), |(_, row)| match &row.unavailable {
+            None => Cell::text(&row.words.about),
+            Some(reason) => Cell::text(format!("not here: {reason}")),
+        })
+        .column(words("also"), |(_, row)| Cell::text(also(row)))
+        .lines()
+}
+
+/// What families have in common: what somebody looks for who knows no name.
+fn group(family: &str) -> &str {
+    match family {
+        "call" => "calls",
+        "notifier" => "notifications",
+        "pipe" | "unix socket" | "message queue" | "channel" => "messages",
+        "inet socket" | "websocket" => "network",
+        "inet stream" | "unix stream" | "memory of another process" | "shared memory stream" => {
+            "streams"
+        }
+        family => family,
+    }
+}
+
+/// The shortest beginnings that tell names apart.
+fn initials<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let of = |name: &&'a str| {
+        let ends = name.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut starts = ends.map(|end| &name[..end]);
+        let alone = |start: &&str| names.iter().filter(|n| n.starts_with(*start)).count() == 1;
+        starts.find(alone).unwrap_or(name)
+    };
+    names.iter().map(of).collect()
+}
+
+/// What runtimes have and Rust has not, in a sentence.
+fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
+    let of = |facts: &&RuntimeFacts| {
+        let all = facts.state.iter().flat_map(|described| &described.mechanisms);
+        let own = all.filter(|row| !mechanisms.iter().any(|known| known.name == row.name));
+        let named = |row: &Mechanism| match &row.unavailable {
+            None => row.name.clone(),
+            Some(_) => format!("{} (not here)", row.name),
+        };
+        let named: Vec<String> = own.map(named).collect();
+        (!named.is_empty()).then(|| format!("{}: {}", facts.runtime, named.join(", ")))
+    };
+    let all: Vec<String> = here.iter().filter_map(of).collect();
+    (!all.is_empty()).then(|| format!("Runtimes' own: {}.", all.join("; ")))
+}
+
+/// What is known of one mechanism: of Rust's in full, and of what other runtimes have by this name in
+/// a line each unless one is asked for. `None` if no runtime that is asked for has it.
 pub fn show(
     name: &str,
     facts: Option<&Facts>,
@@ -87,23 +165,20 @@ pub fn show(
     let mut blocks = Vec::new();
     match &own {
         Some(own) => {
-            let brief = only.is_none() && matches!(format, Format::Text(_));
-            blocks.extend(described(own, if brief { Depth::Brief } else { Depth::Full }));
-            blocks.extend(inside::inside(own));
+            blocks.extend(described(own));
+            blocks.extend(contains(own));
+            if !rows.is_empty() {
+                blocks.push(Block::Heading("In other runtimes".into()));
+                blocks.push(facts_of(&rows));
+                blocks
+                    .push(says(format!("One of them in full: hopcost show {name} --runtime NAME")));
+            }
         }
-        None if only.is_none() => blocks.push(says("Not in Rust.")),
-        None => {}
-    }
-    match (&own, format) {
-        (Some(_), Format::Text(_)) if !rows.is_empty() => {
-            blocks.push(Block::Heading("In other runtimes".into()));
-            blocks.push(facts_of(&rows));
-            blocks.push(says(format!("One of them in full: hopcost show {name} --runtime NAME")));
-        }
-        _ => {
+        None => {
+            blocks.extend(only.is_none().then(|| says("Not in Rust.")));
             for (runtime, mechanism) in &rows {
                 blocks.push(Block::Heading(format!("In {runtime}")));
-                blocks.extend(described(mechanism, Depth::Full));
+                blocks.extend(described(mechanism));
             }
         }
     }
@@ -132,10 +207,11 @@ pub fn reference(mechanisms: &[&Facts]) -> String {
     let section = |mechanism: &Mechanism| Section {
         id: "mechanism".to_owned(),
         title: mechanism.name.clone(),
-        blocks: described(mechanism, Depth::Full),
+        blocks: described(mechanism),
     };
-    let sections = by_family(&shown).map(section).collect();
-    let head = vec![says(inside::ALL), table(&shown)];
+    let families = grouped(&shown, |mechanism| &mechanism.family);
+    let sections = families.into_iter().flat_map(|(_, members)| members).map(section).collect();
+    let head = vec![says(CONTAINS), table(&shown, &[], &[])];
     markdown::document(&Document { head, sections, ..Document::default() })
 }
 
@@ -146,80 +222,18 @@ fn written(document: &Document, format: Format) -> String {
     }
 }
 
-fn by_family(mechanisms: &[Mechanism]) -> impl Iterator<Item = &Mechanism> {
-    let families = grouped(mechanisms, |mechanism| &mechanism.family);
-    families.into_iter().flat_map(|(_, members)| members)
-}
-
-/// One row a mechanism.
-fn table(mechanisms: &[Mechanism]) -> Block {
-    let rows: Vec<&Mechanism> = by_family(mechanisms).collect();
-    let calls = |mechanism: &Mechanism| {
-        let own = mechanism.own.as_ref()?;
-        own.call_system_calls.or(own.waits.first().map(|wait| wait.system_calls))
-    };
-    Rows::of(&rows)
-        .column(repeated("family"), |row| Cell::text(&row.family))
-        .column(words("mechanism"), |row| Cell::code(&row.name))
-        .column(words("about"), |row| Cell::text(&row.words.about))
-        .column(words("shape").fold(5), |row| Cell::text(row.shape().word()))
-        .column(words("boundaries").fold(4), |row| Cell::text(boundaries(row)))
-        .column(words("waits").fold(3), |row| Cell::text(waits(row)))
-        .column(numbers("payload").fold(2), |row| Cell::text(payload(row)))
-        .column(numbers("system calls").fold(1), |row| {
-            Cell::text(calls(row).map_or(String::new(), count))
-        })
-        .column(words("here").fold(1), |row| Cell::text(unavailable(row)))
-        .table()
-}
-
-/// What runtimes have, and what none of these is called.
-fn others(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Vec<Block> {
-    if runtimes.is_empty() {
-        return vec![says(NONE)];
-    }
-    let is_shared = |row: &&Mechanism| mechanisms.iter().any(|own| own.name == row.name);
-    let all = |facts: &'_ RuntimeFacts| facts.state.clone().map_or(Vec::new(), |d| d.mechanisms);
-    let table = Rows::of(runtimes)
-        .column(words("runtime"), |facts| Cell::text(facts.runtime.word()))
-        .column(words("made of"), |facts| Cell::text(made_of_or_absent(facts)))
-        .column(words("has of the above"), |facts| {
-            let all = all(facts);
-            let names: Vec<&str> =
-                all.iter().filter(is_shared).map(|row| row.name.as_str()).collect();
-            Cell::text(names.join(", "))
-        });
-    let besides = |facts: &RuntimeFacts| {
-        let own = all(facts).into_iter().filter(|row| !is_shared(&row));
-        own.map(|row| (facts.runtime.to_string(), row)).collect::<Vec<_>>()
-    };
-    let besides: Vec<(String, Mechanism)> = runtimes.iter().flat_map(besides).collect();
-    let own = Rows::of(&besides)
-        .column(repeated("runtime"), |(runtime, _)| Cell::text(runtime.clone()))
-        .column(words("has besides"), |(_, row)| Cell::code(&row.name))
-        .column(words("about"), |(_, row)| Cell::text(&row.words.about))
-        .column(words("here").fold(1), |(_, row)| Cell::text(unavailable(row)));
-    vec![table.table(), own.table()]
-}
-
 /// Workers of other runtimes: what each is made of, or why it is absent, and where it was found.
 pub fn workers(found: &[(RuntimeFacts, String)], style: &TextStyle) -> String {
     let table = Rows::of(found)
         .column(words("runtime"), |(facts, _)| Cell::text(facts.runtime.word()))
-        .column(words("made of"), |(facts, _)| Cell::text(made_of_or_absent(facts)))
+        .column(words("made of"), |(facts, _)| match &facts.state {
+            Ok(described) => Cell::text(made_of(described)),
+            Err(reason) => Cell::text(format!("absent: {reason}")),
+        })
         .column(words("found in").fold(1), |(_, place)| Cell::text(place));
     let mut head = vec![table.table()];
-    if found.is_empty() {
-        head.push(says(NONE));
-    }
+    head.extend(found.is_empty().then(|| says(NONE)));
     text::document(&Document { head, ..Document::default() }, style)
-}
-
-fn made_of_or_absent(facts: &RuntimeFacts) -> String {
-    match &facts.state {
-        Ok(described) => made_of(described),
-        Err(reason) => format!("absent: {reason}"),
-    }
 }
 
 /// What goes over a mechanism in other runtimes, and is not called so: `tcp-asyncio
@@ -248,16 +262,8 @@ fn made_of(described: &Description) -> String {
     if parts.is_empty() { format!("worker {}", described.version) } else { parts.join(", ") }
 }
 
-/// How much is said of a mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    /// All but the reasons for the counts of waits that are not the default.
-    Brief,
-    Full,
-}
-
 /// What is said of a mechanism.
-fn described(mechanism: &Mechanism, depth: Depth) -> Vec<Block> {
+fn described(mechanism: &Mechanism) -> Vec<Block> {
     let kind = match (mechanism.shape().word(), mechanism.family.as_str()) {
         (shape, "") => shape.to_owned(),
         (shape, family) if shape == family => family.to_owned(),
@@ -270,19 +276,17 @@ fn described(mechanism: &Mechanism, depth: Depth) -> Vec<Block> {
         says(format!("{kind}{here}.")),
         facts(known(mechanism)),
     ];
-    let counted = mechanism.own.iter().flat_map(|own| &own.waits).collect::<Vec<_>>();
+    let counted = mechanism.own.as_ref().map_or(&[][..], |own| &own.waits);
     if !counted.is_empty() {
-        let operation = operation(mechanism);
+        // The counts are of the first of these that the mechanism takes part in.
+        let order = [Workload::Roundtrip, Workload::Stream, Workload::Wake];
+        let found = order.into_iter().find(|workload| mechanism.workloads.contains(workload));
+        let operation = found.unwrap_or(Workload::Call).spec().operation;
         blocks.push(says(format!(
             "In one {operation}, both ends together and both waiting this way:"
         )));
-        blocks.push(counts(&counted));
-        let explained = if depth == Depth::Brief { &counted[..1] } else { &counted };
-        blocks.extend(notes(reasons(explained)));
-        if explained.len() < counted.len() {
-            let name = &mechanism.name;
-            blocks.extend(notes([format!("of the others: hopcost show {name} --runtime rust")]));
-        }
+        blocks.push(counts(counted));
+        blocks.extend(notes(reasons(counted)));
     }
     blocks
 }
@@ -304,17 +308,6 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         (_, Peers::Any, None) => "may be of any runtime".to_owned(),
         (_, Peers::Any, Some(carrier)) => format!("may be of any runtime, and plays {carrier}"),
     };
-    let waits = match waits(mechanism) {
-        waits if waits.is_empty() => waits,
-        waits => format!("{waits} ({})", default_wait(mechanism)),
-    };
-    // Of hopcost's own it is said once for all (`inside`).
-    let touched = match mechanism.payload {
-        Some(_) if own.is_none() && mechanism.shape() != Shape::Call => {
-            "; every byte is written and compared"
-        }
-        _ => "",
-    };
     let mut known = vec![
         ("What crosses", Cell::text(&mechanism.words.crosses)),
         ("Who copies", Cell::text(&mechanism.words.copies)),
@@ -323,9 +316,9 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Limits", Cell::text(&mechanism.words.limits)),
         ("Senders", Cell::text(senders(mechanism))),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
-        ("Boundaries", Cell::text(boundaries(mechanism))),
-        ("Payload", Cell::text(format!("{}{touched}", payload(mechanism)))),
-        ("Waits", Cell::text(waits)),
+        ("Boundaries", Cell::text(joined(&mechanism.boundaries, |boundary| boundary.word()))),
+        ("Payload", Cell::text(payload(mechanism))),
+        ("Waits", Cell::text(waits(mechanism))),
         ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
         ("The other end", Cell::text(peers)),
     ];
@@ -345,20 +338,25 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     known
 }
 
-/// Which wait is the default: the first, unless the ends share a CPU and it spins there.
-fn default_wait(mechanism: &Mechanism) -> String {
-    let mut waits = mechanism.waits.iter();
-    let spins = |wait: &&WaitKind| matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock);
-    match (waits.clone().next().filter(spins), waits.find(|wait| !spins(wait))) {
-        (Some(_), Some(other)) => {
-            format!("the first is the default, but {other} where both ends share a CPU")
+/// The waits, and which is the default: the first, unless the ends share a CPU and it spins there.
+fn waits(mechanism: &Mechanism) -> String {
+    let spins = |wait: &WaitKind| matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock);
+    let default = match mechanism.waits.as_slice() {
+        [] => return String::new(),
+        [first, others @ ..] if spins(first) => others.iter().find(|wait| !spins(wait)),
+        _ => None,
+    };
+    let all = joined(&mechanism.waits, |wait| wait.word());
+    match default {
+        Some(other) => {
+            format!("{all} (the first is the default, but {other} where both ends share a CPU)")
         }
-        _ => "the first is the default".to_owned(),
+        None => format!("{all} (the first is the default)"),
     }
 }
 
 /// The counts by wait.
-fn counts(waits: &[&WaitFacts]) -> Block {
+fn counts(waits: &[WaitFacts]) -> Block {
     Rows::of(waits)
         .column(words("wait"), |facts| Cell::code(facts.wait.word()))
         .column(numbers("system calls"), |facts| Cell::text(count(facts.system_calls)))
@@ -367,28 +365,22 @@ fn counts(waits: &[&WaitFacts]) -> Block {
         .table()
 }
 
-/// Why counts are ranges: which, for which waits, and the reason; each reason once.
-fn reasons(waits: &[&WaitFacts]) -> Vec<String> {
-    let places = waits.iter().flat_map(|facts| {
+/// Why counts are ranges, for which waits.
+fn reasons(waits: &[WaitFacts]) -> Vec<String> {
+    let ranges = waits.iter().flat_map(|facts| {
         let counts = [
             ("system calls", facts.system_calls),
             ("switches on one CPU", facts.switches_one_cpu),
             ("switches on two CPUs", facts.switches_two_cpus),
         ];
         let wait = facts.wait.word();
-        counts.into_iter().filter_map(move |(what, count)| Some((count.reason()?, what, wait)))
+        counts.into_iter().filter_map(move |(what, count)| Some(((what, count.reason()?), wait)))
     });
-    let by_reason = grouped(places, |(reason, ..)| *reason);
-    let sentence = |(reason, places): (&str, Vec<(&str, &str, &str)>)| {
-        let of = |(what, places): (&str, Vec<(&str, &str, &str)>)| {
-            let waits: Vec<&str> = places.into_iter().map(|(.., wait)| wait).collect();
-            format!("{what} of {}", waits.join(", "))
-        };
-        let places: Vec<String> =
-            grouped(places, |(_, what, _)| *what).into_iter().map(of).collect();
-        format!("{}: {reason}", places.join("; "))
+    let sentence = |((what, reason), of): ((&str, &str), Vec<(_, &str)>)| {
+        let waits: Vec<&str> = of.into_iter().map(|(_, wait)| wait).collect();
+        format!("{what} of {}: {reason}", waits.join(", "))
     };
-    by_reason.into_iter().map(sentence).collect()
+    grouped(ranges, |(key, _)| *key).into_iter().map(sentence).collect()
 }
 
 fn count(count: PerOperation) -> String {
@@ -397,14 +389,6 @@ fn count(count: PerOperation) -> String {
         PerOperation::Between(low, high, _) if high.is_infinite() => format!("{low} or more"),
         PerOperation::Between(low, high, _) => format!("{low} to {high}"),
     }
-}
-
-/// What one operation is called.
-fn operation(mechanism: &Mechanism) -> &'static str {
-    // The counts are of the first of these that the mechanism takes part in.
-    let order = [Workload::Roundtrip, Workload::Stream, Workload::Wake];
-    let found = order.into_iter().find(|workload| mechanism.workloads.contains(workload));
-    found.unwrap_or(Workload::Call).spec().operation
 }
 
 fn unavailable(mechanism: &Mechanism) -> String {
@@ -429,15 +413,6 @@ fn senders(mechanism: &Mechanism) -> String {
     }
 }
 
-fn boundaries(mechanism: &Mechanism) -> String {
-    joined(&mechanism.boundaries, |boundary| boundary.word())
-}
-
-/// The waits, the default first.
-fn waits(mechanism: &Mechanism) -> String {
-    joined(&mechanism.waits, |wait| wait.word())
-}
-
 fn payload(mechanism: &Mechanism) -> String {
     let Some(range) = mechanism.payload else { return "none".to_owned() };
     let most = match hopcost_model::units::format_size(u64::from(range.max)) {
@@ -445,4 +420,22 @@ fn payload(mechanism: &Mechanism) -> String {
         text => format!("{text} bytes"),
     };
     format!("{} to {most}, {} by default", range.min, range.default)
+}
+
+/// What the number of one of hopcost's own mechanisms that carries messages contains, and what not.
+fn contains(mechanism: &Mechanism) -> Vec<Block> {
+    if mechanism.payload.is_none() || mechanism.shape() == Shape::Call {
+        return Vec::new();
+    }
+    let holds = |of: &str| {
+        of == "any"
+            || of == mechanism.shape().word()
+            || mechanism.workloads.iter().any(|workload| workload.word() == of)
+    };
+    let known = CONTAINS_BY_WORKLOAD.lines().filter_map(|line| {
+        let (of, rest) = line.split_once(": ")?;
+        let (name, text) = rest.split_once(": ")?;
+        holds(of).then(|| (name, Cell::text(text.replace("NAME", &mechanism.name))))
+    });
+    vec![Block::Heading("What the number contains".into()), facts(known)]
 }

@@ -11,8 +11,8 @@ use hopcost_model::units::format_number;
 use super::comparison::{beside, difference, ratios};
 use super::model::{Block, Cell, Rows, Tone, Unit, Value, notes, numbers, words};
 use super::shapes::About;
+use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
-use crate::chart::unit::Unit as ChartUnit;
 use crate::number;
 
 /// The sentence, the table, and what else is known.
@@ -111,7 +111,7 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
     let unit = match Axis::of_key(axis).map(|axis| axis.kind) {
         Some(Kind::Bytes { .. }) => ChartUnit::Bytes,
         Some(Kind::Time { .. }) => ChartUnit::Ns,
-        _ => ChartUnit::COUNT,
+        _ => ChartUnit::Count,
     };
     ratios(&about, ChartAxis::new(axis, Scale::Log, unit), &points)
 }

@@ -3,15 +3,14 @@
 
 use hopcost_model::case::Role;
 use hopcost_model::results::{
-    CaseResult, Estimate, Estimates, Placed, PlacedShare, Results, Status, TouchCost,
+    CaseResult, Estimates, Placed, PlacedShare, Results, Status, TouchCost,
 };
 
-use super::findings;
 use super::model::{
     Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Unit, facts, numbers, words,
 };
-use super::runtimes::threads;
 use super::words::{fate, trials, uncounted};
+use super::{findings, threads};
 use crate::names::headline;
 use crate::number;
 
@@ -83,7 +82,7 @@ fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
         format!("{} {of}", number::ratio(ratio))
     });
     let lost = Some(case.lost as f64).filter(|lost| *lost > 0.0);
-    let mut known = vec![
+    vec![
         ("Stamp", Cell::text(stamp)),
         ("Trials", trials(case)),
         ("Operations", Cell::whole(case.operations)),
@@ -96,10 +95,7 @@ fn own(case: &CaseResult) -> Vec<(&'static str, Cell)> {
         ("p50 in ticks of the clock", Cell::maybe(case.p50_ticks, Unit::Plain(3))),
         ("Cost in core cycles", Cell::maybe(case.cost_cycles, Unit::Plain(3))),
         ("Writing and comparing", Cell::text(case.touch.map_or(String::new(), touched))),
-    ];
-    known.extend(of_wake(case));
-    known.extend(of_stream(case));
-    known
+    ]
 }
 
 /// What writing and comparing messages takes, and how much of the number that is.
@@ -111,38 +107,6 @@ fn touched(cost: TouchCost) -> String {
         None => String::new(),
     };
     format!("{fill} and {verify} a message{within}")
-}
-
-fn of_wake(case: &CaseResult) -> Vec<(&'static str, Cell)> {
-    let Some(wake) = &case.wake else { return Vec::new() };
-    let time = |ns: Option<f64>| match ns {
-        Some(ns) => Cell::number(ns, Unit::Time(3)),
-        None => Cell::text("not known"),
-    };
-    vec![
-        ("Gap asked for", Cell::number(wake.gap_asked_ns as f64, Unit::Exact)),
-        ("Gap found", time(wake.gap_found_ns)),
-        ("Clocks apart by at most", time(wake.clock_bound_ns)),
-        ("Offset taken out", time(wake.clock_offset_ns)),
-        ("Offset moved by at most", time(wake.clock_moved_ns)),
-        ("Wake-ups deferred", Cell::number(wake.overrun_share, Unit::Share)),
-    ]
-}
-
-fn of_stream(case: &CaseResult) -> Vec<(&'static str, Cell)> {
-    let Some(stream) = &case.stream else { return Vec::new() };
-    let rate = |estimate: &Option<Estimate>| {
-        Cell::estimate(estimate.as_ref(), Scale::Named("Gbit/s".to_owned()))
-    };
-    vec![
-        ("Path", Cell::text(&stream.label)),
-        ("Aggregate throughput", rate(&stream.aggregate_gbps)),
-        ("Throughput of a flow", rate(&stream.per_flow_gbps)),
-        ("Messages a second", Cell::maybe(stream.messages_per_s, Unit::Plain(3))),
-        ("Copied after all", Cell::maybe(stream.copied_share, Unit::Share)),
-        ("Messages in flight (Little)", Cell::maybe(stream.little_outstanding, Unit::Plain(3))),
-        ("Messages that may be in flight", stream.window.map_or(Cell::none(), Cell::whole)),
-    ]
 }
 
 /// What was counted; why the rest was not stands below all cases.
@@ -165,27 +129,7 @@ fn found(found: &Estimates) -> Block {
     Block::Facts(known.chain(bare).collect())
 }
 
-/// How the scheduler placed the ends that nobody pinned: in a document, which has no details
-/// of cases.
-pub(super) fn free(results: &Results, _: Medium) -> Option<Section> {
-    let free: Vec<&CaseResult> =
-        results.results.iter().filter(|case| !case.placed.is_empty()).collect();
-    let found = |case: &CaseResult, which: Placed| {
-        let share = case.placed.iter().find(|share| share.placed == which);
-        Cell::text(share.map_or(String::new(), |share| {
-            let all: u32 = case.placed.iter().map(|share| share.n_trials).sum();
-            format!("{} ({} of {all} trials)", number::time(share.p50_ns, 3), share.n_trials)
-        }))
-    };
-    let table = Rows::of(&free)
-        .column(words("case"), |case| Cell::code(&case.id))
-        .column(words(where_placed(Placed::OneCpu)), |case| found(case, Placed::OneCpu))
-        .column(words(where_placed(Placed::SeveralCpus)), |case| found(case, Placed::SeveralCpus))
-        .column(words(where_placed(Placed::Moved)), |case| found(case, Placed::Moved));
-    Section::of("placed", [table.table()])
-}
-
-pub(super) fn where_placed(placed: Placed) -> &'static str {
+fn where_placed(placed: Placed) -> &'static str {
     match placed {
         Placed::OneCpu => "on one CPU",
         Placed::SeveralCpus => "on several CPUs",

@@ -4,12 +4,12 @@ use hopcost_model::results::{Compared, Comparison, Contrast, Ratio, Results, Ver
 use hopcost_model::text::count;
 
 use super::model::{
-    Block, Cell, Frame, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes,
-    numbers, words,
+    Block, Cell, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes, numbers,
+    says, words,
 };
 use super::shapes::{About, Swept, lines};
+use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
-use crate::chart::unit::Unit;
 use crate::names::plain_id;
 use crate::number;
 
@@ -38,6 +38,12 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     invalid.into_iter().chain([table]).chain(notes(said)).collect()
 }
 
+/// What a page begins with: the verdicts.
+pub(super) fn conclusion(found: &Comparison) -> Vec<Block> {
+    let one = |of: &Compared| says(format!("{}: {}", name(&of.case, &of.baseline), in_words(of)));
+    found.compared.iter().map(one).collect()
+}
+
 /// Each case of a live comparison in a sentence to paste.
 pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
     let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
@@ -51,7 +57,7 @@ pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
 
 /// The charts of a page.
 pub(super) fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
-    (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts, Frame::Small))
+    (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts))
 }
 
 /// Each decile over the baseline's, a chart for each case whose operations were timed singly.
@@ -92,8 +98,8 @@ pub(super) fn ratios(about: &About, x: Axis, points: &[Along]) -> Vec<Chart> {
             Value::Ratio(ratio, Interval::Told).into()
         })
         .into_table();
-    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::COUNT);
-    lines(about, &table, &Swept { series: "line", x, y, values: &["× baseline"] })
+    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::Count);
+    lines(about, &table, &Swept { series: "line", x, y, value: "× baseline" })
 }
 
 /// A line per case without the keys in which it is like another; what has changed goes first.

@@ -7,6 +7,7 @@ use hopcost_model::results::{Results, Speed, Status, YardstickLevel};
 use hopcost_model::text::count;
 
 use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
+use super::words::sentence;
 use crate::names::cpus;
 
 /// `Intel Xeon, KVM, Linux 6.18.44`
@@ -75,11 +76,20 @@ pub(super) fn more(stored: Stored<'_>) -> Block {
     says(format!("More: {} --details (or --html)", stored.show_command))
 }
 
-/// What stands above the first section.
-pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let mut blocks = vec![Block::Text(Tone::Lead, summary(results))];
+/// What stands above the first section. A page says what casts doubt on the run, and folds the rest.
+pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
+    let mut known = known(results);
+    let mut blocks = Vec::new();
+    match medium {
+        Medium::Page => {
+            let doubts = doubts(results).map(|finding| sentence(&finding.evidence));
+            blocks.extend(doubts.map(|doubt| Block::Text(Tone::Alert, doubt)));
+            known.insert(0, ("Measured", Cell::text(summary(results))));
+        }
+        Medium::Document => blocks.push(Block::Text(Tone::Lead, summary(results))),
+    }
     blocks.extend(alerts(results));
-    blocks.push(facts(known(results)));
+    blocks.push(facts(known));
     blocks.push(paste("Command that made this run", &results.command));
     blocks
 }

@@ -1,15 +1,11 @@
-//! What idling costs, and where the spread of wake-ups comes from.
+//! What idling costs.
 
-use hopcost_model::results::{CaseResult, KnobPrice, Results, VarianceShares};
+use hopcost_model::results::{CaseResult, KnobPrice, Results};
 
-use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, says, words,
-};
-use super::words::{index_of, mechanism, sentence, setting};
-use crate::names::capitalised;
-use crate::number;
+use super::model::{Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, words};
+use super::words::{index_of, mechanism, setting};
 
-pub(super) fn knobs(results: &Results, _: Medium) -> Option<Section> {
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let index = |price: &KnobPrice| index_of(results, &price.without);
     let case = |price: &KnobPrice| index(price).map(|index| &results.results[index]);
     let name = |case: &CaseResult| {
@@ -27,31 +23,4 @@ pub(super) fn knobs(results: &Results, _: Medium) -> Option<Section> {
             Cell::estimate(Some(&price.difference_ns), Scale::Time)
         });
     Section::of("idling", [table.table()])
-}
-
-pub(super) fn variance(results: &Results, _: Medium) -> Option<Section> {
-    let of_samples = results.variance.iter().map(|of| (of, "sample"));
-    let of_medians = results.variance_of_medians.iter().map(|of| (of, "trial"));
-    Section::of("spread", of_samples.chain(of_medians).flat_map(shares))
-}
-
-fn shares((variance, what): (&VarianceShares, &str)) -> [Block; 2] {
-    let mut shares = by_size(variance);
-    if what == "sample" {
-        shares.push(("rest: from sample to sample", variance.residual));
-    }
-    let table = Rows::of(&shares)
-        .column(words("factor"), |(factor, _)| Cell::text(*factor))
-        .column(numbers("share of the variance"), |(_, share)| Cell::number(*share, Unit::Share));
-    let estimand = sentence(&capitalised(&variance.estimand));
-    [says(format!("{estimand} {} {what}s.", number::grouped(variance.samples))), table.table()]
-}
-
-/// The shares of the factors, the greatest first.
-pub(super) fn by_size(variance: &VarianceShares) -> Vec<(&str, f64)> {
-    let mut shares: Vec<(&str, f64)> =
-        variance.shares.iter().map(|(factor, share)| (factor.as_str(), *share)).collect();
-    // Stable: equal shares keep the order of their names.
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    shares
 }

@@ -67,6 +67,11 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
     blocks
 }
 
+/// What a page begins with.
+pub(super) fn conclusion(judged: &Judged) -> Vec<Block> {
+    vec![says(summary(&judged.claims))]
+}
+
 /// `hopcost: verdicts on 61 claims`
 pub(super) fn title(judged: &Judged) -> String {
     format!("hopcost: verdicts on {}", count(judged.claims.len(), "claim"))

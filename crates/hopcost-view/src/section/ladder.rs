@@ -6,76 +6,39 @@ use hopcost_model::results::{
 
 use super::answer::ticks;
 use super::model::{
-    Block, Cell, Frame, Medium, Rows, Scale, Section, Table, Unit, Value, estimates, numbers,
-    repeated, says, verdicts, words,
+    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, verdicts,
+    words,
 };
-use super::shapes::{About, Named, rows};
-use super::words::{Of, fate, missing, uncounted};
-use crate::chart::model::{Axis, Chart, Scale::Log};
-use crate::chart::unit::Unit as ChartUnit;
-use crate::names::{Place, capitalised, covers, headline, plain_id, row_label};
+use super::words::{Of, fate, sum, uncounted};
+use crate::names::{Place, capitalised, covers, headline, row_label};
 use crate::number::{DIGITS_MAX, DIGITS_MIN};
 
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
 
-/// A chart of each group that has several rows, from its table.
-pub(super) fn charts(results: &Results) -> Vec<Option<Chart>> {
-    let groups = results.ladder.iter().enumerate();
-    groups
-        .map(|(at, group)| {
-            let lines = Line::rows(group, results);
-            let is_shown = !covers(group, results) && lines.len() > 1;
-            is_shown.then(|| chart(at, group, &table(group, lines, results, Medium::Page)))?
-        })
-        .collect()
-}
-
-fn chart(at: usize, group: &LadderGroup, table: &Table) -> Option<Chart> {
-    let about = About {
-        id: format!("ladder-{at}-{}", plain_id(&group.title)),
-        title: capitalised(&group.title),
-        says: format!(
-            "{} One row per case. A filled marker is the median or the cost of one operation, an \
-             open one the 99th percentile; the bar through a marker is its interval.",
-            group.meaning
-        ),
-    };
-    let per = if group.batched { "operation" } else { "round trip" };
-    let of = Named {
-        names: &["mechanism", "boundary", "wait", "placement"],
-        values: if group.batched { &["cost"][..] } else { &["p50", "p99"][..] },
-        axis: Axis::new(format!("time per {per}"), Log, ChartUnit::Ns),
-        lane: None,
-        from: None,
-    };
-    rows(about, table, of)
-}
-
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
-    let mut drawn = if medium == Medium::Page { charts(results) } else { Vec::new() };
-    drawn.resize(results.ladder.len(), None);
     let mut blocks = Vec::new();
-    for (group, chart) in results.ladder.iter().zip(drawn) {
+    for group in &results.ladder {
         let lines = Line::rows(group, results);
         if covers(group, results) || lines.is_empty() {
             continue;
         }
         blocks.push(Block::Heading(capitalised(&group.title)));
         blocks.push(says(&group.meaning));
-        blocks.extend(chart.map(|chart| Block::Charts(vec![chart], Frame::Bare)));
         let cases: Vec<&CaseResult> = lines.iter().map(|line| line.case).collect();
-        blocks.push(Block::Table(table(group, lines, results, medium)));
-        if is_calls(group) {
+        blocks.push(table(group, lines, results, medium));
+        if is_calls(group) || cases.iter().any(|case| system_calls(case).is_some()) {
             blocks.extend(uncounted(cases.iter().copied()));
-        }
-        if medium != Medium::Document {
-            blocks.extend(missing(cases));
         }
     }
     if !blocks.is_empty() {
         blocks.splice(..0, ticks(results).map(says));
     }
     Section::of("ladder", blocks)
+}
+
+/// System calls of an operation, of both ends together.
+fn system_calls(case: &CaseResult) -> Option<f64> {
+    sum(case, "system-calls", |counter| counter.per_operation)
 }
 
 /// Whether a group has but calls: no second party, and so no message.
@@ -88,7 +51,7 @@ fn table(
     mut lines: Vec<Line<'_>>,
     results: &Results,
     medium: Medium,
-) -> Table {
+) -> Block {
     if medium != Medium::Page {
         lines.retain(|line| line.case.status == Status::Measured);
     }
@@ -97,6 +60,7 @@ fn table(
     let digits = |case: &CaseResult| {
         Unit::Plain(headline(case).map_or(DIGITS_MIN, |(_, e)| e.digits.min(DIGITS_MAX)))
     };
+    let is_counted = lines.iter().any(|line| system_calls(line.case).is_some());
     let stamp = |line: &Line<'_>| line.case.stamp.map_or(String::new(), |stamp| stamp.to_string());
     Rows::of(&lines)
         .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
@@ -115,11 +79,18 @@ fn table(
         .column(numbers("cycles").fold(4), |l| Cell::maybe(l.case.cost_cycles, digits(l.case)))
         .column(estimates("multiple").fold(3), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id))
         .column(numbers(cpu).fold(6), |l| Cell::maybe(l.case.cpu_ns_per_message, Unit::Time(2)))
+        .column(numbers("system calls").fold(5), |l| Cell::maybe(system_calls(l.case), Unit::Count))
+        .column_if(is_counted, numbers("switches").fold(5), |l| {
+            Cell::maybe(l.case.switches_per_operation, Unit::Count)
+        })
+        .column(numbers("lost").fold(8), |l| match l.case.lost {
+            0 => Cell::none(),
+            lost => Cell::whole(lost),
+        })
         .column(numbers("n").fold(2), Line::trials)
         .column_if(medium == Medium::Document, words("stamp"), |l| Cell::text(stamp(l)))
         .column(verdicts(), Line::grade)
-        .column_if(medium == Medium::Page, words("findings"), findings)
-        .into_table()
+        .table()
 }
 
 fn placement(line: &Line<'_>) -> Cell {
@@ -136,12 +107,4 @@ fn first(line: &Line<'_>) -> Cell {
         (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),
         (_, None) => Cell::text("no estimate"),
     }
-}
-
-/// Links to the findings, one a code and severity.
-fn findings(line: &Line<'_>) -> Cell {
-    let mut found: Vec<_> = line.case.findings.iter().map(|f| (f.code, f.severity)).collect();
-    found.dedup();
-    let link = |(code, severity)| Value::Finding(code, severity).into();
-    Cell::several(found.into_iter().map(link).collect())
 }

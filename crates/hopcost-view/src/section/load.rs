@@ -11,7 +11,7 @@ use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, note, notes, numbers,
     verdicts,
 };
-use super::words::{Of, cases_of, estimated, mechanism, missing, payload, setting};
+use super::words::{Of, cases_of, estimated, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
@@ -21,9 +21,7 @@ type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
 type Load<'a> = Of<'a, &'a LoadResult>;
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let cases = cases_of(results, Workload::Load).into_iter();
-    let tables = blocks(results, &table).into_iter();
-    Section::of("load", tables.chain(missing(cases.map(|(_, case)| case))))
+    Section::of("load", blocks(results, &table))
 }
 
 /// The same with as much as an answer has.

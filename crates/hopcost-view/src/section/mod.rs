@@ -8,7 +8,6 @@ mod cases;
 mod checks;
 pub(crate) mod compared_runs;
 pub(crate) mod comparison;
-mod counted;
 mod explanation;
 mod findings;
 mod head;
@@ -18,14 +17,14 @@ mod judged;
 mod ladder;
 mod load;
 pub(crate) mod model;
-mod models;
 mod pivot;
 pub(crate) mod plots;
 mod published;
 mod reading;
 pub(crate) mod shapes;
-pub(crate) mod runtimes;
+mod runtimes;
 mod stream;
+pub(crate) mod threads;
 #[cfg(test)]
 mod tests;
 mod wake;
@@ -35,6 +34,9 @@ mod yardsticks;
 use hopcost_model::results::{Results, Statistic};
 
 pub(crate) use answer::between;
+#[cfg(test)]
+pub(crate) use answer::charts;
+use answer::{Part, Weight};
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::{doubts, machine};
@@ -43,7 +45,6 @@ use model::{Block, Document, Medium, Section};
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
 
-const DOCUMENT: &[Medium] = &[Medium::Document];
 const PAGE: &[Medium] = &[Medium::Page];
 const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 
@@ -54,26 +55,21 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, published::document),
     (ALL, answer::section),
     (ALL, head::remarks),
-    (ALL, runtimes::matrix::mechanisms),
-    (ALL, runtimes::matrix::pairs),
-    (ALL, runtimes::threads::section),
-    (ALL, runtimes::stamp::section),
-    (ALL, runtimes::stamp::workers),
+    (ALL, runtimes::mechanisms),
+    (ALL, runtimes::pairs),
+    (ALL, runtimes::stamps),
+    (ALL, runtimes::workers),
     (ALL, ladder::section),
     (ALL, wake::section),
-    (ALL, idling::knobs),
-    (ALL, idling::variance),
+    (ALL, idling::section),
     (ALL, load::section),
     (ALL, stream::section),
     (ALL, checks::section),
-    (ALL, counted::section),
-    (ALL, models::section),
     (ALL, published::section),
     (PAGE, plots::swept),
     (PAGE, plots::percentiles),
     (PAGE, plots::trials),
-    (DOCUMENT, cases::free),
-    (DOCUMENT, cases::missing),
+    (ALL, cases::missing),
     (ALL, findings::section),
     (ALL, yardsticks::section),
     (ALL, host::section),
@@ -81,32 +77,49 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, reading::section),
 ];
 
-/// The answer of a run, on one screen, and where the rest is.
-pub(crate) fn answer(results: &Results, stored: Option<Stored<'_>>) -> Document {
-    screen(results, stored).with_quiet()
+/// Lines of a screen that the least important parts of an answer give way to.
+pub(crate) const SCREEN_LINES: usize = 60;
+
+/// The answer of a run on one screen, and where the rest is. `lines` counts the lines that a document
+/// takes.
+pub(crate) fn answer(
+    results: &Results,
+    stored: Option<Stored<'_>>,
+    lines: impl Fn(&Document) -> usize,
+) -> Document {
+    let mut parts = screen(results);
+    parts.extend(stored.map(|stored| (Weight::Must, vec![head::more(stored)])));
+    loop {
+        let head = parts.iter().flat_map(|(_, blocks)| blocks.clone()).collect();
+        let document = Document { title: head::line(results), head, ..Document::default() };
+        let document = document.with_quiet();
+        let last = parts.iter().rposition(|of| of.0 == most(&parts) && of.0 > Weight::Must);
+        match last.filter(|_| lines(&document) > SCREEN_LINES) {
+            Some(last) => drop(parts.remove(last)),
+            None => return document,
+        }
+    }
 }
 
-fn screen(results: &Results, stored: Option<Stored<'_>>) -> Document {
-    let mut head = head::alerts(results);
+/// The weight of what goes first.
+fn most(parts: &[Part]) -> Weight {
+    parts.iter().map(|of| of.0).max().unwrap_or(Weight::Must)
+}
+
+fn screen(results: &Results) -> Vec<Part> {
+    let must = |blocks: Vec<Block>| (Weight::Must, blocks);
     if let Some(judged) = &results.judged {
-        head.extend(judged::blocks(judged));
-        head.extend(stored.map(head::more));
-        return Document { title: head::line(results), head, ..Document::default() };
+        return vec![must(head::alerts(results)), must(judged::blocks(judged))];
     }
     if let Some(found) = &results.explanation {
-        head.extend(explanation::screen(results, found));
-        head.extend(stored.map(head::more));
-        return Document { title: head::line(results), head, ..Document::default() };
+        return vec![must(head::alerts(results)), must(explanation::screen(results, found))];
     }
-    head = head::warnings(results);
-    let (published, (conclusion, rest)) = (published::brief(results), answer::blocks(results));
-    let apart = !published.is_empty() && matches!(rest.first(), Some(Block::Text(..)));
-    head.extend(conclusion);
-    head.extend(published);
-    head.extend(apart.then(|| Block::Heading("All that was measured".to_owned())));
-    head.extend(rest);
-    head.extend(stored.map(head::more));
-    Document { title: head::line(results), head, ..Document::default() }
+    let (published, (conclusion, rest)) = (published::brief(results), answer::screen(results));
+    let is_said = |part: &Part| matches!(part.1.first(), Some(Block::Text(..)));
+    let apart = !published.is_empty() && rest.first().is_some_and(is_said);
+    let apart = apart.then(|| Block::Heading("All that was measured".to_owned()));
+    let first = [head::warnings(results), conclusion, published, apart.into_iter().collect()];
+    first.into_iter().map(must).chain(rest).collect()
 }
 
 /// The percentiles of a run that are asked for.
@@ -119,10 +132,9 @@ pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
 
 /// Each ranking of a run as a line of its own.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    match (&results.judged, results.explanation.as_ref().and_then(|of| of.difference.as_ref())) {
-        (Some(judged), _) => judged::sentences(judged),
-        (_, Some(difference)) => vec![difference.says.clone()],
-        _ => answer::sentences(results),
+    match &results.judged {
+        Some(judged) => judged::sentences(judged),
+        None => answer::sentences(results),
     }
 }
 
@@ -131,11 +143,19 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
     let title = match &results.judged {
         Some(judged) => judged::title(judged),
-        None => format!("hopcost: suite {}", results.plan.suite),
+        None if medium == Medium::Page => head::line(results),
+        None => format!("hopcost: suite {}{}", results.plan.suite, head::disturbed(results)),
+    };
+    let banner = match (&results.judged, &results.explanation) {
+        _ if medium != Medium::Page => Vec::new(),
+        (Some(judged), _) => judged::conclusion(judged),
+        (None, Some(found)) => explanation::conclusion(found),
+        (None, None) => answer::conclusion(results),
     };
     let document = Document {
-        title: format!("{title}{}", head::disturbed(results)),
-        head: head::blocks(results),
+        title,
+        banner,
+        head: head::blocks(results, medium),
         sections: judged::sections(results)
             .into_iter()
             .chain(shown.filter_map(|(_, section)| section(results, medium)))

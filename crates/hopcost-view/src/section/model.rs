@@ -21,6 +21,8 @@ pub(crate) enum Medium {
 pub(crate) struct Document {
     /// What it is called; empty where somebody else says so.
     pub title: String,
+    /// Its conclusion, which a page shows before everything else.
+    pub banner: Vec<Block>,
     /// What stands above the first section.
     pub head: Vec<Block>,
     /// Its sections; each has something in it.
@@ -85,8 +87,8 @@ pub(crate) enum Block {
     Table(Table),
     /// Two parts, side by side where there is room.
     Beside(Vec<Block>, Vec<Block>),
-    /// Charts, for whoever can draw.
-    Charts(Vec<Chart>, Frame),
+    /// Charts, for a view that can draw.
+    Charts(Vec<Chart>),
     /// What is folded where folding is possible.
     Fold(Fold),
 }
@@ -115,17 +117,6 @@ pub(crate) enum Tone {
     Note,
     /// Must not be overlooked.
     Alert,
-}
-
-/// How charts stand on a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Frame {
-    /// With their titles, below each other.
-    Titled,
-    /// With their titles, beside each other where there is room.
-    Small,
-    /// The heading before and the table behind say what the chart would.
-    Bare,
 }
 
 /// Something with an id, seen in brief until it is unfolded.
@@ -438,8 +429,6 @@ pub(crate) struct Measured {
 pub(crate) enum Scale {
     /// Nanoseconds, in a fitting unit.
     Time,
-    /// Nanoseconds a byte, in a fitting unit.
-    TimePerByte,
     /// The same of differences, whose interval may hold 0.
     Difference,
     /// In 10^this of its own unit, which the column names.
@@ -521,17 +510,16 @@ impl Measured {
     fn shown(&self) -> Shown {
         let estimate = &self.estimate;
         let mut shown = match &self.scale {
-            Scale::Time | Scale::TimePerByte => number::estimate(estimate),
+            Scale::Time => number::estimate(estimate),
             Scale::Power(power) => number::scaled(estimate, *power),
             Scale::Ticks { per_ns } => number::scaled(&estimate.clone().times(*per_ns), 0),
             Scale::Named(_) => number::scaled(estimate, 0),
             _ => number::difference(estimate),
         };
-        match &self.scale {
-            _ if estimate.point.is_none_or(|point| !point.is_finite()) => {}
-            Scale::TimePerByte => shown.unit.push_str("/B"),
-            Scale::Named(unit) => shown.unit.clone_from(unit),
-            _ => {}
+        if let Scale::Named(unit) = &self.scale
+            && estimate.point.is_some_and(f64::is_finite)
+        {
+            shown.unit.clone_from(unit);
         }
         match self.interval {
             Interval::Untold => shown.interval = None,

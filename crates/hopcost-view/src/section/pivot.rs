@@ -1,63 +1,38 @@
-//! Items crossed into a table: rows by one key, columns by another, a cell from what meets there.
+//! Two keys crossed into a table: a row for each value of one, columns for each value of the other.
 
-use hopcost_model::group::grouped;
+use super::model::{Cell, Column, Form, Table};
 
-use super::model::{Cell, Column, Form, Table, Value};
+/// A column's head and what a row has there.
+pub(crate) type Part = (Column, Cell);
 
-/// What a cell holds where there is an item and no number.
-pub(crate) const NO_NUMBER: &str = "–";
-
-/// A cell made of items.
-pub(crate) type Make<'a, T> = Box<dyn Fn(&[&T]) -> Cell + 'a>;
-
-/// How items are crossed.
-pub(crate) struct Pivot<'a, T, C> {
-    /// The heading that an item's row stands under, and what tells its row from others.
-    pub row: &'a dyn Fn(&T) -> (String, Vec<String>),
-    /// What names a row, from the items of it.
-    pub names: Vec<(Column, Make<'a, T>)>,
-    /// The columns in their order, by their keys.
-    pub columns: Vec<(C, Column)>,
-    /// The column of an item.
-    pub column: &'a dyn Fn(&T) -> C,
-    /// What stands where a row and a column meet.
-    pub cell: Make<'a, T>,
+/// A table of `rows` and `columns` in their order. `name` gives the first columns of a row, `value`
+/// those of a row under one of `columns`: each time as many, or none where there is no value. A
+/// column without any value is left out.
+pub(crate) fn pivot<R, C>(
+    rows: &[R],
+    name: impl Fn(&R) -> Vec<Part>,
+    columns: &[C],
+    value: impl Fn(&R, &C) -> Vec<Part>,
+) -> Table {
+    let rows_of = || rows.iter().map(|_| Vec::new()).collect();
+    let mut table = Table { columns: Vec::new(), rows: rows_of(), form: Form::Brief };
+    add(&mut table, &rows.iter().map(&name).collect::<Vec<_>>());
+    for column in columns {
+        add(&mut table, &rows.iter().map(|row| value(row, column)).collect::<Vec<_>>());
+    }
+    table
 }
 
-/// Rows in the order of the items, those under one heading together; columns with a number alone.
-pub(crate) fn pivot<T, C: PartialEq>(items: &[T], of: Pivot<'_, T, C>) -> Table {
-    let rows = grouped(items, |item| (of.row)(item));
-    let rows = grouped(&rows, |((heading, _), _)| heading);
-    let rows: Vec<(&String, &Vec<&T>)> = rows
-        .iter()
-        .flat_map(|(heading, rows)| rows.iter().map(move |(_, items)| (*heading, items)))
-        .collect();
-    let named = of.names.into_iter().map(|(column, name)| {
-        let cells: Vec<Cell> = rows.iter().map(|(_, items)| name(items)).collect();
-        (column, cells)
-    });
-    let crossed = of.columns.into_iter().map(|(key, column)| {
-        let met = |items: &[&T]| -> Cell {
-            let here = items.iter().copied().filter(|item| (of.column)(item) == key);
-            (of.cell)(&here.collect::<Vec<_>>())
-        };
-        (column, rows.iter().map(|(_, items)| met(items)).collect())
-    });
-    let is_number = |cell: &Cell| match &cell.value {
-        Value::Words(text) => text != NO_NUMBER,
-        value => !matches!(value, Value::Empty),
-    };
-    let crossed = crossed.filter(|(_, cells): &(Column, Vec<Cell>)| cells.iter().any(is_number));
-    let columns: Vec<(Column, Vec<Cell>)> = named.chain(crossed).collect();
-    let mut table = Table { form: Form::Columns, ..Table::default() };
-    for (at, (heading, _)) in rows.iter().enumerate() {
-        if at == 0 && !heading.is_empty() || at > 0 && rows[at - 1].0 != *heading {
-            table.rows.push(vec![Cell::text(heading.as_str())]);
+fn add(table: &mut Table, of_rows: &[Vec<Part>]) {
+    let width = of_rows.iter().map(Vec::len).max().unwrap_or(0);
+    for at in 0..width {
+        let mut parts = of_rows.iter().filter_map(|row| row.get(at));
+        let Some((head, _)) = parts.find(|(_, cell)| !cell.is_empty()) else { continue };
+        table.columns.push(head.clone());
+        for (row, own) in table.rows.iter_mut().zip(of_rows) {
+            row.push(own.get(at).map_or(Cell::none(), |(_, cell)| cell.clone()));
         }
-        table.rows.push(columns.iter().map(|(_, cells)| cells[at].clone()).collect());
     }
-    table.columns = columns.into_iter().map(|(column, _)| column).collect();
-    table
 }
 
 #[cfg(test)]
@@ -66,41 +41,21 @@ mod tests {
     use crate::section::model::{numbers, words};
 
     #[test]
-    fn items_stand_where_their_keys_meet() {
-        let items = [("b", "x", 1), ("a", "x", 2), ("b", "y", 3), ("c", "z", 0)];
-        let number = |items: &[&(&str, &str, u64)]| match items {
-            [] => Cell::none(),
-            [(.., 0)] => Cell::text(NO_NUMBER),
-            [(.., n), ..] => Cell::whole(*n),
+    fn a_column_stands_where_one_row_has_a_value() {
+        let cells = [("a", 1, "a1"), ("a", 2, ""), ("b", 2, ""), ("b", 3, "b3")];
+        let value = |row: &&str, column: &i32| {
+            let found = cells.iter().filter(|(r, c, _)| (r, c) == (row, column));
+            let part = |(.., text): &(&str, i32, &str)| {
+                (numbers(&column.to_string()).over("x"), Cell::text(*text))
+            };
+            found.map(part).collect()
         };
-        let heading = |name: &str| if name == "a" { "second" } else { "first" }.to_owned();
-        let table = pivot(
-            &items,
-            Pivot {
-                row: &|(name, ..)| (heading(name), vec![(*name).to_owned()]),
-                names: vec![(words("name"), Box::new(|items| Cell::text(items[0].0)))],
-                columns: ["y", "x", "z"].map(|key| (key, numbers(key))).to_vec(),
-                column: &|(_, column, _)| *column,
-                cell: Box::new(number),
-            },
-        );
-        let heads: Vec<&str> = table.columns.iter().map(|column| column.head.as_str()).collect();
-        assert_eq!(heads, ["name", "y", "x"], "a column without a number says nothing");
-        let text = |cell: &Cell| match &cell.value {
-            Value::Words(text) => text.clone(),
-            value => value.key().map_or(String::new(), |key| key.to_string()),
-        };
-        let rows: Vec<Vec<String>> =
-            table.rows.iter().map(|row| row.iter().map(text).collect()).collect();
-        assert_eq!(
-            rows,
-            [
-                vec!["first"],
-                vec!["b", "3", "1"],
-                vec!["c", "", ""],
-                vec!["second"],
-                vec!["a", "", "2"]
-            ]
-        );
+        let name = |row: &&str| vec![(words(""), Cell::text(*row))];
+        let table = pivot(&["b", "a"], name, &[1, 2, 3], value);
+        let heads: Vec<String> = table.columns.iter().map(Column::whole).collect();
+        assert_eq!(heads, ["", "x, 1", "x, 3"]);
+        let texts: Vec<Vec<String>> =
+            table.rows.iter().map(|row| row.iter().map(crate::markdown::cell).collect()).collect();
+        assert_eq!(texts, [["b", "", "b3"], ["a", "a1", ""]]);
     }
 }

@@ -7,52 +7,57 @@ use hopcost_model::results::{
 };
 
 use super::model::{
-    Block, Cell, Frame, Medium, Rows, Scale as Written, Section, Unit as Digits, Value, estimates,
-    notes, numbers, says, words,
+    Block, Cell, Medium, Rows, Scale as Written, Section, Unit as Digits, Value, estimates, notes,
+    numbers, words,
 };
 use super::shapes::{About, Named, Swept, lines, rows};
 use super::words::{estimated, mechanism, trials as counted};
-use super::{comparison, explanation, ladder, runtimes};
+use super::{answer, comparison, runtimes};
+use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
-use crate::chart::unit::Unit;
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_name};
 
 /// Quantiles that get a mark.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 /// Trials that are so many times the reported value, or as small a part of it, stand at the edge.
 const EDGE: f64 = 4.0;
+/// Cases up to which a page draws the percentiles and the trials of each: of more they would hide
+/// the rest.
+const CASES_MAX: usize = 12;
 
 pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    let charts = along_or_all(results);
+    let charts = along_axes(results);
     let said = distinct(charts.iter().flat_map(|chart| chart.notes.clone()));
-    Section::of("plots", drawn(charts, Frame::Titled).into_iter().chain(notes(said)))
+    Section::of("plots", drawn(charts).into_iter().chain(notes(said)))
 }
 
 pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {
-    let none = says("No case of this run has single samples.");
-    Section::of("percentiles", [drawn(curves(results), Frame::Small).unwrap_or(none)])
+    Section::of("percentiles", drawn(of_few(results, curves)))
 }
 
 pub(super) fn trials(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("trials", drawn(of_trials(results), Frame::Titled))
+    Section::of("trials", drawn(of_few(results, of_trials)))
 }
 
-fn drawn(charts: Vec<Chart>, frame: Frame) -> Option<Block> {
-    (!charts.is_empty()).then_some(Block::Charts(charts, frame))
+fn of_few(results: &Results, charts: fn(&Results) -> Vec<Chart>) -> Vec<Chart> {
+    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
+    if measured.count() > CASES_MAX { Vec::new() } else { charts(results) }
 }
 
-/// The plots of a run, each with the name that its file has (without ending) and with a line of
-/// what run it is of. One case alone has its distribution and its trials.
+pub(super) fn drawn(charts: Vec<Chart>) -> Option<Block> {
+    (!charts.is_empty()).then_some(Block::Charts(charts))
+}
+
+/// All plots of a run, each with the name that its file has (without ending) and with a line of
+/// what run it is of.
 pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
     let compared = results.comparison.iter().flat_map(|of| comparison::shifts(&of.compared));
-    let explained = results.explanation.iter().flat_map(explanation::waterfalls);
-    let mut charts: Vec<Chart> = compared.chain(explained).collect();
-    charts.extend(along_or_all(results));
-    charts.extend(runtimes::matrix::charts(results).into_iter().flatten());
-    charts.extend(ladder::charts(results).into_iter().flatten());
-    if charts.is_empty() {
-        charts.extend(curves(results).into_iter().chain(of_trials(results)));
-    }
+    let mut charts: Vec<Chart> = compared.collect();
+    charts.extend(along_axes(results));
+    charts.extend(answer::charts(results));
+    charts.extend(runtimes::charts(results));
+    charts.extend(curves(results));
+    charts.extend(of_trials(results));
     let of = origin(results);
     charts.iter_mut().for_each(|chart| chart.notes.push(of.clone()));
     let name = |chart: &Chart| chart.id.trim_start_matches("plot-").to_owned();
@@ -78,9 +83,9 @@ fn origin(results: &Results) -> String {
 /// An axis: its key, its unit, and what it is called.
 const AXES: [(&str, Unit, &str); 4] = [
     ("payload", Unit::Bytes, "message size"),
-    ("flows", Unit::COUNT, "flows"),
+    ("flows", Unit::Count, "flows"),
     ("gap", Unit::Ns, "gap before the notification"),
-    ("rate", Unit::COUNT, "messages a second"),
+    ("rate", Unit::Count, "messages a second"),
 ];
 
 /// A chart of each workload and placement along each axis of which two values were measured.
@@ -107,7 +112,7 @@ fn along_axes(results: &Results) -> Vec<Chart> {
                 .collect();
             let is_one = all.iter().all(|case| of(case).0 != workload || of(case).1 == place);
             let place = place.filter(|_| !is_one).map(|place| place.word());
-            let x = Axis::new(key, Scale::Log, unit.clone());
+            let x = Axis::new(key, Scale::Log, unit);
             let called = [Some(workload.word()), Some(key), place];
             let id = plain_id(&called.into_iter().flatten().collect::<Vec<_>>().join("-"));
             let place = place.map_or(String::new(), |place| format!(" ({place})"));
@@ -127,93 +132,60 @@ fn of_workload(
 ) -> Vec<Chart> {
     let gbps = |of: Option<&Estimate>| Cell::estimate(of, Written::Named("Gbit/s".to_owned()));
     let stream = |case: &CaseResult| case.stream.clone();
-    let mut table = Rows::of(points)
+    let count = |event: &'static str| {
+        move |(.., case): &(String, f64, &CaseResult)| {
+            let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
+            let sum = own.map(|of| of.per_operation).sum::<Option<f64>>();
+            Cell::maybe(sum.filter(|sum| *sum > 0.0), Digits::Count)
+        }
+    };
+    let table = Rows::of(points)
         .column(words("case"), |(label, ..)| Cell::text(label.clone()))
         .column(numbers(&x.label), |(_, at, _)| Value::Sorted(x.unit.text(*at), *at).into())
-        .column(estimates("p50"), |(.., case)| {
-            Cell::estimate(estimated(case, Statistic::P50), Written::Time)
-        })
-        .column(estimates("cost"), |(.., case)| {
-            Cell::estimate(estimated(case, Statistic::Cost), Written::Time)
+        .column(estimates("time"), |(.., case)| {
+            Cell::estimate(headline(case).map(|(_, estimate)| estimate), Written::Time)
         })
         .column(estimates("p99"), |(.., case)| {
             Cell::estimate(estimated(case, Statistic::P99), Written::Time)
         })
-        .column(estimates("one flow"), |(.., case)| {
+        .column(estimates("throughput of one flow"), |(.., case)| {
             gbps(stream(case).and_then(|of| of.per_flow_gbps).as_ref())
         })
-        .column(estimates("all flows"), |(.., case)| {
+        .column(estimates("throughput"), |(.., case)| {
             gbps(stream(case).and_then(|of| of.aggregate_gbps).as_ref())
         })
-        .column(numbers("CPU"), |(.., case)| {
+        .column(numbers("CPU time"), |(.., case)| {
             let cpu = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
             Cell::maybe(cpu, Digits::Time(3))
-        });
-    let of_event = |case: &CaseResult, event: &str| -> Option<f64> {
-        let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
-        own.map(|of| of.per_operation).sum::<Option<f64>>().filter(|sum| *sum > 0.0)
-    };
-    let events = ["cycles", "llc-misses"];
-    for event in events {
-        table = table.column(numbers(event), move |(.., case)| {
-            Cell::maybe(of_event(case, event), Digits::Count)
-        });
-    }
-    let Block::Table(table) = table.table() else { return Vec::new() };
-    let time = |label: &str| Axis::new(label, Scale::Log, Unit::Ns);
-    let each = |label: &str| Axis::new(label, Scale::Log, Unit::COUNT);
-    let rate = |label: &str| Axis::new(label, Scale::Log, Unit::GigabitsPerSecond);
-    let charts: [(&str, &str, Axis, &[&str]); 6] = [
-        ("", "", time("time"), &["p50", "cost", "p99"]),
-        ("-throughput", ", throughput of one flow", rate("throughput of one flow"), &["one flow"]),
-        ("-aggregate", ", throughput of all flows", rate("throughput"), &["all flows"]),
-        ("-cpu", ", CPU time per message of both ends", time("CPU time"), &["CPU"]),
-        ("-cycles", ", cycles per message of both ends", each("cycles"), &["cycles"]),
-        ("-llc-misses", ", last-level misses per message", each("misses"), &["llc-misses"]),
+        })
+        .column(numbers("cycles"), count("cycles"))
+        .column(numbers("misses"), count("llc-misses"))
+        .into_table();
+    let charts: [(&str, &str, &str, Unit); 7] = [
+        ("", "", "time", Unit::Ns),
+        ("-p99", ", p99", "p99", Unit::Ns),
+        (
+            "-throughput",
+            ", throughput of one flow",
+            "throughput of one flow",
+            Unit::GigabitsPerSecond,
+        ),
+        ("-aggregate", ", throughput of all flows", "throughput", Unit::GigabitsPerSecond),
+        ("-cpu", ", CPU time per message of both ends", "CPU time", Unit::Ns),
+        ("-cycles", ", cycles per message of both ends", "cycles", Unit::Count),
+        ("-llc-misses", ", last-level misses per message", "misses", Unit::Count),
     ];
-    let chart = |(suffix, what, y, values): (&str, &str, Axis, &[&str])| {
+    let chart = |(suffix, what, value, unit): (&str, &str, &str, Unit)| {
         let about = About {
             id: format!("plot-{id}{suffix}"),
             title: format!("{title}{what}"),
             says: "A line joins the values of one case along the axis; bands are their intervals."
                 .to_owned(),
         };
-        lines(&about, &table, &Swept { series: "case", x: x.clone(), y, values })
+        let y = Axis::new(value, Scale::Log, unit);
+        lines(&about, &table, &Swept { series: "case", x: x.clone(), y, value })
     };
     charts.into_iter().flat_map(chart).collect()
-}
-
-/// What was measured along an axis, or else every case where no ladder compares them.
-fn along_or_all(results: &Results) -> Vec<Chart> {
-    let along = along_axes(results);
-    let is_compared =
-        results.comparison.is_some() || ladder::charts(results).iter().any(Option::is_some);
-    match along.is_empty() && !is_compared {
-        true => every_case(results).into_iter().collect(),
-        false => along,
-    }
-}
-
-/// Every measured case in a row, where there are several.
-fn every_case(results: &Results) -> Option<Chart> {
-    let measured = results.results.iter().filter(|case| case.estimates.is_some());
-    let measured: Vec<&CaseResult> = measured.collect();
-    let cases: Vec<(String, &CaseResult)> =
-        labels(&measured, "").into_iter().zip(measured).collect();
-    let table = Rows::of(&cases)
-        .column(words("case"), |(label, _)| Cell::text(label.clone()))
-        .column(estimates("p50 or cost"), |(_, case)| {
-            Cell::estimate(headline(case).map(|(_, estimate)| estimate), Written::Time)
-        });
-    let Block::Table(table) = table.table() else { return None };
-    let about = About {
-        id: "plot-cases".to_owned(),
-        title: "Cases of this run".to_owned(),
-        says: "One row per case, with its interval.".to_owned(),
-    };
-    let axis = Axis::new("time per operation", Scale::Log, Unit::Ns);
-    let of = Named { names: &["case"], values: &["p50 or cost"], axis, lane: None, from: None };
-    (cases.len() > 1).then(|| rows(about, &table, of)).flatten()
 }
 
 /// Percentile curves of each group of the ladder.
@@ -238,7 +210,7 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
                 let estimate = Estimate { low: of.low, high: of.high, ..bare };
                 Cell::estimate(Some(&estimate), Written::Time)
             });
-        let Block::Table(table) = table.table() else { continue };
+        let table = table.into_table();
         let farthest = points.iter().map(|(_, of)| of.q).fold(0.5, f64::max);
         let x = Axis {
             at: MARKED.into_iter().filter(|q| *q <= farthest).collect(),
@@ -257,7 +229,7 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
                    trials."
                 .to_owned(),
         };
-        charts.extend(lines(&about, &table, &Swept { series: "case", x, y, values: &["time"] }));
+        charts.extend(lines(&about, &table, &Swept { series: "case", x, y, value: "time" }));
     }
     charts
 }
@@ -289,18 +261,11 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
             .column(words("case"), |((name, _), ..)| Cell::text((*name).clone()))
             .column(numbers("trials"), |((_, case), ..)| counted(case))
             .column(numbers("round"), |(_, of, _)| Cell::whole(u64::from(of.round) + 1))
-            .column(numbers("at"), |(_, of, _)| Cell::number(of.at_s * 1e9, Digits::Time(3)))
-            .column(numbers("× reported"), |(.., multiple)| {
-                Cell::maybe(*multiple, Digits::Plain(3))
-            })
-            .column(numbers("value"), |(_, of, _)| match &of.error {
+            .column(numbers("× reported"), |(_, of, multiple)| match &of.error {
                 Some(error) => Cell::text(format!("failed: {error}")),
-                None => Cell::maybe(of.value_ns, Digits::Time(3)),
+                None => Cell::maybe(*multiple, Digits::Plain(3)),
             })
-            .column(numbers("p99"), |(_, of, _)| Cell::maybe(of.p99_ns, Digits::Time(3)))
-            .column(numbers("divided by"), |(_, of, _)| Cell::maybe(of.factor, Digits::Plain(4)))
-            .column(numbers("samples"), |(_, of, _)| Cell::whole(of.samples));
-        let Block::Table(table) = table.table() else { continue };
+            .into_table();
         let multiples = trials.iter().filter_map(|(.., multiple)| *multiple);
         let far = multiples.filter(|of| *of > 0.0).map(|of| of.max(1.0 / of)).fold(1.1, f64::max);
         let far = far.min(EDGE);
@@ -313,10 +278,10 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
         };
         let axis = Axis {
             domain: Some((1.0 / far, far)),
-            ..Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::COUNT)
+            ..Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::Count)
         };
-        let (names, values) = (&["case", "trials"], &["× reported"]);
-        let of = Named { names, values, axis, lane: Some("round"), from: None };
+        let names = &["case", "trials"];
+        let of = Named { names, value: "× reported", axis, lane: Some("round") };
         charts.extend(rows(about, &table, of));
     }
     charts

@@ -5,11 +5,10 @@ use hopcost_model::group::{distinct, grouped};
 
 use super::model::{Cell, Table, Value};
 use crate::chart::model::{
-    Axis, Cells, Chart, Colour, Dash, Fit, Mark, Marker, Row, Rows, STEPS, Scale, Series, Style,
-    Table as Texts, Vertical,
+    Axis, Cells, Chart, Colour, Dash, Mark, Marker, Row, Rows, STEPS, Scale, Series, Style,
+    Vertical,
 };
-use crate::chart::unit::Unit;
-use crate::chart::{domain, width_of};
+use crate::chart::{Unit, domain};
 
 /// What a chart is called, and what is to be seen on it, for those who do not see it.
 pub(crate) struct About {
@@ -29,21 +28,16 @@ const LINES_MAX: usize = Style::DISTINCT.len();
 const TICKS_MAX: usize = 12;
 /// Points of a line up to which each has a mark; of more those at a tick have one.
 const MARKS_MAX: usize = 16;
-/// Columns of a grid up to which a cell has room for its interval.
-const ROOMY_MAX: usize = 8;
 
 /// The columns of rows.
 pub(crate) struct Named<'a> {
     /// What names a row.
     pub names: &'a [&'a str],
-    /// The values, the first of them filled.
-    pub values: &'a [&'a str],
-    /// What their axis is.
+    pub value: &'a str,
+    /// What the axis of the value is.
     pub axis: Axis,
     /// What orders values within a row: lines of a table with equal names are one row then.
     pub lane: Option<&'a str>,
-    /// Where a bar begins.
-    pub from: Option<&'a str>,
 }
 
 /// The columns of lines.
@@ -54,7 +48,7 @@ pub(crate) struct Swept<'a> {
     pub x: Axis,
     pub y: Axis,
     /// The values along y.
-    pub values: &'a [&'a str],
+    pub value: &'a str,
 }
 
 /// A value that an axis has a place for.
@@ -64,8 +58,9 @@ struct Placed {
     at_most: bool,
 }
 
-/// A row for each line of a table, with its values and their intervals.
+/// A row for each line of a table, with its value and the interval of that.
 pub(crate) fn rows(about: About, table: &Table, of: Named<'_>) -> Option<Chart> {
+    let value = column(table, of.value)?;
     let bodies = table.rows.iter().filter(|row| !table.is_heading(row)).enumerate();
     let named = grouped(bodies, |(at, row)| {
         (texts(table, of.names, row), if of.lane.is_some() { 0 } else { *at })
@@ -74,29 +69,27 @@ pub(crate) fn rows(about: About, table: &Table, of: Named<'_>) -> Option<Chart> 
         .into_iter()
         .map(|((names, _), rows)| (names, rows.into_iter().map(|(_, row)| row).collect()))
         .collect();
-    let values: Vec<usize> = of.values.iter().filter_map(|head| column(table, head)).collect();
-    let is_bars = of.from.is_some() || are_bars(&lines, &values, &of);
-    let scale = if is_bars { Scale::Linear } else { of.axis.scale };
-    let looks = match is_bars {
-        true => [Colour::BLUE, Colour::VERMILION].map(|of| Style::of(of, Marker::BAR, Dash::SOLID)),
-        false => [Style::DISTINCT[0], Style::DISTINCT[0].open()],
+    let is_bars = of.lane.is_none() && are_bars(&lines, value);
+    let (scale, look) = match is_bars {
+        true => (Scale::Linear, Style::of(Colour::BLUE, Marker::BAR, Dash::SOLID)),
+        false => (of.axis.scale, Style::DISTINCT[0]),
     };
-    let series = values.iter().zip(looks).map(|(value, look)| {
-        let tail = values.last().filter(|last| !is_bars && *last != value).copied();
-        let marks = lines
-            .iter()
-            .enumerate()
-            .flat_map(|(at, line)| marks(table, &of, line, (*value, tail), (at, scale)));
-        let name = table.columns[*value].head.clone();
-        Series { marks: marks.collect(), ..Series::new(name, look) }
-    });
-    let series: Vec<Series> = series.filter(|one| !one.marks.is_empty()).collect();
-    let marks = || series.iter().flat_map(|one| &one.marks);
-    marks().next()?;
+    let mut series = Series::new("", look);
+    for (at, (names, rows)) in lines.iter().enumerate() {
+        for (nth, row) in rows.iter().enumerate() {
+            let found = row.get(value).and_then(|cell| placed(cell, scale == Scale::Log));
+            let Some(found) = found else { continue };
+            let within = (nth as f64 + 0.5) / rows.len() as f64 * 0.76 + 0.12;
+            let tip = format!("{}\n{}", names.join(", "), tip(table, &of, row));
+            let mark = Mark::at(found.point, at as f64 + within, tip);
+            series.marks.push(Mark { interval: found.interval, at_most: found.at_most, ..mark });
+        }
+    }
+    series.marks.first()?;
     let zero = is_bars.then_some(0.0);
-    let points = marks().flat_map(|mark| [Some(mark.x), mark.tail, zero]).flatten();
-    let ends = marks().filter_map(|mark| mark.interval).flat_map(|(low, high)| [low, high]);
-    let found = clipped(scale, &points.collect::<Vec<_>>(), &ends.collect::<Vec<_>>());
+    let points: Vec<f64> = series.marks.iter().map(|mark| mark.x).chain(zero).collect();
+    let ends = series.marks.iter().filter_map(|mark| mark.interval);
+    let found = clipped(scale, &points, &ends.flat_map(<[f64; 2]>::from).collect::<Vec<_>>());
     let found = (zero.unwrap_or(found.0), found.1);
     let x = Axis { scale, domain: of.axis.domain.or(Some(found)), ..of.axis.clone() };
     let heads = of.names.iter().filter(|head| column(table, head).is_some());
@@ -104,17 +97,14 @@ pub(crate) fn rows(about: About, table: &Table, of: Named<'_>) -> Option<Chart> 
         id: about.id,
         title: about.title,
         description: described(&about.says, &[&x]),
-        width: 780.0,
         y: Vertical::Rows(Rows {
             columns: heads.map(|head| (*head).to_owned()).collect(),
-            rows: lines.into_iter().map(|line| row(line, &values, &of)).collect(),
+            rows: lines.into_iter().map(|line| row(line, value, of.lane.is_some())).collect(),
             height: if of.lane.is_some() { 34.0 } else { 22.0 },
-            ..Rows::default()
         }),
         x,
-        series,
-        notes: quiet(table, &values),
-        table: numbers(table, &|_| true),
+        series: vec![series],
+        notes: quiet(table, value),
     })
 }
 
@@ -122,46 +112,20 @@ pub(crate) fn rows(about: About, table: &Table, of: Named<'_>) -> Option<Chart> 
 type Line<'a> = (Vec<String>, Vec<&'a Vec<Cell>>);
 
 /// Whether the values are so near each other that bars from zero show them.
-fn are_bars(lines: &[Line<'_>], values: &[usize], of: &Named<'_>) -> bool {
-    let [value] = values else { return false };
-    let cells = lines.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.get(*value));
+fn are_bars(lines: &[Line<'_>], value: usize) -> bool {
+    let cells = lines.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.get(value));
     let found: Vec<f64> = cells.filter_map(|cell| Some(placed(cell, false)?.point)).collect();
     let least = found.iter().copied().fold(f64::INFINITY, f64::min);
     let most = found.iter().copied().fold(0.0, f64::max);
-    of.lane.is_none() && least > 0.0 && most <= BARS_MAX * least
+    least > 0.0 && most <= BARS_MAX * least
 }
 
-/// The marks of a value in one row of a chart.
-fn marks(
-    table: &Table,
-    of: &Named<'_>,
-    (names, rows): &Line<'_>,
-    (value, tail): (usize, Option<usize>),
-    (at, scale): (usize, Scale),
-) -> Vec<Mark> {
-    let number = |row: &Vec<Cell>, at: usize| placed(row.get(at)?, scale == Scale::Log);
-    let mark = |(nth, row): (usize, &&Vec<Cell>)| {
-        let found = number(row, value)?;
-        let within = (nth as f64 + 0.5) / rows.len() as f64 * 0.76 + 0.12;
-        let from = of.from.and_then(|head| number(row, column(table, head)?));
-        let tip = format!("{}\n{}", names.join(", "), tip(table, of, row));
-        Some(Mark {
-            interval: found.interval,
-            at_most: found.at_most,
-            tail: tail.and_then(|tail| Some(number(row, tail)?.point)),
-            from: from.map(|from| from.point),
-            ..Mark::at(found.point, at as f64 + within, tip)
-        })
-    };
-    rows.iter().enumerate().filter_map(mark).collect()
-}
-
-/// A row with its first value beside it, or with the reason why it has none.
-fn row((cells, rows): Line<'_>, values: &[usize], of: &Named<'_>) -> Row {
-    let own = || rows.iter().flat_map(|row| values.iter().filter_map(|at| row.get(*at)));
+/// A row with its value beside it, or with the reason why it has none.
+fn row((cells, rows): Line<'_>, value: usize, has_lanes: bool) -> Row {
+    let own = || rows.iter().filter_map(|row| row.get(value));
     let first = own().find(|cell| placed(cell, false).is_some());
     let note = if first.is_none() { own().next().map(why) } else { None };
-    let end = first.filter(|_| of.lane.is_none() && of.from.is_none());
+    let end = first.filter(|_| !has_lanes);
     Row { cells, note, end: end.map_or(String::new(), amount) }
 }
 
@@ -170,21 +134,15 @@ type Group<'a> = (String, Vec<&'a Vec<Cell>>);
 
 /// A line for each name in a table, through its values; several charts where there are many.
 pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> {
-    let (Some(name), Some(along)) = (column(table, of.series), column(table, &of.x.label)) else {
-        return Vec::new();
-    };
-    let values: Vec<usize> = of.values.iter().filter_map(|head| column(table, head)).collect();
+    let columns = [of.series, &of.x.label, of.value].map(|head| column(table, head));
+    let [Some(name), Some(along), Some(value)] = columns else { return Vec::new() };
     let named = grouped(table.rows.iter(), |row| row.get(name).map_or(String::new(), written));
     let (is_x, is_y) = (of.x.scale == Scale::Log, of.y.scale == Scale::Log);
-    let point = |row: &'_ Vec<Cell>, value: usize| {
+    let point = |row: &'_ Vec<Cell>| {
         let x = placed(row.get(along)?, is_x)?.point;
         Some((x, placed(row.get(value)?, is_y)?))
     };
-    let all: Vec<(f64, Placed)> = table
-        .rows
-        .iter()
-        .flat_map(|row| values.iter().filter_map(move |value| point(row, *value)))
-        .collect();
+    let all: Vec<(f64, Placed)> = table.rows.iter().filter_map(point).collect();
     if all.is_empty() {
         return Vec::new();
     }
@@ -204,34 +162,23 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
     let part = |(at, named): (usize, &[Group<'_>])| {
         let mut series = Vec::new();
         for (style, (name, rows)) in Style::DISTINCT.into_iter().zip(named) {
-            for (nth, value) in values.iter().enumerate() {
-                let head = &table.columns[*value].head;
-                let suffix = if values.len() > 1 { format!(", {head}") } else { String::new() };
-                let style = match nth {
-                    0 => style,
-                    _ => Style { dash: Dash::DOTS, ..style.open() },
-                };
-                let mut one = Series::new(format!("{name}{suffix}"), style);
-                let is_marked = |at: f64| rows.len() <= MARKS_MAX || x.at.contains(&at);
-                for row in rows {
-                    let Some((at, found)) = point(row, *value) else { continue };
-                    one.line.push((at, found.point));
-                    one.band.extend(found.interval.map(|(low, high)| (at, low, high)));
-                    if !is_marked(at) {
-                        continue;
-                    }
-                    let says = [&row[along], &row[*value]].map(written).join(": ");
-                    one.marks.push(Mark::at(at, found.point, format!("{name}{suffix}\n{says}")));
+            let mut one = Series::new(name.clone(), style);
+            for row in rows {
+                let Some((at, found)) = point(row) else { continue };
+                one.line.push((at, found.point));
+                one.band.extend(found.interval.map(|(low, high)| (at, low, high)));
+                if rows.len() <= MARKS_MAX || x.at.contains(&at) {
+                    let says = [&row[along], &row[value]].map(written).join(": ");
+                    one.marks.push(Mark::at(at, found.point, format!("{name}\n{says}")));
                 }
-                one.line.sort_by(|a, b| a.0.total_cmp(&b.0));
-                one.band.sort_by(|a, b| a.0.total_cmp(&b.0));
-                series.push(one);
             }
+            one.line.sort_by(|a, b| a.0.total_cmp(&b.0));
+            one.band.sort_by(|a, b| a.0.total_cmp(&b.0));
+            series.push(one);
         }
         series.retain(|one| !one.line.is_empty());
         let is_several = parts > 1;
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
-        let is_few = named.iter().all(|(_, rows)| rows.len() <= MARKS_MAX);
         Chart {
             id: if is_several { format!("{}-{}", about.id, at + 1) } else { about.id.clone() },
             title: match is_several {
@@ -243,27 +190,18 @@ pub(crate) fn lines(about: &About, table: &Table, of: &Swept<'_>) -> Vec<Chart> 
                 described(&about.says, &[&x, &y]),
                 names.join("; ")
             ),
-            width: 660.0,
             x: x.clone(),
-            y: Vertical::Value(y.clone(), 280.0),
+            y: Vertical::Value(y.clone()),
             series,
-            notes: quiet(table, &values),
-            table: numbers(table, &|row| {
-                let is_own = row.get(name).is_some_and(|of| names.contains(&written(of).as_str()));
-                let at = row.get(along).and_then(|cell| cell.value.key());
-                is_own && (is_few || at.is_some_and(|at| x.at.contains(&at)))
-            }),
+            notes: quiet(table, value),
         }
     };
     named.chunks(size).enumerate().map(part).collect()
 }
 
 /// A cell for each number of a table whose first column names its rows.
-pub(crate) fn grid(about: About, table: &Table, across: &str, is_rate: bool) -> Option<Chart> {
-    let key = |cell: &Cell| {
-        let value = placed(cell, true)?.point;
-        Some(if is_rate { 1.0 / value } else { value })
-    };
+pub(crate) fn grid(about: About, table: &Table, across: &str) -> Option<Chart> {
+    let key = |cell: &Cell| Some(placed(cell, true)?.point);
     let cells = || table.rows.iter().flat_map(|row| row.iter().skip(1));
     let keyed = || cells().filter_map(|cell| Some((key(cell)?, cell)));
     let least = keyed().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -277,7 +215,6 @@ pub(crate) fn grid(about: About, table: &Table, across: &str, is_rate: bool) -> 
             crate::chart::model::Cell {
                 tip: format!("{name}, {head}\n{says}"),
                 text,
-                small: first(cell).value.shown().and_then(|of| of.interval).unwrap_or_default(),
                 step: key(cell).map(|value| step(value, (least.0, most.0))),
             }
         });
@@ -289,7 +226,6 @@ pub(crate) fn grid(about: About, table: &Table, across: &str, is_rate: bool) -> 
         columns: heads.iter().skip(1).cloned().collect(),
         rows: table.rows.iter().map(row).collect(),
         ends: (most.0 > least.0).then(|| (amount(least.1), amount(most.1))),
-        fit: if heads.len() > ROOMY_MAX + 1 { Fit::Texts } else { Fit::Whole },
     };
     Some(Chart {
         id: about.id,
@@ -299,12 +235,10 @@ pub(crate) fn grid(about: About, table: &Table, across: &str, is_rate: bool) -> 
             about.says
         ),
         title: about.title,
-        width: width_of(&grid),
         x: Axis::new("", Scale::Linear, Unit::Ns),
         y: Vertical::Cells(grid),
         series: Vec::new(),
         notes: Vec::new(),
-        table: Texts::default(),
     })
 }
 
@@ -334,14 +268,13 @@ fn clipped(scale: Scale, points: &[f64], ends: &[f64]) -> (f64, f64) {
 fn described(says: &str, axes: &[&Axis]) -> String {
     let is_log = axes.iter().any(|axis| axis.scale == Scale::Log);
     let log = if is_log { " The axis is logarithmic." } else { "" };
-    format!("{says}{log} A table holds the same numbers.")
+    format!("{says}{log}")
 }
 
 /// That values on the quiet machine stand elsewhere, where some do.
-fn quiet(table: &Table, values: &[usize]) -> Vec<String> {
-    let mut cells = table.rows.iter().flat_map(|row| values.iter().filter_map(|at| row.get(*at)));
-    let has = cells.any(|cell| cell.quiet().is_some());
-    let note = "Drawn is what was measured; the table has the values of the quiet machine too.";
+fn quiet(table: &Table, value: usize) -> Vec<String> {
+    let has = table.rows.iter().filter_map(|row| row.get(value)).any(|cell| cell.quiet().is_some());
+    let note = "Drawn is what was measured; the tables have the values of the quiet machine too.";
     has.then(|| note.to_owned()).into_iter().collect()
 }
 
@@ -357,7 +290,7 @@ fn texts(table: &Table, heads: &[&str], row: &[Cell]) -> Vec<String> {
 
 /// What a mark says: each value with its interval.
 fn tip(table: &Table, of: &Named<'_>, row: &[Cell]) -> String {
-    let is_shown = |head: &str| of.values.contains(&head) || of.lane == Some(head);
+    let is_shown = |head: &str| of.value == head || of.lane == Some(head);
     let cells = table.columns.iter().zip(row).filter(|(column, _)| is_shown(&column.head));
     let cells = cells.filter(|(_, cell)| !cell.is_empty());
     let shown = cells.map(|(column, cell)| format!("{} {}", column.head, written(cell)));
@@ -409,14 +342,5 @@ fn written(cell: &Cell) -> String {
             (None, Some((_, word))) => word.to_owned(),
             (None, None) => "–".to_owned(),
         },
-    }
-}
-
-/// The lines of a table that a chart draws.
-fn numbers(table: &Table, is_drawn: &dyn Fn(&Vec<Cell>) -> bool) -> Texts {
-    let rows = table.rows.iter().filter(|row| is_drawn(row));
-    Texts {
-        columns: table.columns.iter().map(|column| column.whole()).collect(),
-        rows: rows.map(|row| row.iter().map(written).collect()).collect(),
     }
 }

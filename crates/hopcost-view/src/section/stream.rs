@@ -4,11 +4,11 @@ use hopcost_model::case::Workload;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{Results, Statistic, StreamResult};
 
-use super::answer::stall::stalled;
+use super::answer::stalled;
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts, words,
 };
-use super::words::{Of, both, cases_of, missing, setting, uncounted};
+use super::words::{Of, both, cases_of, setting, uncounted};
 use crate::number;
 
 const RATE: Scale = Scale::Power(0);
@@ -22,8 +22,8 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     // Stable: sizes from small to large, whatever the order of the plan.
     groups.sort_by_key(|(_, rows)| rows.first().map(|row| row.with.field_bytes));
     let tables = groups.into_iter().flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
-    let all = || cases.iter().map(|(_, case)| *case);
-    Section::of("streams", tables.chain(uncounted(all())).chain(missing(all())))
+    let all = cases.iter().map(|(_, case)| *case);
+    Section::of("streams", tables.chain(uncounted(all)))
 }
 
 /// `8 fields of 256 B (2 KiB a message), ack per-message, process, free, block`

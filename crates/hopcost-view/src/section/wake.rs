@@ -7,7 +7,7 @@ use hopcost_model::results::{CaseResult, Results, Statistic, WakeResult};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, numbers, verdicts,
 };
-use super::words::{Of, cases_of, mechanism, missing, payload, setting};
+use super::words::{Of, cases_of, mechanism, payload, setting};
 use crate::number;
 
 /// Microseconds as a power of ten in nanoseconds: all wake-ups in one unit, so
@@ -21,8 +21,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let measured = Wake::measured(cases.iter().copied(), |case| case.wake.as_ref());
     let groups = grouped(measured, |wake| title(wake.case)).into_iter();
     let tables = groups.flat_map(|(title, rows)| [Block::Heading(title), table(rows)]);
-    let missing = missing(cases.into_iter().map(|(_, case)| case));
-    Section::of("wake", tables.chain(missing))
+    Section::of("wake", tables)
 }
 
 /// `semaphore, process, same-llc, block`

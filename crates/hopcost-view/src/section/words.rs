@@ -8,7 +8,7 @@ use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
 };
 
-use super::model::{Block, Cell, Scale, Unit, Value, notes, paste};
+use super::model::{Block, Cell, Scale, Unit, Value, notes};
 use crate::names::{Place, all_of, foreign};
 use crate::number;
 
@@ -75,33 +75,6 @@ pub(super) fn fate(case: &CaseResult) -> Option<(String, &str)> {
     };
     Some((what, case.reason.as_deref().unwrap_or("no reason was given")))
 }
-
-/// Names that one sentence lists in full.
-const NAMES_MAX: usize = 3;
-
-/// The cases that were not measured, or not in every trial: one sentence a reason, with
-/// the command that replays a trial of the first.
-pub(super) fn missing<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<Block> {
-    let fates = cases.into_iter().filter_map(|case| Some((fate(case)?, case)));
-    let mut blocks = Vec::new();
-    for ((what, reason), cases) in grouped(fates, |(fate, _)| fate.clone()) {
-        let ids: Vec<&str> = cases.iter().map(|(_, case)| case.id.as_str()).collect();
-        let ids = match ids.as_slice() {
-            [first, rest @ ..] if rest.len() >= NAMES_MAX => {
-                format!("{first} and {} more cases", rest.len())
-            }
-            ids => ids.join(", "),
-        };
-        blocks.extend(notes([format!("{what}: {reason}: {ids}")]));
-        let failed = cases.iter().find(|(_, case)| case.status == Status::Failed);
-        let replay = failed.and_then(|(_, case)| case.replay.clone());
-        blocks.extend(replay.map(|command| paste(REPLAY, command)));
-    }
-    blocks
-}
-
-/// What a command that replays a trial is called.
-pub(super) const REPLAY: &str = "Replay";
 
 /// With a full stop.
 pub(super) fn sentence(text: &str) -> String {

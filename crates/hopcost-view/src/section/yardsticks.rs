@@ -1,6 +1,6 @@
-//! The machine's speed over the run: its yardsticks, and what was adjusted by them.
+//! The machine's speed over the run: its yardsticks.
 
-use hopcost_model::results::{Adjustment, Applied, Results, Speed, YardstickLevel};
+use hopcost_model::results::{Results, Speed, YardstickLevel};
 
 use super::model::{Block, Cell, Medium, Rows, Section, Unit, numbers, words};
 
@@ -8,7 +8,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     if results.yardsticks.is_empty() {
         return None;
     }
-    Section::of("yardsticks", [levels(&results.yardsticks), adjustments(&results.adjustments)])
+    Section::of("yardsticks", [levels(&results.yardsticks)])
 }
 
 fn levels(levels: &[YardstickLevel]) -> Block {
@@ -44,30 +44,4 @@ fn speed(speed: Speed) -> &'static str {
         Speed::OtherPair => "had its CPUs at another distance",
         Speed::KeptAwake => "had its CPUs kept from idling",
     }
-}
-
-fn adjustments(adjustments: &[Adjustment]) -> Block {
-    let elasticity = |a: &Adjustment| {
-        let (low, high) = (a.elasticity_low?, a.elasticity_high?);
-        Some(format!("{:.2} [{low:.2}, {high:.2}]", a.elasticity?))
-    };
-    Rows::of(adjustments)
-        .column(words("yardstick"), |a| Cell::text(a.class.word()))
-        .column(words("runtime"), |a| Cell::text(&a.runtime))
-        .column(numbers("cases"), |a| Cell::number(a.cases, Unit::Whole))
-        .column(numbers("trials"), |a| Cell::number(a.trials, Unit::Whole))
-        .column(words("elasticity"), |a| {
-            let few = || "too few or too even trials".to_owned();
-            Cell::text(elasticity(a).unwrap_or_else(few))
-        })
-        .column(numbers("variance removed"), |a| Cell::maybe(a.removed_share, Unit::Share))
-        .column(words("contrasts compare"), |a| {
-            Cell::text(match a.applied {
-                Applied::Divided => "adjusted trials",
-                Applied::NotNeeded => "trials unadjusted: the machine was steady",
-                Applied::Refused => "trials unadjusted: they do not follow the yardstick",
-                Applied::Shared => "trials unadjusted: other tasks ran on their CPU",
-            })
-        })
-        .table()
 }

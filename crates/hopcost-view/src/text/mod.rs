@@ -16,7 +16,8 @@ const NAMES_MAX: usize = 24;
 
 /// The answer of a run, on one screen.
 pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    document(&section::answer(results, stored), style)
+    let lines = |of: &Document| document(of, style).lines().count();
+    document(&section::answer(results, stored, lines), style)
 }
 
 /// The percentiles of a run that are asked for.
@@ -114,7 +115,7 @@ impl Text<'_> {
                 }
                 Block::Table(table) => table::write(&mut self.out, table, style),
                 Block::Beside(left, right) => self.beside(left, right, indent),
-                Block::Charts(..) => {}
+                Block::Charts(_) => {}
                 Block::Fold(fold) => self.fold(fold, indent),
             }
         }

@@ -203,41 +203,27 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The columns that stand side by side: all, or the first with as many of the others as fit,
-    /// those together that have a heading in common.
+    /// The columns that stand side by side: those that name the rows with as many of the others as
+    /// fit, those together that have a heading in common.
     fn blocks(&self) -> Vec<Vec<usize>> {
         let all: Vec<usize> =
             (0..self.widths.len()).filter(|at| self.widths[*at].is_some()).collect();
         let over = |at: usize| self.columns[at].over.as_str();
         let names = all.iter().take_while(|at| over(**at).is_empty()).count();
+        // Where no columns have anything in common, the first of them names the rows.
+        let names = if names == all.len() { names.min(1) } else { names.max(1) };
         let (names, others) = all.split_at(names);
-        let mut packed: Vec<Vec<usize>> = Vec::new();
-        for group in others.chunk_by(|a, b| over(*a) == over(*b)) {
-            let fits = |block: &&mut Vec<usize>| {
+        let mut packed: Vec<Vec<usize>> = vec![names.to_vec()];
+        for group in others.chunk_by(|a, b| over(*a) == over(*b) && !over(*a).is_empty()) {
+            let fits = |block: &Vec<usize>| {
                 self.width(block.iter().chain(group).copied()) <= self.style.columns()
             };
-            match packed.last_mut().filter(fits) {
+            match packed.last_mut().filter(|block| block.len() == names.len() || fits(block)) {
                 Some(block) => block.extend(group),
                 None => packed.push([names, group].concat()),
             }
         }
-        let fit = |block: &Vec<usize>| self.width(block.iter().copied()) <= self.style.columns();
-        if packed.len() > 1 && !names.is_empty() && packed.iter().all(fit) {
-            return packed;
-        }
-        let mut shown = (0..self.widths.len()).filter(|at| self.widths[*at].is_some());
-        let first = shown.next().into_iter();
-        let others: Vec<usize> = shown.collect();
-        let split = |parts: usize| -> Vec<Vec<usize>> {
-            let chunks = others.chunks(others.len().div_ceil(parts).max(1));
-            chunks.map(|chunk| first.clone().chain(chunk.iter().copied()).collect()).collect()
-        };
-        let fits = |blocks: &Vec<Vec<usize>>| {
-            blocks.iter().all(|block| self.width(block.iter().copied()) <= self.style.columns())
-        };
-        let mut tries = (1..=others.len()).map(split);
-        let found = tries.clone().find(fits).or_else(|| tries.next_back());
-        found.unwrap_or_else(|| vec![first.collect()])
+        packed
     }
 
     fn write(&self, out: &mut String) {

@@ -58,8 +58,8 @@ fn section(text: &mut String, command: &mut Command) {
 fn mechanisms() -> String {
     let all: Vec<_> = hopcost_probe::mechanism::ALL.iter().map(|row| row.facts()).collect();
     format!(
-        "# Mechanisms\n\nThe counts are of one operation, both ends together: in this table under the \
-         default wait, below under each wait. The conformance tests check them.\n\n{}",
+        "# Mechanisms\n\nThe counts are of one operation, both ends together. The conformance tests \
+         check them.\n\n{}",
         hopcost_view::mechanisms::reference(&all)
     )
 }

@@ -1,17 +1,16 @@
-//! What to know beside the numbers, in sentences, the gravest first.
+//! What to know beside the numbers: marks of rows that are worse than most, and sentences, the gravest
+//! first.
 
-use hopcost_model::finding::{Code, Finding};
+use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_model::results::{CaseResult, KnobPrice, Results, Status};
 use hopcost_model::text::count;
 
-use super::doubt::Doubts;
-use super::wake;
 use crate::names::{all_of, row_label};
 use crate::number;
 use crate::section::head;
-use crate::section::model::{Block, notes};
-use crate::section::words::sentence;
+use crate::section::model::{Block, Medium, note, notes};
+use crate::section::words::{index_of, sentence};
 
 /// Most sentences, however short.
 const SENTENCES_MAX: usize = 4;
@@ -19,9 +18,8 @@ const SENTENCES_MAX: usize = 4;
 const LINES_MAX: usize = 4;
 const LINE: usize = 96;
 
-/// As much as an answer has room for.
-pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let mut all = sentences(results, doubts);
+/// As many as an answer has room for.
+pub(super) fn blocks(mut all: Vec<String>) -> Vec<Block> {
     let mut lines = 0;
     let fits = all.iter().take_while(|said| {
         lines += said.chars().count().div_ceil(LINE);
@@ -31,20 +29,24 @@ pub(super) fn blocks(results: &Results, doubts: &Doubts) -> Vec<Block> {
     notes(all).collect()
 }
 
-/// All of them.
-pub(super) fn sentences(results: &Results, doubts: &Doubts) -> Vec<String> {
+/// All of them. A report has some of them above its sections.
+pub(super) fn sentences(results: &Results, doubts: &Doubts, report: Option<Medium>) -> Vec<String> {
     let is_failed = |case: &CaseResult| case.status == Status::Failed || case.n_failed > 0;
     let mut all: Vec<String> = of_status(results, is_failed, "failed").into_iter().collect();
     all.extend(of_status(results, |case| case.status == Status::Skipped, "skipped"));
-    all.extend(results.plan.ended_early.clone());
-    all.extend(head::doubts(results).map(|finding| sentence(&finding.evidence)));
+    if report.is_none() {
+        all.extend(results.plan.ended_early.clone());
+    }
+    if report != Some(Medium::Page) {
+        all.extend(head::doubts(results).map(|finding| sentence(&finding.evidence)));
+    }
     let most = doubts.most.iter();
     all.extend(most.map(|(code, found)| {
         format!("{} of {} cases: {}", found.len(), doubts.measured, code.means())
     }));
     all.extend(of_few(results, doubts));
     // How CPUs idle stands under the wake-ups.
-    let others = results.remarks.iter().skip(usize::from(wake::idling(results).is_some()));
+    let others = results.remarks.iter().skip(usize::from(idling(results).is_some()));
     all.extend(others.map(|remark| first_sentence(remark)));
     all
 }
@@ -101,4 +103,84 @@ fn first_sentence(text: &str) -> String {
         .map(|(at, _)| at + 1)
         .find(|at| text[*at..].trim_start().starts_with(|c: char| c.is_uppercase()));
     text[..end.unwrap_or(text.len())].to_owned()
+}
+
+/// What casts doubt on cases, by code.
+pub(crate) struct Doubts<'a> {
+    /// What is found in fewer than half of the cases that were measured: it marks them.
+    pub few: Vec<(Code, Vec<&'a Finding>)>,
+    /// What is found in half of them or more: it is said of the run.
+    pub most: Vec<(Code, Vec<&'a Finding>)>,
+    /// How many were measured.
+    pub measured: usize,
+}
+
+impl<'a> Doubts<'a> {
+    /// Of a run.
+    pub fn of(results: &'a Results) -> Self {
+        let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
+        let found = results.findings.iter();
+        let found = found.filter(|found| found.case.is_some() && found.severity > Severity::Note);
+        let (most, few) = grouped(found, |finding| finding.code)
+            .into_iter()
+            .partition(|(_, found)| measured > 2 && 2 * found.len() >= measured);
+        Self { few, most, measured }
+    }
+
+    /// The mark of a case: that its messages stall, or that it is worse than most.
+    pub fn mark(&self, case: &CaseResult) -> &'static str {
+        let of_case = |finding: &&Finding| finding.case.as_deref() == Some(case.id.as_str());
+        let is_doubtful = || self.few.iter().any(|(_, found)| found.iter().any(of_case));
+        match stalled(case) {
+            Some(_) if case.stream.is_some() => STALLED,
+            _ if is_doubtful() => "!",
+            _ => "",
+        }
+    }
+}
+
+/// The mark of a case whose messages stall.
+const STALLED: &str = "†";
+
+/// The share of a case's messages that stall, where some do.
+pub(in crate::section) fn stalled(case: &CaseResult) -> Option<f64> {
+    case.findings.iter().find_map(Finding::stalled_share)
+}
+
+/// What the mark means, where there is one.
+pub(super) fn of_stalls(results: &Results) -> Option<Block> {
+    let mut streams = results.results.iter().filter(|case| case.stream.is_some());
+    streams.any(|case| stalled(case).is_some()).then(|| {
+        note(format!(
+            "{STALLED} messages stall for 40 ms (Nagle's algorithm and a delayed acknowledgement), which \
+             is no cost of copying."
+        ))
+    })
+}
+
+/// What stands under the wake-ups: what keeping CPUs awake saves, and how they idle.
+pub(super) fn of_wake_ups(results: &Results) -> Vec<Block> {
+    notes(knobs(results).into_iter().chain(idling(results).cloned())).collect()
+}
+
+/// `Idle knobs: pipe, 1 ms: spinner saves 22 µs [11 µs, 29 µs]`, where a difference was shown.
+fn knobs(results: &Results) -> Option<String> {
+    let one = |price: &KnobPrice| {
+        let case = results.results.get(index_of(results, &price.without)?)?;
+        let saved = &price.difference_ns;
+        let ends = [saved.point?, saved.low?, saved.high?];
+        let [point, low, high] = ends.map(|ns| number::time(ns, 2));
+        let gap = number::exact(case.wake.as_ref()?.gap_asked_ns);
+        let (mechanism, knob) = (&case.case.mechanism, price.knob.word());
+        let said = format!("{mechanism}, {gap}: {knob} saves {point} [{low}, {high}]");
+        (ends[1] > 0.0 || ends[2] < 0.0).then_some(said)
+    };
+    let list: Vec<String> = results.knobs.iter().filter_map(one).collect();
+    (!list.is_empty()).then(|| format!("Idle knobs: {}", list.join("; ")))
+}
+
+/// How CPUs idle: the first remark of a run with wake-ups.
+fn idling(results: &Results) -> Option<&String> {
+    let is_wake = results.results.iter().any(|case| case.wake.is_some());
+    results.remarks.first().filter(|_| is_wake)
 }

@@ -2,81 +2,122 @@
 //! and what to know of them.
 
 mod conclusion;
-mod doubt;
 mod entry;
 mod know;
-mod pivot;
 mod question;
 mod runtimes;
-pub(super) mod stall;
 mod table;
-mod tails;
-mod unit;
-mod wake;
 
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{RankedBy, Results, Statistic};
 use hopcost_model::text::count;
 
-pub(super) use self::doubt::Doubts;
 pub(crate) use self::entry::between;
+pub(super) use self::entry::ticks;
 use self::entry::{Entry, by_rank};
+pub(super) use self::know::{Doubts, stalled};
 use self::question::{Question, Shape};
-pub(super) use self::unit::ticks;
-use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
+use super::model::{
+    Block, Cell, Form, Medium, Rows, Scale, Section, Table, estimates, notes, says, words,
+};
+use super::shapes::{About, Named, rows};
 use super::{comparison, head, load};
-use crate::names::capitalised;
+use crate::chart::Unit;
+use crate::chart::model::{Axis, Chart, Scale::Log};
+use crate::names::{Place, capitalised, plain_id};
+
+/// How much a part of an answer weighs: what a screen has no room for goes from the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    Must,
+    /// A line of its own.
+    Line,
+    Table,
+    /// A sentence on the run.
+    Says,
+    /// What stands beside a table.
+    Aside,
+}
+
+/// Blocks that stay or go together.
+pub(crate) type Part = (Weight, Vec<Block>);
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
-pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let (mut all, rest) = match results.comparison.is_some() {
-        true => (Vec::new(), know::blocks(results, &Doubts::of(results))),
-        false => blocks(results),
+pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
+    let doubts = &Doubts::of(results);
+    let know = know::sentences(results, doubts, Some(medium));
+    if results.comparison.is_some() {
+        return Section::of("answer", know::blocks(know));
+    }
+    let all = match medium {
+        Medium::Page => drawn(results, doubts),
+        Medium::Document => {
+            let (conclusion, parts) = parts(results);
+            conclusion.into_iter().chain(parts.into_iter().flat_map(|(_, part)| part)).collect()
+        }
     };
-    all.extend(rest);
     // A document has room for all columns.
     let whole = |block: Block| match block {
         Block::Table(table) => Block::Table(Table { form: Form::Columns, ..table }),
         other => other,
     };
-    Section::of("answer", all.into_iter().map(whole))
+    Section::of("answer", all.into_iter().chain(know::blocks(know)).map(whole))
 }
 
-/// The conclusion, and what stands below it.
-pub(super) fn blocks(results: &Results) -> (Vec<Block>, Vec<Block>) {
-    let doubts = &Doubts::of(results);
-    if let Some(found) = &results.comparison {
-        let mut blocks = comparison::blocks(found);
-        blocks.extend(know::blocks(results, doubts));
-        return (Vec::new(), blocks);
+/// The conclusion of a run, in words.
+pub(super) fn conclusion(results: &Results) -> Vec<Block> {
+    match &results.comparison {
+        Some(found) => comparison::conclusion(found),
+        None => conclusion::blocks(&question::conclude(&mut question::all(results), results)),
     }
+}
+
+/// The answer on a screen: the conclusion, and what stands below it.
+pub(super) fn screen(results: &Results) -> (Vec<Block>, Vec<Part>) {
+    let (conclusion, mut parts) = match &results.comparison {
+        Some(found) => (Vec::new(), vec![(Weight::Must, comparison::blocks(found))]),
+        None => parts(results),
+    };
+    let know = know::blocks(know::sentences(results, &Doubts::of(results), None));
+    parts.extend(
+        know.into_iter()
+            .enumerate()
+            .map(|(at, said)| (if at == 0 { Weight::Must } else { Weight::Says }, vec![said])),
+    );
+    (conclusion, parts)
+}
+
+fn parts(results: &Results) -> (Vec<Block>, Vec<Part>) {
+    let doubts = &Doubts::of(results);
     let mut questions = question::all(results);
     let concluded = question::conclude(&mut questions, results);
-    let mut blocks: Vec<Block> = ticks(results).map(says).into_iter().collect();
-    blocks.extend(runtimes::tables(results, doubts));
-    blocks.extend(tables(&questions, results, doubts));
-    blocks.extend(load::answer(results, &|case| doubts.mark(case)));
-    blocks.extend(wake::notes(results));
-    blocks.extend(stall::said(results));
-    if !blocks.is_empty() {
-        blocks.push(legend(&questions, results));
+    let mut parts = runtimes::tables(results, doubts);
+    parts.extend(tables(&questions, results, doubts));
+    let load = load::answer(results, &|case| doubts.mark(case));
+    parts.extend((!load.is_empty()).then_some((Weight::Must, load)));
+    parts.extend(know::of_wake_ups(results).into_iter().map(|note| (Weight::Aside, vec![note])));
+    parts.extend(know::of_stalls(results).map(|said| (Weight::Must, vec![said])));
+    if !parts.is_empty() {
+        parts.push((Weight::Must, vec![legend(&questions, results)]));
     }
-    blocks.extend(know::blocks(results, doubts));
+    if let Some(ticks) = ticks(results) {
+        parts.insert(0, (Weight::Must, vec![says(ticks)]));
+    }
     let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
     if measured == concluded.len() {
-        blocks.extend(notes(conclusion::contrasts(&concluded)));
+        parts.push((Weight::Must, notes(conclusion::contrasts(&concluded)).collect()));
     }
-    (conclusion::blocks(&concluded), blocks)
+    (conclusion::blocks(&concluded), parts)
 }
 
 /// A table for each question. The last of one place or two stands beside the calls.
-fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec<Block> {
+fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec<Part> {
     let is_placed = |of: &&Question| of.shape == Shape::Placed;
     let lines = questions.iter().find(|of| of.shape == Shape::Calls);
     let beside = questions.iter().skip(1).rfind(is_placed).filter(|_| lines.is_some());
-    let table = |question: &Question| {
+    let table = |(at, question): (usize, &Question)| {
         let Question { title, entries, shape } = question;
-        match shape {
+        let blocks = match shape {
             Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
                 let brief = table::placed(entries, table::Extent::Brief, results, doubts);
                 let title = capitalised(&entries[0].group.title);
@@ -91,15 +132,91 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
             Shape::Swept(by) => table::swept(entries, *by, results, doubts),
             Shape::Calls if beside.is_some() => Vec::new(),
             Shape::Line | Shape::Calls => table::in_lines(title, entries, results, doubts),
-        }
+        };
+        let weight = match shape {
+            _ if at == 0 => Weight::Must,
+            Shape::Line | Shape::Calls => Weight::Line,
+            Shape::Placed | Shape::Swept(_) => Weight::Table,
+        };
+        (weight, blocks)
     };
-    questions.iter().flat_map(table).collect()
+    let all = questions.iter().enumerate().map(table);
+    all.filter(|(_, blocks)| !blocks.is_empty()).collect()
+}
+
+/// The questions on a page: as charts, or as tables of what was swept.
+fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
+    let mut questions = question::all(results);
+    question::conclude(&mut questions, results);
+    let block = |(at, question): (usize, &Question)| match question.shape {
+        Shape::Swept(by) => table::swept(&question.entries, by, results, doubts),
+        _ => match charts_of(at, question) {
+            none if none.is_empty() => {
+                table::in_lines(&question.title, &question.entries, results, doubts)
+            }
+            charts => vec![Block::Charts(charts)],
+        },
+    };
+    let mut blocks: Vec<Block> = questions.iter().enumerate().flat_map(block).collect();
+    blocks.extend(know::of_stalls(results));
+    if !blocks.is_empty() {
+        blocks.push(legend(&questions, results));
+    }
+    blocks
+}
+
+/// The charts of a run's questions.
+pub(crate) fn charts(results: &Results) -> Vec<Chart> {
+    let mut questions = question::all(results);
+    question::conclude(&mut questions, results);
+    let all = questions.iter().enumerate();
+    let placed = all.filter(|(_, of)| !matches!(of.shape, Shape::Swept(_)));
+    placed.flat_map(|(at, question)| charts_of(at, question)).collect()
+}
+
+/// A chart for each place of a question: its entries with their ranks, the fastest first, and what
+/// spins last.
+fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
+    let of_place = |place: Place| {
+        let mut own: Vec<&Entry> =
+            question.entries.iter().filter(|entry| entry.place == place).collect();
+        own.sort_by(|a, b| (a.row.spins.cmp(&b.row.spins)).then(a.point().total_cmp(&b.point())));
+        let group = own.first()?.group;
+        let table = Rows::of(&own)
+            .column(words("mechanism"), |entry| Cell::text(table::short(&entry.name)))
+            .column(words("rank"), |entry| match entry.rank {
+                Some(rank) => Cell::text(rank.to_string()),
+                None if entry.row.spins => Cell::text(table::SPINS),
+                None => Cell::none(),
+            })
+            .column(estimates("time"), |entry| Cell::estimate(Some(entry.estimate), Scale::Time))
+            .into_table();
+        let title = match question.shape {
+            Shape::Calls => question.title.clone(),
+            _ => format!("{}: {}", question.title, place.name()),
+        };
+        let about = About {
+            id: format!("ladder-{at}-{}", plain_id(&title)),
+            title,
+            says: format!(
+                "{} One row per case, the fastest first. The bar through a value is its interval; \
+                 cases of one rank show no difference.",
+                group.meaning
+            ),
+        };
+        let what = if group.batched { "cost" } else { "p50" };
+        let axis = Axis::new(format!("{what}, with its interval"), Log, Unit::Ns);
+        let names = &["mechanism", "rank"];
+        (own.len() > 1)
+            .then(|| rows(about, &table, Named { names, value: "time", axis, lane: None }))?
+    };
+    Place::ALL.into_iter().filter_map(of_place).collect()
 }
 
 /// The percentiles that are asked for, and what to know of the run.
 pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    let mut blocks = tails::tables(results, asked);
-    blocks.extend(know::blocks(results, &Doubts::of(results)));
+    let mut blocks = table::percentiles(results, asked);
+    blocks.extend(know::blocks(know::sentences(results, &Doubts::of(results), None)));
     blocks
 }
 

@@ -5,9 +5,8 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{LadderGroup, RankedBy, Results, StreamResult};
 use hopcost_model::units::format_size;
 
-use super::entry::{EMPTY_LOOP, Entry, across, entries, usual};
+use super::entry::{EMPTY_LOOP, Entry, across, entries, unit_in_heading, usual};
 use super::table::titled;
-use super::unit;
 use crate::names::{all_of, capitalised};
 use crate::section::runtimes::told;
 use crate::section::words::mechanism;
@@ -227,7 +226,7 @@ fn of_calls<'a>(group: &'a LadderGroup, results: &'a Results) -> Vec<Question<'a
     let swept = swept.into_iter().flat_map(|(_, entries)| entries);
     let swept = swept.map(|entry| Entry { name: mechanism(entry.case), ..entry });
     let single = single.into_iter().flat_map(|(_, entries)| entries);
-    let title = capitalised(&format!("{}{}", group.title, unit::heading(results)));
+    let title = capitalised(&format!("{}{}", group.title, unit_in_heading(results)));
     let line = Question { title: title.clone(), entries: single.collect(), shape: Shape::Calls };
     let shape = Shape::Swept(RankedBy::Time);
     vec![Question { title, entries: swept.collect(), shape }, line]

@@ -2,29 +2,31 @@
 
 use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 
-use super::doubt::Doubts;
-use super::pivot::pivot;
+use super::know::Doubts;
+use super::{Part, Weight};
 use crate::names::{capitalised, case_at};
 use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
+use crate::section::pivot::pivot;
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
 
 /// A table for each matrix, and in a line what one runtime alone has.
-pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Block> {
+pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Part> {
     let Some(runtimes) = &results.runtimes else { return Vec::new() };
     let several = |row: &&RuntimeRow| row.cells.iter().filter(|cell| has_point(cell)).count() > 1;
-    let mut blocks = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     for matrix in &runtimes.matrices {
         let (rows, alone): (Vec<&RuntimeRow>, Vec<&RuntimeRow>) =
             matrix.rows.iter().partition(several);
         if !rows.is_empty() {
-            blocks.push(Block::Heading(capitalised(&matrix.title)));
-            blocks.push(table(matrix, &rows, results, doubts));
+            let weight = if parts.is_empty() { Weight::Must } else { Weight::Table };
+            let heading = Block::Heading(capitalised(&matrix.title));
+            parts.push((weight, vec![heading, table(matrix, &rows, results, doubts)]));
         }
-        blocks.extend(only(matrix, &alone));
+        parts.extend(only(matrix, &alone).map(|only| (Weight::Aside, vec![only])));
     }
-    blocks
+    parts
 }
 
 fn has_point(cell: &RuntimeCell) -> bool {

@@ -1,18 +1,17 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results};
-use hopcost_model::text::count;
+use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results, Statistic};
 
-use super::doubt::Doubts;
-use super::entry::{Entry, by_rank, ends, usual};
-use super::pivot::{Part, pivot};
-use super::unit;
+use super::entry::{Entry, by_rank, ends, entries, unit_in_heading, unit_of, usual};
+use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Interval, Rows, Scale, Table, Value, note, numbers, words,
+    Block, Cell, Column, Interval, Rows, Scale, Table, Value, note, numbers, says, words,
 };
+use crate::section::pivot::{Part, pivot};
+use crate::section::words::estimated;
 
 /// Columns up to which all places stand in one table.
 const COLUMNS_MAX: usize = 6;
@@ -29,7 +28,7 @@ fn rows<'a>(entries: &'a [Entry<'a>]) -> Vec<Row<'a>> {
 }
 
 /// A name as tables have it.
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     name.replace(" (threads)", " (t)").replace(" (processes)", " (p)")
 }
 
@@ -46,7 +45,7 @@ fn names(rows: &[Row<'_>]) -> impl Fn(&Row<'_>) -> Vec<Part> {
 /// The title of a group, with what most of its rows stand between.
 pub(super) fn titled(group: &LadderGroup, results: &Results) -> String {
     let ends = ends(usual(&group.rows));
-    capitalised(&format!("{}{ends}{}", group.title, unit::heading(results)))
+    capitalised(&format!("{}{ends}{}", group.title, unit_in_heading(results)))
 }
 
 /// How much a table shows.
@@ -84,7 +83,7 @@ pub(super) fn placed(
         let is_first = places.first() == Some(place);
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
-            (over(numbers(head)), value(entry, unit::scale(results), doubts)),
+            (over(numbers(head)), value(entry, unit_of(results), doubts)),
             (over(numbers(&base(of_place())).fold(2)), whole(multiple(entry))),
             (over(words("").fold(4)), if is_first { whole(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), Cell::brief(rate, Scale::Power(0), "")),
@@ -175,7 +174,7 @@ pub(super) fn listed(
     Rows::of(entries)
         .column(words(title), |entry| Cell::text(short(&entry.name)))
         .column(numbers(""), |entry| rank_cell(entry, entries.iter()))
-        .column(numbers("cost ±"), |entry| value(entry, unit::scale(results), doubts))
+        .column(numbers("cost ±"), |entry| value(entry, unit_of(results), doubts))
         .brief()
 }
 
@@ -188,7 +187,7 @@ pub(super) fn in_lines(
 ) -> Vec<Block> {
     let named = |entry: &&Entry| {
         let mark = doubts.mark(entry.case);
-        (entry.rank, format!("{}{mark}", entry.in_words(unit::scale(results))))
+        (entry.rank, format!("{}{mark}", entry.in_words(unit_of(results))))
     };
     let lines = grouped(entries, |entry| entry.place as u8).into_iter();
     lines.map(|(_, of)| note(format!("{title}: {}", by_rank(of.iter().map(named))))).collect()
@@ -225,7 +224,6 @@ pub(super) fn swept(
         let title = format!("{}{place}{unit}", what(case, by));
         blocks.push(Block::Heading(title));
         blocks.push(crossed(entries, &scale, places.len() > 1, doubts));
-        blocks.extend(wins(entries).map(note));
     }
     blocks
 }
@@ -271,7 +269,7 @@ fn written(
     if by == RankedBy::Throughput {
         return (Scale::Power(0), Some("Gbit/s"));
     }
-    if let scale @ Scale::Ticks { .. } = unit::scale(results) {
+    if let scale @ Scale::Ticks { .. } = unit_of(results) {
         return (scale, Some("ticks"));
     }
     let mut points: Vec<f64> = entries.iter().filter_map(|entry| entry.estimate.point).collect();
@@ -287,19 +285,36 @@ fn written(
     }
 }
 
-/// Names of a note.
-const NAMES_MAX: usize = 4;
+/// A table for each group of the ladder whose operations were timed one by one.
+pub(super) fn percentiles(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+    let mut blocks: Vec<Block> =
+        results.ladder.iter().flat_map(|group| of_group(group, results, asked)).collect();
+    let has = |statistic: &Statistic| {
+        results.results.iter().any(|case| estimated(case, *statistic).is_some())
+    };
+    let none: Vec<&str> = asked.iter().filter(|of| !has(of)).map(|of| of.label()).collect();
+    if !none.is_empty() {
+        blocks.push(says(format!("No case of this run has {}.", none.join(", "))));
+    }
+    blocks.push(says(
+        "(±: 95 %; insufficient: the samples do not support it; costs in batches have none)",
+    ));
+    blocks
+}
 
-/// `Rank 1 in 16 sizes and flows: tcp-sendmsg 15 times, tcp-zerocopy 11 times.`, where the ranks
-/// hardly fit into the table.
-fn wins(entries: &[Entry<'_>]) -> Option<String> {
-    let key = |entry: &Entry| entry.flows.map(|flows| (entry.column.0, flows));
-    let columns = distinct(entries.iter().filter_map(key)).len();
-    let best = entries.iter().filter(|entry| entry.rank.is_some_and(|rank| rank.number == 1));
-    let mut names = grouped(best, |entry| entry.name.as_str());
-    names.sort_by_key(|(_, of)| std::cmp::Reverse(of.len()));
-    let one = |(name, of): &(&str, Vec<&Entry>)| format!("{name} {}", count(of.len(), "time"));
-    let list: Vec<String> = names.iter().take(NAMES_MAX).map(one).collect();
-    (columns > 1 && !list.is_empty())
-        .then(|| format!("Rank 1 in {columns} sizes and flows: {}.", list.join(", ")))
+fn of_group(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Block> {
+    let mut rows = entries(group, RankedBy::Time, usual(&group.rows), results);
+    rows.retain(|entry| estimated(entry.case, Statistic::P50).is_some());
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Rows::of(&rows)
+        .column(words(""), |entry| Cell::text(entry.name.as_str()).of(entry.index))
+        .column(words(""), |entry| Cell::text(entry.place.name()));
+    for statistic in asked {
+        table = table.column(numbers(statistic.label()), |entry| {
+            Cell::brief(estimated(entry.case, *statistic), Scale::Time, "")
+        });
+    }
+    vec![Block::Heading(titled(group, results)), table.table()]
 }

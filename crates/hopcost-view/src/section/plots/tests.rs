@@ -1,41 +1,15 @@
 use super::*;
 use crate::chart::tests::well_formed;
-use crate::chart::{Heading, element, model::Vertical, svg};
+use crate::chart::{element, model::Vertical, svg};
 use crate::stored::{self, RUNS, worn};
 
 /// Every chart of a run.
 pub(crate) fn all(results: &Results) -> Vec<Chart> {
-    let files = files(results).into_iter().map(|(_, chart)| chart);
-    let mut all: Vec<Chart> = files.collect();
-    for chart in curves(results).into_iter().chain(of_trials(results)) {
-        if all.iter().all(|known| known.id != chart.id) {
-            all.push(chart);
-        }
-    }
-    all
+    files(results).into_iter().map(|(_, chart)| chart).collect()
 }
 
 fn names(results: &Results) -> Vec<String> {
     files(results).into_iter().map(|(name, _)| name).collect()
-}
-
-/// A run of some of its cases, as read of a run of these alone.
-fn only(mut results: Results, is_kept: impl Fn(&CaseResult) -> bool) -> Results {
-    for case in results.results.iter_mut().filter(|case| !is_kept(case)) {
-        (case.status, case.estimates) = (Status::Skipped, None);
-        (case.curve, case.trials) = (Vec::new(), Vec::new());
-    }
-    let gone: Vec<bool> = results.results.iter().map(|case| case.estimates.is_none()).collect();
-    let keep = |at: &mut Option<u32>| *at = at.filter(|at| !gone[*at as usize]);
-    for group in &mut results.ladder {
-        for row in &mut group.rows {
-            let at = [&mut row.one_cpu, &mut row.two_cpus, &mut row.free, &mut row.hosts];
-            at.into_iter().for_each(keep);
-        }
-        group.rows.retain(|row| Place::ALL.iter().any(|place| row.at(*place).is_some()));
-    }
-    results.ladder.retain(|group| !group.rows.is_empty());
-    results
 }
 
 #[test]
@@ -45,7 +19,7 @@ fn every_drawing_is_well_formed_xml() {
     empty.results.clear();
     for results in [worn(), empty].into_iter().chain(RUNS.map(stored::results)) {
         for chart in all(&results) {
-            for drawing in [svg(&chart), element(&chart, Heading::Elsewhere)] {
+            for drawing in [svg(&chart), element(&chart)] {
                 well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
                 assert!(drawing.contains("role=\"img\" aria-label=\""));
                 assert!(drawing.contains("<title>") && drawing.contains("<desc "));
@@ -84,19 +58,13 @@ fn every_run_has_something_to_plot() {
     for run in RUNS {
         assert!(!names(&stored::results(run)).is_empty(), "{run}");
     }
-    let ladder = stored::results("ladder");
-    let timed = |case: &CaseResult| case.estimates.is_some() && !case.curve.is_empty();
-    let first = ladder.results.iter().find(|case| timed(case)).unwrap().clone();
-    let of_one = names(&only(ladder.clone(), |case| case.id == first.id));
-    for start in ["curve-", "trials-"] {
-        assert!(of_one.iter().any(|name| name.starts_with(start)), "{of_one:?}");
-    }
-    // Two cases that no group of the ladder compares.
-    let is_other =
-        |case: &&CaseResult| case.estimates.is_some() && case.case.workload != first.case.workload;
-    let other = ladder.results.iter().find(is_other).unwrap().id.clone();
-    let two = only(ladder, |case| case.id == first.id || case.id == other);
-    assert_eq!(names(&two), ["cases"]);
+}
+
+#[test]
+fn a_page_draws_the_curves_of_few_cases_alone() {
+    let (few, many) = (worn(), stored::results("ladder"));
+    assert!(percentiles(&many, Medium::Page).is_none() && trials(&many, Medium::Page).is_none());
+    assert!(percentiles(&few, Medium::Page).is_some() && trials(&few, Medium::Page).is_some());
 }
 
 #[test]
@@ -108,7 +76,7 @@ fn what_differs_in_size_is_a_curve_with_its_tail() {
         assert!(names.iter().any(|known| known.starts_with(name)), "{name}: {names:?}");
     }
     let (_, chart) = charts.iter().find(|(name, _)| name.starts_with("stream-payload")).unwrap();
-    let Vertical::Value(y, _) = &chart.y else { panic!("lines have a value axis") };
+    let Vertical::Value(y) = &chart.y else { panic!("lines have a value axis") };
     let (low, high) = y.domain.unwrap();
     let all = charts.iter().filter(|(_, one)| one.title.starts_with("Stream by message size"));
     let lines = all.flat_map(|(_, one)| &one.series).flat_map(|one| &one.line);
@@ -120,22 +88,25 @@ fn what_differs_in_size_is_a_curve_with_its_tail() {
 }
 
 #[test]
-fn every_measured_case_of_the_ladder_is_on_a_chart() {
-    let results = worn();
-    let of_ladder = ladder::charts(&results).into_iter().flatten();
-    let marks = of_ladder.map(|chart| chart.series[0].marks.len()).sum::<usize>();
-    let lonely = results.ladder.iter().filter(|group| all_of(group, &results).count() == 1);
-    let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
-    assert_eq!(marks + lonely.count(), measured);
-    let with_curve = results.results.iter().filter(|case| !case.curve.is_empty()).count();
-    assert_eq!(curves(&results).iter().map(|chart| chart.series.len()).sum::<usize>(), with_curve);
+fn the_rows_of_a_question_stand_in_the_order_of_their_ranks() {
+    let results = stored::results("ladder");
+    let charts = answer::charts(&results);
+    assert!(charts.len() > 3, "{}", charts.len());
+    for chart in charts {
+        let Vertical::Rows(rows) = &chart.y else { panic!("rows") };
+        assert_eq!(rows.rows.len(), chart.series[0].marks.len(), "{}", chart.title);
+        let ranked = rows.rows.iter().zip(&chart.series[0].marks);
+        let ranked = ranked.filter(|(row, _)| row.cells[1] != "*" && !row.cells[1].is_empty());
+        let values: Vec<f64> = ranked.map(|(_, mark)| mark.x).collect();
+        assert!(values.is_sorted(), "{}: {values:?}", chart.title);
+    }
 }
 
 #[test]
 fn what_has_a_quiet_value_says_that_it_draws_the_other() {
     let mut results = worn();
     let noted = |results: &Results| {
-        let charts = ladder::charts(results).into_iter().flatten();
+        let charts = answer::charts(results).into_iter();
         charts.filter(|chart| chart.notes.iter().any(|note| note.contains("quiet"))).count()
     };
     for quiet in [None, Some(hopcost_model::results::Quiet { point: 1.0, low: None, high: None })] {
@@ -164,7 +135,7 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
         );
         let about = About { id: "bars".into(), title: "Bars".into(), says: "Two.".into() };
         let axis = Axis::new("cost", Scale::Log, Unit::Ns);
-        let of = Named { names: &["case"], values: &["cost"], axis, lane: None, from: None };
+        let of = Named { names: &["case"], value: "cost", axis, lane: None };
         rows(about, &table.into_table(), of).unwrap()
     };
     let (near, far) = (bars(330.0), bars(1e6));
@@ -179,5 +150,5 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
 #[test]
 fn a_plot_is_drawn_like_this() {
     let plots = files(&stored::results("quick"));
-    insta::assert_snapshot!(element(&plots[0].1, Heading::Drawn).replace("><", ">\n<"));
+    insta::assert_snapshot!(element(&plots[0].1).replace("><", ">\n<"));
 }

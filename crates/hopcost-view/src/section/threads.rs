@@ -1,42 +1,9 @@
-//! Which threads did the work, where some of it was done by threads that play no end.
+//! Which threads did the work of a case.
 
 use hopcost_model::case::Role;
-use hopcost_model::results::{CaseResult, Results, ThreadResult};
+use hopcost_model::results::{CaseResult, ThreadResult};
 
-use crate::section::model::{Block, Cell, Medium, Rows, Section, Unit, numbers, words};
-use crate::section::words::{Of, mechanism, payload, setting};
-
-/// Share of the CPU time from which on the hidden threads of a case are told.
-const SHARE_TOLD: f64 = 0.10;
-/// Threads with less than this share are left out of what is told.
-const SHARE_LEAST: f64 = 0.01;
-type Thread<'a> = Of<'a, &'a ThreadResult>;
-
-pub(crate) fn section(results: &Results, _: Medium) -> Option<Section> {
-    let mut threads: Vec<Thread<'_>> = Vec::new();
-    for (index, case) in results.results.iter().enumerate() {
-        let is_hidden = |thread: &&ThreadResult| Plays::of(thread, case) == Plays::Nothing;
-        let told: Vec<&ThreadResult> = case.threads.iter().filter(is_hidden).collect();
-        if told.iter().map(|thread| thread.cpu_share).sum::<f64>() >= SHARE_TOLD {
-            let weighs = told.into_iter().filter(|thread| thread.cpu_share >= SHARE_LEAST);
-            threads.extend(weighs.map(|with| Of { index, case, with }));
-        }
-    }
-    // Stable: equal shares keep the order of the plan.
-    threads.sort_by(|a, b| b.with.cpu_share.total_cmp(&a.with.cpu_share));
-    let named = |case: &CaseResult| {
-        let words = std::iter::once(mechanism(case)).chain(payload(case)).chain(setting(case));
-        words.collect::<Vec<_>>().join(", ")
-    };
-    let table = Rows::of(&threads)
-        .column(words("case"), |r| Cell::text(named(r.case)).of(r.index))
-        .column(words("hidden thread"), |r| name(r.with))
-        .column(words("process"), |r| Cell::text(r.with.process.word()))
-        .column(numbers("CPU share"), |r| share(r.with))
-        .column(numbers("CPU time").fold(2), |r| cpu_time(r.with))
-        .column(numbers("switches").fold(1), |r| switches(r.with));
-    Section::of("threads", [table.table()])
-}
+use super::model::{Block, Cell, Rows, Unit, numbers, words};
 
 /// All threads of a case, for its details.
 pub(crate) fn of_case(case: &CaseResult) -> Block {
