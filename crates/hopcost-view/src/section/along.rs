@@ -90,7 +90,7 @@ pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
     let open = open.collect::<Vec<_>>().join(", ");
     match open.as_str() {
         "" => answer,
-        open => format!("{answer} Not decided at {open}; a longer --duration may decide."),
+        open => format!("{answer} Not decided at {open}; a longer --budget may decide."),
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
         assert!(equal.ends_with("differ by less than 3.0 % from 64 B to 128 B of payload."));
         let open = said(&[(64, 1.4, Outside), (128, 1.2, Open)], &[]);
         assert!(open.starts_with("No crossing is shown from 64 B to 128 B"), "{open}");
-        assert!(open.ends_with("Not decided at 128 B; a longer --duration may decide."), "{open}");
+        assert!(open.ends_with("Not decided at 128 B; a longer --budget may decide."), "{open}");
         assert_eq!(said(&[], &[]), "No payload was compared.");
     }
 

@@ -32,7 +32,7 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     said.extend(itself.map(|shown| format!("The baseline against itself: {shown}.")));
     let block_s = found.took_s / f64::from(found.blocks.max(1));
     said.extend(undecided(&found.compared, found.margin, |blocks| {
-        format!("{blocks} blocks (--duration {}s)", (f64::from(blocks) * block_s).ceil())
+        format!("{blocks} blocks (--budget {}s)", (f64::from(blocks) * block_s).ceil())
     }));
     let table = table(&found.compared, &found.copy.baseline, "blocks");
     invalid.into_iter().chain([table]).chain(notes(said)).collect()
