@@ -115,8 +115,9 @@ fn what_others_may_write_is_told_of_and_not_run() {
     planted.is_run(&mut list(&home, &link), "a link of one's own");
     mode(&above, 0o777);
     planted.is_refused(&mut list(&home, &link), &["not trusted"], "by a link");
-    let named = home.run(&["list", "--worker", program.to_str().expect("UTF-8")]);
-    let told = String::from_utf8_lossy(&named.stdout).replace("\n", " ");
+    let program = program.to_str().expect("UTF-8");
+    let named = home.run(&["list", "--format", "json", "--worker", program]);
+    let told = String::from_utf8_lossy(&named.stdout);
     assert!(told.contains("not trusted") && !planted.ran.exists(), "--worker: {told}");
     mode(&above, 0o755);
     fs::write(planted.folder.join("script"), "").expect("a script");

@@ -28,8 +28,6 @@ pub struct RunEntry {
     pub id: String,
     /// Where it is.
     pub path: PathBuf,
-    /// How large it is.
-    pub size_bytes: u64,
 }
 
 impl Runs {
@@ -82,11 +80,8 @@ impl Runs {
             let path = entry.map_err(io)?.path();
             let id = path.file_stem().and_then(OsStr::to_str).map(str::to_owned);
             let is_run = path.extension() == Some(OsStr::new(EXTENSION));
-            // A file that goes away meanwhile was no run to show.
-            if let (Some(id), true, Ok(meta)) = (id, is_run, fs::metadata(&path))
-                && meta.is_file()
-            {
-                runs.push(RunEntry { id, path, size_bytes: meta.len() });
+            if let Some(id) = id.filter(|_| is_run && path.is_file()) {
+                runs.push(RunEntry { id, path });
             }
         }
         runs.sort_by(|a, b| a.id.cmp(&b.id));
@@ -247,14 +242,5 @@ mod tests {
         let missing = Runs::new("/nonexistent/hopcost/runs");
         assert!(line(&missing, "last").contains("no run yet"));
         assert!(missing.list().unwrap().is_empty());
-    }
-
-    #[test]
-    fn the_directory_is_made_when_a_run_is_to_be_stored() {
-        let dir = tempfile::tempdir().unwrap();
-        let runs = Runs::new(dir.path().join("a/b"));
-        let path = runs.path_for("20260101-000000-0001").unwrap();
-        assert!(path.parent().unwrap().is_dir());
-        assert!(path.ends_with("20260101-000000-0001.hopcost"));
     }
 }

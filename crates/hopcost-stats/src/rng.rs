@@ -33,13 +33,6 @@ impl Rng {
         Self([mix.next_u64(), mix.next_u64(), mix.next_u64(), mix.next_u64()])
     }
 
-    /// The generator of this seed for one of several uses, so that adding a use
-    /// does not shift the randomness of the others.
-    pub fn for_use(seed: u64, number: u64) -> Self {
-        let mut mix = SplitMix64(seed);
-        Self::new(mix.next_u64() ^ SplitMix64(number).next_u64())
-    }
-
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.0;

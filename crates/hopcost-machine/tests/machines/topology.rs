@@ -110,30 +110,3 @@ fn cpus_are_spread_over_caches_and_cores() {
     let nothing = topology(&Machine::from_text("").root, &[0, 1]);
     assert_eq!(nothing.spread(&[0, 1], 1), [0]);
 }
-
-#[test]
-fn a_large_machine_is_sampled_from_every_cache() {
-    // 128 CPUs, 64 cores in 8 caches, as a single-socket EPYC numbers them.
-    let mut tree = String::from("sys/devices/system/cpu/online\t0-127\n");
-    for cpu in 0..128u32 {
-        let (core, first) = (cpu % 64, cpu % 64 / 8 * 8);
-        let dir = format!("sys/devices/system/cpu/cpu{cpu}");
-        let l3 = format!("{first}-{},{}-{}", first + 7, first + 64, first + 71);
-        tree.push_str(&format!(
-            "{dir}/topology/physical_package_id\t0\n{dir}/topology/core_id\t{core}\n\
-             {dir}/topology/thread_siblings_list\t{core},{}\n\
-             {dir}/cache/index3/level\t3\n{dir}/cache/index3/type\tUnified\n\
-             {dir}/cache/index3/shared_cpu_list\t{l3}\n",
-            core + 64
-        ));
-    }
-    let all: Vec<u32> = (0..128).collect();
-    let large = topology(&Machine::from_text(&tree).root, &all);
-    assert_eq!(large.relation(0, 8), CrossLlc);
-    let chosen = large.spread(&all, 32);
-    assert_eq!(chosen.len(), 32);
-    assert!(chosen.iter().all(|cpu| *cpu < 64), "one thread of a core: {chosen:?}");
-    for cache in 0..8 {
-        assert_eq!(chosen.iter().filter(|cpu| *cpu / 8 == cache).count(), 4, "{chosen:?}");
-    }
-}
