@@ -4,18 +4,19 @@
 /// The last second of the year 9999, so that ids and times keep their width.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-struct Utc {
-    year: u64,
-    month: u64,
-    day: u64,
-    hour: u64,
-    minute: u64,
-    second: u64,
+/// The id of a run that starts at `unix_seconds`: `20261120-201530-4f2a`, the
+/// UTC time and the low 16 bits of `random`. Ids sort by time.
+pub fn new_id(unix_seconds: u64, random: u32) -> String {
+    let digits: String = utc(unix_seconds).chars().filter(char::is_ascii_digit).collect();
+    format!("{}-{}-{:04x}", &digits[..8], &digits[8..], random & 0xffff)
 }
 
+/// RFC 3339 in UTC, as [`hopcost_model::raw::RunAbout`] wants it:
+/// `2026-11-20T20:15:30Z`.
+///
 /// Days to civil date after Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms": years start in March, so that the leap day is the last.
-fn civil(unix_seconds: u64) -> Utc {
+pub fn utc(unix_seconds: u64) -> String {
     let unix_seconds = unix_seconds.min(LAST_SECOND);
     let days = unix_seconds / 86_400 + 719_468;
     let era = days / 146_097;
@@ -28,33 +29,8 @@ fn civil(unix_seconds: u64) -> Utc {
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let of_day = unix_seconds % 86_400;
-    Utc { year, month, day, hour: of_day / 3600, minute: of_day / 60 % 60, second: of_day % 60 }
-}
-
-/// The id of a run that starts at `unix_seconds`: `20261120-201530-4f2a`, the
-/// UTC time and the low 16 bits of `random`. Ids sort by time.
-pub fn new_id(unix_seconds: u64, random: u32) -> String {
-    let t = civil(unix_seconds);
-    format!(
-        "{:04}{:02}{:02}-{:02}{:02}{:02}-{:04x}",
-        t.year,
-        t.month,
-        t.day,
-        t.hour,
-        t.minute,
-        t.second,
-        random & 0xffff
-    )
-}
-
-/// RFC 3339 in UTC, as [`hopcost_model::raw::RunAbout`] wants it:
-/// `2026-11-20T20:15:30Z`.
-pub fn utc(unix_seconds: u64) -> String {
-    let t = civil(unix_seconds);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-        t.year, t.month, t.day, t.hour, t.minute, t.second
-    )
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 /// Whether `id` has the shape of [`new_id`], so that its place in time is known.

@@ -78,7 +78,7 @@ impl Seen<'_> {
             Parse::Of(find) => self.text(&path, row.missing).and_then(|text| {
                 find(&text).ok_or_else(|| Unreadable::strange(&path, &text).into())
             }),
-            Parse::Info(find) => self.across(row.missing, find),
+            Parse::Info(find) => self.first(row.missing, find),
             Parse::Code(find) => find(self, cpu),
         };
         vec![(key, found)]
@@ -101,20 +101,12 @@ impl Seen<'_> {
         self.root.text(path).map_err(because(missing))
     }
 
-    /// What `read` finds in /proc/cpuinfo for each CPU asked for, told once if
-    /// it is the same for all; `missing` where no CPU has it.
-    fn across(&self, missing: &str, read: impl Fn(&CpuInfo, u32) -> Option<String>) -> Found {
+    /// What `read` finds in /proc/cpuinfo for the first CPU that has it, of those asked for;
+    /// `missing` where none has.
+    fn first(&self, missing: &str, read: impl Fn(&CpuInfo, u32) -> Option<String>) -> Found {
         let info = self.info.as_ref().map_err(ToString::to_string)?;
-        let first: Vec<u32> = info.first().into_iter().collect();
-        let cpus = if self.cpus.is_empty() { &first } else { &self.cpus };
-        let found: Vec<(u32, String)> =
-            cpus.iter().filter_map(|&cpu| Some((cpu, read(info, cpu)?))).collect();
-        let Some((_, value)) = found.first() else { return Err(missing.to_owned()) };
-        if found.iter().all(|(_, other)| other == value) {
-            return Ok(value.clone());
-        }
-        let each: Vec<String> = found.iter().map(|(cpu, v)| format!("cpu{cpu}: {v}")).collect();
-        Ok(each.join("; "))
+        let mut cpus = self.cpus.iter().copied().chain(info.first());
+        cpus.find_map(|cpu| read(info, cpu)).ok_or_else(|| missing.to_owned())
     }
 }
 

@@ -2,13 +2,12 @@
 //! (`fleet.sqlite`) holds it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Statistics by which hosts are compared, the first that a case has; and whether more is better.
 pub const HEADLINE: [(&str, bool); 3] =
     [("aggregate_gbps", true), ("cost_ns", false), ("p50_ns", false)];
 
-/// A fleet. Texts that many rows share are held once.
+/// A fleet.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawFleet {
     pub id: String,
@@ -23,7 +22,7 @@ pub struct RawFleet {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostRun {
     /// The fingerprint: key and value.
-    pub facts: Vec<(Arc<str>, Arc<str>)>,
+    pub facts: Vec<(String, String)>,
     pub values: Vec<HostValue>,
 }
 
@@ -31,7 +30,7 @@ pub struct HostRun {
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostValue {
     /// Canonical spelling of the case.
-    pub case: Arc<str>,
+    pub case: String,
     /// Index in [`HEADLINE`].
     pub statistic: usize,
     /// Above 0 and finite.

@@ -1,8 +1,7 @@
 //! Reads of the index of a fleet what a comparison needs. What nobody who drives a fleet would
 //! have written is left out and counted, and texts show as what they are.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
 use hopcost_model::fleet::{HEADLINE, HostRun, HostValue, RawFleet, is_host_name};
 use hopcost_model::text::escaped;
@@ -21,23 +20,6 @@ const HOSTS_MAX: usize = 100_000;
 
 /// The names of hosts by the run file that counts.
 type Names = HashMap<String, String>;
-
-/// Texts, each held once.
-#[derive(Default)]
-struct Texts(HashSet<Arc<str>>);
-
-impl Texts {
-    fn one(&mut self, text: &str) -> Arc<str> {
-        match self.0.get(text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let text: Arc<str> = text.into();
-                self.0.insert(Arc::clone(&text));
-                text
-            }
-        }
-    }
-}
 
 impl Fleet {
     /// Reads it, as of one moment.
@@ -116,10 +98,9 @@ fn runs(conn: &Connection) -> rusqlite::Result<(Names, usize)> {
 }
 
 fn facts(conn: &Connection, fleet: &mut RawFleet, names: &Names) -> rusqlite::Result<usize> {
-    let mut texts = Texts::default();
     each(conn, "SELECT file, key, value FROM fact NOT INDEXED", |row| {
         let Some(name) = names.get(&text(row, 0)?) else { return Some(()) };
-        let fact = (texts.one(&text(row, 1)?), texts.one(&text(row, 2)?));
+        let fact = (text(row, 1)?, text(row, 2)?);
         fleet.hosts.get_mut(name)?.facts.push(fact);
         Some(())
     })
@@ -128,7 +109,6 @@ fn facts(conn: &Connection, fleet: &mut RawFleet, names: &Names) -> rusqlite::Re
 fn values(conn: &Connection, fleet: &mut RawFleet, names: &Names) -> rusqlite::Result<usize> {
     let query = "SELECT file, case_id, statistic, point FROM estimate NOT INDEXED
         WHERE point IS NOT NULL AND validity IS NOT 'invalid'";
-    let mut texts = Texts::default();
     each(conn, query, |row| {
         let statistic = text(row, 2)?;
         let statistic = HEADLINE.iter().position(|(known, _)| *known == statistic);
@@ -137,7 +117,7 @@ fn values(conn: &Connection, fleet: &mut RawFleet, names: &Names) -> rusqlite::R
         };
         let value: f64 = row.get(3).ok()?;
         let value = Some(value).filter(|value| *value > 0.0 && *value < NUMBER_MAX)?;
-        let case = texts.one(&text(row, 1)?);
+        let case = text(row, 1)?;
         fleet.hosts.get_mut(name)?.values.push(HostValue { case, statistic, value });
         Some(())
     })

@@ -119,18 +119,6 @@ pub(super) fn nodes(text: &str) -> Option<String> {
     Some(format!("{nodes} {} ({text})", if nodes == 1 { "node" } else { "nodes" }))
 }
 
-pub(super) fn smt(seen: &Seen) -> Found {
-    let missing = "this kernel does not tell under /sys/devices/system/cpu/smt";
-    let active = seen.text(&format!("{CPU_DIR}/smt/active"), missing)?;
-    let word = match active.as_str() {
-        "1" => "yes",
-        "0" => "no",
-        other => other,
-    };
-    let control = seen.root.text(&format!("{CPU_DIR}/smt/control"));
-    Ok(control.map_or(word.to_owned(), |control| format!("{word} (control: {control})")))
-}
-
 pub(super) fn turbo(seen: &Seen) -> Found {
     // intel_pstate has a switch of its own, which says the opposite.
     let path = format!("{CPU_DIR}/intel_pstate/no_turbo");

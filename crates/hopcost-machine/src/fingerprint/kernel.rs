@@ -97,16 +97,6 @@ pub(super) fn switch(text: &str) -> Option<String> {
     Some(word.to_owned())
 }
 
-pub(super) fn aslr(text: &str) -> Option<String> {
-    let word = match text {
-        "0" => "off (0)",
-        "1" => "without heap (1)",
-        "2" => "full (2)",
-        _ => return None,
-    };
-    Some(word.to_owned())
-}
-
 /// The load over one minute.
 pub(super) fn load(text: &str) -> Option<String> {
     let word = text.split_whitespace().next()?;
