@@ -175,15 +175,6 @@ pub fn scaled(estimate: &Estimate, power: i32) -> Shown {
     Shown { value, unit: String::new(), ..shown }
 }
 
-/// An estimate as charts tell it: `2.65 µs [2.62, 2.70]`, with words where it was
-/// pooled or is wide.
-pub fn estimate_text(estimate: &Estimate) -> String {
-    let pooled = if estimate.pooled && estimate.point.is_some() { ", pooled" } else { "" };
-    let wide = if is_wide(estimate) { ", wide" } else { "" };
-    let quiet = estimate.quietly().map(|quiet| format!("; quiet {}", self::estimate(&quiet)));
-    format!("{}{pooled}{wide}{}", self::estimate(estimate), quiet.unwrap_or_default())
-}
-
 /// Of the upper end of an interval, as a multiple of the point.
 const FAR: f64 = 1e3;
 

@@ -197,7 +197,7 @@ fn named(table: &Table, row: &[Cell], below: &[usize]) -> String {
     let known = cells.filter(|(_, cell)| !cell.is_empty());
     let named = known.map(|(column, cell)| {
         let cell = cells::inline(cell);
-        format!("<span>{} {cell}</span>", Esc(&column.head))
+        format!("<span>{} {cell}</span>", Esc(&column.label()))
     });
     let named = named.collect::<Vec<_>>().join(" · ");
     if named.is_empty() { named } else { format!("<small>{named}</small>") }

@@ -5,7 +5,7 @@ mod json;
 use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Senders, Shape, WaitFacts};
+use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
@@ -77,11 +77,8 @@ pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) ->
 
 /// One row per mechanism, with the letters of the runtimes that have it.
 fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str]) -> Block {
-    let groups = grouped(mechanisms, |mechanism| group(&mechanism.family).to_owned());
-    let rows: Vec<(String, &Mechanism)> = groups
-        .into_iter()
-        .flat_map(|(group, members)| members.into_iter().map(move |row| (group.clone(), row)))
-        .collect();
+    let families = grouped(mechanisms, |mechanism| &mechanism.family);
+    let rows: Vec<&Mechanism> = families.into_iter().flat_map(|(_, members)| members).collect();
     let also = |mechanism: &Mechanism| {
         let has = |facts: &RuntimeFacts| {
             facts.mechanism(&mechanism.name).is_some_and(|row| row.unavailable.is_none())
@@ -90,28 +87,14 @@ fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str])
         has.map(|(_, letter)| *letter).collect::<String>()
     };
     Rows::of(&rows)
-        .column(repeated("group"), |(group, _)| Cell::text(group))
-        .column(words("mechanism"), |(_, row)| Cell::code(&row.name))
-        .column(words("what it is"), |(_, row)| match &row.unavailable {
+        .column(repeated("family"), |row| Cell::text(&row.family))
+        .column(words("mechanism"), |row| Cell::code(&row.name))
+        .column(words("what it is"), |row| match &row.unavailable {
             None => Cell::text(&row.words.about),
             Some(reason) => Cell::text(format!("not here: {reason}")),
         })
-        .column(words("also"), |(_, row)| Cell::text(also(row)))
+        .column(words("also"), |row| Cell::text(also(row)))
         .lines()
-}
-
-/// What families have in common: what somebody looks for who knows no name.
-fn group(family: &str) -> &str {
-    match family {
-        "call" => "calls",
-        "notifier" => "notifications",
-        "pipe" | "unix socket" | "message queue" | "channel" => "messages",
-        "inet socket" | "websocket" => "network",
-        "inet stream" | "unix stream" | "memory of another process" | "shared memory stream" => {
-            "streams"
-        }
-        family => family,
-    }
 }
 
 /// The shortest beginnings that tell names apart.
@@ -182,10 +165,6 @@ pub fn show(
             }
         }
     }
-    let carried = carried(name, runtimes);
-    if !carried.is_empty() && only.is_none() {
-        blocks.push(says(format!("Goes over it: {}.", carried.join(", "))));
-    }
     let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
     Some(written(&Document { sections, ..Document::default() }, format))
 }
@@ -234,19 +213,6 @@ pub fn workers(found: &[(RuntimeFacts, String)], style: &TextStyle) -> String {
     let mut head = vec![table.table()];
     head.extend(found.is_empty().then(|| says(NONE)));
     text::document(&Document { head, ..Document::default() }, style)
-}
-
-/// What goes over a mechanism in other runtimes, and is not called so: `tcp-asyncio
-/// in python`.
-fn carried(name: &str, runtimes: &[RuntimeFacts]) -> Vec<String> {
-    let mut carried = Vec::new();
-    for facts in runtimes {
-        let all = facts.state.iter().flat_map(|described| &described.mechanisms);
-        for row in all.filter(|row| row.carrier.as_deref() == Some(name) && row.name != name) {
-            carried.push(format!("{} in {}", row.name, facts.runtime));
-        }
-    }
-    carried
 }
 
 /// What it is made of: the language first, then libraries.
@@ -314,7 +280,6 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Who wakes", Cell::text(&mechanism.words.wakes)),
         ("Between two stamps", Cell::text(&mechanism.words.between_stamps)),
         ("Limits", Cell::text(&mechanism.words.limits)),
-        ("Senders", Cell::text(senders(mechanism))),
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(joined(&mechanism.boundaries, |boundary| boundary.word()))),
         ("Payload", Cell::text(payload(mechanism))),
@@ -398,19 +363,6 @@ fn unavailable(mechanism: &Mechanism) -> String {
 
 fn joined<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
     all.iter().map(|&item| word(item)).collect::<Vec<_>>().join(", ")
-}
-
-/// Whether several ends may send over one link; nothing of what takes no loads.
-fn senders(mechanism: &Mechanism) -> String {
-    if mechanism.own.is_none() || !mechanism.workloads.contains(&Workload::Load) {
-        return String::new();
-    }
-    match mechanism.here.senders {
-        Senders::One(why) => format!("one: {why}"),
-        Senders::Several { share, whole_bytes } => {
-            format!("several may share {share}, for messages of 8 to {whole_bytes} bytes")
-        }
-    }
 }
 
 fn payload(mechanism: &Mechanism) -> String {

@@ -180,9 +180,6 @@ fn values_are_apart_from_their_units() {
     assert_eq!(quantity(f64::NAN, 3), shown("not known", ""));
     assert_eq!(quantity(1e-320, 2), shown("0.0", "ns"));
     assert_eq!([grouped(1_234_567), grouped(123)], ["1\u{202f}234\u{202f}567", "123"]);
-    let pooled = Estimate { pooled: true, ..made(2_654.0, 1_200.0, 2_699.0, 3) };
-    assert_eq!(estimate_text(&pooled), "2.65 µs [1.20, 2.70], pooled, wide");
-    assert_eq!(estimate_text(&Estimate { point: None, ..pooled }), "insufficient");
 }
 
 #[test]

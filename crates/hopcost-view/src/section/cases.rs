@@ -38,10 +38,12 @@ pub(super) fn missing(results: &Results, _: Medium) -> Option<Section> {
 fn one(index: usize, case: &CaseResult) -> Block {
     let measured = case.status == Status::Measured;
     let mut brief = vec![Cell::code(&case.id)];
-    brief.push(match headline(case).filter(|_| measured) {
-        Some((what, estimate)) => Cell::text(format!("{what} {}", number::estimate_text(estimate))),
-        None => Cell::text(case.status.word()),
-    });
+    match headline(case).filter(|_| measured) {
+        Some((what, estimate)) => {
+            brief.extend([Cell::text(what), Cell::estimate(Some(estimate), Scale::Time)]);
+        }
+        None => brief.push(Cell::text(case.status.word())),
+    }
     brief.extend(measured.then(|| Cell::validity(case.validity)));
     let mut blocks = Vec::new();
     if let Some(reason) = &case.reason {

@@ -12,7 +12,6 @@ mod explanation;
 mod findings;
 mod head;
 mod host;
-mod idling;
 mod judged;
 mod ladder;
 mod load;
@@ -52,8 +51,8 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, explanation::section),
-    (ALL, published::document),
     (ALL, answer::section),
+    (ALL, published::document),
     (ALL, head::remarks),
     (ALL, runtimes::mechanisms),
     (ALL, runtimes::pairs),
@@ -61,7 +60,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, runtimes::workers),
     (ALL, ladder::section),
     (ALL, wake::section),
-    (ALL, idling::section),
     (ALL, load::section),
     (ALL, stream::section),
     (ALL, checks::section),

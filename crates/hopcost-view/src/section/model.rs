@@ -306,8 +306,15 @@ impl Column {
     }
     /// The heading in one line.
     pub fn whole(&self) -> String {
-        let comma = if self.over.is_empty() || self.head.is_empty() { "" } else { ", " };
-        format!("{}{comma}{}", self.over, self.heading())
+        self.under(&self.heading())
+    }
+    /// The same without what the numbers bring along.
+    pub fn label(&self) -> String {
+        self.under(&self.head)
+    }
+    fn under(&self, head: &str) -> String {
+        let comma = if self.over.is_empty() || head.is_empty() { "" } else { ", " };
+        format!("{}{comma}{head}", self.over)
     }
 }
 

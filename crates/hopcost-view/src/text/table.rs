@@ -344,7 +344,7 @@ impl<'a> Grid<'a> {
             _ if text.is_empty() => None,
             true => Some(text),
             false => {
-                let named = format!("{} {text} {}", column.head, column.unit);
+                let named = format!("{} {text} {}", column.label(), column.unit);
                 Some(self.style.clean(named.trim_end()))
             }
         }
