@@ -32,7 +32,7 @@ pub use rounds::{Ending, Progress, Session};
 use yardstick::OpenYardsticks;
 
 /// Descriptors that a run opens beside those that it inherits, but for its yardsticks and flows.
-const DESCRIPTORS: usize = 20;
+const DESCRIPTORS: usize = 14;
 /// What the workers of a yardstick keep open for the run, and what a flow or a sender of a trial has.
 const DESCRIPTORS_EACH: usize = 6;
 

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::{EndCounters, Phase, Stamp};
+use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
 use hopcost_probe::sys;
@@ -83,7 +83,7 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let ends = ends(workers)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
     let begun = Instant::now();
-    let untraced = stamps(workers, operations)?;
+    let untraced = stamped(workers, operations)?;
     let each_ns = begun.elapsed().as_nanos() as u64 / operations.max(1);
     let bytes = bytes(spec, &cpus, operations, each_ns)?;
     let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
@@ -91,19 +91,19 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     // Only now: what is open slows the system calls of the whole machine, even switched off.
     let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
     recorder.start()?;
-    let traced = stamps(workers, operations);
+    let traced = stamped(workers, operations);
     recorder.stop()?;
     let traced = traced?;
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
-    let took = untraced.stamps.operations().map(|ticks| recording.tie.duration_ns(ticks));
+    let took = untraced.took().map(|ticks| recording.tie.duration_ns(ticks));
     let mut missing = recording.missing.clone();
     let event_cost_ns =
         cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
     trial.trace = Some(Trace {
-        operations: traced.ends.first().map_or(operations, |caller| caller.count),
-        events: recording.between(&traced.stamps.of_ends(spec)),
+        operations: traced.operations.len() as u64,
+        events: recording.between(&traced.of_ends(spec)),
         lost: recording.lost,
         clock_bound_ns: recording.tie.bound_ns,
         untraced_ns: took.collect(),
@@ -130,76 +130,41 @@ fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
     }
 }
 
-/// A phase that was run.
+/// A phase that was run: when each of its operations began and ended, in ticks, and where.
 struct Stamped {
-    stamps: Stamps,
-    ends: Vec<EndCounters>,
+    operations: Vec<(u64, u64)>,
+    /// The end of an operation is the caller's too: it is a round trip.
+    is_round: bool,
 }
 
-/// What the ends stamped in a phase, in ticks.
-enum Stamps {
-    /// The caller alone: the end of an operation is the begin of the next.
-    Round(Vec<u64>),
-    /// Both, of the same operations.
-    OneWay { sent: Vec<u64>, received: Vec<u64> },
-}
-
-impl Stamps {
-    /// How long each operation took.
-    fn operations(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        match self {
-            Stamps::Round(at) => Box::new(at.windows(2).map(|two| two[1].wrapping_sub(two[0]))),
-            Stamps::OneWay { sent, received } => {
-                let both = sent.iter().zip(received);
-                Box::new(both.map(|(sent, received)| received.saturating_sub(*sent)))
-            }
-        }
+impl Stamped {
+    /// How long each operation took, in ticks.
+    fn took(&self) -> impl Iterator<Item = u64> {
+        self.operations.iter().map(|(begun, ended)| ended.saturating_sub(*begun))
     }
 
     /// Every stamp with whose and which it is.
     fn of_ends(&self, spec: &TrialSpec<'_>) -> Vec<EndStamp> {
-        let caller = |ticks, number| EndStamp {
-            ticks,
-            thread: TraceThread::Caller,
-            cpu: spec.cpus.0,
-            number,
+        let (caller, callee) = spec.cpus;
+        let (thread, cpu, number) = match self.is_round {
+            true => (TraceThread::Caller, caller, 1),
+            false => (TraceThread::Callee, callee, 2),
         };
-        let callee = |ticks, number| EndStamp {
-            ticks,
-            thread: TraceThread::Callee,
-            cpu: spec.cpus.1,
-            number,
+        let both = |&(begun, ended): &(u64, u64)| {
+            [
+                EndStamp { ticks: begun, thread: TraceThread::Caller, cpu: caller, number: 0 },
+                EndStamp { ticks: ended, thread, cpu, number },
+            ]
         };
-        match self {
-            Stamps::Round(at) => {
-                let both = |two: &[u64]| [caller(two[0], 0), caller(two[1], 1)];
-                at.windows(2).flat_map(both).collect()
-            }
-            Stamps::OneWay { sent, received } => {
-                let both =
-                    |(sent, received): (&u64, &u64)| [caller(*sent, 0), callee(*received, 2)];
-                sent.iter().zip(received).flat_map(both).collect()
-            }
-        }
+        self.operations.iter().flat_map(both).collect()
     }
 }
 
 /// Runs a phase of so many operations, each stamped.
-fn stamps(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped, Failure> {
+fn stamped(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped, Failure> {
     keep::forget(workers)?;
     let ends = workers.phase(Phase::Measure, operations, Stamp::Each, None)?.ends;
-    let stamps = each(workers, &ends, operations)?;
-    Ok(Stamped { stamps, ends })
-}
-
-/// The stamps of every operation.
-fn each(
-    workers: &mut TrialWorkers<'_>,
-    ends: &[EndCounters],
-    operations: u64,
-) -> Result<Stamps, Failure> {
-    let is_round = workers.spec.case.workload == Workload::Roundtrip;
-    let mut stamps = keep::stamps(workers, ends)?.into_iter();
+    let mut stamps = keep::stamps(workers, &ends)?.into_iter();
     let (caller, first) = ends.first().zip(stamps.next()).ok_or_else(|| unexpected("run"))?;
     if caller.lost > 0 || caller.samples != operations {
         return Err(untraceable(&format!(
@@ -207,18 +172,21 @@ fn each(
             operations.saturating_sub(caller.samples)
         )));
     }
+    let is_round = workers.spec.case.workload == Workload::Roundtrip;
     if !is_round {
         let received = stamps.next().ok_or_else(|| unexpected("run"))?;
-        return Ok(Stamps::OneWay { sent: first, received });
+        let operations = first.into_iter().zip(received).collect();
+        return Ok(Stamped { operations, is_round });
     }
     if caller.first_tick == 0 {
         return Err(untraceable("the caller does not say when its first operation began"));
     }
-    let mut at = vec![caller.first_tick];
+    // The end of an operation is the begin of the next.
     let mut now = caller.first_tick;
-    at.extend(first.into_iter().map(|ticks| {
+    let each = first.into_iter().map(|ticks| {
+        let begun = now;
         now = now.wrapping_add(ticks);
-        now
-    }));
-    Ok(Stamps::Round(at))
+        (begun, now)
+    });
+    Ok(Stamped { operations: each.collect(), is_round })
 }
