@@ -110,11 +110,7 @@ impl WaitKind {
     pub const fn sleeps(self) -> bool {
         matches!(self, WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge)
     }
-    /// Whether an end that waits like this keeps a CPU busy until there is something for it.
-    pub const fn spins_for_ever(self) -> bool {
-        matches!(self, WaitKind::Spin | WaitKind::Yield)
-    }
-    /// Whether it does so at least for a while.
+    /// Whether an end that waits like this keeps a CPU busy, at least for a while.
     pub const fn spins(self) -> bool {
         !self.sleeps()
     }

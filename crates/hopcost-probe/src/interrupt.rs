@@ -207,11 +207,6 @@ pub fn until_readable(fd: &impl AsRawFd, until: Instant) -> io::Result<()> {
     until_ready("read", fd, libc::POLLIN, Some(until))
 }
 
-/// The same, until something may be written.
-pub fn until_writable(fd: &impl AsRawFd, until: Instant) -> io::Result<()> {
-    until_ready("write", fd, libc::POLLOUT, Some(until))
-}
-
 fn late() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "no answer in time")
 }

@@ -88,9 +88,6 @@ enum Command {
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions(completions::Args),
-    /// Print the manual page (troff)
-    #[command(hide = true)]
-    Man,
     /// Print a reference as Markdown: of the command line, the mechanisms or the findings
     #[command(hide = true)]
     Reference(reference::Args),
@@ -174,7 +171,6 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Facts) => facts::run(),
         Some(Command::Completions(args)) => completions::run(&args, command()),
-        Some(Command::Man) => completions::man(command()),
         Some(Command::Reference(args)) => reference::run(&args, command()),
         Some(Command::Trial(args)) => trial::run(&args),
         Some(Command::Worker(args)) => match worker::run(args) {
