@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, Ends, Runtime, Runtimes, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Case, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Facts, Mechanism, ParameterDescription, PayloadRange};
 
-use crate::ask::{CASES_MAX, Pattern, Selector, Workloads, too_many};
+use crate::ask::Pattern;
 use crate::error::{nearest, plain, quote, unknown};
 use crate::shipped::SHIPPED;
-use crate::subject::Subject;
 use crate::values::Values;
 
 /// The runtimes that hopcost has workers for: known, and so no slip, where these are not here.
@@ -123,7 +122,7 @@ impl<'a> Catalog<'a> {
 
     /// The runtimes where nothing is said: Rust if it has the mechanism, else the
     /// first that has.
-    fn default_runtimes(&self, name: &str) -> Option<Runtimes> {
+    pub(crate) fn default_runtimes(&self, name: &str) -> Option<Runtimes> {
         if self.mechanism(&Runtime::RUST, name).is_some() {
             return Some(Runtimes::RUST);
         }
@@ -139,7 +138,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// What one end plays beside the other, as far as it can be told.
-    fn played(&self, own: &Runtime, other: &Runtime, name: &str) -> Option<&Mechanism> {
+    pub(crate) fn played(&self, own: &Runtime, other: &Runtime, name: &str) -> Option<&Mechanism> {
         let carrier = || self.mechanism(own, self.mechanism(other, name)?.carrier());
         self.mechanism(own, name).or_else(carrier)
     }
@@ -161,7 +160,11 @@ impl<'a> Catalog<'a> {
 
     /// The mechanism of this name, of the runtimes that were said, or else of anybody.
     /// `None`: nobody has it, and nobody who may have it is absent.
-    fn representative(&self, name: &str, said: &[Runtimes]) -> Option<Cow<'_, Mechanism>> {
+    pub(crate) fn representative(
+        &self,
+        name: &str,
+        said: &[Runtimes],
+    ) -> Option<Cow<'_, Mechanism>> {
         let own = said.iter().find_map(|ends| self.mechanism_of(ends, name));
         let anybodys = || self.mechanism(&self.default_runtimes(name)?.caller, name);
         if let Some(mechanism) = own.or_else(anybodys) {
@@ -176,7 +179,7 @@ impl<'a> Catalog<'a> {
 /// What selectors mean.
 impl Catalog<'_> {
     /// The mechanisms that a pattern means, each with its name as it was written.
-    fn of_pattern<'c>(
+    pub(crate) fn of_pattern<'c>(
         &'c self,
         pattern: &Pattern,
         said: &[Runtimes],
@@ -204,94 +207,6 @@ impl Catalog<'_> {
                 }
             }
         }
-    }
-
-    /// What a selector selects, where these values are asked of it in all. A name is asked for
-    /// every workload that is said, a glob selects the mechanisms that have one. Where none
-    /// is said, it is the first that the mechanism has.
-    pub(crate) fn subjects<'c>(
-        &'c self,
-        selector: &Selector,
-        values: &Values,
-    ) -> Result<Vec<Subject<'c>>, String> {
-        self.check(&selector.values)?;
-        let said: Vec<Runtimes> = values.parsed("runtime").unwrap_or_default();
-        let mut subjects = Vec::new();
-        for pattern in &selector.mechanisms {
-            for (mechanism, name) in self.of_pattern(pattern, &said)? {
-                let named = matches!(pattern, Pattern::Name(_));
-                let has = &mechanism.workloads;
-                let workloads: Vec<Workload> = match &selector.workloads {
-                    Workloads::First => has.iter().take(1).copied().collect(),
-                    Workloads::Every => has.clone(),
-                    Workloads::Named(all) => {
-                        all.iter().copied().filter(|one| named || has.contains(one)).collect()
-                    }
-                };
-                let default = || self.default_runtimes(name.split(':').next().unwrap_or(&name));
-                let runtimes = said.first().cloned().or_else(default).unwrap_or_default();
-                subjects.extend(workloads.into_iter().map(|workload| Subject {
-                    name: name.clone(),
-                    named,
-                    workload,
-                    runtimes: runtimes.clone(),
-                    ends: Ends { caller: mechanism.clone(), callee: mechanism.clone() },
-                    mechanism: mechanism.clone(),
-                    values: values.clone(),
-                }));
-                // Each makes a case at least, and takes more than a kilobyte.
-                if subjects.len() > CASES_MAX {
-                    return Err(too_many(subjects.len()));
-                }
-            }
-        }
-        match (&selector.workloads, subjects.is_empty()) {
-            (Workloads::Named(all), true) => {
-                let words: Vec<&str> = all.iter().map(|workload| workload.word()).collect();
-                Err(format!("no such mechanism has the workload {}", words.join(" or ")))
-            }
-            _ => Ok(subjects),
-        }
-    }
-
-    /// A subject in each of the runtimes that are asked for, with what holds there. A
-    /// name is asked for in every one of them, whoever has it; a glob selects what there is.
-    pub(crate) fn in_runtimes<'c>(&'c self, subject: &Subject<'c>) -> Vec<Subject<'c>> {
-        let ends = subject.values.parsed("runtime");
-        let ends = ends.unwrap_or_else(|| vec![subject.runtimes.clone()]);
-        ends.into_iter().filter_map(|ends| self.in_these(subject, ends)).collect()
-    }
-
-    fn in_these<'c>(&'c self, subject: &Subject<'c>, ends: Runtimes) -> Option<Subject<'c>> {
-        let name = subject.name.split(':').next().unwrap_or(&subject.name);
-        let own = self.mechanism_of(&ends, name);
-        // What nobody here has may take any key: its case is spelled as it was said.
-        let own = own.or_else(|| self.mechanism(&Runtime::RUST, name)).map(Cow::Borrowed);
-        let mechanism = own
-            .or_else(|| self.representative(name, &[]))
-            .unwrap_or_else(|| Cow::Owned(supposed(name, &subject.values)));
-        let caller = self.played(&ends.caller, &ends.callee, name);
-        let callee = self.played(&ends.callee, &ends.caller, name);
-        if !subject.named {
-            // A glob selects it if either end has something to play, or is absent.
-            let plays = |runtime, part: Option<_>| part.is_some() || self.absent(runtime).is_some();
-            let call = !subject.workload.has_two_ends() && ends.are_mixed();
-            let selected = !call
-                && mechanism.workloads.contains(&subject.workload)
-                && plays(&ends.caller, caller)
-                && plays(&ends.callee, callee);
-            if !selected {
-                return None;
-            }
-        }
-        let or_own =
-            |part: Option<&'c Mechanism>| part.map_or_else(|| mechanism.clone(), Cow::Borrowed);
-        Some(Subject {
-            ends: Ends { caller: or_own(caller), callee: or_own(callee) },
-            mechanism,
-            runtimes: ends,
-            ..subject.clone()
-        })
     }
 
     /// What to write for a word that is the name of something else than a mechanism.
@@ -369,7 +284,7 @@ fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
 
 /// A mechanism that nobody here has: it takes whatever was said, so that its case can be
 /// spelled and kept with the reason.
-fn supposed(name: &str, values: &Values) -> Mechanism {
+pub(crate) fn supposed(name: &str, values: &Values) -> Mechanism {
     let sized = values.has("payload") || values.has("field");
     let parameters = values.parameters().map(|name| {
         let values = values.words(name).unwrap_or_default();
