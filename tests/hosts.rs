@@ -6,7 +6,7 @@ use hopcost_model::case::{Boundary, Workload};
 use hopcost_model::raw::RawRun;
 
 use crate::faults::hosts::{Namespaces, near, worker};
-use crate::support::wait::{InTime, reap};
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured, mechanisms, together};
 
 fn stored(home: &Home) -> RawRun {
@@ -107,41 +107,4 @@ fn a_pair_over_veth() {
     // A veth pair hands packets on within one kernel, which copies what it may not lend (Documentation/networking/msg_zerocopy.rst).
     let copied = run.trials.iter().flat_map(|trial| &trial.ends).filter_map(|end| end.zero_copy);
     assert!(copied.map(|sends| sends.copied).sum::<u64>() > 0);
-}
-
-/// An agent is stopped while each trial runs, and goes on in between.
-#[test]
-fn an_agent_does_not_run_while_a_trial_does() {
-    let _alone = alone();
-    let home = Home::new();
-    // It counts its turns of 1 ms; stopped, it makes none.
-    let script = "import time\nn = 0\nwhile True:\n time.sleep(0.001)\n n += 1\n open('turns', 'w').write(str(n))";
-    let mut agent = std::process::Command::new("python3");
-    let mut agent = agent.args(["-c", script]).current_dir(home.path()).spawn().expect("python3");
-    let id = agent.id().to_string();
-    let ran = |pid: u32| {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("schedstat");
-        text.split_whitespace()
-            .nth(2)
-            .and_then(|turns| turns.parse::<u64>().ok())
-            .expect("a number")
-    };
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let (before, begun) = (ran(agent.id()), std::time::Instant::now());
-    let output = home.run(&["run", "pipe", "--rounds", "6", "--measure", "100ms", "--agent", &id]);
-    let (turns, took) = (ran(agent.id()) - before, begun.elapsed());
-    let is_alive = agent.try_wait().expect("to ask").is_none();
-    agent.kill().expect("to kill");
-    reap(&mut agent);
-    assert_eq!(output.status.code(), Some(measured()), "{output:?}");
-    assert!(is_alive);
-    let trials = stored(&home).trials;
-    let stopped_s: f64 = trials.iter().map(|trial| trial.took_ns as f64 / 1e9).sum();
-    let free_ms = (took.as_secs_f64() - stopped_s) * 1e3;
-    // At least once in each millisecond that it was free, had it not been stopped otherwise.
-    assert!(
-        (turns as f64) < 3.0 * free_ms + 50.0,
-        "{turns} turns in {free_ms} ms that it was free"
-    );
-    assert!(stopped_s > 0.5 * took.as_secs_f64(), "the run is mostly trials");
 }

@@ -89,22 +89,3 @@ pub fn of_peer(readings: &[Reading]) -> Vec<Reading> {
     };
     readings.iter().map(named).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loopback_is_told() {
-        let all = readings(std::net::Ipv4Addr::LOCALHOST.into());
-        let value = |key: &str| all.iter().find(|one| one.key == key).unwrap().value.clone();
-        assert_eq!(value("net.interface").as_deref(), Some("lo"));
-        assert_eq!(value("net.path").as_deref(), Some("loopback"));
-        assert!(value("net.mtu").is_some());
-        let far = of_peer(&all);
-        assert_eq!(
-            (far[0].section.as_str(), far[0].key.as_str()),
-            ("peer.net", "peer.net.address")
-        );
-    }
-}
