@@ -1,6 +1,6 @@
 //! The suites and claims files inside the binary, and what suites say of reports: tables that others
-//! published, variances, and what others call the cases. Each stands in the suite that it
-//! belongs to, as `[[published]]`, `[[variance]]` and `[[label]]`. Those of
+//! published, and what others call the cases. Each stands in the suite that it
+//! belongs to, as `[[published]]` and `[[label]]`. Those of
 //! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
 //! which are read as those of a claims file, are for runs of the suite alone.
 
@@ -70,9 +70,6 @@ pub struct Shown {
     /// What cases are called where the suite comes from.
     #[serde(default)]
     pub label: Vec<Label>,
-    /// Cases whose spread is divided among mechanisms and gaps.
-    #[serde(default)]
-    pub variance: Vec<Variance>,
 }
 
 impl Shown {
@@ -97,15 +94,5 @@ pub struct Published {
 #[serde(deny_unknown_fields)]
 pub struct Label {
     pub name: String,
-    pub cases: Selector,
-}
-
-/// Wake-ups of which it is said how much of their spread is that of mechanisms, how much
-/// that of gaps.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Variance {
-    /// Whose mechanisms and gaps they are, in words.
-    pub of: String,
     pub cases: Selector,
 }

@@ -13,7 +13,6 @@ use hopcost_model::case::Workload;
 use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
-use hopcost_stats::line::Line;
 use hopcost_stats::next_run::{Interval, Trials, next_run_interval, pooled_interval};
 use hopcost_stats::pooled::{DRAWS, Moment, Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{
@@ -253,18 +252,6 @@ fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
         digits: DIGITS_WITHOUT_INTERVAL,
         ..Estimate::exact(0.0, n_trials, estimand)
     }
-}
-
-/// The two parts of the line of each round, each over rounds, and the line that they make.
-pub fn over_lines(lines: &[Line]) -> (Estimate, Estimate, Option<Line>) {
-    let over = |of: fn(&Line) -> f64, part: &str| {
-        let values = lines.iter().map(of).collect();
-        over_trials(values, format!("median over rounds of the {part} of the round's line"))
-    };
-    let fixed = over(|line| line.fixed, "value at size 0");
-    let per_unit = over(|line| line.per_unit, "slope");
-    let line = fixed.point.zip(per_unit.point);
-    (fixed, per_unit, line.map(|(fixed, per_unit)| Line { fixed, per_unit }))
 }
 
 /// The cost of one operation in batches. Where the loop was subtracted and the

@@ -10,7 +10,7 @@
 //! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
 //! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
-//! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`], [`cost_model`], [`variance`],
+//! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
 //! [`explain`] cuts traced round trips into segments; [`ladder`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
@@ -24,7 +24,6 @@ mod case;
 mod checkup;
 mod command;
 mod comparison;
-mod cost_model;
 mod counters;
 mod disturbed;
 mod estimate;
@@ -54,7 +53,6 @@ mod testing;
 mod threads;
 mod trial;
 mod trials;
-mod variance;
 mod wake;
 mod yardstick;
 
@@ -140,8 +138,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         ladder,
         findings,
         published,
-        cost_models: cost_model::models(&readings),
-        variance_of_medians: variance::of_medians(&readings),
         knobs: knobs::prices(&readings),
         checks,
         loads,

@@ -22,8 +22,6 @@
 //! | the quiet level of a yardstick | [`quiet`] |
 //! | quantiles that need the samples of all trials | [`pooled`] |
 //! | what differences and digits a spread supports | [`precision`] |
-//! | a cost split into a fixed and a per-size part | [`line`](mod@line) |
-//! | how much of a variance each factor explains | [`variance`] |
 //! | quantiles of the normal and of Student's distribution | [`tail`] |
 //! | which samples of many are kept | [`thinning`] |
 //!
@@ -33,7 +31,6 @@ pub mod along;
 pub mod contrast;
 pub mod effective;
 pub mod interval;
-pub mod line;
 pub mod modes;
 pub mod next_run;
 pub mod pooled;
@@ -46,7 +43,6 @@ mod simulated;
 pub mod tail;
 pub mod thinning;
 pub mod trend;
-pub mod variance;
 pub mod yardstick;
 
 /// The nominal coverage of every interval that hopcost prints.

@@ -8,7 +8,6 @@ mod case;
 mod checkup;
 mod comparison;
 mod contrast;
-mod cost_model;
 mod explanation;
 mod judged;
 mod ladder;
@@ -35,7 +34,6 @@ pub use case::*;
 pub use checkup::*;
 pub use comparison::*;
 pub use contrast::{Contrast, Verdict};
-pub use cost_model::CostModel;
 pub use explanation::*;
 pub use judged::*;
 pub use ladder::*;
@@ -80,10 +78,6 @@ document! {
         pub ladder: Vec<LadderGroup>,
         /// What a published table says beside what was measured here.
         pub published: Vec<PublishedTable>,
-        /// Costs split into a fixed and a per-byte part, where sizes were swept.
-        pub cost_models: Vec<CostModel>,
-        /// How much of the spread of the trials' p50 each factor explains, over cases that a suite names.
-        pub variance_of_medians: Vec<VarianceShares>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
         /// What the claims of the run's suite tell of its cases.

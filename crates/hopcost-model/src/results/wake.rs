@@ -1,7 +1,5 @@
 //! Wake-ups, and what explains how they spread.
 
-use std::collections::BTreeMap;
-
 use super::statistic::Estimate;
 use crate::case::IdleKnob;
 use crate::document;
@@ -25,18 +23,6 @@ document! {
         /// Share of wake-ups that were deferred because the receiver was not yet
         /// waiting, 0 to 1.
         pub overrun_share: f64,
-    }
-}
-
-document! {
-    /// How much of the variance of ln(p50 of a trial) each factor explains (type I, balanced cells).
-    pub struct VarianceShares {
-        /// Factor (`mechanism`, `gap`, `mechanism × gap`, `trial`) and share, 0 to 1.
-        pub shares: BTreeMap<String, f64>,
-        /// Trials behind it.
-        pub samples: u64,
-        /// What the shares are of, in a sentence.
-        pub estimand: String,
     }
 }
 

@@ -211,8 +211,8 @@ fn every_mistake_in_a_suite_has_its_place() {
             "my.toml:5:1: published.files: unknown field `files`",
         ),
         (
-            cases("select = \"pipe\"\n[[variance]]\nof = \"a\"\ncases = \"wake/pipe?gap=1\""),
-            "my.toml:6:9: variance.cases: `1` has no unit",
+            cases("select = \"pipe\"\n[[label]]\nname = \"a\"\ncases = \"wake/pipe?gap=1\""),
+            "my.toml:6:9: label.cases: `1` has no unit",
         ),
         (
             "name = \"ladder\"\n[[cases]]\nselect = \"pipe\"".to_owned(),
