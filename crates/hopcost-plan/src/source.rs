@@ -100,11 +100,6 @@ impl Source {
         let scalar = |value: &Value| match value.get_ref() {
             DeValue::String(text) => Ok(text.as_ref().to_owned()),
             DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
-            DeValue::Boolean(on) => {
-                let message =
-                    format!("is a truth value; write \"{}\"", if *on { "on" } else { "off" });
-                Err(self.of(value, key).error(message))
-            }
             other => {
                 Err(self.of(value, key).error(wrong("a text, a number or a list of them", other)))
             }
@@ -198,14 +193,5 @@ fn walk_value<'v, 'i>(
 }
 
 fn wrong(want: &str, got: &DeValue) -> String {
-    let got = match got {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a number",
-        DeValue::Float(_) => "a fraction",
-        DeValue::Boolean(_) => "a truth value",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    };
-    format!("is {got}; want {want}")
+    format!("is of type {}; want {want}", got.type_str())
 }

@@ -193,42 +193,40 @@ mod tests {
 
     #[test]
     fn a_call_is_classed_by_whether_it_enters_the_kernel_and_sleeps() {
-        let call = |calls, switches: Option<f64>| {
-            let call_switches = switches.map(PerOperation::Exactly);
-            class_of("call/x", Facts { call_system_calls: calls, call_switches, ..Facts::BASE })
-        };
         let exactly = |calls| Some(PerOperation::Exactly(calls));
-        assert_eq!(call(exactly(0.0), None), Some(YardstickClass::Alu));
-        assert_eq!(call(None, None), Some(YardstickClass::Alu));
-        assert_eq!(call(exactly(1.0), None), Some(YardstickClass::Syscall));
-        assert_eq!(call(exactly(9.0), Some(2.0)), Some(YardstickClass::Switch));
-        let mostly_in_the_library = PerOperation::Between(0.0, 1.0, "the clock source");
-        assert_eq!(call(Some(mostly_in_the_library), None), Some(YardstickClass::Alu));
+        let mostly_in_the_library = Some(PerOperation::Between(0.0, 1.0, "the clock source"));
+        for (call_system_calls, call_switches, class) in [
+            (exactly(0.0), None, YardstickClass::Alu),
+            (None, None, YardstickClass::Alu),
+            (exactly(1.0), None, YardstickClass::Syscall),
+            (exactly(9.0), exactly(2.0), YardstickClass::Switch),
+            (mostly_in_the_library, None, YardstickClass::Alu),
+        ] {
+            let facts = Facts { call_system_calls, call_switches, ..Facts::BASE };
+            assert_eq!(class_of("call/x", facts), Some(class), "{call_system_calls:?}");
+        }
     }
 
     #[test]
     fn two_ends_are_classed_by_where_they_are_and_how_they_wait() {
-        let of = |place: &str, wait: &str, waits| {
-            let id = format!("roundtrip/x?payload=64&boundary=process&place={place}&wait={wait}");
-            class_of(&id, Facts { waits, ..Facts::BASE })
-        };
-        for wait in ["block", "spin"] {
-            assert_eq!(of("same-cpu", wait, KERNEL), Some(YardstickClass::Switch));
-            assert_eq!(of("free", wait, KERNEL), None);
+        let cross = ["smt", "same-llc", "cross-llc", "cross-node"];
+        for (places, wait, waits, class) in [
+            (&["same-cpu"][..], "block", KERNEL, Some(YardstickClass::Switch)),
+            (&["same-cpu"], "spin", KERNEL, Some(YardstickClass::Switch)),
+            (&["free"], "block", KERNEL, None),
+            (&["same-cpu"], "block&clock=virtual", KERNEL, None),
+            (&cross, "block", MEMORY, Some(YardstickClass::Wake)),
+            (&cross, "spin:block", MEMORY, Some(YardstickClass::Wake)),
+            (&cross, "spin", MEMORY, Some(YardstickClass::Line)),
+            (&cross, "spin-then-block&spin=20000", MEMORY, Some(YardstickClass::Line)),
+            (&cross, "spin", KERNEL, Some(POLLING)),
+        ] {
+            for place in places {
+                let id =
+                    format!("roundtrip/x?payload=64&boundary=process&place={place}&wait={wait}");
+                assert_eq!(class_of(&id, Facts { waits, ..Facts::BASE }), class, "{id}");
+            }
         }
-        for place in ["smt", "same-llc", "cross-llc", "cross-node"] {
-            assert_eq!(of(place, "block", MEMORY), Some(YardstickClass::Wake));
-            assert_eq!(of(place, "spin:block", MEMORY), Some(YardstickClass::Wake));
-            assert_eq!(of(place, "spin", MEMORY), Some(YardstickClass::Line));
-            assert_eq!(of(place, "spin-then-block&spin=20000", MEMORY), Some(YardstickClass::Line));
-            assert_eq!(of(place, "spin", KERNEL), Some(POLLING));
-        }
-    }
-
-    #[test]
-    fn a_made_up_clock_has_no_yardstick() {
-        let id = "roundtrip/x?clock=virtual&payload=64&boundary=process&place=same-cpu&wait=block";
-        assert_eq!(class_of(id, Facts { waits: KERNEL, ..Facts::BASE }), None);
         let of = |id: &str| simulated(&id.parse().unwrap()).map(|played| played.id());
         assert_eq!(of("call/known:ar1?clock=virtual&host=none"), None);
         assert_eq!(of("call/x?host=steady"), None, "a host of this name");

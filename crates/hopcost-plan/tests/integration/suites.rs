@@ -175,7 +175,10 @@ fn every_mistake_in_a_suite_has_its_place() {
         (String::new(), "my.toml:1:1: `name` is missing"),
         (HEAD.to_owned(), "my.toml:2:1: no cases; add a [[cases]]"),
         (format!("{HEAD}round = 3\n"), "my.toml:2:1: unknown key `round`; did you mean `rounds`?"),
-        (format!("{HEAD}budget = 75\n"), "my.toml:2:10: budget: is a number; want a duration in"),
+        (
+            format!("{HEAD}budget = 75\n"),
+            "my.toml:2:10: budget: is of type integer; want a duration in",
+        ),
         (format!("{HEAD}budget = \"75\"\n"), "budget: `75` has no unit; write 75us, 75ms or 75s"),
         ("name = \"a b\"\n".to_owned(), "my.toml:1:8: name: `a b` is not a name"),
         (
@@ -202,9 +205,9 @@ fn every_mistake_in_a_suite_has_its_place() {
             cases("select = [\"pipe\",\n  \"tpc\"]"),
             "my.toml:4:3: cases.select: unknown mechanism `tpc`",
         ),
-        (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is a fraction"),
+        (cases("select = \"pipe\"\npayload = [64, 1.5]"), "cases.payload: is of type float"),
         (cases("select = \"pipe\"\npayload = []"), "my.toml:4:11: cases.payload: is an empty list"),
-        (cases("select = \"pipe\"\nsched = true"), "is a truth value; write \"on\""),
+        (cases("select = \"pipe\"\nsched = true"), "cases.sched: is of type boolean"),
         (cases("select = \"pipe?nodelay=on\""), "cases.select: `nodelay` is a parameter of tcp"),
         (
             cases("select = \"pipe\"\n[[published]]\nfiles = \"copies.csv\""),
