@@ -79,30 +79,3 @@ impl Drop for Ticker {
         unsafe { libc::timer_delete(self.timer) };
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_interrupts_its_own_thread_until_it_is_dropped() {
-        let ticker = Ticker::start(Duration::from_millis(2)).unwrap();
-        let ticks = ticker.ticks;
-        let mut interrupted = 0;
-        for _ in 0..10_000 {
-            // SAFETY: no descriptors, so this only sleeps, for at most a second.
-            let result = unsafe { libc::poll(std::ptr::null_mut(), 0, 1000) };
-            interrupted += u32::from(result < 0);
-            if interrupted == 5 {
-                break;
-            }
-        }
-        assert_eq!(interrupted, 5);
-        assert!(ticker.ticks() >= 5);
-        drop(ticker);
-        let after = ticks.load(Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { libc::poll(std::ptr::null_mut(), 0, 30) };
-        assert_eq!(ticks.load(Ordering::Relaxed), after);
-    }
-}

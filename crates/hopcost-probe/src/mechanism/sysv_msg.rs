@@ -358,16 +358,4 @@ mod tests {
         assert!(!sys::remove_sysv_queue(key, noted_s - 3600) && exists(queue.id));
         assert!(sys::remove_sysv_queue(key, noted_s) && !exists(queue.id));
     }
-
-    #[test]
-    fn the_last_message_survives_its_sender() {
-        let scratch = tempfile::tempdir().unwrap();
-        let [mut caller, mut callee] = ends(scratch.path());
-        callee.slot::<Block>(8).unwrap().copy_from_slice(b"farewell");
-        callee.send::<Block>(8).unwrap();
-        drop(callee);
-        assert_eq!(caller.recv::<Block>().unwrap(), b"farewell");
-        drop(caller);
-        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
-    }
 }

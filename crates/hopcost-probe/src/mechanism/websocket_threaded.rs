@@ -23,6 +23,7 @@
 //! thread inherits the CPU of the seat that starts it.
 
 use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -162,8 +163,8 @@ impl IoThread {
     fn run(mut self) {
         loop {
             let done = match self.turn() {
-                Ok(Turn::Again) => continue,
-                Ok(Turn::LetGo) => Ok(()),
+                Ok(ControlFlow::Continue(())) => continue,
+                Ok(ControlFlow::Break(())) => Ok(()),
                 Err(error) => self.received.send(Err(error)),
             };
             // Where the application is gone too, there is nobody to tell.
@@ -171,28 +172,29 @@ impl IoThread {
         }
     }
 
-    /// Sleeps, then does whatever there is to do.
-    fn turn(&mut self) -> io::Result<Turn> {
+    /// Sleeps, then does whatever there is to do; nothing comes after that once the application has
+    /// let go and what it had queued is sent.
+    fn turn(&mut self) -> io::Result<ControlFlow<()>> {
         for event in sleep(&self.epoll, &mut { NO_EVENTS })? {
             if event.u64 == SOCKET {
                 self.receive()?;
-            } else if let Turn::LetGo = self.send()? {
-                return Ok(Turn::LetGo);
+            } else if self.send()?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(Turn::Again)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Sends what the application has queued.
-    fn send(&mut self) -> io::Result<Turn> {
+    fn send(&mut self) -> io::Result<ControlFlow<()>> {
         // Cleared before the queue is looked at, so that a message queued after the
         // last look sets it again.
         sys::read(&self.event, &mut [0; 8], Look::AsOpened)?;
         loop {
             match self.queued.try_recv() {
                 Ok(message) => self.socket.send(Message::Binary(message)).map_err(io_error)?,
-                Err(TryRecvError::Empty) => return Ok(Turn::Again),
-                Err(TryRecvError::Disconnected) => return Ok(Turn::LetGo),
+                Err(TryRecvError::Empty) => return Ok(ControlFlow::Continue(())),
+                Err(TryRecvError::Disconnected) => return Ok(ControlFlow::Break(())),
             }
         }
     }
@@ -209,14 +211,6 @@ impl IoThread {
             }
         }
     }
-}
-
-/// What comes after a turn.
-enum Turn {
-    /// The next one.
-    Again,
-    /// Nothing: the application has let go, and what it had queued is sent.
-    LetGo,
 }
 
 /// An end with an I/O thread beside it.

@@ -1,4 +1,5 @@
-//! What a worker does in the background of a trial: the same over and over, until it is killed.
+//! What a worker does in the background of a trial: the same over and over, until it is killed by
+//! the deadline at the latest.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -23,8 +24,18 @@ const PAGE_BYTES: usize = 4096;
 /// Round trips between two of them.
 const ROUND_TRIPS: u64 = 32;
 
-/// Works until killed, by the deadline at the latest; answers when it is about to begin. Returns
-/// only if it cannot go on.
+/// Keeps a CPU from idling deeply. It has the policy SCHED_IDLE, so it runs only when nothing else on that CPU wants
+/// to, and gives way at once. Answers when it is about to begin; returns only if it cannot.
+pub(super) fn idle(cpu: u32) -> io::Result<Infallible> {
+    sys::pin(cpu).map_err(|error| sys::context(error, &format!("pinning to CPU {cpu}")))?;
+    sys::set_idle()?;
+    lines::reply(&Reply::Spinning)?;
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Answers when it is about to begin; returns only if it cannot go on.
 pub(super) fn work(
     work: BackgroundWork,
     progress: Option<&File>,

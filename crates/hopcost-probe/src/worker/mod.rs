@@ -6,7 +6,6 @@ mod calibrate;
 mod counters;
 mod describe;
 pub mod events;
-mod idle;
 pub mod lines;
 mod seat;
 mod touch;
@@ -108,10 +107,7 @@ impl Worker {
                 if self.trial.is_some() {
                     return Err(sys::failure("already attached"));
                 }
-                if let Some(parent) = parent {
-                    sys::die_with_parent(parent)?;
-                }
-                sys::arm_deadline(deadline_ms)?;
+                tied(parent, deadline_ms)?;
                 let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
                 let inherited = Inherited {
                     samples: adopt(samples_fd)?,
@@ -130,13 +126,11 @@ impl Worker {
                 trial.gate(exchanges, steps)
             }
             Command::IdleSpin { cpu, deadline_ms, parent } => {
-                match idle::spin(cpu, deadline_ms, parent)? {}
+                tied(parent, deadline_ms)?;
+                match background::idle(cpu)? {}
             }
             Command::Background { work, progress_fd, deadline_ms, parent } => {
-                if let Some(parent) = parent {
-                    sys::die_with_parent(parent)?;
-                }
-                sys::arm_deadline(deadline_ms)?;
+                tied(parent, deadline_ms)?;
                 let given = adopt(progress_fd)?.map(File::from);
                 let trial = self.trial.as_mut();
                 let progress = given.or(trial.and_then(|trial| trial.samples.take()));
@@ -158,6 +152,14 @@ impl Worker {
             Command::Stop => Ok(Reply::Stopped),
         }
     }
+}
+
+/// From now on the process ends with its parent and at its deadline.
+fn tied(parent: Option<u32>, deadline_ms: u64) -> io::Result<()> {
+    if let Some(parent) = parent {
+        sys::die_with_parent(parent)?;
+    }
+    sys::arm_deadline(deadline_ms)
 }
 
 /// What comes with `attach` for some workloads.

@@ -299,20 +299,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn a_call_is_counted_while_it_is_measured() {
-        let case: Case = "call/syscall".parse().unwrap();
-        let (mut seat, _) = Seat::take(start(&case, Role::Caller, Half::default())).unwrap();
-        let mut events = |phase| {
-            seat.run(&spec(phase, 3200, Stamp::TwoLengths { n: 16 }), &mut []).unwrap().events
-        };
-        assert!(events(Phase::WarmUp).is_empty());
-        assert!(events(Phase::Count).is_empty());
-        let measured = events(Phase::Measure);
-        assert_eq!(words(&measured), ["cycles", "instructions"]);
-        for reading in measured {
-            assert_ne!(reading.value.is_some(), reading.unavailable.is_some(), "{reading:?}");
-        }
-    }
 }

@@ -48,61 +48,41 @@ impl Random {
 mod tests {
     use super::*;
 
-    fn offsets_of(arrivals: &str, count: u64) -> Vec<u64> {
+    /// The times of all of so many senders together.
+    fn offsets_of(senders: u32, arrivals: &str, count: u64) -> Vec<u64> {
         let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
-        let case = Case { arrivals: arrivals.parse().unwrap(), ..id.parse().unwrap() };
-        offsets(&case, ScheduleSeed { seed: 7, ticks_per_second: 1e9 }, 0, count)
-    }
-
-    /// The times of all of four senders together.
-    fn of_four(arrivals: &str, count: u64) -> Vec<u64> {
-        let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
-        let case = Case { arrivals: arrivals.parse().unwrap(), senders: 4, ..id.parse().unwrap() };
+        let case = Case { arrivals: arrivals.parse().unwrap(), senders, ..id.parse().unwrap() };
         let seed = ScheduleSeed { seed: 7, ticks_per_second: 1e9 };
-        let mut all: Vec<u64> =
-            (0..4).flat_map(|sender| offsets(&case, seed, sender, count)).collect();
+        let all = (0..senders).flat_map(|sender| offsets(&case, seed, sender, count));
+        let mut all: Vec<u64> = all.collect();
         all.sort_unstable();
         all
     }
 
     #[test]
-    fn several_senders_together_are_one_at_the_whole_rate() {
-        assert_eq!(of_four("constant", 2), offsets_of("constant", 8));
-        assert_eq!(of_four("on-off", 30), offsets_of("on-off", 120));
-        let all = of_four("exponential", 25_000);
-        // The ends of the four lie apart by chance.
-        let gaps: Vec<f64> = all[..90_000].windows(2).map(|two| (two[1] - two[0]) as f64).collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{mean}");
-        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{variance}");
-    }
-
-    #[test]
-    fn constant_arrivals_are_equally_far_apart() {
-        assert_eq!(offsets_of("constant", 3), [100_000, 200_000, 300_000]);
+    fn arrivals_are_as_the_case_says_and_several_senders_together_are_one_at_the_whole_rate() {
+        assert_eq!(offsets_of(1, "constant", 3), [100_000, 200_000, 300_000]);
+        assert_eq!(offsets_of(4, "constant", 2), offsets_of(1, "constant", 8));
+        let on_off = offsets_of(1, "on-off", 10_000);
+        assert_eq!(on_off[9_999], 1_000_000_000);
+        // Rounding may put the first of a burst at the end of the pause before it.
+        assert!(on_off.iter().all(|offset| (offset + 1) % 2_000_000 <= 1_000_001));
+        assert_eq!(offsets_of(4, "on-off", 30), on_off[..120]);
     }
 
     #[test]
     fn exponential_gaps_have_the_mean_and_the_spread_of_a_poisson_process() {
-        let offsets = offsets_of("exponential", 100_000);
-        let gaps = offsets.windows(2).map(|two| (two[1] - two[0]) as f64);
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for gap in gaps {
-            (sum, squares) = (sum + gap, squares + gap * gap);
+        for (senders, count) in [(1, 100_000), (4, 25_000)] {
+            let all = offsets_of(senders, "exponential", count);
+            assert_eq!(all, offsets_of(senders, "exponential", count), "from the seed alone");
+            // The ends of the four lie apart by chance.
+            let gaps = all[..90_000].windows(2).map(|two| (two[1] - two[0]) as f64);
+            let gaps: Vec<f64> = gaps.collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
+            let coefficient = (squares / gaps.len() as f64).sqrt() / mean;
+            assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{mean}");
+            assert!((coefficient - 1.0).abs() < 0.02, "{coefficient}");
         }
-        let mean = sum / 99_999.0;
-        assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "{mean}");
-        let coefficient = (squares / 99_999.0 - mean * mean).sqrt() / mean;
-        assert!((coefficient - 1.0).abs() < 0.01, "{coefficient}");
-        assert_eq!(offsets, offsets_of("exponential", 100_000), "from the seed alone");
-    }
-
-    #[test]
-    fn on_off_sends_at_twice_the_rate_half_of_the_time() {
-        let offsets = offsets_of("on-off", 10_000);
-        assert_eq!(offsets[9_999], 1_000_000_000);
-        // Rounding may put the first of a burst at the end of the pause before it.
-        assert!(offsets.iter().all(|offset| (offset + 1) % 2_000_000 <= 1_000_001));
     }
 }

@@ -1,7 +1,7 @@
 //! The engine loses known messages: each is counted, none is waited for in a sample, and
 //! what comes after is numbered as if nothing had been.
 
-use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::case::Case;
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::workload::Stamped;
@@ -15,10 +15,9 @@ const TIMEOUT_NS: u64 = 200_000_000;
 /// What an end saw in each phase, and the samples of the caller.
 type Played = Result<Vec<(Stamped, Vec<u64>)>, String>;
 
-fn case(engine: &str, wait: WaitKind, more: &str) -> Case {
+fn case(engine: &str, more: &str) -> Case {
     let engine = hopcost_model::case::encode(engine);
-    let id = format!("roundtrip/{engine}?{more}&boundary=thread&place=free&wait={wait}&spin=20000");
-    id.parse().unwrap()
+    format!("roundtrip/{engine}?{more}&boundary=thread&place=free&wait=block").parse().unwrap()
 }
 
 /// Runs phases of these lengths: the caller's part, and the callee's if that comes to an end.
@@ -56,7 +55,7 @@ fn assert_clean(samples: &[u64]) {
 fn lost_exchanges_are_counted_and_are_no_samples() {
     for (engine, every) in [("lossy:9", 9), ("lossy:9-caller", 9)] {
         let phases = [(20, Stamp::Each), (23, Stamp::Each)];
-        let (caller, callee) = play(&case(engine, WaitKind::Block, "payload=64"), &phases);
+        let (caller, callee) = play(&case(engine, "payload=64"), &phases);
         let mut sent = 0;
         for ((count, _), (seen, samples)) in phases.into_iter().zip(caller.unwrap()) {
             let losing = losing(every, LEAD_IN + count, &mut sent);
@@ -80,7 +79,7 @@ fn the_last_reply_of_a_phase_may_be_lost() {
     // The tenth reply answers the last exchange of the first phase; nobody is there then to
     // answer again before the second phase.
     let phases = [(10 - LEAD_IN, Stamp::Each), (3, Stamp::Each)];
-    let (caller, callee) = play(&case("lossy:10", WaitKind::Block, "payload=64"), &phases);
+    let (caller, callee) = play(&case("lossy:10", "payload=64"), &phases);
     let caller = caller.unwrap();
     assert_eq!((caller[0].0.lost, caller[0].0.samples), (1, 7));
     assert_eq!((caller[1].0.lost, caller[1].0.samples), (0, 3));
@@ -91,14 +90,14 @@ fn the_last_reply_of_a_phase_may_be_lost() {
 
 #[test]
 fn a_message_that_is_never_answered_ends_the_trial() {
-    let case = case("lossy:1", WaitKind::Block, "payload=64&timeout=10ms");
+    let case = case("lossy:1", "payload=64&timeout=10ms");
     let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
     assert!(error.contains("sent 50 times and never answered"), "{error}");
 }
 
 #[test]
 fn without_payload_a_loss_ends_the_trial_at_once() {
-    let case = case("lossy:4", WaitKind::Block, "payload=0&timeout=10ms");
+    let case = case("lossy:4", "payload=0&timeout=10ms");
     let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
     assert!(error.contains("payload of at least 1 byte"), "{error}");
 }
@@ -106,12 +105,12 @@ fn without_payload_a_loss_ends_the_trial_at_once() {
 #[test]
 fn bad_arguments_are_refused() {
     for engine in ["lossy", "lossy:0", "lossy:-1", "lossy:3-nobody"] {
-        let error = play(&case(engine, WaitKind::Block, "payload=64"), &[]).0.unwrap_err();
+        let error = play(&case(engine, "payload=64"), &[]).0.unwrap_err();
         assert!(error.contains("lossy:N"), "{engine}: {error}");
     }
     for timeout in ["0s", "soon"] {
         let parameter = format!("payload=64&timeout={timeout}");
-        let error = play(&case("udp", WaitKind::Block, &parameter), &[]).0.unwrap_err();
+        let error = play(&case("udp", &parameter), &[]).0.unwrap_err();
         assert!(error.contains("time-out"), "{timeout}: {error}");
     }
 }

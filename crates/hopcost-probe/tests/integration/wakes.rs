@@ -2,11 +2,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind, Waits, Workload};
-use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism::find;
 use hopcost_probe::shape::{Attaching, Opening};
 use hopcost_probe::sys;
-use hopcost_probe::workload::PhaseSpec;
 
 use crate::support::{alone, attach, both_end_well, case};
 
@@ -56,16 +54,4 @@ fn what_cannot_be_attached_says_why() {
     let undeclared = Case { waits: Some(Waits::both(WaitKind::Block)), ..case };
     let error = refused(&undeclared, Role::Caller, None);
     assert!(error.contains("flag has no wait `block`"), "{error}");
-}
-
-#[test]
-fn batches_of_wake_ups_are_refused() {
-    let _alone = alone();
-    let case = wake("flag", WaitKind::Spin, Placement::Free, 0);
-    let spec = PhaseSpec::of(10, Stamp::Batch { n: 10 });
-    both_end_well(&case, move |_, end| match end.run(&spec, &mut []) {
-        Err(error) if error.to_string().contains("stamped") => Ok(()),
-        other => Err(format!("{other:?}")),
-    })
-    .unwrap();
 }
