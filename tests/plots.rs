@@ -71,6 +71,27 @@ fn a_run_writes_what_a_report_writes() {
 }
 
 #[test]
+fn the_published_layout_has_its_header_and_a_row_a_case() {
+    let home = Home::new();
+    swept(&home);
+    let table = home.expect(&["report", "--format", "csv", "--layout", "document"], 0);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[0],
+        "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,cache_misses,\
+         context_switches,aggregate_gbps"
+    );
+    assert_eq!(lines.len(), 3, "{table}");
+    for (line, start) in lines[1..].iter().zip(["A2,64,1,", "A2,256,1,"]) {
+        assert!(line.starts_with(start), "{line}");
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+        assert!(number(3) > 0.0 && number(4) > 0.0 && number(9) > 0.0, "{line}");
+        assert!(cells[5..9].iter().all(|cell| cell.is_empty() || cell.parse::<u64>().is_ok()));
+    }
+}
+
+#[test]
 fn one_case_has_its_trials_and_cases_of_two_kinds_stand_beside_each_other() {
     let _alone = alone();
     let home = Home::new();
@@ -93,5 +114,10 @@ fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
     let home = Home::new();
     let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
     home.run(&["run", engine, "--rounds", "1"]);
-    home.refuses(&["report", "--samples"], 2, "--samples goes with --format csv");
+    for (arguments, words) in [
+        (&["report", "--samples"][..], "--samples goes with --format csv"),
+        (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
+    ] {
+        home.refuses(arguments, 2, words);
+    }
 }

@@ -64,7 +64,9 @@ pub use order::{order, order_of};
 pub use questions::{advice, along, between, comparison, explanation, judging, spelled};
 pub use resolve::{check_resumed, plan};
 pub use roles::{RoleAssignment, Roles, assign};
-pub use shipped::{CLAIMS, Label, Published, SHIPPED, Shown, claims, shown, shown_by};
+pub use shipped::{
+    CLAIMS, Export, ExportColumn, Label, Published, SHIPPED, Shown, claims, shown, shown_by,
+};
 pub use suite::{Suite, parse_suite};
 pub use time::{
     Expected, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX,

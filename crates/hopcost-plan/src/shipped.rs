@@ -1,9 +1,10 @@
 //! The suites and claims files inside the binary, and what suites say of reports: tables that others
-//! published, and what others call the cases. Each stands in the suite that it
-//! belongs to, as `[[published]]` and `[[label]]`. Those of
+//! published, an export, and what others call the cases. Each stands in the suite that it
+//! belongs to, as `[[published]]`, `[export]` and `[[label]]`. Those of
 //! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
 //! which are read as those of a claims file, are for runs of the suite alone.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use hopcost_model::results::TimeUnit;
@@ -70,6 +71,8 @@ pub struct Shown {
     /// What cases are called where the suite comes from.
     #[serde(default)]
     pub label: Vec<Label>,
+    /// Cases in the columns of somebody else's table.
+    pub export: Option<Export>,
 }
 
 impl Shown {
@@ -95,4 +98,37 @@ pub struct Published {
 pub struct Label {
     pub name: String,
     pub cases: Selector,
+}
+
+/// Cases in the rows and columns of somebody else's table, as CSV.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Export {
+    /// What a run needs so that it has a row.
+    pub needs: String,
+    /// The cases of a row, by its name, the best selector first.
+    pub rows: BTreeMap<String, Vec<Selector>>,
+    /// Columns of numbers by which the rows are sorted, before their names.
+    pub sort: Vec<String>,
+    pub columns: Vec<ExportColumn>,
+}
+
+/// A column of an export.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExportColumn {
+    pub name: String,
+    /// `row`, a column of the tidy CSV, or one of its statistics; of `EVENT.both.…` where an
+    /// event was only counted at each end, the sum.
+    pub of: String,
+    /// How many of the statistic's units are one of this column's.
+    #[serde(default = "one")]
+    pub unit: f64,
+    /// Decimals of a statistic.
+    #[serde(default)]
+    pub decimals: usize,
+}
+
+fn one() -> f64 {
+    1.0
 }

@@ -33,7 +33,7 @@ pub struct Suite {
 /// Keys of what is measured.
 const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
 /// Keys of what reports show of it, which are read from shipped suites alone.
-const SHOWN: [&str; 6] = ["unit", "claims", "published", "label", "case", "claim"];
+const SHOWN: [&str; 7] = ["unit", "claims", "published", "label", "export", "case", "claim"];
 
 const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
 const ROUNDS: Range = Range(Unit::Count, 1, ROUNDS_MAX as u64);

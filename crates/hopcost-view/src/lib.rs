@@ -9,6 +9,7 @@ pub mod checkup;
 pub mod comparison;
 pub mod csv;
 pub mod explanation;
+pub mod export;
 pub mod html;
 pub mod json;
 pub mod markdown;

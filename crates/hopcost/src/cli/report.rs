@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+use clap::ValueEnum;
 use hopcost_file::Runs;
 use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Results, Status};
+use hopcost_view::export;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
@@ -23,12 +26,28 @@ pub struct Args {
     /// With --format csv: every stored sample, one row each
     #[arg(long, conflicts_with_all = ["html", "plots"])]
     samples: bool,
+    /// With --format csv: which rows and columns
+    #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots"])]
+    layout: Option<Layout>,
+}
+
+/// Rows and columns of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Layout {
+    /// One row per case and statistic [default]
+    Tidy,
+    /// Streams as in the published table: one row per way of sending, size and number of threads
+    Document,
 }
 
 /// Shows a stored run.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    if args.samples && args.shown.format() != Format::Csv {
+    let format = args.shown.format();
+    if args.samples && format != Format::Csv {
         return Err(usage("--samples goes with --format csv"));
+    }
+    if args.layout == Some(Layout::Document) && format != Format::Csv {
+        return Err(usage("--layout goes with --format csv"));
     }
     let path = find(&args.run)?;
     args.shown.spare(&path)?;
@@ -39,7 +58,16 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         output::write(&document, args.shown.output())?;
         return Ok(exit::OK);
     }
-    args.shown.show(&results(&raw), &path, Printed::WhereNothingElse)?;
+    let results = results(&raw);
+    match args.layout {
+        Some(Layout::Document) => {
+            let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+            let export = export.context("no suite lists the columns of a document")?;
+            let document = export::table(export, &results).map_err(usage)?;
+            output::write(document.as_bytes(), args.shown.output())?;
+        }
+        _ => args.shown.show(&results, &path, Printed::WhereNothingElse)?,
+    }
     Ok(exit::OK)
 }
 

@@ -1,0 +1,195 @@
+//! A run's cases as CSV in the rows and columns of somebody else's table, which a suite
+//! lists.
+
+use hopcost_model::case::Case;
+use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_plan::{Export, ExportColumn, Selector};
+
+use crate::csv::{Found, Row, columns, push_row, statistics};
+
+/// Why there is no such table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoExport {
+    /// No case of the run belongs to it; it needs this.
+    #[error("no measured case of this run belongs to the table: {0}")]
+    Nothing(String),
+    /// Two cases would be one row.
+    #[error("two cases of this run would be one row of the table: {0} and {1}")]
+    Twice(String, String),
+}
+
+/// The table as CSV.
+///
+/// # Errors
+/// No case belongs to it, or two belong to one row of it.
+pub fn table(export: &Export, results: &Results) -> Result<String, NoExport> {
+    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
+    let mut rows: Vec<Line> = measured.filter_map(|result| line(export, result)).collect();
+    if rows.is_empty() {
+        return Err(NoExport::Nothing(export.needs.clone()));
+    }
+    rows.sort_by(|a, b| (&a.key, a.choice).cmp(&(&b.key, b.choice)));
+    let twice =
+        rows.windows(2).find(|two| (&two[0].key, two[0].choice) == (&two[1].key, two[1].choice));
+    if let Some([one, other]) = twice {
+        return Err(NoExport::Twice(one.result.id.clone(), other.result.id.clone()));
+    }
+    rows.dedup_by(|later, first| later.key == first.key);
+    let mut out = String::new();
+    push_row(&mut out, export.columns.iter().map(|column| column.name.clone()));
+    rows.into_iter().for_each(|row| push_row(&mut out, row.fields.into_iter()));
+    Ok(out)
+}
+
+/// A case in its row.
+struct Line<'a> {
+    key: Key,
+    /// Which of the row's selectors has it; the first has the best.
+    choice: usize,
+    fields: Vec<String>,
+    result: &'a CaseResult,
+}
+
+/// What a case's row says, if it has one.
+fn line<'a>(export: &Export, result: &'a CaseResult) -> Option<Line<'a>> {
+    let case: Case = result.id.parse().ok()?;
+    let fits = |(name, cases): (&String, &Vec<Selector>)| {
+        Some((name.clone(), cases.iter().position(|cases| cases.fits(&case))?))
+    };
+    let (name, choice) = export.rows.iter().find_map(fits)?;
+    let row = Row { run: "", disturbed: "", notes: "", result, found: Found::default() };
+    let found = statistics(result);
+    let field = |column: &ExportColumn| {
+        let own = columns().find(|own| own.name() == column.of).map(|own| own.text(&row));
+        let value = || value(&found, &column.of).filter(|value| value.is_finite());
+        let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
+        own.unwrap_or_else(|| match column.of.as_str() {
+            "row" => name.clone(),
+            _ => value().map_or(String::new(), number),
+        })
+    };
+    let fields: Vec<String> = export.columns.iter().map(field).collect();
+    Some(Line { key: key(export, &fields), choice, fields, result })
+}
+
+/// What no two rows have in common: the numbers by which they are sorted, and the name.
+type Key = (Vec<u64>, String);
+
+fn key(export: &Export, fields: &[String]) -> Key {
+    let at = |is_it: &dyn Fn(&ExportColumn) -> bool| {
+        export.columns.iter().position(is_it).map_or("", |at| &fields[at])
+    };
+    let numbers = export.sort.iter().map(|name| at(&|c| c.name == *name).parse().unwrap_or(0));
+    (numbers.collect(), at(&|c| c.of == "row").to_owned())
+}
+
+/// The value of a statistic. Of both ends of an event that has none of both together, it is
+/// the sum, if every end that has the event was counted. (What was counted of both together,
+/// after the measurement, has no value of a trial.)
+fn value(found: &[Found], name: &str) -> Option<f64> {
+    let of = |name: &str| found.iter().find(|one| one.name == name)?.value;
+    let (event, per) = match (of(name), name.split_once(".both.")) {
+        (None, Some(parts)) => parts,
+        (value, _) => return value,
+    };
+    let has = |end: &str| {
+        let start = format!("{event}.{end}.");
+        found.iter().any(|one| one.name.starts_with(&start))
+    };
+    let ends: Vec<&str> = ["caller", "callee"].into_iter().filter(|end| has(end)).collect();
+    let sum = ends.iter().map(|end| of(&format!("{event}.{end}.{per}"))).sum::<Option<f64>>();
+    sum.filter(|_| !ends.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored;
+
+    fn table(results: &Results) -> Result<String, NoExport> {
+        let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+        super::table(export.unwrap(), results)
+    }
+
+    #[test]
+    fn rows_stand_as_published_and_what_was_not_counted_is_empty() {
+        let table = table(&stored::results("copies")).expect("the grid");
+        let lines: Vec<&str> = table.lines().collect();
+        let head = "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,\
+                    cache_misses,context_switches,aggregate_gbps";
+        assert_eq!(lines[0], head);
+        assert_eq!(lines.len(), 1 + 3 * 4 * 4, "one row a measured case");
+        let cells: Vec<Vec<&str>> = lines[1..].iter().map(|l| l.split(',').collect()).collect();
+        let keys: Vec<[&str; 3]> = cells.iter().map(|c| [c[0], c[1], c[2]]).collect();
+        assert_eq!(
+            keys[..4],
+            [["A1", "256", "1"], ["A2", "256", "1"], ["A3", "256", "1"], ["A1", "256", "2"]]
+        );
+        for row in &cells {
+            assert_eq!(row.len(), 10);
+            assert_eq!(row[5..8], ["", "", ""], "no PMU");
+            assert!(row[8].parse::<u64>().is_ok_and(|switches| switches > 0), "{row:?}");
+            // One message a flow in flight: throughput times latency is its bits, but for
+            // the spread of the trials, of which each is a median.
+            let (gbps, us): (f64, f64) = (row[3].parse().unwrap(), row[4].parse().unwrap());
+            let bits = 8.0 * 8.0 * row[1].parse::<f64>().unwrap();
+            let times = gbps * us * 1e3 / bits;
+            assert!((0.5..2.0).contains(&times), "{row:?}: {times}");
+            let (all, flows): (f64, f64) = (row[9].parse().unwrap(), row[2].parse().unwrap());
+            assert!((0.5..2.0).contains(&(all / gbps / flows)), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_performance_monitoring_unit_fills_its_columns() {
+        let mut results = stored::results("copies");
+        let counters = results.results.iter_mut().flat_map(|case| &mut case.counters);
+        for counter in counters.filter(|counter| counter.unavailable.is_some()) {
+            (counter.unavailable, counter.per_trial) = (None, Some(21.0));
+            (counter.per_operation, counter.per_byte) = (Some(0.5), Some(0.1));
+        }
+        let table = table(&results).unwrap();
+        for row in table.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+            assert_eq!(row[5..8], ["42", "42", "42"], "of both ends");
+        }
+    }
+
+    #[test]
+    fn a_row_is_never_one_of_two_cases() {
+        let results = stored::results("copies");
+        let whole = table(&results).unwrap();
+        let mut twice = results.clone();
+        let is_way = |case: &&CaseResult| case.id.contains("place=free&wait=block&nodelay=off");
+        let way = results.results.iter().find(is_way).unwrap();
+        let mut with = |from: &str, to: &str| {
+            twice.results.push(CaseResult { id: way.id.replace(from, to), ..way.clone() });
+            table(&twice)
+        };
+        assert_eq!(with("nodelay=off", "nodelay=on").as_ref(), Ok(&whole), "not one of the ways");
+        assert_eq!(with("ack=per-message", "ack=none").as_ref(), Ok(&whole));
+        assert_eq!(with("nodelay=off", "nodelay=off&touch=none").as_ref(), Ok(&whole));
+        let field = with("nodelay=off", "nodelay=off&ack-size=field");
+        assert_eq!(field.as_ref(), Ok(&whole), "the better of two, here with the same numbers");
+        assert!(matches!(with("place=free", "place=same-cpu"), Err(NoExport::Twice(..))));
+        let none = table(&stored::results("quick")).unwrap_err().to_string();
+        assert!(none.ends_with("with 8 fields, touch=verify and ack=per-message"), "{none}");
+    }
+
+    #[test]
+    fn both_ends_are_summed_where_both_were_counted() {
+        let one = |name: &str, value| Found { name: name.to_owned(), value, ..Found::default() };
+        let caller = one("cycles.caller.per-trial", Some(40.0));
+        let callee = one("cycles.callee.per-trial", Some(2.0));
+        let name = "cycles.both.per-trial";
+        assert_eq!(value(&[caller.clone(), callee], name), Some(42.0));
+        assert_eq!(value(std::slice::from_ref(&caller), name), Some(40.0));
+        let uncounted = one("cycles.callee.per-operation", None);
+        assert_eq!(value(&[caller, uncounted], name), None);
+        assert_eq!(value(&[one(name, Some(7.0))], name), Some(7.0));
+        let apart = [("caller", 40.0), ("callee", 2.0)];
+        let apart = apart.map(|(end, v)| one(&format!("cycles.{end}.per-trial"), Some(v)));
+        let together = one("cycles.both.per-operation", Some(3.0));
+        assert_eq!(value(&[apart.as_slice(), &[together]].concat(), name), Some(42.0));
+        assert_eq!(value(&[], name), None);
+    }
+}
