@@ -89,7 +89,7 @@ impl Home {
         let all = std::fs::Permissions::from_mode(0o777);
         std::fs::set_permissions(self.path(), all).expect("to set a mode");
         // Where the binary lies may be open to root alone.
-        let program = self.path().join("hopcost-copy");
+        let program = self.path().join("copy-of-hopcost");
         std::fs::copy(hopcost_path(), &program).expect("a copy");
         let own = self.hopcost(arguments);
         let mut command = Command::new(&program);
