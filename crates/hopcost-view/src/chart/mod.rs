@@ -14,9 +14,9 @@ pub(crate) mod tests;
 
 use draw::Surroundings;
 use model::Chart;
+pub use model::Unit;
 pub(crate) use palette::CSS;
 use palette::Ground;
-pub use scale::Unit;
 pub(crate) use scale::domain;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours

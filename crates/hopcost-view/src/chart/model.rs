@@ -1,7 +1,46 @@
 //! What a chart is, before it is drawn: axes, series and marks, in the units of
 //! the data. `section::shapes` decides what is shown, `draw` decides where.
 
-use super::scale::Unit;
+use crate::names::quantile;
+use crate::number;
+
+/// What the values of an axis are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// Quantiles, 0 to 1.
+    Quantile,
+    Bytes,
+    /// Gigabits (10⁹ bits) a second.
+    GigabitsPerSecond,
+    /// Counts and multiples.
+    Count,
+}
+
+impl Unit {
+    /// A value in the largest unit that keeps it at or above one, with no digit more than a tick
+    /// needs.
+    pub fn text(self, value: f64) -> String {
+        let (value, unit) = match self {
+            Unit::Bytes if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) => {
+                return number::bytes(value as u32);
+            }
+            Unit::Quantile => return quantile(value),
+            Unit::Bytes => (value, " B"),
+            Unit::Count => (value, ""),
+            Unit::GigabitsPerSecond => (value, " Gbit/s"),
+            Unit::Ns => match value {
+                v if v >= 0.999_999_9e9 => (v / 1e9, " s"),
+                v if v >= 0.999_999_9e6 => (v / 1e6, " ms"),
+                v if v >= 0.999_999_9e3 => (v / 1e3, " µs"),
+                v => (v, " ns"),
+            },
+        };
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned() + unit
+    }
+}
 
 /// A chart with its text alternative and its table.
 #[derive(Debug, Clone, PartialEq)]
