@@ -12,6 +12,22 @@ use crate::section::head;
 use crate::section::model::{Block, Medium, note, notes};
 use crate::section::words::{index_of, sentence};
 
+/// How much a part of an answer weighs: what a screen has no room for goes from the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    Must,
+    /// A line of its own.
+    Line,
+    Table,
+    /// A sentence on the run.
+    Says,
+    /// What stands beside a table.
+    Aside,
+}
+
+/// Blocks that stay or go together.
+pub(crate) type Part = (Weight, Vec<Block>);
+
 /// Most sentences, however short.
 const SENTENCES_MAX: usize = 4;
 /// Most lines of them, each of so many characters.

@@ -16,6 +16,7 @@ pub(crate) use self::entry::between;
 pub(super) use self::entry::ticks;
 use self::entry::{Entry, by_rank};
 pub(super) use self::know::{Doubts, stalled};
+pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
 use super::model::{
     Block, Cell, Form, Medium, Rows, Scale, Section, Table, estimates, notes, says, words,
@@ -25,22 +26,6 @@ use super::{comparison, head, load};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale::Log};
 use crate::names::{Place, capitalised, plain_id};
-
-/// How much a part of an answer weighs: what a screen has no room for goes from the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
-    Must,
-    /// A line of its own.
-    Line,
-    Table,
-    /// A sentence on the run.
-    Says,
-    /// What stands beside a table.
-    Aside,
-}
-
-/// Blocks that stay or go together.
-pub(crate) type Part = (Weight, Vec<Block>);
 
 /// The answer as a section, where other sections follow; that of a comparison has its own.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {

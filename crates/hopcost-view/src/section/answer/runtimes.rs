@@ -2,8 +2,7 @@
 
 use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 
-use super::know::Doubts;
-use super::{Part, Weight};
+use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at};
 use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
 use crate::section::pivot::pivot;
