@@ -4,6 +4,7 @@
 mod cgroup;
 mod cpu;
 mod kernel;
+mod seen;
 mod table;
 mod virt;
 
@@ -12,20 +13,9 @@ use hopcost_model::host::{Host, Reading};
 
 use crate::cpuinfo::CpuInfo;
 use crate::root::{Root, Unreadable};
-use crate::topology::{Topology, topology};
+use crate::topology::topology;
+use seen::{Found, Seen, because};
 use table::{Parse, Row, SECTIONS};
-
-/// A value, or the reason why there is none.
-type Found = Result<String, String>;
-
-/// The host, with what several readings share.
-struct Seen<'a> {
-    root: &'a Root,
-    info: Result<CpuInfo, Unreadable>,
-    topology: Topology,
-    /// Ascending, each once.
-    cpus: Vec<u32>,
-}
 
 /// Reads the host. `cpus` are the CPUs whose own readings (`cpuN.…`) are wanted,
 /// usually the used ones; order and repetition do not matter.
@@ -93,27 +83,5 @@ impl Seen<'_> {
         }
         let text = |name: &String| self.text(&format!("{}/{name}", row.path), row.missing);
         names.iter().map(|name| (format!("{}.{name}", row.key), text(name))).collect()
-    }
-
-    /// The text of a file as a value. `missing` is said where there is no such
-    /// file, if it is not empty; any other trouble explains itself.
-    fn text(&self, path: &str, missing: &str) -> Found {
-        self.root.text(path).map_err(because(missing))
-    }
-
-    /// What `read` finds in /proc/cpuinfo for the first CPU that has it, of those asked for;
-    /// `missing` where none has.
-    fn first(&self, missing: &str, read: impl Fn(&CpuInfo, u32) -> Option<String>) -> Found {
-        let info = self.info.as_ref().map_err(ToString::to_string)?;
-        let mut cpus = self.cpus.iter().copied().chain(info.first());
-        cpus.find_map(|cpu| read(info, cpu)).ok_or_else(|| missing.to_owned())
-    }
-}
-
-/// The reason in words.
-fn because(missing: &str) -> impl Fn(Unreadable) -> String {
-    move |error| match error.is_missing && !missing.is_empty() {
-        true => missing.to_owned(),
-        false => error.into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use hopcost_model::raw::Throttling;
 
-use super::{Found, Seen, because};
+use super::seen::{Found, Seen, because};
 use crate::root::{Root, Unreadable};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! nodes of their memory.
 
 use super::kernel::switch;
-use super::{Found, Seen, because};
+use super::seen::{Found, Seen, because};
 use crate::cpuinfo::CpuInfo;
 use crate::cpulist::{format_cpu_list, parse_cpu_list};
 use crate::topology::{CPU_DIR, Cache, CoreKind, CpuPlace, allowed_cpus, caches, nodes_by_cpu};

@@ -1,6 +1,6 @@
 //! The kernel: settings from its command line, preemption; and what it does to this process.
 
-use super::{Found, Seen};
+use super::seen::{Found, Seen};
 
 /// Parameters of the command line that change what communication costs.
 const PARAMETERS: &str = "\

@@ -1,7 +1,8 @@
 //! Every reading: its key, its file, what is looked for in it, and what a missing
 //! file means.
 
-use super::{Found, Seen, cgroup, cpu, kernel, virt};
+use super::seen::{Found, Seen};
+use super::{cgroup, cpu, kernel, virt};
 use crate::cpuinfo::CpuInfo;
 use crate::cpulist::format_cpu_list;
 

@@ -1,6 +1,6 @@
 //! Virtual machine and container, as far as there is evidence.
 
-use super::{Found, Seen};
+use super::seen::{Found, Seen};
 use crate::root::Root;
 
 /// `KVM (Google Compute Engine)`: the hypervisor's interface, then the product on top.
