@@ -1,6 +1,6 @@
 //! From values to lengths, which values get a tick, and how they are written.
 
-use super::model::{Axis, Scale, Unit};
+use super::model::{Axis, Scale};
 
 /// An axis with its ends fixed.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,6 +131,7 @@ fn nice_step(raw: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::model::Unit;
     use super::*;
 
     fn texts(scale: Scale, unit: Unit, domain: (f64, f64), wanted: usize) -> Vec<String> {
