@@ -35,12 +35,11 @@ def exhaustive(binary, file):
     how = ["--place", "cross", "--wait", WAITS, "--rounds", "9", "--measure", "30ms"]
     found = hopcost(binary, "run", "roundtrip/*", *axes, *how, "--out", file, "--format", "json")
     cases = {}
-    for case in found["results"]:
-        estimates = case["estimates"]
-        if estimates is None or case["validity"] == "invalid":
-            continue
-        p50 = estimates["cost_ns"] or estimates["p50_ns"]
-        cases[case["id"]] = {"p50": p50["point"], "p99": (estimates["p99_ns"] or {}).get("point")}
+    valid = {case["case"] for case in found["cases"] if case["validity"] in ("valid", "suspect")}
+    names = {"cost_ns": "p50", "p50_ns": "p50", "p99_ns": "p99"}
+    for row in found["estimates"]:
+        if row["case"] in valid and row["statistic"] in names:
+            cases.setdefault(row["case"], {"p99": None})[names[row["statistic"]]] = row["point"]
     return cases
 
 
@@ -82,12 +81,12 @@ def main():
         of = request["sort"]
         known = [case for case in first if meets(case, request) and first[case][of] and second.get(case, {}).get(of)]
         best = min(known, key=lambda case: first[case][of])
-        chosen = advice["candidates"][0]["case"] if advice["answer"] == "recommended" else None
+        chosen = advice["candidates"][0]["case"] if advice["advice"][0]["answer"] == "recommended" else None
         value = second.get(chosen, {}).get(of)
         worse = value / second[best][of] - 1 if value else None
         known_of += worse is not None
         within += worse is not None and worse <= 0.1
-        print(f"{number:2} {'unknown' if worse is None else f'{worse:+7.1%}'}  {' '.join(words)}: {advice['says']}")
+        print(f"{number:2} {'unknown' if worse is None else f'{worse:+7.1%}'}  {' '.join(words)}: {advice['says'][0]}")
     print(f"{within} of {known_of} are within 10 % of the best of {len(second)} cases; of "
           f"{requests - known_of} the second run does not know the objective")
 

@@ -28,15 +28,16 @@ def main():
             place = f"{'&' if '?' in first else '?'}place={options.place}"
             command = [options.hopcost, "compare", "--live", first + place, second + place,
                        "--duration", options.duration, "--format", "json"]
-            found = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)["comparison"]
-            one = found["compared"][0]
-            one = one["contrast"]
-            side = "slower" if one["ratio"] > 1 else "faster"
-            seen[side if one["verdict"] == "outside" else one["verdict"]] += 1
+            answer = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+            one = next(row for row in answer["contrasts"] if row["measurement"] == "first")
+            (found,) = answer["comparison"]
+            low, high, verdict = one["contrast_low"], one["contrast_high"], one["contrast_verdict"]
+            side = "slower" if one["contrast_ratio"] > 1 else "faster"
+            seen[side if verdict == "outside" else verdict] += 1
             seen["invalid"] += found["invalid"] is not None
-            if one["low"] is not None:
-                seen["missed"] += not one["low"] <= ratio <= one["high"]
-                widths.append((one["high"] - one["low"]) / 2)
+            if low is not None:
+                seen["missed"] += not low <= ratio <= high
+                widths.append((high - low) / 2)
             times.append(found["took_s"])
         counts = "  ".join(f"{seen[verdict]:{len(verdict)}}" for verdict in VERDICTS)
         name = f"{first.split('?')[0]}, {second.split('?')[0]}"

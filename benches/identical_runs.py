@@ -54,20 +54,21 @@ def read(hopcost, arguments, processes):
         command = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', processes, *command]
     out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     results = json.loads(out.stdout)
-    ends = lambda of: of and of["point"] and (of["point"], of["low"] or of["point"], of["high"] or of["point"])
+
+    def ends(row, point, low, high):
+        value = row[point]
+        return value and (value, row[low] or value, row[high] or value)
+
     found = {}
-    for case in results["results"]:
-        estimates = case["estimates"] or {}
-        estimate = estimates.get("cost_ns") or estimates.get("p50_ns")
-        if estimate and estimate["low"] is not None:
-            found[case["id"]] = {"met": ends(estimate), "quiet": ends(estimate["quiet"] or estimate)}
-    for group in results["ladder"]:
-        for of in (of for ranking in group["rankings"] for of in ranking["cases"]):
-            case = results["results"][of["result"]]["id"]
-            if case in found and of["ratio"] and of["ratio"]["baseline"] != case:
-                found[case]["ratio"] = ends(of["ratio"])
-    speeds = ", ".join(f"{y['class']} {y['speed']}" + (f" ×{y['slower']:.2f}" if y["slower"] else "") for y in results["yardsticks"])
-    return found, f"{results['disturbed'] or 'undisturbed'}; {speeds}"
+    for row in results["estimates"]:
+        if row["statistic"] in ("cost_ns", "p50_ns") and row["low"] is not None:
+            met = ends(row, "point", "low", "high")
+            found[row["case"]] = {"met": met, "quiet": ends(row, "quiet", "quiet_low", "quiet_high") or met}
+    for row in results["rankings"]:
+        if row["case"] in found and row["ratio"] and row["ratio_baseline"] != row["case"]:
+            found[row["case"]]["ratio"] = ends(row, "ratio", "ratio_low", "ratio_high")
+    speeds = ", ".join(f"{y['class']} {y['speed']}" + (f" ×{y['slower']:.2f}" if y["slower"] else "") for y in results["speed_probes"])
+    return found, f"{results['runs'][0]['disturbed'] or 'undisturbed'}; {speeds}"
 
 
 def row(values):

@@ -16,7 +16,7 @@ from theirs (95 %), the share injected, the difference, which is `ok` within 1.5
 ends send one message each: pipe, socketpair, unix-stream, tcp, udp. Both runs' values are put in relation by what their yardsticks took.
 """
 import argparse, json, math, os, pathlib, random, subprocess, tempfile
-from pairs import ROOT, adjacent_ratios, cpus, median, rank_interval, run, ticks_per_second
+from pairs import ROOT, adjacent_ratios, cpus, estimate, median, rank_interval, run, ticks_per_second
 
 CASES = ["spin", "pipe", "unix-stream"]
 # What else the spelling of a case needs for a single trial.
@@ -86,8 +86,8 @@ class Injector:
         before_ns = self.chain_ns(steps)
         document = self.json(["run", self.spelling(slowed), "--duration", f"{self.options.seconds:g}s", "--format", "json"], slowed)
         codes = sorted({f["code"] for f in document["findings"] if f["case"] is None})
-        own_ns = document["yardsticks"][0]["own_ns"]
-        return codes, document["results"][0]["estimates"]["p50_ns"], own_ns, SENDS * (before_ns + self.chain_ns(steps)) / 2
+        own_ns = document["speed_probes"][0]["own_ns"]
+        return codes, estimate(document, "p50_ns"), own_ns, SENDS * (before_ns + self.chain_ns(steps)) / 2
 
     def row(self):
         arms = [False, True]

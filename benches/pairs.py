@@ -73,3 +73,8 @@ def cpus(hopcost):
 def ticks_per_second():
     """Near enough for plausibility checks; ticks are compared with ticks."""
     return run("sh", "-c", "awk '/cpu MHz/{print $4*1e6; exit}' /proc/cpuinfo").strip() or "1e9"
+
+
+def estimate(document, statistic):
+    """The row of a statistic of the first case in a JSON report."""
+    return next(row for row in document["estimates"] if row["statistic"] == statistic)

@@ -19,7 +19,7 @@ C's own spread; quiet within 5 % or not shown; and no factor below 0.95, because
 import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from against_c import MECHANISMS
 from identical_runs import control_group
-from pairs import compile_c, cpus as two_cpus, median, run, ticks_per_second
+from pairs import compile_c, cpus as two_cpus, estimate, median, run, ticks_per_second
 
 LEARN = ["pipe?place=same-cpu,cross", "flag?place=cross", "--rounds", "14"]
 CASES = [("pipe", "same-cpu"), ("udp", "same-cpu"), ("pipe", "cross"), ("eventfd", "cross")]
@@ -107,15 +107,15 @@ def main():
                 before = c_ns(mechanism, place)
                 results = hopcost(options, home, f"{mechanism}?place={place}", "--rounds", "9")
                 after = c_ns(mechanism, place)
-                estimate = results["results"][0]["estimates"]["p50_ns"]
+                p50 = estimate(results, "p50_ns")
                 beside = (before + after) / 2
                 plain.append(beside)
-                met.append(estimate["point"] / beside)
+                met.append(p50["point"] / beside)
                 own += [before / after, after / before]
-                speeds.update(y["speed"] for y in results["yardsticks"])
-                if estimate["quiet"]:
-                    quiet.append(estimate["quiet"]["point"] / beside)
-                    factors.append(estimate["quiet"]["point"] / estimate["point"])
+                speeds.update(y["speed"] for y in results["speed_probes"])
+                if p50["quiet"]:
+                    quiet.append(p50["quiet"] / beside)
+                    factors.append(p50["quiet"] / p50["point"])
             shown = f"{median(quiet):9.3f} {min(factors):7.3f}" if quiet else f"{'–':>9} {'–':>7}"
             print(f"{name:8} {mechanism + ' ' + place:18} {median(plain):8.0f}  {median(met):8.3f} {min(own):5.2f} to {max(own):4.2f}  {shown}  "
                   f"{' '.join(sorted(speeds))}", flush=True)

@@ -11,7 +11,7 @@ machine can tell.
         [--places same-cpu]
 """
 import argparse, itertools, json, os, sys, tempfile
-from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, median, rank_interval, run, verdict
+from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, estimate, median, rank_interval, run, verdict
 
 WORKERS = ROOT / "workers"
 # Mechanism, the program by hand (round trips and payload last), round trips, rounds of warm-up: the
@@ -62,7 +62,7 @@ def main():
                         "sh", "-c", '"$@" || [ $? -eq 3 ]', "run", options.hopcost, "run", case,
                         "--rounds", 1, "--measure", "60ms", "--format", "json",
                         "--out", f"{home}/run.hopcost"))
-                return document["results"][0]["estimates"]["p50_ns"]["point"]
+                return estimate(document, "p50_ns")["point"]
             trial = json.loads(run(options.hopcost, "trial", case, "--count", count,
                                    "--deadline-ms", "60000"))
             return median(trial["samples"])

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::support::wait::InTime;
 use crate::support::{Home, alone, cross, measured};
 
@@ -30,15 +32,12 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
         assert!(first.contains(said), "{said}: {first}");
     }
     let csv = home.expect(&["report", "last", "--format", "csv"], 0);
-    assert!(csv.starts_with("case,leg,end,segment,typical_ns,"), "{csv}");
+    assert!(csv.starts_with("case,segment_leg,segment_end,segment_kind,typical_ns,"), "{csv}");
 
     let json = home.expect(&["report", "last", "--format", "json"], 0);
-    crate::schema::valid("Results", &json);
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for case in json["explanation"]["cases"].as_array().unwrap() {
-        ensure_mostly_cut(case);
-    }
-    let [pipe, delay] = [0, 1].map(|at| typical(&json["explanation"]["cases"][at]));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    ensure_mostly_cut(&json);
+    let [pipe, delay] = [0, 1].map(|at| typical(&json, &json["hops"][at]["case"]));
     let more = |(segment, ns): (&String, &f64)| {
         (segment.clone(), (ns - pipe.get(segment).unwrap_or(&0.0)) / DELAY_NS)
     };
@@ -47,7 +46,7 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let [(segment, share)] = &delayed[..] else { panic!("{delayed:?}") };
     assert_eq!(segment, "back callee user");
     assert!((share - 1.0).abs() < 0.05, "{delayed:?}");
-    let untraced = json["explanation"]["untraced"]["ratio"].as_f64().unwrap();
+    let untraced = json["explanation"][0]["untraced_ratio"].as_f64().unwrap();
     assert!(untraced > 2.0, "{untraced}");
 
     let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/trace_events.py");
@@ -65,21 +64,28 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     );
 }
 
-fn ensure_mostly_cut(case: &serde_json::Value) {
-    let hops = case["hops"].as_u64().unwrap();
-    let left_out = case["left_out"].as_array().unwrap().iter();
-    let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
-    assert!(hops > 10 * left_out, "{hops} hops, {left_out} left out: {case}");
+/// The rows of a table that belong to a case.
+fn rows<'a>(json: &'a Value, table: &str, case: &Value) -> Vec<&'a Value> {
+    json[table].as_array().unwrap().iter().filter(|row| row["case"] == *case).collect()
+}
+
+fn ensure_mostly_cut(json: &Value) {
+    for of in json["hops"].as_array().unwrap() {
+        let hops = of["hops"].as_u64().unwrap();
+        let left_out = rows(json, "hops_left_out", &of["case"]).into_iter();
+        let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
+        assert!(hops > 10 * left_out, "{hops} hops, {left_out} left out: {of}");
+    }
 }
 
 /// What each segment of a case typically takes, in nanoseconds.
-fn typical(case: &serde_json::Value) -> BTreeMap<String, f64> {
-    let segment = |of: &serde_json::Value| {
-        let word = |key: &str| of["segment"][key].as_str().unwrap().to_owned();
+fn typical(json: &Value, case: &Value) -> BTreeMap<String, f64> {
+    let segment = |of: &Value| {
+        let word = |key: &str| of[format!("segment_{key}")].as_str().unwrap().to_owned();
         let name = [word("leg"), word("end"), word("kind")].join(" ");
-        (name, of["typical_ns"]["point"].as_f64().unwrap())
+        (name, of["typical_ns"].as_f64().unwrap())
     };
-    case["segments"].as_array().unwrap().iter().map(segment).collect()
+    rows(json, "segments", case).into_iter().map(segment).collect()
 }
 
 #[test]
@@ -92,29 +98,26 @@ fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
     let shown = home.expect(&[&asked[..], &["--budget", "3s"]].concat(), measured());
     assert!(shown.contains("after 100 µs"), "{shown}");
     let json = home.expect(&["report", "last", "--format", "json"], 0);
-    crate::schema::valid("Results", &json);
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let gaps = json["explanation"]["cases"].as_array().unwrap().iter();
-    assert_eq!(
-        gaps.map(|of| of["gap_ns"].as_u64().unwrap()).collect::<Vec<_>>(),
-        [10_000, 50_000, 100_000]
-    );
-    for case in json["explanation"]["cases"].as_array().unwrap() {
-        ensure_mostly_cut(case);
-        let kinds = typical(case);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let cases = json["hops"].as_array().unwrap();
+    let gaps: Vec<_> = cases.iter().map(|of| of["gap_ns"].as_u64().unwrap()).collect();
+    assert_eq!(gaps, [10_000, 50_000, 100_000]);
+    ensure_mostly_cut(&json);
+    for case in cases {
+        let kinds = typical(&json, &case["case"]);
         assert!(kinds.keys().all(|name| name.starts_with("forth ")), "{kinds:?}");
         let has = |kind: &&str| kinds.keys().any(|name| name.ends_with(*kind));
         assert!(["user", "send"].iter().all(has), "{kinds:?}");
         // Where others have the callee's CPU, no switch from idle is between; of some guests' idling nothing is told.
         let waits = ["switch", "other-task", "unseparated"];
         assert!(waits.iter().any(has), "{kinds:?}");
-        let total_ns = case["total_ns"]["point"].as_f64().unwrap();
+        let total_ns = case["total_ns"].as_f64().unwrap();
         let sum_ns: f64 = kinds.values().sum();
         assert!((sum_ns / total_ns - 1.0).abs() < 1e-6, "{sum_ns} of {total_ns}: {kinds:?}");
         // The same stamps bound a wake-up without events.
-        let of = |key: &str| case[key]["point"].as_f64().unwrap();
+        let of = |key: &str| case[key].as_f64().unwrap();
         let times = of("traced_p50_ns") / of("untraced_p50_ns");
         assert!((0.5..20.0).contains(&times), "{times} times as long: {case}");
     }
-    assert!(!json["explanation"]["compared"].as_array().unwrap().is_empty());
+    assert!(!json["segment_contrasts"].as_array().unwrap().is_empty());
 }

@@ -1,13 +1,11 @@
-//! What the program prints of itself is whole: references, schemas, completions, exit codes.
+//! What the program prints of itself is whole: references, completions, exit codes.
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hopcost_model::finding::Code;
 
-use crate::schema;
 use crate::support::wait::reap;
 use crate::support::{Home, mechanisms};
 
@@ -31,15 +29,9 @@ fn each_reference_has_every_part_once() {
     assert_eq!(sorted(headings("mechanisms")), sorted(shown));
     let codes: Vec<String> = Code::ALL.iter().map(Code::to_string).collect();
     assert_eq!(headings("findings"), codes);
-}
-
-#[test]
-fn the_schema_is_written_for_scripts() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let file = folder.join("hopcost-1.json");
-    std::fs::write(&file, format!("{:#}\n", schema::document())).expect("to write");
-    println!("wrote {}", file.display());
+    let tables = headings("tables");
+    assert!(tables.iter().all(|name| hopcost_view::answer::is_table(name)), "{tables:?}");
+    assert!(tables.len() > 40, "{tables:?}");
 }
 
 /// The subcommands that the help shows.

@@ -36,7 +36,7 @@ claims = ["two"]
 
 fn verdicts(json: &str) -> Vec<(String, String)> {
     let document: Value = serde_json::from_str(json).unwrap();
-    let claims = document["judged"]["claims"].as_array().unwrap().clone();
+    let claims = document["claims"].as_array().unwrap().clone();
     let of = |claim: &Value, key: &str| claim[key].as_str().unwrap_or("none").to_owned();
     claims.iter().map(|claim| (of(claim, "id"), of(claim, "verdict"))).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, together};
+use crate::support::{Home, alone, estimate, rows_of, together};
 
 fn results(home: &Home, arguments: &[&str]) -> Value {
     let mut all = vec!["run", "--format", "json", "--seed", "1"];
@@ -10,10 +10,9 @@ fn results(home: &Home, arguments: &[&str]) -> Value {
     home.json(&all)
 }
 
-fn point(document: &Value, result: usize, estimate: &str) -> f64 {
-    document["results"][result]["estimates"][estimate]["point"]
-        .as_f64()
-        .unwrap_or_else(|| panic!("no {estimate}: {}", document["results"][result]))
+fn point(document: &Value, case: usize, statistic: &str) -> f64 {
+    let point = estimate(document, case, statistic)["point"].as_f64();
+    point.unwrap_or_else(|| panic!("no {statistic}: {}", document["cases"][case]))
 }
 
 #[test]
@@ -23,8 +22,8 @@ fn what_writing_and_comparing_takes_is_what_a_round_trip_loses_without_them() {
     let case = "pipe?payload=32KiB&place=same-cpu&touch=verify,write,none";
     let document = results(&home, &[case, "--rounds", "9", "--measure", "20ms"]);
     let said = |at: usize| {
-        let said = &document["results"][at]["touch"]["operation_ns"];
-        said.as_f64().unwrap_or_else(|| panic!("no cost: {}", document["results"][at]))
+        let case = &document["cases"][at];
+        case["touch_operation_ns"].as_f64().unwrap_or_else(|| panic!("no cost: {case}"))
     };
     assert!(said(0) > said(1) && said(1) > said(2), "{} {} {}", said(0), said(1), said(2));
     // Messages that are not touched are in no cache either, so that the mechanism gains too.
@@ -46,7 +45,7 @@ fn replayed_latencies_come_back() {
     assert!((point(&document, 0, "p50_ns") - 1000.0).abs() <= 20.0);
     assert!((point(&document, 0, "p99_ns") - 1980.0).abs() <= 5.0);
     assert_eq!(point(&document, 0, "min_ns"), 1.0);
-    assert_eq!(document["results"][0]["estimates"]["max_ns"], 2000.0);
+    assert_eq!(estimate(&document, 0, "max_ns")["point"], 2000.0);
 }
 
 #[test]
@@ -58,19 +57,18 @@ fn every_known_answer_of_the_self_test_comes_out() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     // What is simulated can be had everywhere; a probe that is not optimised decides no times.
     let document = home.json(&["report", "last", "--format", "json"]);
-    for claim in document["judged"]["claims"].as_array().expect("claims") {
+    for claim in document["claims"].as_array().expect("claims") {
         let is_simulated =
             ["drift", "corrupt", "dup", "reorder"].iter().any(|id| claim["id"] == *id);
         assert!(!is_simulated || claim["verdict"] == "holds", "{claim:#}");
     }
 }
 
-/// p50 of a result with its ends, and the value of each trial.
-fn with_trials(document: &Value, result: usize) -> (Value, Vec<f64>) {
-    let result = &document["results"][result];
-    let trials = result["trials"].as_array().expect("trials");
-    let values = trials.iter().filter_map(|trial| trial["value_ns"].as_f64()).collect();
-    (result["estimates"]["p50_ns"].clone(), values)
+/// p50 of a case with its ends, and the value of each trial.
+fn with_trials(document: &Value, case: usize) -> (&Value, Vec<f64>) {
+    let trials = rows_of(document, "trials", case).into_iter();
+    let values = trials.filter_map(|trial| trial["value_ns"].as_f64()).collect();
+    (estimate(document, case, "p50_ns"), values)
 }
 
 /// How many times as wide an interval is as that of independent trials of their spread, whose half
@@ -99,9 +97,9 @@ fn a_slow_state_is_told_from_the_quiet_host_and_correlated_trials_widen_an_inter
     assert!((point / each[each.len() / 2] - 1.0).abs() < 0.001, "{p50:#}");
     let slow = each.iter().filter(|ns| (**ns / 15e3 - 1.0).abs() < 0.01).count();
     assert!(4 * slow >= each.len(), "{each:?}");
-    let quiet = |end: &str| p50["quiet"][end].as_f64().unwrap_or_else(|| panic!("{p50:#}"));
-    assert!(quiet("low") <= 10_050.0 && 9_950.0 <= quiet("high"), "{p50:#}");
-    assert!((quiet("point") / 10e3 - 1.0).abs() < 0.1, "{p50:#}");
+    let of = |key: &str| p50[key].as_f64().unwrap_or_else(|| panic!("{p50:#}"));
+    assert!(of("quiet_low") <= 10_050.0 && 9_950.0 <= of("quiet_high"), "{p50:#}");
+    assert!((of("quiet") / 10e3 - 1.0).abs() < 0.1, "{p50:#}");
 
     let wider = times_as_wide(&document, 1);
     assert!((1.8..3.2).contains(&wider), "{wider}");

@@ -27,7 +27,6 @@ mod plots;
 mod reader;
 mod rounds;
 mod runtimes;
-mod schema;
 mod streams;
 mod suites;
 mod support;

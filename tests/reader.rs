@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use flate2::read::GzDecoder;
+
+use crate::artefacts::loads;
 use crate::support::wait::InTime;
 use crate::support::{Home, alone, measured};
 
@@ -64,11 +67,51 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
 
     // The reader notices a last digit.
     let mut document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let point = &mut document["results"][0]["estimates"]["p50_ns"]["point"];
+    let rows = document["estimates"].as_array_mut().expect("estimates");
+    let p50 = rows.iter_mut().find(|row| row["statistic"] == "p50_ns").expect("a p50");
+    let point = &mut p50["point"];
     *point = point.as_f64().expect("a number").next_up().into();
     fs::write(&report, document.to_string()).expect("to write");
     let complaint = read(&run, &report).expect_err("a digit was changed");
     assert!(complaint.contains("p50_ns"), "{complaint}");
+}
+
+#[test]
+fn a_report_says_what_the_run_said_of_each_outcome() {
+    let _alone = alone();
+    let home = Home::new();
+    let cases = ["roundtrip/sleep:5us?clock=virtual", "roundtrip/fault:error", "call/call"];
+    let more = ["roundtrip/udp?payload=70000", "--placement", "same-cpu", "--measure", "5ms"];
+    let asked = [&["run", "--rounds", "2", "--format", "json"], &cases[..], &more[..]].concat();
+    let ran = home.expect(&asked, 1);
+    assert_eq!(ran, home.expect(&["report", "--format", "json"], 0));
+    let document: serde_json::Value = serde_json::from_str(&ran).expect("JSON");
+    let cases = document["cases"].as_array().expect("cases");
+    for status in ["measured", "skipped", "failed"] {
+        assert!(cases.iter().any(|case| case["status"] == status), "nothing was {status}");
+    }
+    assert!(document["findings"][0]["code"].is_string(), "{document}");
+    let trials = home.expect(&["report", "--format", "csv", "--table", "trials"], 0);
+    assert!(trials.starts_with("case,round,at_s,value_ns,"), "{trials}");
+    home.refuses(&["report", "--format", "csv", "--table", "x"], 2, "hopcost reference tables");
+    home.refuses(&["report", "--format", "csv", "--table", "rights"], 2, "no table rights");
+}
+
+#[test]
+fn a_page_of_a_stored_run_loads_nothing() {
+    let home = Home::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/runs");
+    let entries = fs::read_dir(folder).expect("the stored runs");
+    let files = entries.map(|entry| entry.expect("an entry").path());
+    let packed: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "gz")).collect();
+    assert!(packed.len() > 5, "{packed:?}");
+    for packed in packed {
+        let mut reader = GzDecoder::new(fs::File::open(&packed).expect("a stored run"));
+        let mut run = fs::File::create(home.path().join("run.hopcost")).expect("a file");
+        std::io::copy(&mut reader, &mut run).expect("a run file");
+        let page = home.expect(&["report", "./run.hopcost", "--format", "html"], 0);
+        assert_eq!(loads(&page), [""; 0], "{packed:?}");
+    }
 }
 
 #[test]

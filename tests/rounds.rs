@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, together};
+use crate::support::{Home, alone, rows_of, together};
 
 /// Trials of each case, and the starts of the first case's.
 fn trials(report: &Value) -> (Vec<u64>, Vec<f64>) {
-    let results = report["results"].as_array().expect("results");
-    let counts = results.iter().map(|case| case["n_trials"].as_u64().expect("trials"));
-    let starts = results[0]["trials"].as_array().expect("trials of a case");
-    let starts = starts.iter().map(|trial| trial["at_s"].as_f64().expect("a time"));
+    let cases = report["cases"].as_array().expect("cases");
+    let counts = cases.iter().map(|case| case["n_trials"].as_u64().expect("trials"));
+    let starts = rows_of(report, "trials", 0).into_iter();
+    let starts = starts.map(|trial| trial["at_s"].as_f64().expect("a time"));
     (counts.collect(), starts.collect())
 }
 
@@ -54,7 +54,7 @@ fn a_run_that_its_budget_ended_says_so() {
     let home = Home::new();
     let words = ["run", EXACT, "--rounds", "5000", "--budget", "1500ms", "--format", "json"];
     let report = home.json(&words);
-    let why = report["plan"]["ended_early"].as_str().expect("the budget ended it");
+    let why = report["runs"][0]["ended_early"].as_str().expect("the budget ended it");
     assert!(why.contains(" of 5000 rounds: the budget of 1.5 s ended the run"), "{why}");
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::support::trace::{Window, of_trial};
 use crate::support::wait::InTime;
-use crate::support::{Home, all, together, trial};
+use crate::support::{Home, all, estimate, together, trial};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// The runtimes of this repository.
@@ -263,10 +263,9 @@ fn a_worker_of_ones_own_is_measured() {
     let _together = together();
     let (document, said, code) = with_rogue("honest");
     let document = document.unwrap_or_else(|| panic!("{said}"));
-    let result = &document["results"][0];
-    assert_eq!(result["status"], "measured", "{result}");
-    assert_eq!(result["case"]["runtime"], "rogue");
-    assert_eq!(result["estimates"]["p50_ns"]["point"], 5000.0, "{}", result["estimates"]);
+    let case = &document["cases"][0];
+    assert_eq!((&case["status"], &case["runtime"]), (&"measured".into(), &"rogue".into()));
+    assert_eq!(estimate(&document, 0, "p50_ns")["point"], 5000.0, "{document}");
     assert!(document["workers"][0]["runtime"] == "rogue", "{}", document["workers"]);
     assert!(code == 0 || code == 3, "{code}");
 }
@@ -303,7 +302,7 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
         let started = Instant::now();
         let (document, said, code) = with_rogue(rogue);
         let document = document.unwrap_or_else(|| panic!("{rogue}: {said}"));
-        let result = &document["results"][0];
+        let result = &document["cases"][0];
         assert_eq!(result["status"], "failed", "{rogue}: {result}");
         let why = result["reason"].as_str().expect("a reason");
         assert!(why.contains(reason), "{rogue}: {why}");
@@ -313,7 +312,7 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
     // What the kernel counts is not asked of a worker, so it cannot lie about it.
     let (document, ..) = with_rogue("cpu-hog-claim");
     let document = document.expect("a document");
-    let cpu = document["results"][0]["cpu_ns_per_message"].as_f64().expect("CPU time");
+    let cpu = document["cases"][0]["cpu_ns_per_message"].as_f64().expect("CPU time");
     assert!(cpu < 1e9, "{cpu}");
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::runtimes::{default_case, described, here};
 use crate::support::trace::{Window, of_trial};
-use crate::support::{Home, alone, mechanisms, roundtrip, switches, trial};
+use crate::support::{Home, alone, mechanisms, roundtrip, rows_of, switches, trial};
 
 /// Round trips of the shorter of two traced trials.
 const TRACED: u64 = 1000;
@@ -22,7 +22,7 @@ fn by_ptrace(home: &Home, id: &str, count: u64) -> f64 {
 }
 
 /// Cases as measured by a suite that counts system calls, in JSON.
-fn measured(home: &Home, ids: &[(String, String)]) -> Vec<Value> {
+fn measured(home: &Home, ids: &[(String, String)]) -> Value {
     let suite = home.path().join("counted.toml");
     let ids: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
     let text = format!(
@@ -32,14 +32,13 @@ fn measured(home: &Home, ids: &[(String, String)]) -> Vec<Value> {
     std::fs::write(&suite, text).expect("to write");
     let path = suite.to_str().expect("a path");
     let document = home.json(&["run", "--suite", path, "--format", "json"]);
-    let results = document["results"].as_array().expect("results");
-    assert_eq!(results.len(), ids.len(), "{ids:?}");
-    results.clone()
+    assert_eq!(document["cases"].as_array().expect("cases").len(), ids.len(), "{ids:?}");
+    document
 }
 
-/// What a result says of an event of both ends, an operation; or why nothing.
-fn of_both(result: &Value, event: &str) -> Result<f64, String> {
-    let counters = result["counters"].as_array().expect("counters");
+/// What a report says of an event of both ends of a case, an operation; or why nothing.
+fn of_both(report: &Value, case: usize, event: &str) -> Result<f64, String> {
+    let counters = rows_of(report, "counters", case);
     let counter = counters.iter().find(|c| c["event"] == event && c["role"].is_null());
     let counter = counter.unwrap_or_else(|| panic!("no {event} of both ends: {counters:?}"));
     counter["per_operation"].as_f64().ok_or_else(|| counter["unavailable"].to_string())
@@ -65,9 +64,10 @@ fn system_calls_shown_are_those_of_all_threads() {
     });
     let mut wrong = Vec::new();
     let cases: Vec<_> = native.into_iter().chain(foreign).collect();
-    for ((runtime, id), result) in cases.iter().zip(measured(&home, &cases)) {
-        assert_eq!(result["status"], "measured", "{id}: {result}");
-        let shown = match of_both(&result, "system-calls") {
+    let report = measured(&home, &cases);
+    for (at, (runtime, id)) in cases.iter().enumerate() {
+        assert_eq!(report["cases"][at]["status"], "measured", "{id}: {report}");
+        let shown = match of_both(&report, at, "system-calls") {
             Ok(shown) => shown,
             Err(reason) => return eprintln!("skipped: {reason}"),
         };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, json_of, together};
+use crate::support::{Home, estimate, json_of, together};
 
 const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 
@@ -23,22 +23,22 @@ fn with(worker: &str, case: &str, told: (&str, &str)) -> Value {
     ];
     let mut command = home.hopcost(&arguments);
     command.env(told.0, told.1).env("HOPCOST_REAL", env!("CARGO_BIN_EXE_hopcost"));
-    json_of(&mut command)["results"][0].clone()
+    json_of(&mut command)
 }
 
 #[test]
 fn an_honest_worker_is_believed() {
     let _together = together();
-    let result = with(MOCK, "call/syscall", ("HOPCOST_MOCK", "honest"));
-    assert_eq!(result["status"], "measured", "{result}");
-    assert_eq!(result["estimates"]["cost_ns"]["point"], 100.0);
+    let report = with(MOCK, "call/syscall", ("HOPCOST_MOCK", "honest"));
+    assert_eq!(report["cases"][0]["status"], "measured", "{report}");
+    assert_eq!(estimate(&report, 0, "cost_ns")["point"], 100.0);
 }
 
 const LIAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/lying_worker.py");
 
 /// The same with the real worker, one number of whose replies lies.
 fn with_lie(case: &str, lie: &str) -> Value {
-    with(LIAR, case, ("HOPCOST_LIE", lie))
+    with(LIAR, case, ("HOPCOST_LIE", lie))["cases"][0].clone()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn lies_of_wake_ups_and_streams_are_failed_trials() {
         ("load/pipe?rate=10k&background=cpu:1", "spinning:", "1 of the 1 that were to work"),
     ] {
         let result = with_lie(case, lie);
-        assert_eq!(result["status"], "failed", "{case} {lie}: {}", result["estimates"]);
+        assert_eq!(result["status"], "failed", "{case} {lie}: {result}");
         let said = result["reason"].as_str().expect("a reason");
         assert!(said.contains(reason), "{lie}: {said}");
     }

@@ -9,7 +9,7 @@ use hopcost_model::raw::{CpuUse, Moment, RawRun, YardstickClass};
 
 use crate::faults::{alive, children_of, signal};
 use crate::support::wait::reap;
-use crate::support::{Home, alone};
+use crate::support::{Home, alone, estimate};
 
 fn stored(home: &Home) -> RawRun {
     hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)))
@@ -198,22 +198,22 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     // Beside a floor half as high the machine is slow: quiet stands beside what was met.
     change_floor(&home, ns / 2.0);
     let slow = measured(&home);
-    let cost = &slow["results"][0]["estimates"]["cost_ns"];
-    let slower = slow["yardsticks"][0]["slower"].as_f64().expect("known");
+    let cost = estimate(&slow, 0, "cost_ns");
+    let slower = slow["speed_probes"][0]["slower"].as_f64().expect("known");
     if slow["adjustments"][0]["applied"] != "shared" {
-        let [met, quiet] = [&cost["point"], &cost["quiet"]["point"]].map(|of| of.as_f64());
+        let [met, quiet] = [&cost["point"], &cost["quiet"]].map(|of| of.as_f64());
         let times = met.expect("a cost") / quiet.expect("a quiet cost");
         assert!((times / slower - 1.0).abs() < 0.1, "{cost} {slower}");
     }
-    assert!(slow["disturbed"].as_str().expect("words").contains("× slower"), "{slow}");
+    assert!(slow["runs"][0]["disturbed"].as_str().expect("words").contains("× slower"), "{slow}");
     let kept = floor(&home).expect("a floor")["operation_ns"].as_f64();
     assert_eq!(kept, Some(ns / 2.0), "slower never replaces");
     // As learnt beside other work: it makes no number wrong, and goes.
     change_floor(&home, ns * 2.5);
     let poisoned = measured(&home);
-    let cost = &poisoned["results"][0]["estimates"]["cost_ns"];
+    let cost = estimate(&poisoned, 0, "cost_ns");
     assert!(cost["quiet"].is_null(), "{cost}");
-    if poisoned["yardsticks"][0]["speed"] == "wrong" {
+    if poisoned["speed_probes"][0]["speed"] == "wrong" {
         assert!(poisoned["findings"].to_string().contains("hopcost dropped it"), "{poisoned}");
         let now = floor(&home).and_then(|floor| floor["operation_ns"].as_f64());
         assert!(now.is_none_or(|now| now < 2.0 * ns), "{now:?}");

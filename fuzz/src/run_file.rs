@@ -123,9 +123,10 @@ fn show(raw: &RawRun) {
     let text = hopcost_view::text::report(&results, None, &TextStyle::plain(100));
     let strange = text.chars().find(|c| *c != '\n' && !hopcost_model::text::is_plain(*c));
     assert_eq!(strange, None, "{text}");
-    let json = hopcost_view::json::report(&results).expect("results are JSON");
+    let answer = hopcost_view::answer::Answer::of_run(&results);
+    let json = answer.json();
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
-    let _ = (hopcost_view::csv::report(&results), hopcost_view::html::report(&results));
+    let _ = (answer.csv(None), hopcost_view::html::report(&results));
 }
 
 fn store(raw: &RawRun, path: &Path) -> Result<(), Error> {

@@ -39,11 +39,11 @@ fn an_interrupt_at_any_moment_keeps_what_is_finished() {
         assert_eq!(is_shown, !stderr.contains(" 0 finished trials"), "{delay_ms} ms: {stderr}");
         assert!(stderr.contains("finished trials are kept"), "{delay_ms} ms: {stderr}");
         let document = home.json(&["report", "--format", "json"]);
-        assert_eq!(document["plan"]["complete"], false);
+        assert_eq!(document["runs"][0]["complete"], false);
         if delay_ms >= 900 {
-            assert!(document["plan"]["trials_done"].as_u64() > Some(0), "{delay_ms} ms");
+            assert!(document["runs"][0]["trials_done"].as_u64() > Some(0), "{delay_ms} ms");
             // And it goes on from there, losing none of them.
-            resumes(&home, document["plan"]["trials_done"].as_u64().unwrap_or(0));
+            resumes(&home, document["runs"][0]["trials_done"].as_u64().unwrap_or(0));
         }
         assert!(left(&home).is_empty(), "{:?}", left(&home));
     }
@@ -150,6 +150,6 @@ fn resumes(home: &Home, done_before: u64) {
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(shown.contains("This run was cut off"), "what is finished is shown:\n{shown}");
     let document = home.json(&["report", path, "--format", "json"]);
-    let done = document["plan"]["trials_done"].as_u64().unwrap_or(0);
+    let done = document["runs"][0]["trials_done"].as_u64().unwrap_or(0);
     assert!(done > done_before, "{done} after resuming, {done_before} before");
 }

@@ -29,7 +29,7 @@ pub const FAULTS: &[Fault] = &[
             in_namespace(home, "-m", script, &[&case[..], &["--out", "small/x"]].concat())?;
         let report = fs::read(home.path().join("report")).expect("a report");
         let document: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
-        let plan = &document["plan"];
+        let plan = &document["runs"][0];
         assert!(plan["trials_done"].as_u64() > Some(5) && plan["complete"] == false, "{plan}");
         Ok(output)
     }),

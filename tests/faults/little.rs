@@ -215,7 +215,7 @@ fn by_nobody(home: &Home, arguments: &[&str]) -> Played {
 pub fn counted(mut output: Output) -> Output {
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
-    let results = document["results"].as_array().expect("results");
+    let results = document["cases"].as_array().expect("cases");
     for status in ["measured", "skipped", "failed"] {
         let n = results.iter().filter(|result| result["status"] == status).count();
         output.stderr.extend(format!("{n} {status}\n").bytes());

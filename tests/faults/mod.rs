@@ -238,6 +238,6 @@ fn intact(home: &Home, path: &Path) -> usize {
     let report = home.run(&["report", &shown(path), "--format", "json"]);
     assert!(report.status.code().is_some_and(|code| DOCUMENTED.contains(&code)), "{report:?}");
     let document: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
-    assert_eq!(document["plan"]["trials_done"], run.trials.len(), "{}", document["plan"]);
+    assert_eq!(document["runs"][0]["trials_done"], run.trials.len(), "{}", document["runs"]);
     run.trials.len()
 }

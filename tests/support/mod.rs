@@ -149,6 +149,19 @@ pub fn json_of(command: &mut Command) -> Value {
     })
 }
 
+/// The rows of a report's table that belong to a case, the case by its place.
+pub fn rows_of<'a>(report: &'a Value, table: &str, case: usize) -> Vec<&'a Value> {
+    let id = &report["cases"][case]["case"];
+    let rows = report[table].as_array().expect("a table").iter();
+    rows.filter(|row| row["case"] == *id).collect()
+}
+
+/// An estimate of a case in a report, the case by its place.
+pub fn estimate<'a>(report: &'a Value, case: usize, statistic: &str) -> &'a Value {
+    let mut rows = rows_of(report, "estimates", case).into_iter();
+    rows.find(|row| row["statistic"] == statistic).unwrap_or(&Value::Null)
+}
+
 /// Changes a run file as nobody should.
 pub fn edit(run: &Path, sql: &str) {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \

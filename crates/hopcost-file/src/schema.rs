@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use hopcost_model::columns::{Column, Table};
+use hopcost_model::Document;
+use hopcost_model::columns::CaseParts;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Error, Result};
@@ -44,7 +45,7 @@ pub(crate) fn create(conn: &Connection) -> rusqlite::Result<()> {
         conn.execute_batch(statement)?;
     }
     let each = |spell: fn(&str) -> String| {
-        let parts = Column::of(Table::RunFile).map(|column| spell(column.name));
+        let parts = CaseParts::FIELDS.iter().map(|field| spell(field.key));
         parts.collect::<Vec<_>>().join(",\n       ")
     };
     let of_document = each(|name| format!("json_extract(document, '$.{name}') AS {name}"));

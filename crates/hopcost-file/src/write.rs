@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use hopcost_model::columns::{self, CaseParts};
+use hopcost_model::columns::CaseParts;
 use hopcost_model::finding::{Finding, Validity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::{Plan, PlannedCase};
@@ -342,18 +342,12 @@ impl Drop for RunFile {
 /// A case taken apart, for SQL alone: hopcost reads the plan.
 fn case_document(planned: &PlannedCase) -> Cell<String> {
     // A spelling this version cannot take apart keeps its columns empty.
-    let parts = planned.known().map(CaseParts::of);
-    let cell = |column: &columns::Column| {
-        Some(match (column.cell)(parts.as_ref()?)? {
-            columns::Cell::Number(number) => number.into(),
-            columns::Cell::Text(text) => text.into(),
-            columns::Cell::Parameters(all) => serde_json::json!(all),
-        })
+    let mut document = match planned.known() {
+        Some(case) => serde_json::json!(CaseParts::of(case)),
+        None => serde_json::json!({}),
     };
-    let mut document = serde_json::json!({ "case_id": planned.id(), "skip": planned.skip });
-    for column in columns::Column::of(columns::Table::RunFile) {
-        document[column.name] = cell(column).unwrap_or_default();
-    }
+    document["case_id"] = planned.id().into();
+    document["skip"] = serde_json::json!(planned.skip);
     computed(&document)
 }
 

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// Declares an enum of words with their spelling, used in files, on the
 /// command line and in output alike.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord,
+            serde::Serialize, serde::Deserialize,
+        )]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
@@ -22,14 +24,16 @@ macro_rules! words {
             /// The spelling.
             pub const fn word(self) -> &'static str { match self { $($name::$variant => $word),+ } }
         }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.pad(self.word()) }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
         }
-        impl FromStr for $name {
-            type Err = CaseError;
-            fn from_str(s: &str) -> Result<Self, CaseError> {
+        impl std::str::FromStr for $name {
+            type Err = $crate::case::CaseError;
+            fn from_str(s: &str) -> Result<Self, $crate::case::CaseError> {
                 match s { $($word => Ok($name::$variant),)+
-                    _ => Err(CaseError::Word { what: $what, got: s.to_owned(),
+                    _ => Err($crate::case::CaseError::Word { what: $what, got: s.to_owned(),
                         known: Self::ALL.iter().map(|v| v.word()).collect() }) }
             }
         }
@@ -38,8 +42,10 @@ macro_rules! words {
 
 words! {
     /// What is done with the mechanism, and so what the number means.
+    #[derive(Default)]
     Workload, "workload" {
         /// One operation in one thread, no second party.
+        #[default]
         Call = "call",
         /// Strict request and reply, one outstanding, closed loop.
         Roundtrip = "roundtrip",
@@ -53,12 +59,14 @@ words! {
 }
 words! {
     /// What separates the two ends.
+    #[derive(Default)]
     Boundary, "boundary" {
         /// Same thread.
         Inline = "inline",
         /// Two threads of one process.
         Thread = "thread",
         /// Two processes.
+        #[default]
         Process = "process",
         /// Two processes, the ends of whose sockets are in two network namespaces
         /// joined by a veth pair.
@@ -118,8 +126,10 @@ impl WaitKind {
 
 words! {
     /// What keeps the receiver's CPU from idling deeply while it waits.
+    #[derive(Default)]
     IdleKnob, "idle-knob" {
         /// Nothing.
+        #[default]
         None = "none",
         /// `/dev/cpu_dma_latency` held open at 0 µs (Documentation/power/pm_qos_interface.rst).
         DmaLatency = "dma-latency",

@@ -23,22 +23,62 @@ pub mod units;
 pub mod workload;
 
 /// The name and major version of the JSON documents hopcost prints.
-pub const SCHEMA: &str = "hopcost/1";
+pub const SCHEMA: &str = "hopcost/2";
 
-/// Derives the serialisation that every stored or printed type carries.
+/// A field of a type that is stored or printed.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name, with its unit where it has one.
+    pub key: &'static str,
+    /// Its type as the source writes it.
+    pub kind: &'static str,
+    /// Its comment.
+    pub help: &'static str,
+}
+
+/// A type that is stored or printed. Its comments are its documentation.
+pub trait Document: serde::Serialize {
+    /// Its own comment.
+    const ABOUT: &'static str;
+    /// Its fields, in order.
+    const FIELDS: &'static [Field];
+}
+
+/// Derives the serialisation that every stored or printed type carries, and keeps its comments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! document {
     ($(#[$meta:meta])* $vis:vis enum $($rest:tt)*) => {
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         $(#[$meta])*
         $vis enum $($rest)*
     };
-    ($(#[$meta:meta])* $vis:vis struct $($rest:tt)*) => {
+    (
+        $(#[doc = $about:literal])*
+        $(#[derive($($derived:tt)*)])*
+        $(#[serde($($with:tt)*)])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $help:literal])*
+                $(#[serde($($of_field:tt)*)])*
+                pub $key:ident: $kind:ty,
+            )*
+        }
+    ) => {
+        $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        $(#[$meta])*
-        $vis struct $($rest)*
+        $(#[derive($($derived)*)])*
+        $(#[serde($($with)*)])*
+        $vis struct $name {
+            $($(#[doc = $help])* $(#[serde($($of_field)*)])* pub $key: $kind,)*
+        }
+        impl $crate::Document for $name {
+            const ABOUT: &'static str = concat!($($about),*);
+            const FIELDS: &'static [$crate::Field] = &[$($crate::Field {
+                key: stringify!($key),
+                kind: stringify!($kind),
+                help: concat!($($help),*),
+            }),*];
+        }
     };
 }

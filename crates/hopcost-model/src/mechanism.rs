@@ -12,7 +12,6 @@ use crate::document;
 
 /// The shape a mechanism has to the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// One operation in one thread.
@@ -98,7 +97,6 @@ pub struct Parameter {
 /// How often something happens in one operation, both ends together. Stored as the least
 /// and the most; the reason stays in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "(f64, Option<f64>)")]
 pub enum PerOperation {
     /// Always this often.
@@ -159,7 +157,6 @@ impl<'de> Deserialize<'de> for PerOperation {
 /// What one wait costs in system calls and context switches, both ends together
 /// and both ends waiting this way.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitFacts {
     /// The wait.
     pub wait: WaitKind,
@@ -560,7 +557,6 @@ impl Words {
 
 document! {
     /// A mechanism of a worker.
-    #[cfg_attr(feature = "schema", schemars(rename = "MechanismDescription"))]
     pub struct Mechanism {
         /// Name. A name that hopcost itself has means the same mechanism.
         pub name: String,
@@ -626,7 +622,6 @@ fn is_first(revision: &u32) -> bool {
 
 /// What hopcost knows of its own mechanisms, and of nobody else's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Own {
     /// Shape.
     pub shape: Shape,

@@ -130,7 +130,7 @@ pub const ROUNDS_A_BLOCK: u32 = 2;
 document! {
     /// How a trial is shaped. Counts, never time, end a phase: the times here
     /// are turned into counts by the pilot.
-    #[derive(Copy)]
+    #[derive(Copy, Default)]
     pub struct TrialShape {
         /// Aimed length of the measured phase.
         pub measure_ns: u64,
@@ -214,7 +214,6 @@ document! {
         /// Canonical spelling.
         // A stored plan may hold a case that only another version of hopcost knows.
         #[serde(rename = "id", with = "spelling")]
-        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         pub case: Result<Case, UnknownCase>,
         /// Why it will not be measured here.
         pub skip: Option<String>,

@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use crate::case::Role;
 use crate::describe::Description;
-use crate::document;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use crate::trace::Trace;
+use crate::{document, words};
 
 document! {
     /// A whole run as stored.
@@ -71,6 +71,7 @@ static VIRTUAL: LazyLock<ClockReading> =
 
 document! {
     /// Who made a run, when and how.
+    #[derive(Default)]
     pub struct RunAbout {
         /// Unique id (sortable by time).
         pub id: String,
@@ -96,7 +97,7 @@ document! {
 
 document! {
     /// How the binary was built.
-    #[derive(Eq)]
+    #[derive(Eq, Default)]
     pub struct Build {
         /// Cargo profile (`release`, `debug`).
         pub profile: String,
@@ -271,36 +272,19 @@ document! {
     }
 }
 
-document! {
+words! {
     /// What a yardstick does: the kind of work that a case's own cost is made of.
-    #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum YardstickClass {
+    YardstickClass, "class" {
         /// Computes: a chain of multiplications, each of which needs the one before.
-        Alu,
+        Alu = "alu",
         /// Enters the kernel and returns: getppid(2).
-        Syscall,
+        Syscall = "syscall",
         /// Sleeps and is woken on one CPU: a round trip through a pipe there.
-        Switch,
+        Switch = "switch",
         /// Sleeps and is woken across two CPUs: a round trip through a pipe between them.
-        Wake,
+        Wake = "wake",
         /// Moves a cache line between two CPUs: both ends spin on it.
-        Line,
-    }
-}
-
-impl YardstickClass {
-    /// Every class.
-    pub const ALL: [Self; 5] = [Self::Alu, Self::Syscall, Self::Switch, Self::Wake, Self::Line];
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Alu => "alu",
-            Self::Syscall => "syscall",
-            Self::Switch => "switch",
-            Self::Wake => "wake",
-            Self::Line => "line",
-        }
+        Line = "line",
     }
 }
 

@@ -1,6 +1,5 @@
 //! Which mechanism to use: the cases of a run that meet the requirements, sorted.
 
-use hopcost_model::SCHEMA;
 use hopcost_model::case::{Case, Placement, WaitKind};
 use hopcost_model::finding::Severity;
 use hopcost_model::group::grouped;
@@ -46,7 +45,6 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
     }
     let (answer, says) = answer(&candidates, results, request);
     Advice {
-        schema: SCHEMA.to_owned(),
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
         answer,

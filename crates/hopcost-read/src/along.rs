@@ -35,7 +35,6 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
         second_is_faster: one.second_is_faster,
     });
     RunComparison {
-        schema: hopcost_model::SCHEMA.to_owned(),
         margin: margin.unwrap_or(0.0),
         baseline: points.iter().map(about).collect(),
         other: Vec::new(),

@@ -4,7 +4,6 @@ mod judge;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::SCHEMA;
 use hopcost_model::case::{Placement, Workload};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::{RawRun, RawTrial};
@@ -37,7 +36,6 @@ pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
     let lines = lines(raw, of(Workload::Roundtrip, "flag"));
     let (pipes, wakes) = (of(Workload::Roundtrip, "pipe"), of(Workload::Wake, "pipe"));
     let mut found = Checkup {
-        schema: SCHEMA.to_owned(),
         about: raw.about.clone(),
         took_s: besides.took_s,
         cpus_allowed: besides.cpus_allowed,

@@ -74,7 +74,6 @@ pub fn of_fleets(
         only_other: alone(other, baseline),
     };
     Ok(RunComparison {
-        schema: hopcost_model::SCHEMA.to_owned(),
         margin,
         baseline: fleet(baseline),
         other: fleet(other),

@@ -121,7 +121,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let loads = capacity::curves(&readings, &findings);
     let plan = brief::plan(&run, &readings);
     Results {
-        schema: hopcost_model::SCHEMA.to_owned(),
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
         explanation,

@@ -97,7 +97,6 @@ mod tests {
         let left = (0..20).map(|at| candidate(format!("left-{at}"), Fit::Inside));
         let out = (0..30).map(|at| candidate(format!("out-{at}"), Fit::Outside));
         let advice = Advice {
-            schema: "hopcost/1".to_owned(),
             request: AdviceRequest {
                 payload_bytes: 4096,
                 rate: Some(20_000),

@@ -192,7 +192,6 @@ mod tests {
             missing: missing.map(str::to_owned),
         };
         Checkup {
-            schema: "hopcost/1".to_owned(),
             about: stored.about,
             took_s: 14.2,
             cpus_allowed: (0..4 * cpus).collect(),

@@ -2,10 +2,11 @@
 //! lists.
 
 use hopcost_model::case::Case;
-use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_model::results::{CaseResult, CounterResult, Results, Status};
 use hopcost_plan::{Export, ExportColumn, Selector};
 
-use crate::csv::{Found, Row, columns, push_row, statistics};
+use crate::answer::text;
+use crate::csv::push_row;
 
 /// Why there is no such table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,16 +58,15 @@ fn line<'a>(export: &Export, result: &'a CaseResult) -> Option<Line<'a>> {
         Some((name.clone(), cases.iter().position(|cases| cases.fits(&case))?))
     };
     let (name, choice) = export.rows.iter().find_map(fits)?;
-    let row = Row { run: "", disturbed: "", notes: "", result, found: Found::default() };
-    let found = statistics(result);
-    let field = |column: &ExportColumn| {
-        let own = columns().find(|own| own.name() == column.of).map(|own| own.text(&row));
-        let value = || value(&found, &column.of).filter(|value| value.is_finite());
-        let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
-        own.unwrap_or_else(|| match column.of.as_str() {
-            "row" => name.clone(),
-            _ => value().map_or(String::new(), number),
-        })
+    let parts = serde_json::json!(result.case);
+    let field = |column: &ExportColumn| match (column.of.as_str(), parts.get(&column.of)) {
+        ("row", _) => name.clone(),
+        (_, Some(part)) => text(part),
+        (of, None) => {
+            let value = value(result, of).filter(|value| value.is_finite());
+            let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
+            value.map_or(String::new(), number)
+        }
     };
     let fields: Vec<String> = export.columns.iter().map(field).collect();
     Some(Line { key: key(export, &fields), choice, fields, result })
@@ -83,26 +83,28 @@ fn key(export: &Export, fields: &[String]) -> Key {
     (numbers.collect(), at(&|c| c.of == "row").to_owned())
 }
 
-/// The value of a statistic. Of both ends of an event that has none of both together, it is
-/// the sum, if every end that has the event was counted. (What was counted of both together,
-/// after the measurement, has no value of a trial.)
-fn value(found: &[Found], name: &str) -> Option<f64> {
-    let of = |name: &str| found.iter().find(|one| one.name == name)?.value;
-    let (event, per) = match (of(name), name.split_once(".both.")) {
-        (None, Some(parts)) => parts,
-        (value, _) => return value,
+/// The value of a statistic (`mean_ns`), or of an event of both ends (`cycles.both.per-trial`): where
+/// it was not counted of both together, the sum, if every end that has the event was counted.
+fn value(case: &CaseResult, name: &str) -> Option<f64> {
+    let Some((event, per)) = name.split_once(".both.") else {
+        let (.., estimate) = case.all_estimates().into_iter().find(|(of, ..)| *of == name)?;
+        return estimate.point;
     };
-    let has = |end: &str| {
-        let start = format!("{event}.{end}.");
-        found.iter().any(|one| one.name.starts_with(&start))
+    let counted = |counter: &CounterResult| match per {
+        "per-operation" => counter.per_operation,
+        "per-byte" => counter.per_byte,
+        _ => counter.per_trial,
     };
-    let ends: Vec<&str> = ["caller", "callee"].into_iter().filter(|end| has(end)).collect();
-    let sum = ends.iter().map(|end| of(&format!("{event}.{end}.{per}"))).sum::<Option<f64>>();
-    sum.filter(|_| !ends.is_empty())
+    let of_event = case.counters.iter().filter(|counter| counter.event == event);
+    let (ends, both): (Vec<_>, Vec<_>) = of_event.partition(|counter| counter.role.is_some());
+    let sum = ends.iter().map(|counter| counted(counter)).sum::<Option<f64>>();
+    both.into_iter().find_map(counted).or(sum.filter(|_| !ends.is_empty()))
 }
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::case::Role;
+
     use super::*;
     use crate::stored;
 
@@ -177,19 +179,26 @@ mod tests {
 
     #[test]
     fn both_ends_are_summed_where_both_were_counted() {
-        let one = |name: &str, value| Found { name: name.to_owned(), value, ..Found::default() };
-        let caller = one("cycles.caller.per-trial", Some(40.0));
-        let callee = one("cycles.callee.per-trial", Some(2.0));
-        let name = "cycles.both.per-trial";
-        assert_eq!(value(&[caller.clone(), callee], name), Some(42.0));
-        assert_eq!(value(std::slice::from_ref(&caller), name), Some(40.0));
-        let uncounted = one("cycles.callee.per-operation", None);
-        assert_eq!(value(&[caller, uncounted], name), None);
-        assert_eq!(value(&[one(name, Some(7.0))], name), Some(7.0));
-        let apart = [("caller", 40.0), ("callee", 2.0)];
-        let apart = apart.map(|(end, v)| one(&format!("cycles.{end}.per-trial"), Some(v)));
-        let together = one("cycles.both.per-operation", Some(3.0));
-        assert_eq!(value(&[apart.as_slice(), &[together]].concat(), name), Some(42.0));
-        assert_eq!(value(&[], name), None);
+        let mut case = stored::results("copies").results.swap_remove(0);
+        let like = case.counters[0].clone();
+        let event = "cycles".to_owned();
+        let of = |role, per_trial| CounterResult {
+            event: event.clone(),
+            role,
+            per_trial,
+            ..like.clone()
+        };
+        let (caller, callee) = (Some(Role::Caller), Some(Role::Callee));
+        for (counters, sum) in [
+            (vec![of(caller, Some(40.0)), of(callee, Some(2.0))], Some(42.0)),
+            (vec![of(caller, Some(40.0))], Some(40.0)),
+            (vec![of(caller, Some(40.0)), of(callee, None)], None),
+            (vec![of(None, Some(7.0))], Some(7.0)),
+            (vec![of(caller, Some(40.0)), of(callee, Some(2.0)), of(None, None)], Some(42.0)),
+            (Vec::new(), None),
+        ] {
+            case.counters = counters;
+            assert_eq!(value(&case, "cycles.both.per-trial"), sum);
+        }
     }
 }

@@ -4,14 +4,13 @@
 //! number that is missing there is added there, so that all views agree.
 
 pub mod advice;
+pub mod answer;
 pub mod chart;
 pub mod checkup;
 pub mod comparison;
 pub mod csv;
-pub mod explanation;
 pub mod export;
 pub mod html;
-pub mod json;
 pub mod markdown;
 mod markup;
 pub mod mechanisms;

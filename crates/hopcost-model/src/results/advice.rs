@@ -9,6 +9,7 @@ use crate::units::format_number;
 
 document! {
     /// What is asked of a mechanism.
+    #[derive(Default)]
     pub struct AdviceRequest {
         /// Bytes of a message.
         pub payload_bytes: u32,
@@ -33,10 +34,11 @@ document! {
 
 document! {
     /// What cases are sorted by, the least first.
-    #[derive(Copy, Eq)]
+    #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
     pub enum SortedBy {
         /// The median, or the cost in batches.
+        #[default]
         P50,
         /// The 99th percentile.
         P99,
@@ -84,9 +86,8 @@ impl AdviceRequest {
 
 document! {
     /// Which mechanism to use.
+    #[derive(Default)]
     pub struct Advice {
-        /// Always `hopcost/1`.
-        pub schema: String,
         /// What was asked.
         pub request: AdviceRequest,
         /// The run that it rests on.
@@ -107,7 +108,7 @@ document! {
 
 document! {
     /// Whether there is an answer.
-    #[derive(Copy, Eq)]
+    #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
     pub enum Answer {
         /// The first candidate.
@@ -115,6 +116,7 @@ document! {
         /// No candidate meets the requirements; the first comes nearest.
         NothingMeets,
         /// It is not known whether one does.
+        #[default]
         Open,
         /// The numbers are invalid.
         Invalid,

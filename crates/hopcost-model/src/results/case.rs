@@ -4,42 +4,32 @@ use std::collections::BTreeMap;
 
 use super::load::LoadResult;
 use super::ratio::Ratio;
-use super::statistic::Estimates;
+use super::statistic::{Estimate, Estimates};
 use super::stream::StreamResult;
 use super::wake::WakeResult;
 use crate::case::Role;
 use crate::columns::CaseParts;
-use crate::document;
 use crate::finding::{Finding, Validity};
 use crate::protocol::Stamp;
+use crate::{document, words};
 
-document! {
+words! {
     /// What became of a case.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Status {
+    #[derive(Default)]
+    Status, "status" {
         /// At least one trial succeeded.
-        Measured,
+        #[default]
+        Measured = "measured",
         /// Not tried, for the reason given.
-        Skipped,
+        Skipped = "skipped",
         /// Every trial failed, for the reason given.
-        Failed,
-    }
-}
-
-impl Status {
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Status::Measured => "measured",
-            Status::Skipped => "skipped",
-            Status::Failed => "failed",
-        }
+        Failed = "failed",
     }
 }
 
 document! {
     /// What was found out about a case.
+    #[derive(Default)]
     pub struct CaseResult {
         /// Canonical spelling.
         pub id: String,
@@ -75,11 +65,9 @@ document! {
         /// Typical durations, if there are several.
         pub modes: Vec<Mode>,
         /// The two levels at which its trials lie, the lower first; `null` where they lie at one.
-        #[serde(default)]
         pub levels: Option<(f64, f64)>,
         /// How the scheduler placed the ends; empty where they are pinned, or where nobody
         /// knows.
-        #[serde(default)]
         pub placed: Vec<PlacedShare>,
         /// One point a trial, in time order.
         pub trials: Vec<TrialPoint>,
@@ -88,7 +76,6 @@ document! {
         /// Cost of one operation in ticks of the clock, where it was timed in batches.
         pub cost_ticks: Option<f64>,
         /// p50 of one operation in ticks of the clock, where each was timed by itself.
-        #[serde(default)]
         pub p50_ticks: Option<f64>,
         /// Cost of one call in core cycles (`call` only).
         pub cost_cycles: Option<f64>,
@@ -97,7 +84,6 @@ document! {
         /// What is particular to a stream.
         pub stream: Option<StreamResult>,
         /// What is particular to a load.
-        #[serde(default)]
         pub load: Option<LoadResult>,
         /// What writing and comparing messages takes the ends; `null` where it was not timed.
         pub touch: Option<TouchCost>,
@@ -178,42 +164,29 @@ impl CaseResult {
         of_wake.or(self.load.as_ref().map(|load| load.clock_bound_ns)).flatten()
     }
 
+    /// Every estimate of it: name, unit, and the value with its interval where it has one.
+    pub fn all_estimates(&self) -> Vec<(&'static str, &'static str, Estimate)> {
+        let mut all = Vec::new();
+        if let Some(estimates) = &self.estimates {
+            all.extend(estimates.intervals().map(|(of, found)| (of.key(), "ns", found.clone())));
+            all.extend(
+                estimates.exact_values().map(|(of, ns)| {
+                    (of.key(), "ns", Estimate::exact(ns, self.n_trials, of.about()))
+                }),
+            );
+        }
+        if let Some(stream) = &self.stream {
+            let [all_flows, a_flow] = [&stream.aggregate_gbps, &stream.per_flow_gbps];
+            for (name, rate) in [("aggregate_gbps", all_flows), ("per_flow_gbps", a_flow)] {
+                all.extend(rate.clone().map(|rate| (name, "Gbit/s", rate)));
+            }
+        }
+        all
+    }
+
     /// A case of which nothing has been found out yet.
     pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
-        CaseResult {
-            id: id.to_owned(),
-            case,
-            status,
-            reason: None,
-            stamp: None,
-            n_trials: 0,
-            n_failed: 0,
-            operations: 0,
-            samples: 0,
-            estimates: None,
-            ratio: None,
-            cpu_ns_per_message: None,
-            switches_per_operation: None,
-            curve: Vec::new(),
-            modes: Vec::new(),
-            levels: None,
-            placed: Vec::new(),
-            trials: Vec::new(),
-            validity: None,
-            cost_ticks: None,
-            p50_ticks: None,
-            cost_cycles: None,
-            wake: None,
-            load: None,
-            stream: None,
-            touch: None,
-            counters: Vec::new(),
-            lost: 0,
-            threads: Vec::new(),
-            findings: Vec::new(),
-            command,
-            replay: None,
-        }
+        CaseResult { id: id.to_owned(), case, status, command, ..Self::default() }
     }
 }
 

@@ -9,9 +9,8 @@ use crate::raw::{Reference, RunAbout, YardstickClass};
 
 document! {
     /// What `doctor --format json` prints.
+    #[derive(Default)]
     pub struct Checkup {
-        /// Always `hopcost/1`.
-        pub schema: String,
         /// Who looked, when and how.
         pub about: RunAbout,
         /// How long it took.
@@ -31,7 +30,6 @@ document! {
         /// A hand-over between two processes, by how their CPUs are related.
         pub handovers: Vec<Handover>,
         /// What runs have taught of the speed of this machine when it is quiet.
-        #[serde(default)]
         pub speeds: Vec<QuietSpeed>,
         /// What hopcost may do here.
         pub rights: Vec<Right>,

@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use super::contrast::{Contrast, Verdict};
-use crate::document;
+use crate::{document, words};
 
 document! {
     /// A comparison of cases in blocks of adjacent trials.
+    #[derive(Default)]
     pub struct Comparison {
         /// Ratios off 1 by no more than this share are those of equals.
         pub margin: f64,
@@ -27,6 +28,7 @@ document! {
 
 document! {
     /// A case compared with the baseline.
+    #[derive(Default)]
     pub struct Compared {
         /// The case.
         pub case: String,
@@ -42,10 +44,8 @@ document! {
         /// What the baseline took.
         pub baseline_ns: Option<f64>,
         /// Its time over the baseline's at each decile, where operations were timed singly.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub deciles: Vec<Shift>,
         /// What a second measurement found, where the case looked slower; absent without one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub again: Option<Box<Compared>>,
     }
 }
@@ -53,16 +53,7 @@ document! {
 impl Compared {
     /// A case that nothing measured.
     pub fn unmeasured(case: &str) -> Self {
-        Self {
-            case: case.to_owned(),
-            baseline: case.to_owned(),
-            contrast: None,
-            met_ratio: None,
-            value_ns: None,
-            baseline_ns: None,
-            deciles: Vec::new(),
-            again: None,
-        }
+        Self { case: case.to_owned(), baseline: case.to_owned(), ..Self::default() }
     }
 
     /// Whether each measurement of it gave a value.
@@ -105,10 +96,9 @@ document! {
 }
 
 document! {
-    /// Stored runs compared with others (`hopcost/1`).
+    /// Stored runs compared with others.
+    #[derive(Default)]
     pub struct RunComparison {
-        /// Always `hopcost/1`.
-        pub schema: String,
         /// Ratios off 1 by no more than this share are those of equals.
         pub margin: f64,
         /// The runs of the baseline.
@@ -128,10 +118,8 @@ document! {
         /// Cases that only the other side has.
         pub only_other: Vec<String>,
         /// The hosts, where fleets are compared: each host is a block, its two runs are the sides.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hosts: Option<ComparedFleets>,
         /// The axis, where two cases are compared at each of its values.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub along: Option<Along>,
     }
 }
@@ -195,50 +183,34 @@ document! {
     }
 }
 
-macro_rules! across {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $word:literal;)+) => {
-        document! {
-            /// What runs may differ in only where that is the question.
-            #[derive(Copy, Eq, PartialOrd, Ord)]
-            #[serde(rename_all = "kebab-case")]
-            pub enum Across { $($(#[doc = $doc])+ $variant,)+ }
-        }
-        impl Across {
-            /// All of them.
-            pub const ALL: &[Across] = &[$(Across::$variant),+];
-            /// Lower-case word.
-            pub const fn word(self) -> &'static str {
-                match self { $(Across::$variant => $word),+ }
-            }
-        }
-    };
-}
-
-across! {
-    /// Model and stepping of the processor.
-    Cpu, "cpu";
-    /// Its microcode.
-    Microcode, "microcode";
-    /// Release, build, preemption and command line of the kernel.
-    Kernel, "kernel";
-    /// The hypervisor.
-    Hypervisor, "hypervisor";
-    /// Where the used CPUs are: packages, cores, threads, caches, nodes.
-    Topology, "topology";
-    /// Governor and turbo.
-    Frequency, "frequency";
-    /// The kernel's clock source.
-    ClockSource, "clock-source";
-    /// Mitigations of the processor's vulnerabilities.
-    Mitigations, "mitigations";
-    /// Version and kind of build of hopcost.
-    Tool, "tool";
-    /// Revision of a mechanism: its numbers changed.
-    Mechanism, "mechanism";
-    /// The CPUs; cases are paired that differ in their placement alone.
-    Placement, "placement";
-    /// The runtimes' versions; cases are paired that differ in their runtimes alone.
-    Runtime, "runtime";
-    /// Cases are paired that differ in their boundary alone.
-    Boundary, "boundary";
+words! {
+    /// What runs may differ in only where that is the question.
+    Across, "across" {
+        /// Model and stepping of the processor.
+        Cpu = "cpu",
+        /// Its microcode.
+        Microcode = "microcode",
+        /// Release, build, preemption and command line of the kernel.
+        Kernel = "kernel",
+        /// The hypervisor.
+        Hypervisor = "hypervisor",
+        /// Where the used CPUs are: packages, cores, threads, caches, nodes.
+        Topology = "topology",
+        /// Governor and turbo.
+        Frequency = "frequency",
+        /// The kernel's clock source.
+        ClockSource = "clock-source",
+        /// Mitigations of the processor's vulnerabilities.
+        Mitigations = "mitigations",
+        /// Version and kind of build of hopcost.
+        Tool = "tool",
+        /// Revision of a mechanism: its numbers changed.
+        Mechanism = "mechanism",
+        /// The CPUs; cases are paired that differ in their placement alone.
+        Placement = "placement",
+        /// The runtimes' versions; cases are paired that differ in their runtimes alone.
+        Runtime = "runtime",
+        /// Cases are paired that differ in their boundary alone.
+        Boundary = "boundary",
+    }
 }

@@ -3,19 +3,18 @@
 use super::contrast::Contrast;
 use super::statistic::Estimate;
 use crate::case::Role;
-use crate::document;
+use crate::{document, words};
 
 document! {
     /// Where the time of a hop goes, of each case that was traced.
+    #[derive(Default)]
     pub struct Explanation {
         /// The cases that were traced, in the order of the plan.
         pub cases: Vec<ExplainedCase>,
         /// The second case beside the first, by the median operations without events; absent of any other number
         /// of cases.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub untraced: Option<Contrast>,
         /// The segments of several cases, in the order of a hop.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub compared: Vec<ComparedSegment>,
     }
 }
@@ -38,7 +37,6 @@ document! {
         /// Its id.
         pub case: String,
         /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub gap_ns: Option<u64>,
         /// Hops of all trials that were cut into segments.
         pub hops: u64,
@@ -65,7 +63,6 @@ document! {
         /// The segments, as they follow each other in a typical hop.
         pub segments: Vec<ExplainedSegment>,
         /// The slow hops; absent where nobody asks, or there are too few.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub slow: Option<SlowHops>,
     }
 }
@@ -93,25 +90,13 @@ document! {
     }
 }
 
-document! {
+words! {
     /// The way that a message is on.
-    #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Leg {
+    Leg, "leg" {
         /// From the caller to the callee.
-        Forth,
+        Forth = "forth",
         /// From the callee back.
-        Back,
-    }
-}
-
-impl Leg {
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Forth => "forth",
-            Self::Back => "back",
-        }
+        Back = "back",
     }
 }
 
@@ -213,7 +198,6 @@ document! {
         /// The 99th percentile likewise.
         pub p99_ns: f64,
         /// The mean of the slow hops; absent where nobody asks for them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub slow_ns: Option<f64>,
         /// Events within it, mean of typical hops: each costs `event_cost_ns` of it.
         pub events: f64,

@@ -12,7 +12,6 @@ document! {
         /// Their claims, in the order of the files.
         pub claims: Vec<JudgedClaim>,
         /// The questions that the files ask of their claims.
-        #[serde(default)]
         pub questions: Vec<JudgedQuestion>,
     }
 }

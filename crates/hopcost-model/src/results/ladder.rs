@@ -128,7 +128,6 @@ document! {
         /// Waits; `null` for `call`.
         pub wait: Option<String>,
         /// Whether an end keeps a CPU busy while it waits, always or before it sleeps.
-        #[serde(default)]
         pub spins: bool,
         /// Index into `results` of the case on one CPU (or of the only one, for a call).
         pub one_cpu: Option<u32>,
@@ -137,7 +136,6 @@ document! {
         /// Index into `results` of the case that was left to the scheduler.
         pub free: Option<u32>,
         /// Index into `results` of the case between two hosts.
-        #[serde(default)]
         pub hosts: Option<u32>,
     }
 }

@@ -41,20 +41,18 @@ pub use load::*;
 pub use published::*;
 pub use ratio::Ratio;
 pub use runtimes::*;
-pub use statistic::{Estimate, Estimates, Kind, Quiet, Statistic};
+pub use statistic::{Estimate, Estimates, Quiet, Statistic};
 pub use stream::*;
 pub use wake::*;
 pub use yardstick::*;
 
 document! {
-    /// The document behind every view of a run (`hopcost/1`).
+    /// The document behind every view of a run.
+    #[derive(Default)]
     pub struct Results {
-        /// Always `hopcost/1`.
-        pub schema: String,
         /// Who made the run, when and how.
         pub about: RunAbout,
         /// What disturbed the run as a whole, in words; `null` where nothing did.
-        #[serde(default)]
         pub disturbed: Option<String>,
         /// The plan in brief.
         pub plan: PlanBrief,
@@ -83,7 +81,6 @@ document! {
         /// What the claims of the run's suite tell of its cases.
         pub checks: Vec<JudgedClaim>,
         /// How much load each mechanism carries, where several rates were measured.
-        #[serde(default)]
         pub loads: Vec<LoadCurve>,
         /// Runtimes compared; `null` where all ends were in Rust.
         pub runtimes: Option<RuntimeComparison>,
@@ -92,19 +89,17 @@ document! {
         /// The command that made the run, ready to paste.
         pub command: String,
         /// What a live comparison found; absent of any other run.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub comparison: Option<Comparison>,
         /// Where the time of a round trip goes; absent where nothing was traced.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub explanation: Option<Explanation>,
         /// Which claims hold on this machine; absent of a run that judges none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub judged: Option<Judged>,
     }
 }
 
 document! {
     /// The plan in brief.
+    #[derive(Default)]
     pub struct PlanBrief {
         /// Suite name.
         pub suite: String,
@@ -136,10 +131,8 @@ document! {
         /// How a trial was shaped.
         pub trial: TrialShape,
         /// What the answer gives times in. All times of this document are nanoseconds.
-        #[serde(default)]
         pub unit: TimeUnit,
         /// Bytes of the messages in the document that the suite measures after, where it says.
-        #[serde(default)]
         pub document_payload_bytes: Option<u32>,
     }
 }
@@ -159,10 +152,11 @@ document! {
 
 document! {
     /// Whether ends were pinned.
-    #[derive(Copy, Eq)]
+    #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
     pub enum Pinning {
         /// Every end of every case.
+        #[default]
         All,
         /// Not those of the cases whose placement is `free`.
         Some,

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::document;
 
 document! {
     /// A statistic with its interval across trials.
+    #[derive(Default)]
     pub struct Estimate {
         /// What was met; `null` if insufficient.
         pub point: Option<f64>,
@@ -55,40 +56,28 @@ document! {
     }
 }
 
-/// What a statistic comes with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A value with an interval across trials.
-    Interval,
-    /// A bare value over all trials, without an interval.
-    Exact,
-}
-
 macro_rules! statistics {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal, $kind:ident;)+) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal;)+) => {
         /// A statistic of a case, in the order in which documents list them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         pub enum Statistic {
-            $($(#[doc = $doc])+ $variant,)+
+            $($(#[doc = $doc])+ #[serde(rename = $key)] $variant,)+
         }
 
         impl Statistic {
             /// All of them, in order.
             pub const ALL: &[Statistic] = &[$(Statistic::$variant),+];
 
-            /// Name with its unit, as in JSON and in the run file (`p50_ns`).
+            /// Name with its unit, as in JSON, CSV and the run file (`p50_ns`).
             pub const fn key(self) -> &'static str {
                 match self { $(Statistic::$variant => $key),+ }
             }
 
-            /// Name without its unit, as in tables and CSV (`p99.9`).
+            /// Name without its unit, as in tables for people (`p99.9`).
             pub const fn label(self) -> &'static str {
                 match self { $(Statistic::$variant => $label),+ }
-            }
-
-            /// What it comes with.
-            pub const fn kind(self) -> Kind {
-                match self { $(Statistic::$variant => Kind::$kind),+ }
             }
 
             /// What it is, in a sentence.
@@ -102,27 +91,27 @@ macro_rules! statistics {
 
 statistics! {
     /// Cost of one operation in batches (median over trials of the median over batches).
-    Cost, "cost_ns", "cost", Interval;
+    Cost, "cost_ns", "cost";
     /// Median.
-    P50, "p50_ns", "p50", Interval;
+    P50, "p50_ns", "p50";
     /// 90th percentile.
-    P90, "p90_ns", "p90", Interval;
+    P90, "p90_ns", "p90";
     /// 95th percentile (`wake` only).
-    P95, "p95_ns", "p95", Interval;
+    P95, "p95_ns", "p95";
     /// 99th percentile.
-    P99, "p99_ns", "p99", Interval;
+    P99, "p99_ns", "p99";
     /// 99.9th percentile.
-    P999, "p999_ns", "p99.9", Interval;
+    P999, "p999_ns", "p99.9";
     /// Least of a trial.
-    Min, "min_ns", "min", Interval;
+    Min, "min_ns", "min";
     /// Least of all trials (no interval; of the samples that were kept).
-    Least, "least_ns", "least", Exact;
+    Least, "least_ns", "least";
     /// Mean (of `wake`, of the samples of all trials).
-    Mean, "mean_ns", "mean", Interval;
+    Mean, "mean_ns", "mean";
     /// Standard deviation of the samples of all trials (`wake` only).
-    Stdev, "stdev_ns", "stdev", Interval;
+    Stdev, "stdev_ns", "stdev";
     /// Greatest of all trials, exactly (no interval).
-    Max, "max_ns", "max", Exact;
+    Max, "max_ns", "max";
 }
 
 impl Statistic {
@@ -163,7 +152,7 @@ enum Value {
 
 /// Estimates of a case. Each is a median over trials of the trial's own
 /// statistic, unless it says `pooled`. For batches only `cost_ns` stands.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Estimates(BTreeMap<Statistic, Value>);
 
 impl Estimates {
@@ -226,20 +215,7 @@ impl Estimates {
 impl Estimate {
     /// A value without an interval, such as the greatest of all trials.
     pub fn exact(value: f64, n_trials: u32, estimand: String) -> Self {
-        Estimate {
-            point: Some(value),
-            low: None,
-            high: None,
-            level: None,
-            n_trials,
-            pooled: false,
-            estimand,
-            insufficient: None,
-            detectable: None,
-            digits: 3,
-            at_most: false,
-            quiet: None,
-        }
+        Estimate { point: Some(value), n_trials, estimand, digits: 3, ..Self::default() }
     }
 
     /// The same in a unit of which so many are one of its own.
@@ -267,47 +243,5 @@ impl Quiet {
     /// The same with a change to its value and its ends.
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         Self { point: change(self.point), low: self.low.map(&change), high: self.high.map(&change) }
-    }
-}
-
-/// Every statistic has its key, `null` where it is not known.
-impl Serialize for Estimates {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Statistic::ALL.iter().map(|key| (key.key(), self.0.get(key))))
-    }
-}
-
-impl<'de> Deserialize<'de> for Estimates {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut found: BTreeMap<String, Option<Value>> = BTreeMap::deserialize(deserializer)?;
-        let known = Statistic::ALL.iter();
-        Ok(Estimates(known.filter_map(|&key| Some((key, found.remove(key.key())??))).collect()))
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Estimates {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Estimates".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let mut properties = serde_json::Map::new();
-        for statistic in Statistic::ALL {
-            let mut schema = match statistic.kind() {
-                Kind::Interval => generator.subschema_for::<Option<Estimate>>(),
-                Kind::Exact => generator.subschema_for::<Option<f64>>(),
-            };
-            schema.insert("description".to_owned(), statistic.about().into());
-            properties.insert(statistic.key().to_owned(), schema.into());
-        }
-        let keys: Vec<&str> = Statistic::ALL.iter().map(|statistic| statistic.key()).collect();
-        schemars::json_schema!({
-            "description": "Estimates of a case. Each is a median over trials of the trial's own\n\
-                            statistic, unless it says `pooled`. For batches only `cost_ns` stands.",
-            "type": "object",
-            "properties": properties,
-            "required": keys,
-        })
     }
 }

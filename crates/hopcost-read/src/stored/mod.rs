@@ -71,7 +71,6 @@ pub fn of_runs(
             .collect()
     };
     Ok(RunComparison {
-        schema: hopcost_model::SCHEMA.to_owned(),
         margin: asked.margin,
         baseline: briefly(baseline),
         other: briefly(other),

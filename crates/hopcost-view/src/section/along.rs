@@ -193,7 +193,6 @@ mod tests {
         };
         let crossings = crossings.iter().map(crossed).collect();
         RunComparison {
-            schema: hopcost_model::SCHEMA.to_owned(),
             margin: 0.03,
             baseline: Vec::new(),
             other: Vec::new(),

@@ -257,8 +257,8 @@ mod tests {
         assert!(crate::text::answer(&results, None, &ascii).is_ascii());
         let page = crate::html::report(&results);
         assert!(page.contains("Where the time of a hop goes"));
-        let csv = crate::explanation::csv(results.explanation.as_ref().unwrap());
-        assert!(csv.contains("same-llc,forth,caller,send in the kernel,480,,,,8,"), "{csv}");
+        let csv = crate::answer::Answer::of_run(&results).csv(None).unwrap();
+        assert!(csv.contains("same-llc,forth,caller,send,480,,,8,"), "{csv}");
         assert_eq!(csv.lines().count(), 11);
     }
 }

@@ -38,8 +38,8 @@ pub(crate) use answer::charts;
 use answer::{Part, Weight};
 pub(crate) use findings::finding_id;
 pub use head::Stored;
-pub(crate) use head::{doubts, machine};
-use model::{Block, Document, Medium, Section};
+pub(crate) use head::machine;
+use model::{Block, Cell, Document, Medium, Section, Value};
 
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
@@ -135,6 +135,26 @@ pub(crate) fn sentences(results: &Results) -> Vec<String> {
         (_, Some(found)) => explanation::sentences(found),
         _ => answer::sentences(results),
     }
+}
+
+/// The conclusion of a run: a sentence for each place, or for each case of a question.
+pub(crate) fn says(results: &Results) -> Vec<String> {
+    let is_asked = results.judged.is_some() || results.explanation.is_some();
+    if is_asked || results.comparison.is_some() {
+        return sentences(results);
+    }
+    let said = |block: Block| match block {
+        Block::Text(_, text) => vec![text],
+        Block::Facts(facts) => {
+            let fact = |(name, cell): (String, Cell)| match cell.value {
+                Value::Words(text) => format!("{name}: {text}"),
+                _ => name,
+            };
+            facts.into_iter().map(fact).collect()
+        }
+        _ => Vec::new(),
+    };
+    answer::conclusion(results).into_iter().flat_map(said).collect()
 }
 
 /// The report of a run, as far as the medium can show it.

@@ -64,12 +64,4 @@ impl Plays {
             None => Plays::Any,
         }
     }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Plays::End(end) => end.word(),
-            Plays::Any => "any",
-            Plays::Nothing => "hidden",
-        }
-    }
 }

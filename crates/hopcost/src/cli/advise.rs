@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{AdviceRequest, Answer, SortedBy};
+use hopcost_model::results::{self, AdviceRequest, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
+use hopcost_view::answer::Answer;
 
 use super::exit::{self, usage};
-use super::output::{self, Format};
+use super::output::{self, Format, TableArg};
 use super::run::{MeasuredArgs, RESUME, duration, prepare_machine};
 use super::shown::ensure_spared;
 use super::{host, report};
@@ -65,9 +66,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "format")]
     details: bool,
     /// Output format
-    #[arg(long, default_value = "text",
-          value_parser = output::only(&["text", "json", "md", "html"]))]
+    #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    table: TableArg,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -95,6 +97,7 @@ fn runtimes(text: &str) -> Result<String, String> {
 
 /// Measures or reads, and shows what to use.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    args.table.ensure_csv(args.format)?;
     let request = request(args)?;
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
@@ -129,17 +132,16 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
         )));
     }
     let document = match args.format {
-        Format::Json => hopcost_view::json::advice(&advice)?,
+        Format::Json => Answer::of_advice(&advice).json(),
+        Format::Csv => args.table.csv(&Answer::of_advice(&advice))?,
         Format::Md => hopcost_view::advice::markdown(&advice),
         Format::Html => hopcost_view::advice::html(&advice),
-        Format::Text | Format::Csv => {
-            hopcost_view::advice::text(&advice, args.details, &output::style())
-        }
+        Format::Text => hopcost_view::advice::text(&advice, args.details, &output::style()),
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     Ok(match advice.answer {
-        Answer::Recommended | Answer::NothingMeets | Answer::Open => exit::OK,
-        Answer::Invalid => exit::INVALID,
+        results::Answer::Invalid => exit::INVALID,
+        _ => exit::OK,
     })
 }
 

@@ -15,9 +15,10 @@ use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
+use hopcost_view::answer::Answer;
 
 use super::exit::{self, usage};
-use super::output::{self, Format};
+use super::output::{self, Format, TableArg};
 use super::{host, judge};
 use crate::about;
 use crate::run::doctor::{self, Measured};
@@ -31,8 +32,10 @@ use crate::run::{clocks, ensure_descriptors};
 #[derive(clap::Args)]
 pub struct Args {
     /// Output format
-    #[arg(long, value_parser = output::only(&["text", "json", "md", "html"]), default_value = "text")]
+    #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    table: TableArg,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -49,6 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.self_test {
         return judge::self_test();
     }
+    args.table.ensure_csv(args.format)?;
     if let Some(file) = &args.output {
         output::ensure_writable(file)?;
     }
@@ -93,10 +97,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     });
     let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
     let document = match args.format {
-        Format::Json => serde_json::to_string_pretty(&found)? + "\n",
+        Format::Json => Answer::of_checkup(&found).json(),
+        Format::Csv => args.table.csv(&Answer::of_checkup(&found))?,
         Format::Md => hopcost_view::checkup::markdown(&found),
         Format::Html => hopcost_view::checkup::html(&found),
-        Format::Text | Format::Csv => hopcost_view::checkup::text(&found, &output::style()),
+        Format::Text => hopcost_view::checkup::text(&found, &output::style()),
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);

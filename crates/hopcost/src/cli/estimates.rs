@@ -17,24 +17,11 @@ pub fn of(results: &Results) -> Vec<EstimateRow> {
 fn rows_of(result: &CaseResult) -> Vec<EstimateRow> {
     // What was never measured has no estimates either.
     let Some(validity) = result.validity else { return Vec::new() };
-    let row = |statistic: &str, estimate| EstimateRow {
+    let row = |(statistic, _, estimate): (&str, &str, Estimate)| EstimateRow {
         case_id: result.id.clone(),
         statistic: statistic.to_owned(),
         estimate,
         validity,
     };
-    let mut rows = Vec::new();
-    if let Some(estimates) = &result.estimates {
-        rows.extend(estimates.intervals().map(|(key, found)| row(key.key(), found.clone())));
-        let exact = estimates.exact_values();
-        rows.extend(exact.map(|(key, value)| {
-            row(key.key(), Estimate::exact(value, result.n_trials, key.about()))
-        }));
-    }
-    if let Some(stream) = &result.stream {
-        let rates =
-            [("aggregate_gbps", &stream.aggregate_gbps), ("per_flow_gbps", &stream.per_flow_gbps)];
-        rows.extend(rates.into_iter().filter_map(|(key, rate)| Some(row(key, rate.clone()?))));
-    }
-    rows
+    result.all_estimates().into_iter().map(row).collect()
 }

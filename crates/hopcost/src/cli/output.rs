@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
+use hopcost_view::answer::{self, Answer};
 use hopcost_view::mechanisms;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
@@ -22,9 +23,9 @@ use crate::about;
 pub enum Format {
     /// For the terminal
     Text,
-    /// The document behind every view (schema hopcost/1)
+    /// Every table of the answer (schema hopcost/2)
     Json,
-    /// One row per case and statistic
+    /// One table of the answer
     Csv,
     /// Markdown
     Md,
@@ -36,6 +37,36 @@ pub enum Format {
 pub fn only(formats: &'static [&'static str]) -> impl TypedValueParser<Value = Format> {
     let parse = |name: String| Format::from_str(&name, false).unwrap_or(Format::Text);
     PossibleValuesParser::new(formats).map(parse)
+}
+
+/// Which table --format csv prints.
+#[derive(clap::Args, Default)]
+pub struct TableArg {
+    /// With --format csv: the table to print (`hopcost reference tables` lists them)
+    #[arg(long, value_name = "NAME", value_parser = table)]
+    table: Option<String>,
+}
+
+fn table(name: &str) -> Result<String, String> {
+    match answer::is_table(name) {
+        true => Ok(name.to_owned()),
+        false => Err("no answer has it; `hopcost reference tables` lists them".to_owned()),
+    }
+}
+
+impl TableArg {
+    /// Refuses a table in another format.
+    pub fn ensure_csv(&self, format: Format) -> anyhow::Result<()> {
+        match self.table.is_some() && format != Format::Csv {
+            true => Err(usage("--table goes with --format csv")),
+            false => Ok(()),
+        }
+    }
+
+    /// The table of an answer.
+    pub fn csv(&self, answer: &Answer) -> anyhow::Result<String> {
+        answer.csv(self.table.as_deref()).map_err(usage)
+    }
 }
 
 /// Writes a document to a file or to stdout.

@@ -21,6 +21,8 @@ enum Topic {
     Mechanisms,
     /// Every finding: what it means, and what helps
     Findings,
+    /// Every table of JSON and CSV: what its columns hold
+    Tables,
 }
 
 /// Prints a reference.
@@ -29,6 +31,7 @@ pub fn run(args: &Args, command: Command) -> anyhow::Result<u8> {
         Topic::Cli => command_line(command),
         Topic::Mechanisms => mechanisms(),
         Topic::Findings => findings(),
+        Topic::Tables => tables(),
     };
     output::write(text.as_bytes(), None)?;
     Ok(exit::OK)
@@ -75,4 +78,13 @@ fn findings() -> String {
         text.push_str(&format!("\n## {code}\n\n{means}\n\n**What to do:** {remedy}\n"));
     }
     text
+}
+
+fn tables() -> String {
+    format!(
+        "# Tables\n\nJSON has every table of an answer as an array of objects, CSV one of them \
+         (`--table NAME`). Times are nanoseconds where a name ends in `_ns`. What is not known or \
+         does not apply is `null` in JSON and an empty field in CSV.\n{}",
+        hopcost_view::answer::reference()
+    )
 }

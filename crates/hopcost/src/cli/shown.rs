@@ -7,12 +7,13 @@ use hopcost_model::plan::Plan;
 use hopcost_model::results::{Results, RunComparison, Statistic};
 use hopcost_model::text::shell_word;
 use hopcost_plan::Expected;
+use hopcost_view::answer::Answer;
 use hopcost_view::chart::model::Chart;
+use hopcost_view::comparison;
 use hopcost_view::text::{self, Stored};
-use hopcost_view::{comparison, explanation};
 
 use super::exit::{self, usage};
-use super::output::{self, Format};
+use super::output::{self, Format, TableArg};
 use super::progress;
 
 /// The options.
@@ -21,6 +22,8 @@ pub struct Shown {
     /// Output format [default: text]
     #[arg(long, value_enum)]
     format: Option<Format>,
+    #[command(flatten)]
+    table: TableArg,
     /// Print every number and finding as text
     #[arg(long, conflicts_with_all = ["format", "sentence"])]
     details: bool,
@@ -106,6 +109,7 @@ impl Shown {
 
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
+        self.table.ensure_csv(self.format())?;
         if let Some(file) = self.output() {
             ensure_spared(&self.files()[1..], file)?;
             output::ensure_writable(file)?;
@@ -138,11 +142,8 @@ impl Shown {
         let document = |format| {
             Ok(match format {
                 Format::Text => self.text(results, run),
-                Format::Json => hopcost_view::json::report(results)?,
-                Format::Csv => match &results.explanation {
-                    Some(found) => explanation::csv(found),
-                    None => hopcost_view::csv::report(results),
-                },
+                Format::Json => Answer::of_run(results).json(),
+                Format::Csv => self.table.csv(&Answer::of_run(results))?,
                 Format::Md => hopcost_view::markdown::report(results),
                 Format::Html => hopcost_view::html::report(results),
             })
@@ -168,10 +169,8 @@ impl Shown {
             Ok(match format {
                 Format::Text if self.sentence => comparison::sentences(found),
                 Format::Text => comparison::text(found, &output::style()),
-                Format::Json => hopcost_view::json::comparison(found)?,
-                Format::Csv => {
-                    return Err(usage("stored runs are compared as text, json, md or html"));
-                }
+                Format::Json => Answer::of_comparison(found).json(),
+                Format::Csv => self.table.csv(&Answer::of_comparison(found))?,
                 Format::Md => comparison::markdown(found),
                 Format::Html => comparison::html(found),
             })
@@ -189,6 +188,7 @@ impl Shown {
         page: Option<PathBuf>,
         printed: Printed,
     ) -> anyhow::Result<()> {
+        self.table.ensure_csv(self.format())?;
         let is_asked = self.format.is_some()
             || self.output.is_some()
             || self.details

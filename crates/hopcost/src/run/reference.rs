@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn faster_replaces_at_once_and_slower_or_luck_never_does() {
-        for class in YardstickClass::ALL {
+        for &class in YardstickClass::ALL {
             let exact = |ns: f64| (ns, 0.001, 20);
             let and = |third| after(class, &[exact(100.0), exact(100.0), third]);
             assert_eq!(and(exact(97.0)), from(2, 97.0), "{class:?}");

@@ -1,0 +1,347 @@
+//! The tables of each question.
+
+use std::iter::once;
+
+use hopcost_model::columns::CaseParts;
+use hopcost_model::raw::RunAbout;
+use hopcost_model::results::{
+    Advice, CaseResult, Checkup, Compared, Comparison, Estimate, ExplainedCase, Explanation,
+    Judged, JudgedClaim, PlanBrief, PublishedRow, PublishedTable, RankedCase, Results,
+    RunComparison, RuntimeCell, RuntimeComparison,
+};
+use hopcost_model::{Document, Field};
+use serde_json::{Value, json};
+
+use super::Answer;
+use super::rows::{field, value};
+use crate::names::case_at;
+use crate::section;
+
+const CASE: &[Field] = &[field("case", "The case, in its one spelling.")];
+
+/// What a case has of its run.
+const OF_RUN: &[Field] = &[
+    field("findings", "The codes of its findings."),
+    field("run", "The id of the run."),
+    field("disturbed", "What disturbed the run as a whole; `null` where nothing did."),
+];
+
+/// What `runs` has besides.
+const RUN: &[Field] = &[
+    field("disturbed", "What disturbed the run as a whole; `null` where nothing did."),
+    field("remarks", "What of this machine shapes the numbers, in words."),
+    field("command", "The command that made the run, ready to paste."),
+];
+
+const STATISTIC: &[Field] = &[
+    field("case", "The case, in its one spelling."),
+    field("statistic", "Which number it is, with its unit (`p50_ns`)."),
+    field("unit", "Unit of `point`, `low`, `high` and the quiet values."),
+];
+
+const RANKED: &[Field] = &[
+    field("group", "What may be compared with each other."),
+    field("place", "On how many CPUs; `null` where runtimes are ranked."),
+    field("by", "`time`: least first. `throughput`: greatest first."),
+    field("position", "From 1, best first; equals have neighbouring positions, see `step`."),
+    field("case", "The case, in its one spelling."),
+    field("label", "Its mechanism with what others of the group differ in, or its runtime."),
+    field("spins", "Whether an end keeps a CPU busy while it waits."),
+];
+
+const RUNTIMES: &[Field] = &[
+    field("group", "What may be compared with each other."),
+    field("mechanism", "Mechanism; `null` where a group has but one."),
+    field("caller", "The caller's runtime."),
+    field("callee", "The callee's runtime."),
+    field("case", "The case; `null` where the plan has no such case."),
+];
+
+const MEASUREMENT: &[Field] = &[field(
+    "measurement",
+    "`first`; `again` where it was measured again; `copy`: the baseline against itself.",
+)];
+
+const PAIR: &[Field] = &[
+    field("case", "The case, in its one spelling."),
+    field("baseline", "The case that it is compared with."),
+];
+
+const SIDE: &[Field] = &[field("side", "`baseline` or `other`.")];
+
+const CLAIM: &[Field] =
+    &[field("file", "The file's name."), field("claim", "The id of the claim.")];
+
+/// The answers to all questions, without a row.
+pub fn all() -> [Answer; 4] {
+    let results = Results {
+        comparison: Some(Comparison::default()),
+        explanation: Some(Explanation::default()),
+        judged: Some(Judged::default()),
+        ..Results::default()
+    };
+    let mut of_run = Answer::new("estimates", Vec::new());
+    of_run.run(&results);
+    [
+        of_run,
+        Answer::of_comparison(&RunComparison::default()),
+        Answer::of_advice(&Advice::default()),
+        Answer::of_checkup(&Checkup::default()),
+    ]
+}
+
+impl Answer {
+    /// What a run says.
+    pub fn of_run(results: &Results) -> Self {
+        let main = match results {
+            Results { judged: Some(_), .. } => "claims",
+            Results { explanation: Some(_), .. } => "segments",
+            Results { comparison: Some(_), .. } => "contrasts",
+            _ => "estimates",
+        };
+        let mut answer = Answer::new(main, section::says(results));
+        answer.run(results);
+        answer
+    }
+
+    /// What a comparison of stored runs says.
+    pub fn of_comparison(found: &RunComparison) -> Self {
+        let says = section::compared_runs::sentences(found);
+        let mut answer = Answer::new("contrasts", says);
+        answer.list("run_comparison", [found]);
+        let sides = [("baseline", &found.baseline), ("other", &found.other)];
+        let runs = sides
+            .iter()
+            .flat_map(|(side, runs)| runs.iter().map(move |run| (json!({ "side": side }), run)));
+        answer.keyed("compared_runs", SIDE, runs);
+        answer.list("differences", &found.differences);
+        answer.contrasts(found.compared.iter().map(|of| ("first", of)));
+        answer.list("crossings", found.along.iter().flat_map(|along| &along.crossings));
+        answer
+    }
+
+    /// A recommendation.
+    pub fn of_advice(found: &Advice) -> Self {
+        let says = once(&found.says).chain(&found.notes).cloned().collect();
+        let mut answer = Answer::new("candidates", says);
+        answer.list("advice", [found]);
+        answer.list("candidates", &found.candidates);
+        answer
+    }
+
+    /// What was found of a machine.
+    pub fn of_checkup(found: &Checkup) -> Self {
+        let mut answer = Answer::new("cpu_gaps", vec![found.first.clone()]);
+        answer.list("checkup", [found]);
+        answer.list("host", &found.host.readings);
+        answer.list("clocks", &found.clocks);
+        answer.list("cpu_gaps", &found.gaps);
+        answer.list("cpu_pairs", &found.lines);
+        answer.list("handovers", &found.handovers);
+        answer.list("quiet_speeds", &found.speeds);
+        answer.list("rights", &found.rights);
+        answer.list("findings", &found.findings);
+        answer
+    }
+
+    fn run(&mut self, results: &Results) {
+        let run = json!({
+            "disturbed": results.disturbed,
+            "remarks": results.remarks,
+            "command": results.command,
+        });
+        let run = vec![value(&results.about), value(&results.plan), run];
+        self.add("runs", "The run.", &[RunAbout::FIELDS, PlanBrief::FIELDS, RUN], [run]);
+        self.cases(results);
+        self.rankings(results);
+        self.runtimes(results);
+        if let Some(found) = &results.comparison {
+            self.list("comparison", [found]);
+            let compared = found.compared.iter().map(|of| ("first", of));
+            self.contrasts(once(("copy", &found.copy)).chain(compared));
+        }
+        if let Some(found) = &results.explanation {
+            self.explanation(found);
+        }
+        self.claims(results);
+        self.published(&results.published);
+        self.list("load_curves", &results.loads);
+        self.list("idle_knobs", &results.knobs);
+        self.list("findings", &results.findings);
+        self.list("speed_probes", &results.yardsticks);
+        self.list("adjustments", &results.adjustments);
+        self.list("clocks", &results.clocks);
+        self.list("workers", &results.workers);
+        self.list("host", &results.host.readings);
+        self.list("host_changes", &results.host_changes);
+    }
+
+    /// Adds a table with a row for each of these of a case.
+    fn of_cases<'a, T: Document + 'a>(
+        &mut self,
+        name: &'static str,
+        results: &'a Results,
+        rows: impl Fn(&'a CaseResult) -> &'a [T],
+    ) {
+        self.keyed(name, CASE, of_each(&results.results, |case| of_case(&case.id), rows));
+    }
+
+    fn cases(&mut self, results: &Results) {
+        let case = |case: &CaseResult| {
+            let mut codes: Vec<&str> = case.findings.iter().map(|of| of.code.word()).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            let (run, disturbed) = (&results.about.id, &results.disturbed);
+            let of_run = json!({ "findings": codes, "run": run, "disturbed": disturbed });
+            vec![json!({ "case": case.id }), value(&case.case), value(case), of_run]
+        };
+        // Its first field is its spelling.
+        let kinds = [CASE, CaseParts::FIELDS, &CaseResult::FIELDS[1..], OF_RUN];
+        self.add("cases", CaseResult::ABOUT, &kinds, results.results.iter().map(case));
+        let estimates = results.results.iter().flat_map(|case| {
+            case.all_estimates().into_iter().map(|(statistic, unit, estimate)| {
+                let key = json!({ "case": case.id, "statistic": statistic, "unit": unit });
+                vec![key, value(&estimate)]
+            })
+        });
+        self.add("estimates", Estimate::ABOUT, &[STATISTIC, Estimate::FIELDS], estimates);
+        self.of_cases("wakes", results, |case| case.wake.as_slice());
+        self.of_cases("streams", results, |case| case.stream.as_slice());
+        self.of_cases("loads", results, |case| case.load.as_slice());
+        self.of_cases("trials", results, |case| &case.trials);
+        self.of_cases("curves", results, |case| &case.curve);
+        self.of_cases("modes", results, |case| &case.modes);
+        self.of_cases("placed", results, |case| &case.placed);
+        self.of_cases("counters", results, |case| &case.counters);
+        self.of_cases("threads", results, |case| &case.threads);
+    }
+
+    fn rankings(&mut self, results: &Results) {
+        let row = |mut key: Value, at: usize, of: &RankedCase| {
+            key["position"] = (at + 1).into();
+            key["case"] = json!(spelling(results, Some(of.result)));
+            vec![key, value(of)]
+        };
+        let mut rows = Vec::new();
+        for group in &results.ladder {
+            for ranking in &group.rankings {
+                for (at, of) in ranking.cases.iter().enumerate() {
+                    let named = group.rows.get(of.row as usize);
+                    let key = json!({
+                        "group": group.title,
+                        "place": ranking.place.name(),
+                        "by": ranking.by,
+                        "label": named.map(|row| &row.label),
+                        "spins": named.map(|row| row.spins),
+                    });
+                    rows.push(row(key, at, of));
+                }
+            }
+        }
+        for matrix in results.runtimes.iter().flat_map(|runtimes| &runtimes.matrices) {
+            for ranked in &matrix.rows {
+                for (at, of) in ranked.ranking.iter().enumerate() {
+                    let key = json!({
+                        "group": format!("{}: {}", matrix.title, ranked.label),
+                        "by": "time",
+                        "label": matrix.runtimes.get(of.row as usize),
+                    });
+                    rows.push(row(key, at, of));
+                }
+            }
+        }
+        // Its first two fields are indices of ours.
+        self.add("rankings", RankedCase::ABOUT, &[RANKED, &RankedCase::FIELDS[2..]], rows);
+    }
+
+    fn runtimes(&mut self, results: &Results) {
+        let mut rows = Vec::new();
+        let mut add = |group: &str, mechanism: Option<&str>, ends: [&str; 2], of: &RuntimeCell| {
+            let key = json!({
+                "group": group,
+                "mechanism": mechanism,
+                "caller": ends[0],
+                "callee": ends[1],
+                "case": spelling(results, of.result),
+            });
+            rows.push(vec![key, value(of)]);
+        };
+        for matrix in results.runtimes.iter().flat_map(|runtimes| &runtimes.matrices) {
+            for row in &matrix.rows {
+                for (runtime, of) in matrix.runtimes.iter().zip(&row.cells) {
+                    add(&matrix.title, Some(&row.label), [runtime, runtime], of);
+                }
+            }
+        }
+        for map in results.runtimes.iter().flat_map(|runtimes| &runtimes.heat_maps) {
+            for (caller, row) in map.runtimes.iter().zip(&map.cells) {
+                for (callee, of) in map.runtimes.iter().zip(row) {
+                    add(&map.title, None, [caller, callee], of);
+                }
+            }
+        }
+        // Its first field is an index of ours.
+        let kinds = [RUNTIMES, &RuntimeCell::FIELDS[1..]];
+        self.add("runtimes", RuntimeComparison::ABOUT, &kinds, rows);
+        self.list("stamp_costs", results.runtimes.iter().flat_map(|of| &of.stamp_costs));
+    }
+
+    fn contrasts<'a>(&mut self, compared: impl Iterator<Item = (&'static str, &'a Compared)>) {
+        let again = |of: &'a Compared| of.again.as_deref().map(|again| ("again", again));
+        let all: Vec<(&str, &Compared)> =
+            compared.flat_map(|(which, of)| once((which, of)).chain(again(of))).collect();
+        let rows = all.iter().map(|(which, of)| (json!({ "measurement": which }), *of));
+        self.keyed("contrasts", MEASUREMENT, rows);
+        let first = all.iter().filter(|(which, _)| *which == "first").map(|(_, of)| *of);
+        let pair = |of: &Compared| json!({ "case": of.case, "baseline": of.baseline });
+        self.keyed("deciles", PAIR, of_each(first, pair, |of| &of.deciles));
+    }
+
+    fn explanation(&mut self, found: &Explanation) {
+        self.list("explanation", [found]);
+        self.list("hops", &found.cases);
+        let case = |of: &ExplainedCase| of_case(&of.case);
+        self.keyed("segments", CASE, of_each(&found.cases, case, |of| &of.segments));
+        self.keyed("hops_left_out", CASE, of_each(&found.cases, case, |of| &of.left_out));
+        self.list("segment_contrasts", &found.compared);
+    }
+
+    fn claims(&mut self, results: &Results) {
+        let judged = results.judged.as_ref();
+        let claims = || judged.iter().flat_map(|of| &of.claims).chain(&results.checks);
+        self.list("claims", claims());
+        let claim = |of: &JudgedClaim| json!({ "file": of.file, "claim": of.id });
+        self.keyed("claim_parts", CLAIM, of_each(claims(), claim, |of| &of.parts));
+        self.list("claim_files", judged.iter().flat_map(|of| &of.files));
+        self.list("questions", judged.iter().flat_map(|of| &of.questions));
+    }
+
+    fn published(&mut self, tables: &[PublishedTable]) {
+        let rows = tables.iter().flat_map(|table| {
+            let of_table = value(&PublishedTable { rows: Vec::new(), ..table.clone() });
+            table.rows.iter().map(move |row| vec![of_table.clone(), value(row)])
+        });
+        let kinds = [PublishedTable::FIELDS, PublishedRow::FIELDS];
+        self.add("published", PublishedTable::ABOUT, &kinds, rows);
+    }
+}
+
+/// The spelling of the case at an index of the results.
+fn spelling(results: &Results, index: Option<u32>) -> Option<&str> {
+    case_at(results, index?).map(|(_, case)| case.id.as_str())
+}
+
+/// The key of a row that belongs to a case.
+fn of_case(case: &str) -> Value {
+    json!({ "case": case })
+}
+
+/// The rows that belong to each of these, behind its key.
+fn of_each<'a, P: 'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a P>,
+    key: impl Fn(&P) -> Value,
+    rows: impl Fn(&'a P) -> &'a [T],
+) -> impl Iterator<Item = (Value, &'a T)> {
+    let of = move |one: &'a P| rows(one).iter().map(|row| (key(one), row)).collect::<Vec<_>>();
+    all.into_iter().flat_map(of)
+}
