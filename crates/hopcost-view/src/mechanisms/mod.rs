@@ -77,8 +77,8 @@ pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) ->
 
 /// One row per mechanism, with the letters of the runtimes that have it.
 fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str]) -> Block {
-    let families = grouped(mechanisms, |mechanism| &mechanism.family);
-    let rows: Vec<&Mechanism> = families.into_iter().flat_map(|(_, members)| members).collect();
+    let groups = grouped(mechanisms, |mechanism| group(&mechanism.family).to_owned());
+    let rows: Vec<&Mechanism> = groups.into_iter().flat_map(|(_, members)| members).collect();
     let also = |mechanism: &Mechanism| {
         let has = |facts: &RuntimeFacts| {
             facts.mechanism(&mechanism.name).is_some_and(|row| row.unavailable.is_none())
@@ -87,7 +87,7 @@ fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str])
         has.map(|(_, letter)| *letter).collect::<String>()
     };
     Rows::of(&rows)
-        .column(repeated("family"), |row| Cell::text(&row.family))
+        .column(repeated("group"), |row| Cell::text(group(&row.family)))
         .column(words("mechanism"), |row| Cell::code(&row.name))
         .column(words("what it is"), |row| match &row.unavailable {
             None => Cell::text(&row.words.about),
@@ -95,6 +95,20 @@ fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str])
         })
         .column(words("also"), |row| Cell::text(also(row)))
         .lines()
+}
+
+/// What families have in common, in a word for which 80 columns have room.
+fn group(family: &str) -> &str {
+    match family {
+        "call" => "calls",
+        "notifier" => "notifications",
+        "pipe" | "unix socket" | "message queue" | "channel" => "messages",
+        "inet socket" | "websocket" => "network",
+        "inet stream" | "unix stream" | "memory of another process" | "shared memory stream" => {
+            "streams"
+        }
+        family => family,
+    }
 }
 
 /// The shortest beginnings that tell names apart.
