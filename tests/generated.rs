@@ -100,3 +100,11 @@ fn the_help_gives_every_exit_code_and_no_other() {
     let told: BTreeSet<u8> = numbers.filter_map(|number| number.parse().ok()).collect();
     assert!(told == codes() && told.len() >= 6, "{list}: {:?}", codes());
 }
+
+#[test]
+fn every_finding_has_its_texts() {
+    for code in hopcost_model::finding::Code::ALL {
+        let texts = [code.means(), code.remedy()];
+        assert!(texts.iter().all(|text| text.ends_with('.') && !text.contains('[')), "{code}");
+    }
+}

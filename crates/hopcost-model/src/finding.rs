@@ -183,17 +183,3 @@ impl Finding {
         share.filter(|_| self.code == Code::NagleDelack)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_its_texts() {
-        for code in Code::ALL {
-            let texts = [code.means(), code.remedy()];
-            assert!(texts.iter().all(|text| text.ends_with('.') && !text.contains('[')), "{code}");
-        }
-        assert_eq!(TEXTS.lines().count(), 4 * Code::ALL.len() - 1);
-    }
-}
