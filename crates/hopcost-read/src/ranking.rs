@@ -69,17 +69,6 @@ fn items<'a>(
     items
 }
 
-/// Ranks cases by time, each with the row that it stands for; multiples refer to the best.
-pub fn by_time<'a>(cases: impl Iterator<Item = (u32, &'a Reading<'a>)>) -> Vec<RankedCase> {
-    let item = |(row, reading): (u32, &'a Reading<'a>)| {
-        let (point, by_round) = (median(&reading.values())?, reading.headline_by_round());
-        Some(Item { row, result: reading.index, reading, point, by_round })
-    };
-    let mut items: Vec<Item> = cases.filter_map(item).collect();
-    items.sort_by(|a, b| a.point.total_cmp(&b.point));
-    if items.len() > 1 { ranked(&items, None) } else { Vec::new() }
-}
-
 fn ranked(items: &[Item], base: Option<&Case>) -> Vec<RankedCase> {
     let steps = differing(items).map_or_else(Vec::new, |differing| {
         steps(items.len(), |better, worse| differing.contains(&(better, worse)))

@@ -165,10 +165,10 @@ fn views_take_cases_apart_and_count_in_nanoseconds_of_each_runtimes_clock() {
     let parts = "SELECT json_array(runtime_caller, runtime_callee, gap_ns, idle_knob, fields,
                                    flows, ack) FROM trials WHERE case_index >= 4";
     let expected = [
-        r#"["python","rust",null,null,null,null,null]"#,
-        r#"["rust","python",null,null,null,null,null]"#,
+        r#"["python","rust",null,"none",null,null,null]"#,
+        r#"["rust","python",null,"none",null,null,null]"#,
         r#"["rust","rust",10000,"spinner",null,null,null]"#,
-        r#"["rust","rust",null,null,8,2,"window:16"]"#,
+        r#"["rust","rust",null,"none",8,2,"window:16"]"#,
     ];
     assert_eq!(texts(&path, parts), expected);
     let counts =

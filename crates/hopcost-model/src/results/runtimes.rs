@@ -1,6 +1,5 @@
 //! Runtimes compared: the same mechanisms in several languages.
 
-use super::ladder::RankedCase;
 use super::ratio::Ratio;
 use super::statistic::Estimate;
 use crate::document;
@@ -36,8 +35,6 @@ document! {
         pub label: String,
         /// One cell a runtime.
         pub cells: Vec<RuntimeCell>,
-        /// The runtimes by time, best first; `row` is the index of the runtime.
-        pub ranking: Vec<RankedCase>,
     }
 }
 

@@ -9,7 +9,6 @@ use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::entry::{Entry, empty, find, in_order, with};
 use super::name;
-use crate::ranking;
 use crate::run::Run;
 use crate::trial::Family;
 
@@ -64,10 +63,6 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
     let shown = rows.iter().map(|row| RuntimeRow {
         label: name::mechanism(&row.0, rows.iter().map(|(case, _)| case)),
         cells: runtimes.iter().map(|runtime| cell(run, row, runtime)).collect(),
-        ranking: ranking::by_time((0..).zip(&runtimes).filter_map(|(column, runtime)| {
-            let entry = row.1.iter().find(|entry| entry.runtime() == Some(runtime))?;
-            Some((column, entry.reading))
-        })),
     });
     (!rows.is_empty()).then(|| RuntimeMatrix {
         title,

@@ -12,8 +12,8 @@ use hopcost_model::results::{
 use hopcost_model::{Document, Field};
 use serde_json::{Value, json};
 
-use super::Answer;
 use super::rows::{field, value};
+use super::table::Answer;
 use crate::names::case_at;
 use crate::section;
 
@@ -41,11 +41,11 @@ const STATISTIC: &[Field] = &[
 
 const RANKED: &[Field] = &[
     field("group", "What may be compared with each other."),
-    field("place", "On how many CPUs; `null` where runtimes are ranked."),
+    field("place", "On how many CPUs."),
     field("by", "`time`: least first. `throughput`: greatest first."),
     field("position", "From 1, best first; equals have neighbouring positions, see `step`."),
     field("case", "The case, in its one spelling."),
-    field("label", "Its mechanism with what others of the group differ in, or its runtime."),
+    field("label", "Its mechanism with what others of the group differ in."),
     field("spins", "Whether an end keeps a CPU busy while it waits."),
 ];
 
@@ -233,18 +233,6 @@ impl Answer {
                         "by": ranking.by,
                         "label": named.map(|row| &row.label),
                         "spins": named.map(|row| row.spins),
-                    });
-                    rows.push(row(key, at, of));
-                }
-            }
-        }
-        for matrix in results.runtimes.iter().flat_map(|runtimes| &runtimes.matrices) {
-            for ranked in &matrix.rows {
-                for (at, of) in ranked.ranking.iter().enumerate() {
-                    let key = json!({
-                        "group": format!("{}: {}", matrix.title, ranked.label),
-                        "by": "time",
-                        "label": matrix.runtimes.get(of.row as usize),
                     });
                     rows.push(row(key, at, of));
                 }

@@ -1,0 +1,181 @@
+//! An answer: its sentences, and its tables as JSON and CSV.
+
+use std::collections::HashMap;
+
+use hopcost_model::{Document, Field, SCHEMA};
+use serde_json::{Value, json};
+
+use super::rows::{parts, value};
+use crate::csv::push_row;
+
+/// What is answered to a question.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The table that CSV has where none is named.
+    main: &'static str,
+    /// The conclusion in words.
+    says: Vec<String>,
+    pub(super) tables: Vec<Table>,
+}
+
+/// Rows under columns.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) columns: Vec<Column>,
+    /// A value for each column.
+    rows: Vec<Vec<Value>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    /// The keys of its path, joined; the `point` of an estimate has the name of the estimate.
+    pub(super) name: String,
+    pub(super) help: &'static str,
+    /// Which of the parts of a row has it, and where.
+    part: usize,
+    path: Vec<&'static str>,
+}
+
+/// There is no such table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no table {name} in this answer; it has {}", .known.join(", "))]
+pub struct NoTable {
+    name: String,
+    known: Vec<&'static str>,
+}
+
+impl Answer {
+    pub(super) fn new(main: &'static str, says: Vec<String>) -> Self {
+        Answer { main, says, tables: Vec::new() }
+    }
+
+    /// Adds a table whose rows have these parts, each with the fields of its kind.
+    pub(super) fn add(
+        &mut self,
+        name: &'static str,
+        about: &'static str,
+        kinds: &[&[Field]],
+        rows: impl IntoIterator<Item = Vec<Value>>,
+    ) {
+        let mut columns = Vec::new();
+        for (part, fields) in kinds.iter().enumerate() {
+            add_columns(&mut columns, part, fields, &[]);
+        }
+        let cell = |parts: &[Value], column: &Column| {
+            let of = parts.get(column.part);
+            column.path.iter().fold(of, |of, key| of?.get(key)).cloned().unwrap_or_default()
+        };
+        let row = |parts: Vec<Value>| columns.iter().map(|column| cell(&parts, column)).collect();
+        let rows = rows.into_iter().map(row).collect();
+        self.tables.push(Table { name, about, columns, rows });
+    }
+
+    /// Adds a table with a row for each of these.
+    pub(super) fn list<'a, T: Document + 'a>(
+        &mut self,
+        name: &'static str,
+        rows: impl IntoIterator<Item = &'a T>,
+    ) {
+        self.add(name, T::ABOUT, &[T::FIELDS], rows.into_iter().map(|row| vec![value(row)]));
+    }
+
+    /// Adds a table with a row for each of these, behind what it belongs to.
+    pub(super) fn keyed<'a, T: Document + 'a>(
+        &mut self,
+        name: &'static str,
+        key: &[Field],
+        rows: impl IntoIterator<Item = (Value, &'a T)>,
+    ) {
+        let rows = rows.into_iter().map(|(key, row)| vec![key, value(row)]);
+        self.add(name, T::ABOUT, &[key, T::FIELDS], rows);
+    }
+
+    pub(super) fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    /// All of it as one JSON document with a line feed at its end: `schema`, `says`, and each table
+    /// as an array of objects. What is not known and what is not finite is `null`.
+    pub fn json(&self) -> String {
+        let mut out = format!("{{\n\"schema\": {},\n\"says\": {}", json!(SCHEMA), json!(self.says));
+        for table in &self.tables {
+            let member = |(column, value): (&Column, &Value)| format!("{:?}: {value}", column.name);
+            let object = |row: &Vec<Value>| {
+                let members: Vec<String> = table.columns.iter().zip(row).map(member).collect();
+                format!("\n  {{{}}}", members.join(", "))
+            };
+            let rows: Vec<String> = table.rows.iter().map(object).collect();
+            out.push_str(&format!(",\n\"{}\": [{}]", table.name, rows.join(",")));
+        }
+        out + "\n}\n"
+    }
+
+    /// A table as CSV with a header, the main one where none is named. Rows that belong to a case
+    /// have the columns of `cases` too that they do not have themselves.
+    ///
+    /// # Errors
+    /// There is no such table.
+    pub fn csv(&self, name: Option<&str>) -> Result<String, NoTable> {
+        let name = name.unwrap_or(self.main);
+        let table = self.table(name).ok_or_else(|| NoTable {
+            name: name.to_owned(),
+            known: self.tables.iter().map(|table| table.name).collect(),
+        })?;
+        let is_own = |name: &str| table.columns.iter().any(|column| column.name == name);
+        let cases = self.table("cases").filter(|_| is_own("case"));
+        let others = cases.map_or(&[][..], |cases| &cases.columns).iter().enumerate();
+        let others: Vec<(usize, &Column)> =
+            others.filter(|(_, column)| !is_own(&column.name)).collect();
+        let at = table.columns.iter().position(|column| column.name == "case");
+        let by_case: HashMap<&Value, &Vec<Value>> = cases
+            .iter()
+            .flat_map(|cases| cases.rows.iter().rev())
+            .map(|row| (&row[0], row))
+            .collect();
+        let mut out = String::new();
+        let names = table.columns.iter().chain(others.iter().map(|(_, column)| *column));
+        push_row(&mut out, names.map(|column| column.name.clone()));
+        for row in &table.rows {
+            let of = at.and_then(|at| by_case.get(&row[at]));
+            let of_case = others.iter().map(|(at, _)| of.map_or(&Value::Null, |of| &of[*at]));
+            push_row(&mut out, row.iter().chain(of_case).map(text));
+        }
+        Ok(out)
+    }
+}
+
+/// The columns of fields, and of the fields of which these are made.
+fn add_columns(columns: &mut Vec<Column>, part: usize, fields: &[Field], to: &[&'static str]) {
+    for field in fields {
+        let path = [to, &[field.key]].concat();
+        match parts(field.kind) {
+            Some(fields) => add_columns(columns, part, &fields, &path),
+            None => {
+                let named = path.iter().filter(|key| **key != "point").copied();
+                let named = named.collect::<Vec<_>>().join("_");
+                let name = if named.is_empty() { "point".to_owned() } else { named };
+                columns.push(Column { name, help: field.help.trim(), part, path });
+            }
+        }
+    }
+}
+
+/// A value as a field of CSV: what is several is joined by `;`.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) => float.to_string(),
+            None => number.to_string(),
+        },
+        Value::Bool(is) => is.to_string(),
+        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(";"),
+        Value::Object(all) => {
+            let pairs = all.iter().map(|(key, value)| format!("{key}={}", text(value)));
+            pairs.collect::<Vec<_>>().join(";")
+        }
+    }
+}
