@@ -107,8 +107,7 @@ def main():
         return float(run(c_program, row.c, row.c_boundary(), *cpus, warm, count, *row.c_message()))
 
     def hopcost_median(case, warm, count):
-        out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm,
-                  "--ticks-per-second", calibrated)
+        out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm)
         return median(json.loads(out)["samples"])
 
     print(f"{options.pairs} pairs a row; ratio = hopcost / C, [sign interval]; CPUs {first} and {second} ({relation})")

@@ -30,8 +30,7 @@ def main():
     calibrated = ticks_per_second()
 
     def trial_median(hopcost, case, warm, count):
-        out = run(hopcost, "trial", case, "--count", count, "--warm-up", warm,
-                  "--ticks-per-second", calibrated)
+        out = run(hopcost, "trial", case, "--count", count, "--warm-up", warm)
         return median(json.loads(out)["samples"])
 
     print(f"{options.pairs} pairs a row; ratio = new / old, [sign interval]; CPUs {first} and {second} ({relation})")

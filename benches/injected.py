@@ -64,8 +64,7 @@ class Injector:
     def trial_ns(self, count, slowed):
         case = (f"roundtrip/{self.case}?payload={self.options.bytes}&boundary=process&place=same-cpu&wait=block"
                 + PARAMETERS.get(self.case, ""))
-        document = self.json(["trial", case, "--count", str(count), "--warm-up", str(count // 10),
-                              "--ticks-per-second", self.rate], slowed)
+        document = self.json(["trial", case, "--count", str(count), "--warm-up", str(count // 10)], slowed)
         return median(document["samples"]) / float(self.rate) * 1e9
 
     def size(self):

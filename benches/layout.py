@@ -49,7 +49,7 @@ def compare(binaries, options):
     def p50(binary, case, warm, count):
         # A batch of calls is long beside its stamps.
         batch = ["--batch", CALLS_A_BATCH] if case.startswith("call/") else []
-        out = run(binary, "trial", case, "--count", count, "--warm-up", warm, "--ticks-per-second", rate, *batch)
+        out = run(binary, "trial", case, "--count", count, "--warm-up", warm, *batch)
         return median(json.loads(out)["samples"]) / (CALLS_A_BATCH if batch else 1)
 
     print(f"{options.rounds} rounds; each binary's p50 over the mean of all in the round, [sign interval]; CPUs {first} and {second}")

@@ -21,8 +21,7 @@ def main():
     case = "roundtrip/pipe?payload=4&boundary=process&place=same-cpu&wait=block"
 
     def ours():
-        trial = json.loads(run(options.hopcost, "trial", case, "--count", options.loops,
-                               "--ticks-per-second", rate))
+        trial = json.loads(run(options.hopcost, "trial", case, "--count", options.loops))
         caller = trial["ends"][0]
         return caller["elapsed_ticks"] / caller["count"] / float(rate) * 1e6
 

@@ -76,8 +76,7 @@ def main():
                 data, text = pathlib.Path(folder) / "perf.data", pathlib.Path(folder) / "calls"
                 for _ in range(options.trials):
                     told = with_perf("perf", "trace", "record", "-m", "16M", "-o", data, "--", options.hopcost, "trial",
-                                     case, "--count", 100, "--trace", options.operations, "--ticks-per-second",
-                                     ticks_per_second())
+                                     case, "--count", 100, "--trace", options.operations)
                     with_perf("perf", "trace", "-i", data, "-o", text)
                     others = theirs(text)
                     try:

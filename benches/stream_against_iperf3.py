@@ -32,8 +32,7 @@ def main():
             f"&place={relation}&wait=block&nodelay=off")
 
     def ours_of(count):
-        trial = json.loads(run(options.hopcost, "trial", case, "--count", count,
-                               "--ticks-per-second", rate))
+        trial = json.loads(run(options.hopcost, "trial", case, "--count", count))
         receiver = trial["ends"][1]
         return receiver["bytes"] * 8 / (receiver["elapsed_ticks"] / float(rate)) / 1e9
 

@@ -48,7 +48,7 @@ def main():
 
                     def ours():
                         trial = json.loads(run(options.hopcost, "trial", case, "--count", count,
-                                               "--warm-up", warm, "--ticks-per-second", rate))
+                                               "--warm-up", warm))
                         # The C program leaves the clocks' offset in; put it back.
                         return median(trial["samples"]) + trial["gates"][0]["offset_ticks"]
 
