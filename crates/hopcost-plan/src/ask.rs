@@ -79,7 +79,7 @@ impl Ask {
 /// Cases that a plan may have: enough for any sweep, and a limit for a slip.
 pub const CASES_MAX: usize = 10_000;
 
-/// What is said of more.
+/// The error of a plan with more cases than that.
 pub(crate) fn too_many(cases: usize) -> String {
     format!("this makes {cases} cases or more; a plan has at most {CASES_MAX}, so shorten a list")
 }

@@ -185,7 +185,7 @@ pub fn advice(
 
 /// Operations of a traced phase.
 const TRACED: u64 = 1_000;
-/// Of wake-ups so many as have their gaps in this time, but not fewer than have 20 typical ones.
+/// Traced wake-ups: as many as have their gaps in this time, and `TRACED_MIN` at least.
 const TRACED_GAPS_NS: u64 = 300_000_000;
 const TRACED_MIN: u64 = 100;
 /// Rounds at most: a segment's interval needs six.

@@ -137,7 +137,7 @@ pub(super) fn tracer(seen: &Seen) -> Found {
 const PRELOADS: [&str; 2] = ["LD_PRELOAD", "LD_AUDIT"];
 /// The file that does so for every user.
 const PRELOADED: &str = "/etc/ld.so.preload";
-/// The longest of them that is told.
+/// Characters of one that a reading holds at most.
 const PRELOAD_CHARS_MAX: usize = 200;
 
 /// Libraries that are loaded before those a program asks for; workers inherit the variables.

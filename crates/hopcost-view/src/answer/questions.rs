@@ -17,24 +17,28 @@ use super::table::Answer;
 use crate::names::case_at;
 use crate::section;
 
-const CASE: &[Field] = &[field("case", "The case, in its one spelling.")];
+const SPELLING: Field = field("case", "The case, in its one spelling.");
+const DISTURBED: Field =
+    field("disturbed", "What disturbed the run as a whole; `null` where nothing did.");
+
+const CASE: &[Field] = &[SPELLING];
 
 /// What a case has of its run.
 const OF_RUN: &[Field] = &[
     field("findings", "The codes of its findings."),
     field("run", "The id of the run."),
-    field("disturbed", "What disturbed the run as a whole; `null` where nothing did."),
+    DISTURBED,
 ];
 
 /// What `runs` has besides.
 const RUN: &[Field] = &[
-    field("disturbed", "What disturbed the run as a whole; `null` where nothing did."),
+    DISTURBED,
     field("remarks", "What of this machine shapes the numbers, in words."),
     field("command", "The command that made the run, ready to paste."),
 ];
 
 const STATISTIC: &[Field] = &[
-    field("case", "The case, in its one spelling."),
+    SPELLING,
     field("statistic", "Which number it is, with its unit (`p50_ns`)."),
     field("unit", "Unit of `point`, `low`, `high` and the quiet values."),
 ];
@@ -44,7 +48,7 @@ const RANKED: &[Field] = &[
     field("place", "On how many CPUs."),
     field("by", "`time`: least first. `throughput`: greatest first."),
     field("position", "From 1, best first; equals have neighbouring positions, see `step`."),
-    field("case", "The case, in its one spelling."),
+    SPELLING,
     field("label", "Its mechanism with what others of the group differ in."),
     field("spins", "Whether an end keeps a CPU busy while it waits."),
 ];
@@ -62,10 +66,7 @@ const MEASUREMENT: &[Field] = &[field(
     "`first`; `again` where it was measured again; `copy`: the baseline against itself.",
 )];
 
-const PAIR: &[Field] = &[
-    field("case", "The case, in its one spelling."),
-    field("baseline", "The case that it is compared with."),
-];
+const PAIR: &[Field] = &[SPELLING, field("baseline", "The case that it is compared with.")];
 
 const SIDE: &[Field] = &[field("side", "`baseline` or `other`.")];
 
