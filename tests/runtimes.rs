@@ -117,7 +117,7 @@ fn a_worker_that_compares_nothing_does_not_keep_to_the_protocol() {
     let told = home.expect(&["worker", "check", path.to_str().expect("a path")], 1);
     let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
     assert_eq!(failed.len(), 2, "as caller and as callee: {told}");
-    assert!(failed.iter().all(|line| line.contains("not as it was sent")), "{told}");
+    assert!(failed.iter().all(|line| line.contains("a byte of a message was changed")), "{told}");
 }
 
 /// Whoever calls and whoever answers: what one writes the other finds as it was written.

@@ -222,7 +222,7 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     assert_eq!(forgot, "hopcost forgot the quiet speed of this machine\n");
     assert_eq!(floor(&home), None);
     let again = home.expect(&["doctor", "--forget-speed"], 0);
-    assert!(again.starts_with("no run had taught"), "{again}");
+    assert!(again.starts_with("No run had taught"), "{again}");
 }
 
 #[test]

@@ -138,7 +138,7 @@ pub const FAULTS: &[Fault] = &[
     fault(
         "a run file edited by hand: its trial begins before the one before is over",
         &[0],
-        &["the file says what cannot be"],
+        &["the file contradicts itself"],
         10,
         |home| edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)"),
     ),

@@ -57,7 +57,7 @@ pub const SILENT: &[Fault] = told! { silent:
 
 pub const STOPPED: &[Fault] = &[
     fault(
-        "SIGTERM while a worker of another runtime does not say what it is",
+        "SIGTERM while a worker of another runtime does not describe itself",
         &[130],
         &["interrupted"],
         20,

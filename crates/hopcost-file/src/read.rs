@@ -225,7 +225,7 @@ impl Source<'_> {
         }
         let mut known = run.yardsticks.iter().filter_map(|one| one.reference.as_ref());
         if known.any(|known| known.operation_ns <= 0.0) {
-            return self.wrong("run", "the reference of a yardstick is no time");
+            return self.wrong("run", "the reference of a yardstick is not a time");
         }
         let trials = self.rows(("trial", TRIAL), TRIALS_MAX, |row| self.trial(row))?;
         let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();

@@ -127,7 +127,9 @@ pub(crate) fn unpack(blob: &[u8]) -> Result<Vec<TraceEvent>, String> {
         let [low, high, cpu, who, what, with, and] =
             std::array::from_fn(|column| columns[column * count + at]);
         let later_ns = at_ns.checked_add(u64::from(high) << 32 | u64::from(low));
-        at_ns = later_ns.filter(|at_ns| i64::try_from(*at_ns).is_ok()).ok_or("its time is none")?;
+        at_ns = later_ns
+            .filter(|at_ns| i64::try_from(*at_ns).is_ok())
+            .ok_or("its time is out of range")?;
         let kind = kind([what, with, and]).ok_or("no event is written so")?;
         Ok(TraceEvent { at_ns, cpu, thread: thread(who), kind })
     };

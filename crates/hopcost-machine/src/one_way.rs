@@ -17,7 +17,7 @@ const CLOCKSOURCES: &str = "/sys/devices/system/clocksource/clocksource0/availab
 /// system (Arm ARM, D12).
 pub fn clocks_comparable(root: &Root, cpus: &[u32]) -> Result<(), String> {
     let info = CpuInfo::read(root)
-        .map_err(|error| format!("whether the CPUs' clocks agree cannot be told: {error}"))?;
+        .map_err(|error| format!("cannot check whether the CPUs' clocks agree: {error}"))?;
     if !info.is_x86() {
         return Ok(());
     }

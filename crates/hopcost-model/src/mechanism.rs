@@ -203,7 +203,8 @@ impl Senders {
             _ if case.senders < 2 => None,
             Senders::One(why) => Some(format!("has one sender: {why}")),
             Senders::Several { .. } if bytes < 8 => Some(
-                "has several senders of messages of 8 bytes or more, which tell who sent them"
+                "has several senders of messages of 8 bytes or more, which carry their sender's \
+                 number"
                     .into(),
             ),
             Senders::Several { whole_bytes, .. } if bytes > whole_bytes => Some(format!(

@@ -220,7 +220,7 @@ impl Catalog<'_> {
             let first = self.known().find(|mechanism| mechanism.workloads.contains(&workload));
             let example = first.map_or("MECHANISM", |mechanism| &mechanism.name);
             return Some(format!(
-                "{} is what is done with a mechanism; write hopcost run {workload}/{example}, or \
+                "{} is a workload, not a mechanism; write hopcost run {workload}/{example}, or \
                  hopcost run '{workload}/*' for every one",
                 quote(name)
             ));

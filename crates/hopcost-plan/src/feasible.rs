@@ -118,7 +118,7 @@ impl Feasible {
         let name = &mechanism.name;
         self.ask_once(name, mechanism.here.available).or_else(|| {
             let error = (mechanism.here.available_as)(case).err()?;
-            Some(format!("{name} is not available here as it was asked for: {}", plain(&error)))
+            Some(format!("{name} is not available here with these parameters: {}", plain(&error)))
         })
     }
 
@@ -157,9 +157,9 @@ impl Feasible {
         }
         if case.workload.is_stamped_by(Role::Callee) {
             return Some(format!(
-                "one-way times refused: a {} is timed by the clocks of both hosts, which an exchange \
-                 ties to half the fastest round trip at best, as much as the time itself; use \
-                 roundtrip, which needs one clock",
+                "one-way times refused: a {} needs the clocks of both hosts, which agree to half a \
+                 round trip at best, as much as the time itself; use roundtrip, which needs one \
+                 clock",
                 case.workload
             ));
         }

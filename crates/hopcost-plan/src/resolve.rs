@@ -373,7 +373,7 @@ impl<'c> Planner<'c> {
 pub fn check_resumed(plan: &Plan, catalog: &Catalog, machine: &Machine) -> Result<(), String> {
     if plan.comparison.is_some() {
         // Nor may a file say what is executed.
-        return Err("a comparison is made in one sitting".to_owned());
+        return Err("a live comparison cannot be resumed".to_owned());
     }
     let shape = &plan.trial;
     let numbers: [(&str, u64, RangeInclusive<u64>); 7] = [

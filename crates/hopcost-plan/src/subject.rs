@@ -427,12 +427,12 @@ pub(crate) fn inapplicable(key: &str, subjects: &[Subject], catalog: &Catalog) -
         Some(Of::Wake) => only("wake-up", Workload::Wake),
         Some(Of::Load) => only("load", Workload::Load),
         Some(Of::TwoEnds) => {
-            format!("a call has no second party, so `{key}` says nothing of it; leave it out")
+            format!("a call has no second party, so `{key}` has no meaning for it; leave it out")
         }
         Some(Of::SpinThenBlock) => {
             format!("`{key}` is the budget of wait=spin-then-block; ask for that wait too")
         }
-        Some(Of::Every) => format!("`{key}` says nothing of {first}; leave it out"),
+        Some(Of::Every) => format!("`{key}` has no meaning for {first}; leave it out"),
         None => match catalog.known().find(|mechanism| mechanism.parameter(key).is_some()) {
             Some(owner) => format!("`{key}` is a parameter of {}, not of {first}", owner.name),
             None => {

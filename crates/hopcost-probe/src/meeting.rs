@@ -401,8 +401,8 @@ impl Patience {
         (self.looked_ns, self.left_ns) = (now_ns, self.left_ns.saturating_sub(looked_ns));
         match self.left_ns {
             0 => Err(sys::failure(format!(
-                "the other end has shown no sign of itself in {} s of looking: it hangs, or has no \
-                 CPU (end other programs, or give each end a CPU with --cpus)",
+                "the other end has not answered for {} s: it hangs, or has no CPU (end other \
+                 programs, or give each end a CPU with --cpus)",
                 self.in_all_ns / 1_000_000_000
             ))),
             _ => Ok(()),

@@ -99,7 +99,7 @@ pub fn offloads(interface: &str) -> io::Result<String> {
         }
     }
     match all.is_empty() {
-        true => Err(sys::failure("its driver does not tell")),
+        true => Err(sys::failure("its driver does not report it")),
         false => Ok(all.join(", ")),
     }
 }

@@ -155,7 +155,7 @@ pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
 pub fn alarm(after_ms: u64) -> io::Result<()> {
     // A timer of 0 would be none (setitimer(2)).
     if after_ms == 0 {
-        return Err(failure("a deadline of 0 ms is none"));
+        return Err(failure("a deadline must be longer than 0 ms"));
     }
     let value = libc::itimerval {
         it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },

@@ -47,7 +47,7 @@ pub fn believed(raw: &RawRun) -> Cow<'_, RawRun> {
     let mut run = raw.clone();
     run.accounting.retain(is_share);
     for (at, doubt) in doubts {
-        run.trials[at].error = Some(format!("the file says what cannot be: {doubt}"));
+        run.trials[at].error = Some(format!("the file contradicts itself: {doubt}"));
     }
     Cow::Owned(run)
 }
@@ -198,7 +198,7 @@ fn readings(raw: &RawRun, trial: &RawTrial, took: Took) -> Option<String> {
         let operations = raw.yardsticks.get(read.yardstick as usize)?.operations as f64;
         let is_time =
             read.operation_ns > 0.0 && took.has_room_for(read.operation_ns * operations, 1.0);
-        (!is_time).then(|| format!("a yardstick's operation took {:.1} ns", read.operation_ns))
+        (!is_time).then(|| format!("a speed probe's operation took {:.1} ns", read.operation_ns))
     })
 }
 
@@ -280,14 +280,14 @@ mod tests {
             (|t| t.gates = vec![unknown(1 << 60)], "its clocks agree within"),
             (
                 |t| t.yardsticks[0].operation_ns = 1e9,
-                "a yardstick's operation took 1000000000.0 ns",
+                "a speed probe's operation took 1000000000.0 ns",
             ),
-            (|t| t.yardsticks[0].operation_ns = 0.0, "a yardstick's operation took 0.0 ns"),
+            (|t| t.yardsticks[0].operation_ns = 0.0, "a speed probe's operation took 0.0 ns"),
         ];
         for id in [PIPE, WAKE, STREAM] {
             for (change, part) in changes {
                 let said = said(id, change).unwrap_or_else(|| panic!("{id}: shown: {part}"));
-                assert!(said.starts_with("the file says what cannot be: "), "{said}");
+                assert!(said.starts_with("the file contradicts itself: "), "{said}");
                 assert!(said.contains(part), "{id}: no `{part}` in: {said}");
             }
         }

@@ -58,8 +58,8 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     let invalid = match (copy.baseline_ns, differs) {
         (None, _) => Some("the baseline was never measured".to_owned()),
         (_, true) => Some(
-            "the baseline differs from itself, so what else differs is no evidence; compare again, \
-             on a machine that is left alone"
+            "the baseline differs from itself, so no other difference counts; compare again while \
+             nothing else runs"
                 .to_owned(),
         ),
         _ => None,

@@ -86,7 +86,7 @@ impl Trial {
     /// # Errors
     /// In one line, why its samples cannot be read.
     pub fn new(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
-        let stamp = raw.stamp.ok_or("the trial does not say how it was stamped")?;
+        let stamp = raw.stamp.ok_or("the trial has no stamp")?;
         let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
         if !(clock.ticks_per_second > 0.0 && clock.ticks_per_second.is_finite()) {
             return Err(format!("the clock claims {} ticks a second", clock.ticks_per_second));
@@ -133,7 +133,7 @@ impl Trial {
     pub fn of_whole_stream(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
         let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
         let rates = rates(raw, clock.ticks_per_second)
-            .ok_or("its receivers do not say when the first byte came and the last")?;
+            .ok_or("its receivers report no time of the first and the last byte")?;
         let sample = Sample::new(vec![rates.ns_per_message])
             .map_err(|_| "its ticks are not a finite time".to_owned())?;
         Ok(Self {

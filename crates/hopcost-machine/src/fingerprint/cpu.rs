@@ -8,7 +8,7 @@ use crate::cpulist::{format_cpu_list, parse_cpu_list};
 use crate::topology::{CPU_DIR, Cache, CoreKind, CpuPlace, allowed_cpus, caches, nodes_by_cpu};
 
 pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
-pub(super) const NO_NUMA: &str = "kernel without NUMA support, or not told to this guest";
+pub(super) const NO_NUMA: &str = "kernel without NUMA support, or hidden from this guest";
 const NO_CPUIDLE: &str =
     "no cpuidle driver (the kernel's default halt is used, or the hypervisor's)";
 
@@ -57,7 +57,7 @@ pub(super) fn place(seen: &Seen, cpu: u32, read: impl Fn(&CpuPlace) -> Option<St
         .cpus
         .get(&cpu)
         .and_then(read)
-        .ok_or_else(|| "no CPU topology under /sys (offline, or not told to this guest)".to_owned())
+        .ok_or_else(|| "no CPU topology under /sys (offline, or hidden from this guest)".to_owned())
 }
 
 pub(super) fn core_kind(seen: &Seen, cpu: u32) -> Found {
@@ -65,7 +65,7 @@ pub(super) fn core_kind(seen: &Seen, cpu: u32) -> Found {
         Some(CoreKind::Performance) => Ok("performance".into()),
         Some(CoreKind::Efficient) => Ok("efficient".into()),
         Some(CoreKind::Capacity(capacity)) => Ok(format!("capacity {capacity} of 1024")),
-        Some(CoreKind::Uniform) | None => Err("the kernel tells of one kind of core only".into()),
+        Some(CoreKind::Uniform) | None => Err("the kernel reports one kind of core".into()),
     }
 }
 
@@ -81,9 +81,9 @@ fn level_of(caches: &[Cache], level: u32) -> Found {
     let Some(cache) = caches.iter().find(holds_data) else {
         return Err(format!("no level {level} cache described"));
     };
-    let size = cache.size.as_deref().map_or("size not told".to_owned(), spell_size);
+    let size = cache.size.as_deref().map_or("size unknown".to_owned(), spell_size);
     Ok(match cache.shared.as_deref() {
-        None => format!("{size}, sharing not told"),
+        None => format!("{size}, sharing unknown"),
         Some([only]) => format!("{size}, cpu {only} only"),
         Some(cpus) => format!("{size}, shared by cpus {}", format_cpu_list(cpus)),
     })
@@ -204,8 +204,8 @@ mod tests {
     fn caches_are_described_by_what_is_told_of_them() {
         for (size, shared, words) in [
             (Some("2048K"), Some(vec![0]), "2 MiB, cpu 0 only"),
-            (Some("99999999999999999999K"), None, "99999999999999999999K, sharing not told"),
-            (None, Some(vec![0, 1]), "size not told, shared by cpus 0-1"),
+            (Some("99999999999999999999K"), None, "99999999999999999999K, sharing unknown"),
+            (None, Some(vec![0, 1]), "size unknown, shared by cpus 0-1"),
         ] {
             let size = size.map(str::to_owned);
             let cache = Cache { level: 2, kind: "Unified".into(), size, shared };

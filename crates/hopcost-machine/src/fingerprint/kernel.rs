@@ -119,13 +119,13 @@ pub(super) fn seccomp(seen: &Seen) -> Found {
         ("1", _) => "strict".to_owned(),
         ("2", Ok(count)) if count == "1" => "1 filter on every system call".to_owned(),
         ("2", Ok(count)) => format!("{count} filters on every system call"),
-        ("2", Err(_)) => "filtered, number of filters not told".to_owned(),
+        ("2", Err(_)) => "filtered, number of filters unknown".to_owned(),
         _ => mode,
     })
 }
 
 pub(super) fn tracer(seen: &Seen) -> Found {
-    let pid = status(seen, "TracerPid:", "/proc/self/status does not tell")?;
+    let pid = status(seen, "TracerPid:", "/proc/self/status does not say")?;
     if pid == "0" {
         return Ok("none".to_owned());
     }

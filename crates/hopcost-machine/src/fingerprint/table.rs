@@ -41,7 +41,7 @@ pub(super) enum Parse {
 
 use Parse::{Code, Each, Info, List, Of, Text};
 
-const NO_LIST: &str = "this kernel does not tell under /sys/devices/system/cpu";
+const NO_LIST: &str = "this kernel does not report it under /sys/devices/system/cpu";
 const NO_PROC: &str = "/proc is not mounted";
 
 const fn row(key: &'static str, path: &'static str, parse: Parse, missing: &'static str) -> Row {
@@ -63,7 +63,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         code("cpu.allowed", |seen, _| cpu::allowed(seen)),
         row("cpu.isolated", "/sys/devices/system/cpu/isolated", List, NO_LIST),
         row("cpu.nohz_full", "/sys/devices/system/cpu/nohz_full", List, "kernel without CONFIG_NO_HZ_FULL"),
-        row("smt.active", "/sys/devices/system/cpu/smt/active", Of(kernel::switch), "this kernel does not tell under /sys/devices/system/cpu/smt"),
+        row("smt.active", "/sys/devices/system/cpu/smt/active", Of(kernel::switch), "this kernel has no /sys/devices/system/cpu/smt"),
         code("cpu{}.package", |seen, cpu| cpu::place(seen, cpu, |place| Some(place.package?.to_string()))),
         code("cpu{}.core", |seen, cpu| cpu::place(seen, cpu, |place| Some(place.core?.to_string()))),
         code("cpu{}.siblings", |seen, cpu| cpu::place(seen, cpu, |place| place.core.map(|_| format_cpu_list(&place.siblings)))),
@@ -87,7 +87,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ("kernel", &[
         row("kernel.release", "/proc/sys/kernel/osrelease", Text, NO_PROC),
         row("kernel.version", "/proc/sys/kernel/version", Text, NO_PROC),
-        row("kernel.arch", "/proc/sys/kernel/arch", Text, "kernel before 6.1 does not tell in /proc"),
+        row("kernel.arch", "/proc/sys/kernel/arch", Text, "kernel before 6.1 lacks it"),
         row("kernel.boot_id", "/proc/sys/kernel/random/boot_id", Text, NO_PROC),
         code("kernel.cmdline_relevant", |seen, _| kernel::cmdline(seen).map(|text| kernel::relevant(&text))),
         code("kernel.preempt", |seen, _| kernel::preempt(seen)),

@@ -146,7 +146,7 @@ impl SegmentKind {
             Self::IdleExit => "idle exit",
             Self::Switch => "switch",
             Self::Receive => "receive in the kernel",
-            Self::Unseparated => "IPI to receive, not told apart",
+            Self::Unseparated => "IPI to receive, not separated",
             Self::Softirq => "softirq",
             Self::Interrupt => "interrupt",
             Self::OtherTask => "another task",

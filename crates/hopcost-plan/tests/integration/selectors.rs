@@ -149,7 +149,7 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
         (
             "tcp-uring?setup=deferred",
-            "tcp-uring is not available here as it was asked for: io_uring_setup: invalid argument",
+            "tcp-uring is not available here with these parameters: io_uring_setup: invalid argument",
         ),
         (
             "pipe?place=cross-node",
@@ -159,7 +159,7 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("roundtrip/null?boundary=inline&place=cross", "an inline boundary is one thread"),
         ("load/tcp?senders=2", "tcp has one sender: its two ends are joined to each other alone"),
         ("load/pipe?senders=2&payload=8KiB", "pipe has several senders of messages of 4096 bytes"),
-        ("load/pipe?senders=2&payload=4", "of 8 bytes or more, which tell who sent them"),
+        ("load/pipe?senders=2&payload=4", "of 8 bytes or more, which carry their sender's number"),
         ("load/pipe?senders=2&queue=drop-newest:4", "so it needs senders=1"),
         ("tcp-send?ack-size=field&ack=window:2", "ack-size=field needs ack=per-message"),
         ("tcp-send?ack-size=field&ack=per-message", ""),
@@ -277,7 +277,7 @@ fn mistakes_get_one_line_and_a_suggestion() {
         ("pipe?payload=64..", "the range `64..` has one end"),
         ("pipe?payload=1..9999999TiB", "`9999999TiB` is not a size"),
         ("pipe?", "`` is not key=value"),
-        ("syscall?place=cross", "a call has no second party, so `place` says nothing of it"),
+        ("syscall?place=cross", "a call has no second party, so `place` has no meaning for it"),
         ("syscall?payload=8", "`syscall` carries no payload"),
         ("tcp-send?ack-size=16", "unknown ack-size `16`"),
         ("pipe?sched=fifo:0", "sched"),

@@ -36,7 +36,7 @@ impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
         let Attaching { case, role, meeting, schedule, flow: sender, .. } = *attaching;
         let senders = case.senders;
         if !(1..=SENDERS_MAX).contains(&senders) || sender >= senders {
-            return Err(sys::failure(format!("sender {sender} of {senders} is none")));
+            return Err(sys::failure(format!("there is no sender {sender} of {senders}")));
         }
         if party.holds_one() && case.queue != Queue::Block {
             return Err(sys::failure("a notifier holds one message, and drops none"));

@@ -136,7 +136,7 @@ fn run_delay_ns() -> Option<u64> {
 pub fn migrations() -> Result<u64, String> {
     let text = std::fs::read_to_string("/proc/thread-self/sched")
         .map_err(|error| format!("/proc/thread-self/sched: {error}"))?;
-    moves(&text).ok_or_else(|| "/proc/thread-self/sched does not tell of migrations".to_owned())
+    moves(&text).ok_or_else(|| "/proc/thread-self/sched does not count migrations".to_owned())
 }
 
 /// The number in the line `se.nr_migrations : 4`.

@@ -142,7 +142,7 @@ impl Worker {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
                     && !(1..=1 << 40).contains(&n)
                 {
-                    return Err(sys::failure(format!("a batch of {n} operations is none")));
+                    return Err(sys::failure(format!("a batch cannot have {n} operations")));
                 }
                 let trial =
                     self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
@@ -192,7 +192,7 @@ fn attach(
         return Err(sys::failure(format!("a worker plays between 1 and {SEATS_MAX} ends")));
     }
     if has_caller && has_callee && seats[0].role != Role::Caller {
-        return Err(sys::failure("a worker that plays both ends is told the caller first"));
+        return Err(sys::failure("a worker that plays both ends needs the caller first"));
     }
     let mut shared = fds.meeting;
     if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && has_caller && has_callee {

@@ -96,8 +96,8 @@ fn call_again<P: Party>(
             timeouts += 1;
             if party.losses() == Losses::Fatal {
                 return Err(sys::failure(format!(
-                    "message {sequence} or its reply was lost; a message without payload cannot \
-                     be told from the next one, so use a payload of at least 1 byte"
+                    "message {sequence} or its reply was lost; a message without payload looks \
+                     like the next one, so use a payload of at least 1 byte"
                 )));
             }
             if last && timeouts == LAST_TIMEOUTS {

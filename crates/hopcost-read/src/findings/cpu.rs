@@ -215,7 +215,7 @@ pub fn preempted_run(run: &Run, readings: &[Reading]) -> Option<Finding> {
     let shares: Vec<f64> = typical.collect();
     let share = median(&shares).filter(|share| *share > FOREIGN_SUSPECT)?;
     let evidence = format!(
-        "Foreign tasks took {} of a typical trial ({} in the worst of {}).",
+        "Other tasks took {} of a typical trial ({} in the worst of {}).",
         format::percent(share),
         format::percent(shares.iter().copied().fold(share, f64::max)),
         format::count(shares.len(), "case")
@@ -248,7 +248,7 @@ fn preempted(
         [("median_share", typical), ("worst_share", worst), ("trials_above_5_percent", hit as f64)];
     if typical > limit {
         let evidence = format!(
-            "Foreign tasks took {} of a typical trial ({} of the worst of {}).",
+            "Other tasks took {} of a typical trial ({} of the worst of {}).",
             format::percent(typical),
             format::percent(worst),
             format::count(shares.len(), "trial")
@@ -257,7 +257,7 @@ fn preempted(
     }
     (hit > 0 && of_run.is_none()).then(|| {
         let evidence = format!(
-            "In {}, foreign tasks took more than {} (up to {}).",
+            "In {}, other tasks took more than {} (up to {}).",
             of_trials(hit, shares.len()),
             format::percent(FOREIGN_NOTE),
             format::percent(worst)

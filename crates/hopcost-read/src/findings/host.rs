@@ -91,7 +91,7 @@ fn two_hopcosts(run: &Run) -> Option<Finding> {
     let after = run.raw.host_after.as_ref().and_then(seen).unwrap_or(0);
     (before.max(after) > 0).then(|| {
         let evidence = format!(
-            "{} of this user went on when the run began, and {after} when it ended.",
+            "{} of this user ran when the run began, and {after} when it ended.",
             format::count(before as usize, "other run"),
         );
         let values = [("runs_before", f64::from(before)), ("runs_after", f64::from(after))];
@@ -141,14 +141,14 @@ fn why_not(adjustment: &Adjustment) -> Option<String> {
         Applied::Divided | Applied::NotNeeded => None,
         Applied::Shared => Some(
             "other tasks had their CPU for more than a tenth of a typical trial, which slows a \
-             short yardstick down by another factor"
+             short speed probe by another factor"
                 .to_owned(),
         ),
         Applied::Refused => {
             let removed = adjustment.removed_share?;
             Some(format!(
-                "they did not follow the yardstick (elasticity {}, 95 % interval {} to {}; dividing \
-                 would {} the variance by {})",
+                "they did not follow the speed probe (elasticity {}, 95 % interval {} to {}; \
+                 dividing would {} the variance by {})",
                 format::three(adjustment.elasticity?),
                 format::three(adjustment.elasticity_low?),
                 format::three(adjustment.elasticity_high?),
@@ -167,7 +167,7 @@ fn no_quiet(level: &YardstickLevel) -> Option<String> {
         Speed::Unknown | Speed::Quiet | Speed::Slower => return None,
         Speed::KeptAwake => format!(
             "Other work kept the CPUs of {of} from idling, which makes wake-ups faster or slower: \
-             the run shows what was met, and nothing of the quiet machine."
+             the run shows raw values and no quiet ones."
         ),
         Speed::TooFar => format!(
             "The machine was {} × slower than its quiet speed in {of}: too far to say what the \
@@ -175,8 +175,8 @@ fn no_quiet(level: &YardstickLevel) -> Option<String> {
             format::three(level.slower?)
         ),
         Speed::OtherPair => format!(
-            "The CPUs of {of} are another distance apart than when their quiet speed was learnt, \
-             which does not count."
+            "The distance between the CPUs of {of} has changed since their quiet speed was learnt, \
+             so that speed does not count."
         ),
         Speed::Wrong => {
             let known = level.reference.as_ref()?;
@@ -241,8 +241,8 @@ mod tests {
         let note = |words| Some((Severity::Note, words));
         let suspect = |words| Some((Severity::Suspect, words));
         let gdb = "gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so).";
-        let began = "1 other run of this user went on when the run began, and 0 when it ended.";
-        let ended = "0 other runs of this user went on when the run began, and 2 when it ended.";
+        let began = "1 other run of this user ran when the run began, and 0 when it ended.";
+        let ended = "0 other runs of this user ran when the run began, and 2 when it ended.";
         let rows: [Row; 19] = [
             (
                 Code::Clocksource,

@@ -102,8 +102,8 @@ fn not_steady(trials: &[&RawTrial]) -> Option<Finding> {
     }
     if most(changed) {
         said.push(format!(
-            "in {} the median of the second half of the samples was another than that \
-             of the first by more than {} (typically {} times it)",
+            "in {} the median changed by more than {} from the first half of the samples to the \
+             second (typically {} ×)",
             of_trials(changed, warmed.len()),
             format::percent(STEADY - 1.0),
             format::three(median(&halves)?)
@@ -196,7 +196,7 @@ fn covers_too_little(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "The samples cover {} % of the phases they are of, seen from outside; median over {}.",
+        "The samples account for {} % of the time that their phases took; median over {}.",
         format::three(share * 100.0),
         format::count(phases.len(), "trial")
     );

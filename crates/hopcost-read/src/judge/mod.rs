@@ -213,10 +213,18 @@ impl<'a> Bench<'a> {
             Some(_) => words::without_intervals(&claim.because),
             None => claim.not_checkable.clone().unwrap_or_default(),
         });
-        let mut numbers = distinct(numbers.filter(|text| !text.is_empty()));
-        numbers.truncate(NUMBERS_MAX);
         let cases = distinct(parts().flat_map(|part| &part.cases));
         let (cause, remedy) = words::cause(&cases, self.readings, self.findings).unzip();
+        // A cause that counts the copied sends has said their share.
+        let has_said = |text: &String| {
+            text.starts_with("the copied share")
+                && cause
+                    .as_ref()
+                    .is_some_and(|cause: &String| cause.starts_with("the kernel copied"))
+        };
+        let numbers = numbers.filter(|text| !text.is_empty() && !has_said(text));
+        let mut numbers = distinct(numbers);
+        numbers.truncate(NUMBERS_MAX);
         let first = cause.or_else(|| (!numbers.is_empty()).then(|| numbers.remove(0)));
         let first = first.map_or(format!("{lead}."), |first| format!("{lead}: {first}."));
         let rest = (!numbers.is_empty()).then(|| words::sentence(&numbers.join("; ")));

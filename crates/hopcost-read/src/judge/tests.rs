@@ -216,8 +216,8 @@ fn a_stall_is_explained_by_its_timer() {
     let one = claim("of = 'send', from = '39ms', to = '43ms'");
     let judged = judged(raw.build(), one);
     assert_eq!(judged.claims[0].verdict, Some(HOLDS), "{:?}", judged.claims[0]);
-    let want = "40.9 ms is 1.02 × the timer of the delayed acknowledgement (40 ms); with \
-                TCP_NODELAY the same takes 31.0 µs";
+    let want = "a message takes 40.9 ms, 1.02 × the timer of the delayed acknowledgement (40 ms); \
+                with TCP_NODELAY it takes 31.0 µs";
     assert_eq!(judged.claims[0].cause.as_deref(), Some(want));
 }
 

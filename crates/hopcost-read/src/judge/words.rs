@@ -13,6 +13,8 @@ use crate::ladder::bytes;
 
 /// The delayed acknowledgement's timer at its least (TCP_DELACK_MIN).
 const DELACK_NS: f64 = 40e6;
+/// More levels than these are shown by the least and the greatest number.
+const LEVELS_MAX: usize = 3;
 /// Findings that say why a number is what it is, the most telling first.
 const TELLING: [Code; 5] =
     [Code::NagleDelack, Code::ZeroCopyCopied, Code::Oversubscribed, Code::NeverSlept, Code::Lost];
@@ -93,11 +95,19 @@ pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
         ([(part, estimate)], _) => format!("{}{times}{than}", with_interval(estimate, part.unit)),
         (_, [point]) => format!("{point}{times}{than}"),
         (all, _) => {
+            let is_many = all.len() > LEVELS_MAX;
+            let mut shown = all.to_vec();
+            if is_many {
+                let key = |estimate: &Estimate| estimate.point.unwrap_or(f64::NAN);
+                shown.sort_by(|(_, a), (_, b)| key(a).total_cmp(&key(b)));
+                shown.drain(1..shown.len() - 1);
+            }
             let one = |(at, (part, estimate)): (usize, &(&JudgedPart, &Estimate))| {
                 let than = if at == 0 { than.as_str() } else { "" };
                 format!("{}{times}{than}{}", point(estimate, part.unit), at_level(part))
             };
-            listed(&all.iter().enumerate().map(one).collect::<Vec<_>>())
+            let words: Vec<String> = shown.iter().enumerate().map(one).collect();
+            if is_many { words.join(" to ") } else { listed(&words) }
         }
     };
     let of = &check.of;
@@ -156,7 +166,7 @@ fn copied(found: &Finding) -> Option<String> {
     let of = |name: &str| found.values.get(name).copied();
     let copied = of("copied").filter(|_| of("copied_share").is_some_and(|share| share >= 1.0))?;
     Some(format!(
-        "the kernel copied every one of {copied} zero-copy sends, so the cost of a copy was not avoided"
+        "the kernel copied every one of {copied} zero-copy sends, so they avoided no copy"
     ))
 }
 
@@ -165,7 +175,7 @@ fn copied(found: &Finding) -> Option<String> {
 fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
     let ns = reading.headline()?.point.filter(|ns| *ns >= 0.9 * DELACK_NS)?;
     let timer = format!(
-        "{} is {} × the timer of the delayed acknowledgement (40 ms)",
+        "a message takes {}, {} × the timer of the delayed acknowledgement (40 ms)",
         format::ns(ns),
         format::three(ns / DELACK_NS)
     );
@@ -174,7 +184,7 @@ fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
     let other = known(all).find(|(case, _)| **case == without);
     let other = other.and_then(|(_, other)| other.headline()?.point);
     Some(match other {
-        Some(ns) => format!("{timer}; with TCP_NODELAY the same takes {}", format::ns(ns)),
+        Some(ns) => format!("{timer}; with TCP_NODELAY it takes {}", format::ns(ns)),
         None => timer,
     })
 }

@@ -40,8 +40,9 @@ pub fn between(run: &Run) -> Option<String> {
         false => "",
     };
     Some(format!(
-        "{one}The path to the far host ({address}) begins as {} and ends as {}. Round trips are timed by this \
-         host's clock alone, and divided by this host's yardstick.{levels}{strangers}",
+        "{one}The path to the far host ({address}) begins as {} and ends as {}. Round trips are \
+         timed by this host's clock alone, and divided by this host's speed \
+         probe.{levels}{strangers}",
         end(""),
         end("peer.")
     ))

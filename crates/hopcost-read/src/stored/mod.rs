@@ -301,14 +301,14 @@ fn remarks(known: &[Known], baseline: &[RunSummary], other: &[RunSummary]) -> Ve
         .collect();
     if differ > 0 {
         remarks.push(format!(
-            "The machine ran at speeds more than 5 % apart in {}. The difference is adjusted for \
-             that and judged; beside it stands that of the times met.",
+            "The machine ran at speeds more than 5 % apart in {}. The verdict uses adjusted times; \
+             the difference of the raw times is beside it.",
             count(differ, "case")
         ));
     }
     if invalid > 0 {
         remarks.push(format!(
-            "{} invalid in one of these runs: `hopcost report` of it says why.",
+            "{} invalid in one of these runs: `hopcost report` gives the reason.",
             count(invalid, "case")
         ));
     }

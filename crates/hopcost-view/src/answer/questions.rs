@@ -19,7 +19,7 @@ use crate::section;
 
 const SPELLING: Field = field("case", "The case, in its one spelling.");
 const DISTURBED: Field =
-    field("disturbed", "What disturbed the run as a whole; `null` where nothing did.");
+    field("disturbed", "What disturbed the run as a whole; `null` if nothing did.");
 
 const CASE: &[Field] = &[SPELLING];
 
@@ -33,7 +33,7 @@ const OF_RUN: &[Field] = &[
 /// What `runs` has besides.
 const RUN: &[Field] = &[
     DISTURBED,
-    field("remarks", "What of this machine shapes the numbers, in words."),
+    field("remarks", "How this machine shapes the numbers, in words."),
     field("command", "The command that made the run, ready to paste."),
 ];
 

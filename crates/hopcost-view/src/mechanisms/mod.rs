@@ -27,10 +27,11 @@ const NONE: &str = "Other runtimes: none was found; `hopcost worker install all`
     copy of hopcost's source scripts/setup workers does, and installs what they need).";
 
 /// What the number of every mechanism that carries messages contains.
-const CONTAINS: &str = "Besides what stands as between two stamps, the number of a round trip contains that each end \
-    writes its message and compares the other's; that of a message of a stream the receiver's comparing \
-    alone; that of a wake-up neither. By default (touch=verify) every byte is written and compared. A \
-    notifier with a payload is shared memory and the notification together.";
+const CONTAINS: &str = "A round trip also contains that each end writes its message and compares \
+                        the other's. A message of a stream contains the receiver's comparing \
+                        alone, a wake-up neither. By default (touch=verify) every byte is written \
+                        and compared. A notifier with a payload is shared memory and the \
+                        notification together.";
 
 /// The same by workload or shape, in lines `of: name: text`.
 const CONTAINS_BY_WORKLOAD: &str = include_str!("inside.txt");

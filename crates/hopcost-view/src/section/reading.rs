@@ -15,14 +15,14 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 fn horizon(results: &Results) -> String {
     let of = match results.yardsticks.is_empty() {
         false => {
-            "Intervals are for the next run as long as this one on this machine: they are to hold \
-             its median with a nominal 95 %, and allow for trials that depend on each other. How \
-             often they did is in docs/evidence/tests.md. That of a multiple, a line or a \
-             difference is of this run's rounds."
+            "An interval predicts the median of the next run of this length on this machine, with \
+             a nominal 95 %. It allows for trials that depend on each other; \
+             docs/evidence/tests.md says how often it held. Intervals of multiples, lines and \
+             differences are of this run's rounds."
         }
         true => {
-            "This file has no yardsticks: intervals, from order statistics of the trials, cover \
-             this run in the states that it met, not the next run."
+            "This file has no speed probes: its intervals come from order statistics of the trials \
+             and describe this run, not the next."
         }
     };
     of.to_owned()

@@ -18,7 +18,7 @@ pub struct Args {
     /// and with two workers the case of both
     #[arg(value_name = "RUN|CASE", required = true)]
     pub(super) what: Vec<String>,
-    /// Runs, where a side has several: those before `--` are the baseline
+    /// Runs, if a side has several: those before `--` are the baseline
     #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
     pub(super) new: Vec<String>,
     /// What the runs may differ in
@@ -29,18 +29,18 @@ pub struct Args {
     #[arg(long)]
     pub(super) live: bool,
     /// Measure two cases along an axis (payload=64..1MiB); the axis is payload, flows, gap or rate.
-    /// More values are measured where one overtakes the other; --budget is of each. AXIS alone shows
-    /// stored ones again
+    /// hopcost measures more values where one overtakes the other; --budget is for each value. AXIS
+    /// alone shows stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub(super) along: Option<String>,
     /// Treat cases within this ratio of each other as equal
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
-    /// Fail (exit code 4) where a case is slower by more than this. What looks slower is measured
+    /// Fail (exit code 4) if a case is slower by more than this. What looks slower is measured
     /// again first, unless both sides are stored. A baseline alone is measured anew
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "margin")]
     pub(super) fail_if_slower: Option<f64>,
-    /// Fail (exit code 5) where a case may be slower and is not decided
+    /// Fail (exit code 5) if a case may be slower and is undecided
     #[arg(long, requires = "fail_if_slower")]
     pub(super) strict: bool,
     /// Runs to measure against a baseline's (5)

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     if args.forget_speed {
         let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
-        let what = if was_known { "hopcost forgot" } else { "no run had taught" };
+        let what = if was_known { "hopcost forgot" } else { "No run had taught" };
         output::write(format!("{what} the quiet speed of this machine\n").as_bytes(), None)?;
         return Ok(exit::OK);
     }

@@ -18,11 +18,11 @@ use crate::run::scratch::Scratch;
 /// Arguments of `explain`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A case, or two that are put side by side: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after
-    /// several gaps: `wake/pipe --gap 10us,1ms`
+    /// A case, or two to compare: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after several gaps:
+    /// `wake/pipe --gap 10us,1ms`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
-    /// What is different in the slowest hops: those from this percentile of a trial on (p99)
+    /// What differs in the slowest hops: those from this percentile of a trial on (p99)
     #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
     tail: Option<f64>,
     /// Write the events of one trial of each case as a trace that ui.perfetto.dev opens

@@ -105,7 +105,7 @@ fn row(of: &EstimateRow) -> IndexedRow {
     // What cannot be told from the empty loop is no value to compare hosts by.
     let [point, low, high] =
         [found.point, found.low, found.high].map(|x| x.filter(|_| !found.at_most));
-    let bound = found.at_most.then(|| "cannot be told from the empty loop".to_owned());
+    let bound = found.at_most.then(|| "not distinguishable from the empty loop".to_owned());
     IndexedRow {
         case_id: of.case_id.clone(),
         statistic: of.statistic.clone(),

@@ -44,7 +44,7 @@ pub struct Args {
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
-    /// Print the plan with what is skipped and why, and measure nothing
+    /// Print the plan, with the skipped cases and why, and measure nothing
     #[arg(long, conflicts_with_all = ["html", "plots", "run", "gate"])]
     dry_run: bool,
 }

@@ -82,13 +82,13 @@ enum Command {
     /// The same as `doctor --self-test`
     #[command(hide = true)]
     Selftest,
-    /// Print what is known of this host, as JSON
+    /// Print the facts of this host as JSON
     #[command(hide = true)]
     Facts,
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions(completions::Args),
-    /// Print a reference as Markdown: of the command line, the mechanisms or the findings
+    /// Print a reference: the command line (also as a man page), mechanisms, findings or tables
     #[command(hide = true)]
     Reference(reference::Args),
     /// One trial with a fixed number of operations, as JSON

@@ -1,4 +1,4 @@
-//! `hopcost reference TOPIC`: what the program knows of itself, as Markdown.
+//! `hopcost reference TOPIC`: what the program knows of itself, as Markdown or as a man page.
 
 use clap::{Command, ValueEnum};
 use hopcost_model::finding::Code;
@@ -17,6 +17,8 @@ pub struct Args {
 enum Topic {
     /// Every option of every subcommand
     Cli,
+    /// The same as a man page
+    Man,
     /// Every mechanism: what its number contains, its system calls, its limits
     Mechanisms,
     /// Every finding: what it means, and what helps
@@ -29,6 +31,7 @@ enum Topic {
 pub fn run(args: &Args, command: Command) -> anyhow::Result<u8> {
     let text = match args.topic {
         Topic::Cli => command_line(command),
+        Topic::Man => man(command),
         Topic::Mechanisms => mechanisms(),
         Topic::Findings => findings(),
         Topic::Tables => tables(),
@@ -38,24 +41,44 @@ pub fn run(args: &Args, command: Command) -> anyhow::Result<u8> {
 }
 
 fn command_line(command: Command) -> String {
-    let mut text = String::from("# Command line\n");
-    let mut command = command.term_width(100);
-    command.build();
-    section(&mut text, &mut command.clone());
-    for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set()) {
-        section(&mut text, sub);
+    let section = |(name, help)| format!("\n## {name}\n\n```text\n{help}\n```\n");
+    helps(command)
+        .into_iter()
+        .map(section)
+        .fold("# Command line\n".to_owned(), |all, one| all + &one)
+}
+
+/// A man page of the same helps, in the language of roff(7).
+fn man(command: Command) -> String {
+    let mut text = format!(
+        ".TH HOPCOST 1 \"\" \"hopcost {}\"\n.SH NAME\nhopcost \\- measure what it costs to pass a \
+         message\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (name, help) in helps(command) {
+        text.push_str(&format!(".SH {name}\n.nf\n"));
+        for line in help.lines() {
+            // `\&` keeps a line that begins with a dot or an apostrophe from being a request.
+            text.push_str(&format!("\\&{}\n", line.replace('\\', "\\e").replace('-', "\\-")));
+        }
+        text.push_str(".fi\n");
     }
     text
 }
 
-fn section(text: &mut String, command: &mut Command) {
-    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
-    if name.ends_with("help") {
-        return;
-    }
-    let help = command.render_long_help().to_string();
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+/// The command and its subcommands, each with its long help.
+fn helps(command: Command) -> Vec<(String, String)> {
+    let mut command = command.term_width(100);
+    command.build();
+    let mut all = vec![command.clone()];
+    all.extend(command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned());
+    let help = |mut command: Command| {
+        let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+        let help = command.render_long_help().to_string();
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        (name, lines.join("\n").trim_end().to_owned())
+    };
+    all.into_iter().map(help).filter(|(name, _)| !name.ends_with("help")).collect()
 }
 
 fn mechanisms() -> String {

@@ -72,7 +72,7 @@ pub struct Args {
     agent: AgentArgs,
     #[command(flatten)]
     shown: Shown,
-    /// Print the plan with what is skipped and why, and measure nothing
+    /// Print the plan, with the skipped cases and why, and measure nothing
     #[arg(long, conflicts_with_all = ["html", "plots"])]
     dry_run: bool,
     /// A program that plays the worker inside this binary, for tests
@@ -126,7 +126,7 @@ pub(super) struct MeasuredArgs {
     /// Time for all of it (75s, 2m); what answers a question ends when it is answered
     #[arg(long, value_name = "TIME", alias = "duration")]
     pub budget: Option<String>,
-    /// Aimed length of a trial's measured phase (50ms; 20ms where a question is answered)
+    /// Target length of a trial's measured phase (50ms; 20ms for compare, judge and explain)
     #[arg(long, value_name = "TIME")]
     pub measure: Option<String>,
     /// Seed of the order of the rounds
@@ -194,9 +194,9 @@ impl MeasuredArgs {
 }
 
 /// What goes on with a run that the user ended.
-pub(super) const RESUME: &str = "go on with: hopcost run --resume";
+pub(super) const RESUME: &str = "resume with: hopcost run --resume";
 /// What shows one that cannot be gone on with.
-pub(super) const REPORT: &str = "what they say: hopcost report";
+pub(super) const REPORT: &str = "see them with: hopcost report";
 
 /// Says what is kept of a run that the user ended, and the command for it, which wants the workers again.
 pub(super) fn interrupted(

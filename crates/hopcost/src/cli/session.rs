@@ -130,7 +130,7 @@ impl RunSession {
         }
         let rest = hopcost_plan::rests(plan);
         if let Err(why) = reference::look_up(&self.machine, rest, &mut yardsticks.all) {
-            output::say(&format!("hopcost: {why:#}; hopcost goes on without"));
+            output::say(&format!("hopcost: {why:#}; hopcost continues without it"));
         }
         // The level of a yardstick is that of a pipe on a quiet machine, which most others exceed
         // by a fifth.
@@ -193,12 +193,12 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
     for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
         let name = then.runtime.parse().map_err(usage)?;
         let now = runtimes.ready(&name).map_err(|why| {
-            usage(format!("cannot resume: {why}; a program of your own is named by --worker PATH"))
+            usage(format!("cannot resume: {why}; name your own program with --worker PATH"))
         })?;
         if hopcost_file::as_read(&now.description).as_ref() != Some(then) {
             return Err(not_comparable(format!(
-                "cannot resume: the worker of {name} says something else of itself than when the \
-                 run began (version {} then, {} now); start a new run",
+                "cannot resume: the worker of {name} has changed since the run began (version {} \
+                 then, {} now); start a new run",
                 then.version, now.description.version
             )));
         }

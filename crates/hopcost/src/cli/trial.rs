@@ -29,17 +29,17 @@ pub struct Args {
     /// Operations
     #[arg(long, default_value = "100", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     count: u64,
-    /// Print what is said to the workers and what they answer, in place of the trial
+    /// Print the messages to and from the workers instead of the trial
     #[arg(long)]
     transcript: bool,
-    /// Trace as many operations besides, in a phase after all others, and print the kernel's events
-    /// in place of the trial, as JSON, one a line
+    /// Also trace this many operations, and print the kernel's events as JSON lines instead of the
+    /// trial
     #[arg(long, value_name = "N", conflicts_with = "transcript", value_parser = clap::value_parser!(u64).range(1..=TRACED_MAX))]
     trace: Option<u64>,
     /// A worker program of your own
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
-    /// Operations before them that leave no samples
+    /// Operations to warm up, which leave no samples
     #[arg(long, default_value = "0")]
     warm_up: u64,
     /// Operations between two stamps; one stamp each if absent

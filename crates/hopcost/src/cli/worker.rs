@@ -15,10 +15,11 @@ use crate::run::runtimes::{Ready, Runtimes};
 use crate::run::{agent, install};
 
 /// Where workers are looked for.
-const WHERE: &str = "Workers are looked for in this order: programs and folders named by --worker; \
-the folders in HOPCOST_WORKERS, where it is set, and then in no other; workers/ of the checkout that \
-hopcost was built in; share/hopcost/workers beside the bin/ that holds it; \
-$XDG_DATA_HOME/hopcost/workers (~/.local/share/hopcost/workers), which `worker install` fills.";
+const WHERE: &str = "hopcost looks for workers in this order: programs and folders named by \
+                     --worker; the folders in HOPCOST_WORKERS, and in no other if it is set; \
+                     workers/ of the checkout that hopcost was built in; share/hopcost/workers \
+                     beside its bin/; $XDG_DATA_HOME/hopcost/workers \
+                     (~/.local/share/hopcost/workers), which `worker install` fills.";
 
 /// Arguments of `worker`.
 #[derive(clap::Args)]
@@ -30,9 +31,9 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Test a worker: every mechanism it describes, both ends, sizes, and what goes wrong
+    /// Test a worker: every mechanism that it describes, both ends, sizes and faults
     Check(super::worker_check::Args),
-    /// The workers of other runtimes that are here: what they are made of, and where
+    /// List the workers of other runtimes, with their libraries and folders
     List(List),
     /// Build workers of other runtimes from the sources in this binary, for this user
     #[command(after_help = WHERE)]
@@ -40,7 +41,7 @@ enum What {
     /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
-    /// See to it that an agent is gone on with
+    /// Continue an agent that hopcost stopped
     #[command(hide = true)]
     Guard {
         /// The agent
@@ -49,7 +50,7 @@ enum What {
         /// The hopcost that stops it
         #[arg(long)]
         of: u32,
-        /// When that is to have ended by itself
+        /// When that hopcost ends by itself
         #[arg(long)]
         lease_ms: Option<u64>,
     },

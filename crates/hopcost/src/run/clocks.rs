@@ -26,7 +26,7 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
     let callers: BTreeSet<&Runtime> = callers.filter(|runtime| !runtime.is_rust()).collect();
     for runtime in callers {
         let ready = setup.runtimes.ready(runtime).map_err(|reason| {
-            anyhow::anyhow!("the runtime {runtime} was there when the run was planned: {reason}")
+            anyhow::anyhow!("runtime {runtime} is no longer available: {reason}")
         })?;
         let cpu = plan.cpus.first().copied().unwrap_or(0);
         match foreign(runtime, ready, cpu, &setup.interrupt) {

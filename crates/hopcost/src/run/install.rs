@@ -110,7 +110,7 @@ fn built(name: &str, build: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<
     let runtimes = Runtimes::new(vec![build.to_owned()]);
     let found = runtimes.named().next().context("it is not found where it was built")?;
     if let Err(why) = &found.state {
-        bail!("it was built, and is of no use: {why}");
+        bail!("it was built but cannot be used: {why}");
     }
     let without = said.lines().filter(|line| line.contains("without"));
     Ok(without.collect::<Vec<_>>().join("; "))

@@ -221,7 +221,7 @@ fn read(path: &Path, machine: &Machine) -> anyhow::Result<Vec<Floor>> {
             OPERATIONS_NS.contains(&of.operation_ns) && (0.0..=1.0).contains(&of.log_error)
         };
         let are_times = floors.iter().all(|floor| is_time(&floor.reference));
-        ensure!(are_times, "a speed is no time with an error");
+        ensure!(are_times, "a speed is not a time with an error");
         floors.retain(|floor| floor.revision == revision(&floor.case));
         Ok(floors)
     };
@@ -400,7 +400,7 @@ mod tests {
             fs::set_permissions(path, Permissions::from_mode(closed)).unwrap();
         }
         for (bad, why) in [
-            (good.replace("90.0", "-90.0"), "no time with an error"),
+            (good.replace("90.0", "-90.0"), "not a time with an error"),
             (good.replace("\"a\"", "\"b\""), "of another machine"),
             (good[..good.len() / 2].to_owned(), "EOF"),
             (" ".repeat((1 << 20) + 1), "larger than 1 MiB"),

@@ -246,12 +246,12 @@ fn listen(
         Ok(_) => return Err("its reply does not answer `describe`".to_owned()),
         Err(ReplyError::Closed) => {
             worker.leave(Duration::from_millis(200));
-            return Err(format!("asked what it is, it {}", worker.epitaph()));
+            return Err(format!("asked to describe itself, it {}", worker.epitaph()));
         }
         Err(ReplyError::Deadline) => {
-            return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
+            return Err(format!("it did not describe itself within {} s", PATIENCE.as_secs()));
         }
-        Err(error) => return Err(format!("asked what it is: {error}")),
+        Err(error) => return Err(format!("asked to describe itself: {error}")),
     };
     sound(&description, expected)?;
     let cpu_ns = sys::process_cpu_ns(worker.id());
@@ -280,7 +280,7 @@ fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), St
             expected.is_some_and(|expected| *expected != runtime),
             &format!("it says that it is `{runtime}`"),
         ),
-        (!(1e3..=1e12).contains(&rate), &format!("a clock of {rate} ticks a second is none")),
+        (!(1e3..=1e12).contains(&rate), &format!("a clock cannot have {rate} ticks per second")),
         (all.len() > MECHANISMS_MAX, &format!("it has {} mechanisms", all.len())),
     ])?;
     for (at, mechanism) in all.iter().enumerate() {

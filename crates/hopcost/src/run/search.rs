@@ -151,7 +151,7 @@ fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
         let path = folder.join(first);
         if !path.exists() {
             return Err(match path.symlink_metadata() {
-                Ok(_) => format!("{} leads to nothing that this user can reach", path.display()),
+                Ok(_) => format!("{} leads to no file that this user can reach", path.display()),
                 Err(_) => missing("not built"),
             });
         }

@@ -294,7 +294,7 @@ impl Worker {
         self.note('\u{2190}', &line);
         let said = serde_json::from_slice::<Value>(&line);
         if let Some(number) = said.as_ref().ok().map(largest).filter(|most| *most >= NUMBER_MAX) {
-            let why = format!("it says {number}, which cannot be true");
+            let why = format!("it reported {number}, which is impossible");
             return Err(ReplyError::Implausible(why));
         }
         match said.and_then(serde_json::from_value) {

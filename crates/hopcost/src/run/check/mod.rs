@@ -45,8 +45,8 @@ type Step = (&'static str, fn(&Bench<'_>) -> Result<(), String>);
 /// What needs no mechanism.
 const STEPS: [Step; 7] = [
     ("refuses an unknown command", |bench| refuses(bench, r#"{"do":"dance"}"#)),
-    ("refuses what is no JSON", |bench| refuses(bench, "hello")),
-    ("refuses a mechanism that it has not", |bench| {
+    ("refuses invalid JSON", |bench| refuses(bench, "hello")),
+    ("refuses an unknown mechanism", |bench| {
         refuses(
             bench,
             r#"{"do":"attach","case":"call/no-such-mechanism","seats":[{"role":"caller"}],"deadline_ms":5000}"#,
@@ -55,7 +55,7 @@ const STEPS: [Step; 7] = [
     ("refuses to run before it is attached", |bench| {
         refuses(bench, r#"{"do":"run","phase":"measure","count":1,"stamp":{"kind":"each"}}"#)
     }),
-    ("leaves when it is told to", |bench| leaves(bench, true)),
+    ("leaves when asked to stop", |bench| leaves(bench, true)),
     ("leaves when its input ends", |bench| leaves(bench, false)),
     ("ignores fields that it does not know", |bench| {
         let mut worker = start(bench)?;
@@ -85,7 +85,7 @@ pub fn all(
     let exchanges = |m: &&Mechanism| m.workloads.contains(&Workload::Roundtrip);
     let played = || chosen().filter(is_played);
     if let Some(mechanism) = played().find(exchanges).or_else(|| played().next()) {
-        let what = format!("samples cover the phase they are of ({})", mechanism.name);
+        let what = format!("samples cover their phase ({})", mechanism.name);
         say(Check::of(what, covers(bench, mechanism)))?;
     }
     for mechanism in chosen() {
@@ -131,8 +131,8 @@ fn of_mechanism(
     }
     peer::checks(bench, mechanism, &plan).into_iter().try_for_each(&mut *say)?;
     if mechanism.system_calls.is_some() {
-        let what = format!("{name}: system calls are those it says");
-        say(Check::skipped(what, "counting them takes ptrace, which the tests of hopcost do"))?;
+        let what = format!("{name}: makes the system calls that it describes");
+        say(Check::skipped(what, "counting them takes ptrace; hopcost's own tests do that"))?;
     }
     Ok(())
 }

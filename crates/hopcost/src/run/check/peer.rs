@@ -59,12 +59,12 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
             let what = format!("{} as {role}: {what}", mechanism.name);
             checks.push(Check::of(what, provoke(bench, &link, role, mischief)));
         };
-        check(Mischief::Flip, "fails when a byte of a message is not as it was sent");
+        check(Mischief::Flip, "fails when a byte of a message was changed");
         if row.facts().peer_exit == PeerExit::Noticed {
             check(Mischief::HangUp, "fails when the other end is gone");
         }
         if mechanism.link == LinkSource::Address {
-            check(Mischief::WrongToken, "fails when who connects does not know the token");
+            check(Mischief::WrongToken, "refuses a connection without the token");
         }
     }
     checks
@@ -207,7 +207,7 @@ fn play(
         }
         match party::verify(&message, number) {
             true => Ok(()),
-            false => Err(format!("message {number} of it is not as it has to be")),
+            false => Err(format!("message {number} has the wrong contents")),
         }
     };
     let mut message = vec![0; size];

@@ -100,7 +100,7 @@ impl Far {
         match command {
             Command::Host { cpu, address, network } => {
                 let address = address.map(|text| text.parse()).transpose();
-                let address = address.map_err(|_| sys::failure("the address is none"))?;
+                let address = address.map_err(|_| sys::failure("it is not an address"))?;
                 self.host(cpu, address, network).map(|far| Reply::Host(Box::new(far)))
             }
             Command::Attach { .. } => self.offer(command),

@@ -58,12 +58,12 @@ impl Peer {
         let mut worker = worker;
         let far = host(&mut worker, &wanted, until, interrupt)?;
         if !far.cpus.contains(&far.cpu) || !(1e3..1e12).contains(&far.clock.ticks_per_second) {
-            return Err(sys::failure("it says of itself what cannot be"));
+            return Err(sys::failure("its description is impossible"));
         }
         let address = match (wanted.address, far.address.parse()) {
             (Some(address), _) => address,
             (None, Ok(address)) => SocketAddr::new(address, 0),
-            (None, Err(_)) => return Err(sys::failure("it says of itself what cannot be")),
+            (None, Err(_)) => return Err(sys::failure("its description is impossible")),
         };
         let local = net::local_address_to(address).map_err(|error| {
             let doing = format!("reaching {} (--peer-address names another)", address.ip());
@@ -113,7 +113,7 @@ impl Peer {
         let is_known = |key: &str| far.host.get(key) == self.far.host.get(key);
         match far.checksum == self.far.checksum && is_known("kernel.boot_id") {
             true => Ok(worker),
-            false => Err(sys::failure("the far host is another than when the run began")),
+            false => Err(sys::failure("this is not the far host with which the run began")),
         }
     }
 

@@ -101,8 +101,8 @@ impl<'a> Background<'a> {
             }
             (Asked::Cache, _) => {
                 let bytes = last_level_bytes(&Root::default(), receiver.unwrap_or(0)).ok_or(
-                    "background=cache needs the size of the last-level cache, which /sys does \
-                     not tell here",
+                    "background=cache needs the size of the last-level cache, which /sys does not \
+                     report here",
                 )?;
                 let bytes = bytes.saturating_mul(2);
                 background.add(BackgroundWork::Walk { bytes }, spec)?;
@@ -161,8 +161,8 @@ impl<'a> Background<'a> {
             return Ok(());
         }
         Err(Failure::Reason(format!(
-            "{still} of the {} that were to work in the background did nothing while the load was \
-             measured; measure for longer, or leave them a CPU",
+            "{still} of the {} background processes did no work during the measurement; measure \
+             for longer, or leave them a CPU",
             before.len()
         )))
     }

@@ -305,7 +305,7 @@ impl TrialWorkers<'_> {
         let one = &mut self.all[at];
         let roles = attached.iter().map(|seat| seat.role);
         if !roles.eq(one.seats.iter().map(|seat| seat.role)) {
-            return Err(format!("{who} has not attached the ends it was told to").into());
+            return Err(format!("{who} attached other ends than it was asked for").into());
         }
         let worker = one.worker.id();
         for (seat, said) in one.seats.iter_mut().zip(&attached) {

@@ -105,7 +105,7 @@ pub fn foreign(phase: Measure, ends: &[EndCounters], count: u64) -> Result<(), S
     match ends.iter().find(|end| end.count != count) {
         None => Ok(()),
         Some(end) => Err(format!(
-            "was told to do {count} operations and says that its {} did {}",
+            "was asked for {count} operations and reports that its {} did {}",
             end.role, end.count
         )),
     }

@@ -125,7 +125,7 @@ fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
         of_end.extend(&seat.helpers);
     }
     match ends.caller.is_empty() || ends.callee.is_empty() {
-        true => Err(untraceable("a worker does not say which of its threads an end is")),
+        true => Err(untraceable("a worker did not report the thread of an end")),
         false => Ok(ends),
     }
 }
