@@ -36,7 +36,7 @@ pub struct Machine {
 impl Default for Machine {
     /// A machine of which nothing is known.
     fn default() -> Self {
-        let unknown = || Err("nobody has looked".to_owned());
+        let unknown = || Err("the machine was not asked".to_owned());
         Self {
             allowed_cpus: Vec::new(),
             pairs: BTreeMap::new(),
@@ -45,7 +45,7 @@ impl Default for Machine {
             peer_cpu: None,
             dma_latency: unknown,
             namespaces: unknown,
-            one_way: |_, _| Err("this machine was not asked".to_owned()),
+            one_way: |_, _| Err("the machine was not asked".to_owned()),
         }
     }
 }
