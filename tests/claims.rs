@@ -45,7 +45,7 @@ fn every_claim_of_the_documents_is_in_its_file() {
 
 #[test]
 fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
-    let rust = ALL.iter().map(|row| row.mechanism()).collect();
+    let rust = ALL.iter().map(|row| row.facts().clone()).collect();
     let machine = Machine {
         allowed_cpus: vec![0, 1],
         pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),

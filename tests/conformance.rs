@@ -2,7 +2,7 @@
 //! every mechanism; what cannot run here fails the test instead of skipping.
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation, Shape};
+use hopcost_model::mechanism::{Mechanism, PayloadRange, PerOperation, Shape};
 
 use crate::support::trace::{Counts, Window, of_trial};
 use crate::support::{
@@ -28,7 +28,7 @@ pub fn place_for(wait: WaitKind) -> Placement {
 }
 
 /// The boundaries of a mechanism, without that which takes a right that is missing.
-pub fn boundaries(facts: &Facts) -> Vec<Boundary> {
+pub fn boundaries(facts: &Mechanism) -> Vec<Boundary> {
     let here = facts.boundaries.iter().copied().filter(|&boundary| {
         let lacking = match boundary {
             // Whose far end another hopcost plays: tests/hosts.rs.
@@ -45,11 +45,8 @@ pub fn boundaries(facts: &Facts) -> Vec<Boundary> {
 }
 
 /// Every mechanism of a workload, with each of its boundaries and each of its waits.
-pub fn every(workload: Workload) -> Vec<(&'static Facts, Vec<(Boundary, WaitKind)>)> {
-    let of = |facts: &'static Facts| {
-        let waits: Vec<WaitKind> = facts.waits.iter().map(|wait| wait.wait).collect();
-        (facts, pairs(&boundaries(facts), &waits))
-    };
+pub fn every(workload: Workload) -> Vec<(&'static Mechanism, Vec<(Boundary, WaitKind)>)> {
+    let of = |facts: &'static Mechanism| (facts, pairs(&boundaries(facts), &facts.waits));
     let all: Vec<_> =
         mechanisms().filter(|facts| facts.workloads.contains(&workload)).map(of).collect();
     assert!(all.len() >= 12, "only {} mechanisms: the registry is not whole", all.len());
@@ -57,16 +54,16 @@ pub fn every(workload: Workload) -> Vec<(&'static Facts, Vec<(Boundary, WaitKind
 }
 
 /// Every mechanism under each of its waits, across each of its boundaries.
-fn every_roundtrip() -> Vec<(&'static Facts, Case)> {
+fn every_roundtrip() -> Vec<(&'static Mechanism, Case)> {
     let mut cases = Vec::new();
     for (facts, of) in every(Workload::Roundtrip) {
         for &(boundary, wait) in &of {
             cases.push((facts, roundtrip(facts, boundary, place_for(wait), wait)));
         }
         let (boundary, wait) = of[0];
-        for parameter in facts.parameters {
+        for parameter in &facts.parameters {
             for value in parameter.values.iter().filter(|value| **value != parameter.default) {
-                cases.push((facts, with(facts.name, boundary, wait, (parameter.name, value))));
+                cases.push((facts, with(&facts.name, boundary, wait, (&parameter.name, value))));
             }
         }
     }
@@ -239,14 +236,12 @@ fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
 fn system_calls_of_a_call_are_those_the_row_says() {
     let _alone = alone();
     let home = Home::new();
-    for facts in mechanisms().filter(|facts| facts.shape == Shape::Call) {
-        let payload = match facts.payload {
-            Payload::None => String::new(),
-            Payload::Bytes { default, .. } => format!("?payload={default}"),
-        };
+    for facts in mechanisms().filter(|facts| facts.shape() == Shape::Call) {
+        let payload = facts.payload.map_or(String::new(), |of| format!("?payload={}", of.default));
         let case: Case = format!("call/{}{payload}", facts.name).parse().expect("a case");
         assert_eq!(case.workload, Workload::Call);
-        let stated = facts.call_system_calls.expect("a call's row states its system calls");
+        let own = facts.own.as_ref().and_then(|own| own.call_system_calls);
+        let stated = own.expect("a call's row states its system calls");
         let calls = of_trial(&home, &case.id(), N, Window::Phase).total();
         assert_eq!(miscounted(&case, N, calls, stated), None);
     }
@@ -260,7 +255,7 @@ fn context_switches_are_within_the_stated_range() {
     let _alone = alone();
     let home = Home::new();
     let mut cases = every_roundtrip();
-    let elsewhere = |(facts, case): &(&'static Facts, Case)| {
+    let elsewhere = |(facts, case): &(&'static Mechanism, Case)| {
         let facts_of = facts.wait(case.waits?.caller)?;
         let differ = facts_of.switches_one_cpu != facts_of.switches_two_cpus;
         let elsewhere = case.placement == Some(Placement::SameCpu) && (differ || all());
@@ -320,8 +315,8 @@ fn every_size_from_the_least_to_the_most_arrives() {
     let home = Home::new();
     let mut cases = Vec::new();
     for (facts, _) in every(Workload::Roundtrip) {
-        let Payload::Bytes { min, max, .. } = facts.payload else { continue };
-        let wait = facts.waits[0].wait;
+        let Some(PayloadRange { min, max, .. }) = facts.payload else { continue };
+        let wait = facts.waits[0];
         // The least, the least that is anything, more than a page, the most.
         let mut sizes = vec![min, min.max(1), 4097, max];
         sizes.extend(all().then_some(63));

@@ -17,7 +17,7 @@ fn stored(home: &Home) -> RawRun {
 /// Every mechanism that crosses hosts, by a workload that it crosses them with.
 fn selectors() -> Vec<String> {
     let all = mechanisms().filter(|facts| facts.boundaries.contains(&Boundary::Host));
-    let first = |facts: &&hopcost_model::mechanism::Facts| match facts.workloads[0] {
+    let first = |facts: &&hopcost_model::mechanism::Mechanism| match facts.workloads[0] {
         Workload::Stream => {
             format!("stream/{}?flows=2&payload=4096&fields=1&ack=per-message", facts.name)
         }

@@ -18,7 +18,7 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
     let _together = together();
     let home = Home::new();
     let shown: Vec<_> =
-        mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden).collect();
+        mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden()).collect();
     for (columns, lines) in [(80, 64), (100, 60)] {
         let output = home.hopcost(&["list"]).env("COLUMNS", columns.to_string()).try_finish();
         let text = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
@@ -32,7 +32,7 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
         }
     }
     for facts in shown {
-        let Words { about, between_stamps, sources, .. } = Words::of(facts.name);
+        let Words { about, between_stamps, sources, .. } = &facts.words;
         let length = about.chars().count();
         assert!(length <= ABOUT_MAX, "{}: {length} characters: {about}", facts.name);
         assert!(!about.is_empty() && !between_stamps.is_empty(), "{}", facts.name);

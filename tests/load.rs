@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Loss, Payload, PerOperation, Senders};
+use hopcost_model::mechanism::{Loss, Mechanism, PerOperation, Senders};
 use hopcost_model::raw::RawTrial;
 
 use crate::conformance::{every, miscounted};
@@ -16,21 +16,18 @@ const MESSAGES: u64 = 60;
 /// Messages of a traced trial.
 const TRACED: u64 = 300;
 
-fn load(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, rate: u32) -> Case {
-    let payload_bytes = match facts.payload {
-        Payload::None => None,
-        Payload::Bytes { default, .. } => Some(default),
-    };
-    Case {
-        workload: Workload::Load,
-        rate: Some(rate),
-        payload_bytes,
-        ..roundtrip(facts, boundary, place, wait)
-    }
+fn load(
+    facts: &Mechanism,
+    boundary: Boundary,
+    place: Placement,
+    wait: WaitKind,
+    rate: u32,
+) -> Case {
+    Case { workload: Workload::Load, rate: Some(rate), ..roundtrip(facts, boundary, place, wait) }
 }
 
 /// Every mechanism that takes loads, across each of its boundaries and under each of its waits.
-fn every_load(rate: u32) -> Vec<(&'static Facts, Case)> {
+fn every_load(rate: u32) -> Vec<(&'static Mechanism, Case)> {
     let place = cross().expect("these tests need two CPUs");
     let cases = every(Workload::Load).into_iter().flat_map(|(facts, of)| {
         let of = of.into_iter();
@@ -80,11 +77,11 @@ fn several_senders_share_a_link_exactly_once_and_in_order() {
     let mut cases = every_load(20_000);
     // The receiver finds out itself what is missing, comes twice or overtakes.
     cases.iter_mut().for_each(|(_, case)| (case.senders, case.payload_bytes) = (4, Some(64)));
-    let several = |facts: &Facts| matches!(facts.senders, Senders::Several { .. });
+    let several = |facts: &Mechanism| matches!(facts.here.senders, Senders::Several { .. });
     let shared: BTreeSet<_> =
-        cases.iter().filter(|(facts, _)| several(facts)).map(|(facts, _)| facts.name).collect();
+        cases.iter().filter(|(facts, _)| several(facts)).map(|(facts, _)| &facts.name).collect();
     assert_eq!(shared.len(), 9, "mechanisms whose link several senders may share: {shared:?}");
-    none_wrong(cases, |facts, case| match (facts.senders, trial(&home, case, MESSAGES)) {
+    none_wrong(cases, |facts, case| match (&facts.here.senders, trial(&home, case, MESSAGES)) {
         (Senders::Several { .. }, Ok(row)) => wrong(&row, 4).map(|what| format!("{case}: {what}")),
         (Senders::Several { .. }, Err(error)) => Some(error),
         (Senders::One(why), Err(error)) if error.contains(why) => None,
@@ -100,9 +97,9 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
     // Where looking again is no system call, and the messages far apart.
     cases.retain(|(_, case)| case.wait(Role::Callee) == WaitKind::Block);
     for (facts, case) in &mut cases {
-        case.senders = match facts.senders {
+        case.senders = match facts.here.senders {
             // Each of several repeats its end marker for as long as a tracer holds the receiver up.
-            Senders::Several { .. } if facts.loss == Loss::Possible => 1,
+            Senders::Several { .. } if facts.here.loss == Loss::Possible => 1,
             Senders::Several { .. } if case.boundary == Boundary::Process => 2,
             _ => 1,
         };

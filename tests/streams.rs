@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, PerOperation};
+use hopcost_model::mechanism::{Mechanism, PerOperation};
 
 use crate::conformance::{boundaries, every};
 use crate::faults::{names, the_death_of_a_worker_is_told};
@@ -15,18 +15,18 @@ use crate::support::{Home, all, alone, cross, measured, none_wrong, pairs, switc
 /// Messages of the shorter of the two traced trials.
 const N: u64 = 100;
 
-fn streams() -> impl Iterator<Item = &'static Facts> {
+fn streams() -> impl Iterator<Item = &'static Mechanism> {
     every(Workload::Stream).into_iter().map(|(facts, _)| facts)
 }
 
 /// The mechanism's defaults, eight fields of a page, acknowledged message by message.
-pub fn case(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
+pub fn case(facts: &Mechanism, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
     let mut id = format!(
         "stream/{}?payload=32768&fields=8&flows=1&ack=per-message&boundary={boundary}\
          &place={place}&wait={wait}",
         facts.name
     );
-    for parameter in facts.parameters {
+    for parameter in &facts.parameters {
         id.push_str(&format!("&{}={}", parameter.name, parameter.default));
     }
     id.parse().expect("a case")
@@ -53,10 +53,9 @@ fn system_calls_of_a_message_are_those_the_row_says() {
     let home = Home::new();
     let mut cases = Vec::new();
     for facts in streams() {
-        let waits: Vec<_> = facts.waits.iter().map(|wait| wait.wait).collect();
-        let mut boundaries = facts.boundaries.to_vec();
+        let mut boundaries = facts.boundaries.clone();
         boundaries.retain(|&boundary| !matches!(boundary, Boundary::Namespace | Boundary::Host));
-        for (boundary, wait) in pairs(&boundaries, &waits) {
+        for (boundary, wait) in pairs(&boundaries, &facts.waits) {
             cases.push((facts, case(facts, boundary, place_for(wait), wait)));
         }
     }
@@ -81,7 +80,7 @@ fn context_switches_of_a_message_are_within_the_stated_range() {
     let home = Home::new();
     let mut cases = Vec::new();
     for facts in streams() {
-        for wait in facts.waits {
+        for wait in &facts.own.as_ref().expect("from the row").waits {
             let mut places = vec![place_for(wait.wait)];
             let differ = wait.switches_one_cpu != wait.switches_two_cpus;
             if places[0] == Placement::SameCpu && (differ || all()) {
@@ -124,7 +123,7 @@ fn every_size_flow_and_acknowledgement_arrives_across_every_boundary() {
                 (7 * 4097, 7, 3, "per-message", 5),
                 (longest, 16, 1, "window:2", 1),
             ] {
-                let mut case = case(facts, boundary, Placement::Free, facts.waits[0].wait);
+                let mut case = case(facts, boundary, Placement::Free, facts.waits[0]);
                 (case.payload_bytes, case.fields) = (Some(payload), Some(fields));
                 (case.flows, case.ack) = (Some(flows), Some(ack.parse().expect("a word")));
                 let row = trial(&home, &case, count).unwrap_or_else(|error| panic!("{error}"));
@@ -181,7 +180,7 @@ fn no_process_holds_the_other_ends_descriptors_and_the_death_of_either_ends_the_
     let home = Home::new();
     let before = names(&home);
     for (facts, victim) in streams().flat_map(|facts| [(facts, 0), (facts, 1)]) {
-        let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait);
+        let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0]);
         case.flows = Some(2);
         let id = case.id();
         the_death_of_a_worker_is_told(&home, &id, victim, |control, workers| {

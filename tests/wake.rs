@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
-use hopcost_model::mechanism::{Facts, Payload, PerOperation};
+use hopcost_model::mechanism::{Mechanism, PerOperation};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::mechanism::find;
@@ -24,15 +24,17 @@ const TRACED: u64 = 300;
 /// Long enough for a traced receiver to have stamped and to wait again.
 const TRACED_GAP_NS: u64 = 500_000;
 
-fn wake(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind, gap_ns: u64) -> Case {
-    let payload_bytes = match facts.payload {
-        Payload::None => None,
-        Payload::Bytes { min, .. } => Some(min),
-    };
+fn wake(
+    facts: &Mechanism,
+    boundary: Boundary,
+    place: Placement,
+    wait: WaitKind,
+    gap_ns: u64,
+) -> Case {
     Case {
         workload: Workload::Wake,
         gap_ns: Some(gap_ns),
-        payload_bytes,
+        payload_bytes: facts.payload.map(|payload| payload.min),
         ..roundtrip(facts, boundary, place, wait)
     }
 }
@@ -90,7 +92,7 @@ const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart
 /// What a wake-up may cost: half of a round trip. Where the row gives a range
 /// because of who is faster, more of the range: the receiver has always slept,
 /// and the scheduler lets one that has slept for long run at once.
-fn of_a_wake_up(facts: &Facts, stated: PerOperation) -> PerOperation {
+fn of_a_wake_up(facts: &Mechanism, stated: PerOperation) -> PerOperation {
     match stated {
         PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
         PerOperation::Between(low, high, why) => {

@@ -24,7 +24,7 @@ pub const FAULTS: &[Fault] = &[
                 && facts.boundaries.contains(&Boundary::Process)
         });
         for facts in all {
-            let wait = facts.waits[0].wait;
+            let wait = facts.waits[0];
             let id = roundtrip(facts, Boundary::Process, Placement::Free, wait).id();
             std::thread::scope(|scope| {
                 for victim in [0, 1] {

@@ -241,10 +241,9 @@ fn bound(home: &Home) -> Played {
     let mut names = 0;
     for facts in mechanisms().filter(|facts| facts.boundaries.contains(&Boundary::Process)) {
         let id = match facts.workloads.contains(&Workload::Roundtrip) {
-            true => roundtrip(facts, Boundary::Process, Placement::Free, facts.waits[0].wait).id(),
+            true => roundtrip(facts, Boundary::Process, Placement::Free, facts.waits[0]).id(),
             false => {
-                crate::streams::case(facts, Boundary::Process, Placement::Free, facts.waits[0].wait)
-                    .id()
+                crate::streams::case(facts, Boundary::Process, Placement::Free, facts.waits[0]).id()
             }
         };
         let inner = home.hopcost(&["trial", &id, "--count", "10"]);

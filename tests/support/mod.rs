@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
-use hopcost_model::mechanism::{Facts, Payload};
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawTrial;
 use serde_json::Value;
 use wait::InTime;
@@ -223,8 +223,8 @@ pub fn two_at_a_time<T: Send, S: Send>(
 /// Fails with what is wrong with any of these cases. Those whose ends sleep and share a CPU are played two
 /// at a time: what an end that spins or yields does in between depends on what else there is to run.
 pub fn none_wrong(
-    cases: Vec<(&'static Facts, Case)>,
-    wrong: impl Fn(&'static Facts, &Case) -> Option<String> + Sync,
+    cases: Vec<(&'static Mechanism, Case)>,
+    wrong: impl Fn(&'static Mechanism, &Case) -> Option<String> + Sync,
 ) {
     let sleeps = |case: &Case| {
         let waits = case.waits.is_none_or(|waits| !waits.any(WaitKind::Yield));
@@ -275,12 +275,9 @@ pub fn cross() -> Option<Placement> {
 }
 
 /// A round trip case with the mechanism's defaults.
-pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
+pub fn roundtrip(facts: &Mechanism, boundary: Boundary, place: Placement, wait: WaitKind) -> Case {
     Case {
-        payload_bytes: match facts.payload {
-            Payload::None => None,
-            Payload::Bytes { default, .. } => Some(default),
-        },
+        payload_bytes: facts.payload.map(|payload| payload.default),
         boundary,
         placement: Some(place),
         waits: Some(Waits::both(wait)),
@@ -289,18 +286,18 @@ pub fn roundtrip(facts: &Facts, boundary: Boundary, place: Placement, wait: Wait
         parameters: facts
             .parameters
             .iter()
-            .map(|parameter| (parameter.name.to_owned(), parameter.default.to_owned()))
+            .map(|parameter| (parameter.name.clone(), parameter.default.clone()))
             .collect(),
-        ..Case::new(Workload::Roundtrip, facts.name)
+        ..Case::new(Workload::Roundtrip, &facts.name)
     }
 }
 
 /// Every mechanism that users see and that works here, or panics: a skip fails.
-pub fn mechanisms() -> impl Iterator<Item = &'static Facts> {
+pub fn mechanisms() -> impl Iterator<Item = &'static Mechanism> {
     hopcost_probe::mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| {
-        if let (false, Err(reason)) = (facts.hidden, (facts.available)()) {
+        if let (false, Err(reason)) = (facts.hidden(), (facts.here.available)()) {
             panic!("{} is not available here: {reason}", facts.name);
         }
-        !facts.hidden
+        !facts.hidden()
     })
 }

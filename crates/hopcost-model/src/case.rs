@@ -170,8 +170,10 @@ words! {
 }
 words! {
     /// Which end of a link.
+    #[derive(Default)]
     Role, "role" {
         /// The end that starts an exchange and takes the stamps.
+        #[default]
         Caller = "caller",
         /// The end that answers.
         Callee = "callee",
@@ -185,12 +187,6 @@ impl Placement {
     }
 }
 
-#[allow(clippy::derivable_impls)]
-impl Default for Role {
-    fn default() -> Self {
-        Role::Caller
-    }
-}
 impl Role {
     /// The end at the other side of the link.
     pub const fn other(self) -> Role {

@@ -1,6 +1,5 @@
 //! What is said of a mechanism, whoever has it: [`Mechanism`], as a worker describes it,
-//! a run file stores it and every stage reads it. Of those inside the binary `mechanisms.toml` has
-//! [`Words`], for people, and [`Facts`], for the planner, the worker and the conformance suite.
+//! a run file stores it and every stage reads it. Those inside the binary stand in `mechanisms.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,51 +7,19 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
-use crate::document;
+use crate::{document, words};
 
-/// The shape a mechanism has to the code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// One operation in one thread.
-    Call,
-    /// Only wakes; a generic adapter adds a shared buffer to carry a payload.
-    Notifier,
-    /// Moves messages.
-    Channel,
-}
-
-impl Shape {
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Shape::Call => "call",
-            Shape::Notifier => "notifier",
-            Shape::Channel => "channel",
-        }
-    }
-}
-
-/// Bytes a message may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(from = "PayloadRange")]
-pub enum Payload {
-    /// Carries nothing, and no size is part of its cases.
-    None,
-    /// Carries between `min` and `max` bytes.
-    Bytes {
-        /// Least.
-        min: u32,
-        /// Most.
-        max: u32,
-        /// Where none is asked for.
-        default: u32,
-    },
-}
-
-impl From<PayloadRange> for Payload {
-    fn from(PayloadRange { min, max, default }: PayloadRange) -> Self {
-        Payload::Bytes { min, max, default }
+words! {
+    /// The shape a mechanism has to the code.
+    #[derive(Default)]
+    Shape, "shape" {
+        /// One operation in one thread.
+        Call = "call",
+        /// Only wakes; a generic adapter adds a shared buffer to carry a payload.
+        Notifier = "notifier",
+        /// Moves messages.
+        #[default]
+        Channel = "channel",
     }
 }
 
@@ -81,19 +48,6 @@ pub enum PeerExit {
     Noticed,
 }
 
-/// A parameter that a mechanism declares; all are part of the case's spelling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// Key.
-    pub name: &'static str,
-    /// Every value it takes.
-    pub values: &'static [&'static str],
-    /// The value where none is given.
-    pub default: &'static str,
-    /// What it does, in a sentence.
-    pub about: &'static str,
-}
-
 /// How often something happens in one operation, both ends together. Stored as the least
 /// and the most; the reason stays in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -108,10 +62,7 @@ pub enum PerOperation {
 impl PerOperation {
     /// Whether a count fits, give or take `slack` for what runs once a trial.
     pub fn admits(self, count: f64, slack: f64) -> bool {
-        match self {
-            PerOperation::Exactly(n) => (count - n).abs() <= slack,
-            PerOperation::Between(low, high, _) => count >= low - slack && count <= high + slack,
-        }
+        (self.least() - slack..=self.most() + slack).contains(&count)
     }
     /// The least it admits.
     pub fn least(self) -> f64 {
@@ -143,13 +94,26 @@ impl From<PerOperation> for (f64, Option<f64>) {
     }
 }
 
+/// A count as it is stored, and with its reason as the tables write it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Count {
+    Exactly(f64),
+    Stored(f64, Option<f64>),
+    Between(f64, f64, String),
+}
+
 impl<'de> Deserialize<'de> for PerOperation {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (least, most) = <(f64, Option<f64>)>::deserialize(from)?;
-        let most = most.unwrap_or(f64::INFINITY);
-        Ok(match most == least {
-            true => PerOperation::Exactly(least),
-            false => PerOperation::Between(least, most, ""),
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match Count::deserialize(from)? {
+            Count::Exactly(n) => PerOperation::Exactly(n),
+            Count::Stored(least, Some(most)) if least == most => PerOperation::Exactly(least),
+            Count::Stored(least, most) => {
+                PerOperation::Between(least, most.unwrap_or(f64::INFINITY), "")
+            }
+            Count::Between(least, most, reason) => {
+                PerOperation::Between(least, most, reason.leak())
+            }
         })
     }
 }
@@ -179,25 +143,27 @@ pub struct Argument {
 }
 
 /// Whether several ends may send over one link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Senders {
     /// Only one may, for this reason.
-    #[serde(deserialize_with = "text")]
-    One(Text),
+    One(String),
     /// Several may.
     Several {
-        /// What they share.
-        #[serde(deserialize_with = "text")]
-        share: Text,
         /// The longest message that goes whole, in bytes.
         whole_bytes: u32,
     },
 }
 
+impl Default for Senders {
+    fn default() -> Self {
+        Senders::One("its two ends are joined to each other alone".to_owned())
+    }
+}
+
 impl Senders {
     /// Why a case with several has none, if it has none.
-    pub fn lack(self, case: &Case) -> Option<String> {
+    pub fn lack(&self, case: &Case) -> Option<String> {
         let bytes = case.payload_bytes.unwrap_or(8);
         match self {
             _ if case.senders < 2 => None,
@@ -207,7 +173,7 @@ impl Senders {
                  number"
                     .into(),
             ),
-            Senders::Several { whole_bytes, .. } if bytes > whole_bytes => Some(format!(
+            Senders::Several { whole_bytes } if bytes > *whole_bytes => Some(format!(
                 "has several senders of messages of {whole_bytes} bytes at most: longer ones may be \
                  mixed"
             )),
@@ -216,240 +182,104 @@ impl Senders {
     }
 }
 
-/// Text that lives as long as the process, as everything does that is read from
-/// `mechanisms.toml`.
-type Text = &'static str;
-
-/// A mechanism of the binary, but for its words. Entries that are as in [`Facts::BASE`] may be
-/// left out.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Facts {
-    /// Name.
-    #[serde(skip)]
-    pub name: Text,
-    /// Family it is listed under (`call`, `notifier`, `pipe`, `unix socket`, …).
-    #[serde(deserialize_with = "text")]
-    pub family: Text,
-    /// Shape.
-    pub shape: Shape,
-    /// Workloads it takes part in.
-    #[serde(deserialize_with = "list")]
-    pub workloads: &'static [Workload],
-    /// Boundaries it can cross.
-    #[serde(deserialize_with = "list")]
-    pub boundaries: &'static [Boundary],
-    /// Waits it has, the default first, with their counts; empty for `call`.
-    #[serde(deserialize_with = "waits")]
-    pub waits: &'static [WaitFacts],
-    /// System calls in one operation of a `call`.
-    #[serde(deserialize_with = "count")]
-    pub call_system_calls: Option<PerOperation>,
-    /// Context switches in one operation of a `call` that sleeps until another thread has run.
-    #[serde(deserialize_with = "count")]
-    pub call_switches: Option<PerOperation>,
-    /// Bytes a message may have.
-    pub payload: Payload,
-    /// Parameters.
-    #[serde(deserialize_with = "parameters")]
-    pub parameters: &'static [Parameter],
-    /// A test engine, not listed.
-    pub hidden: bool,
-    /// What a test engine's name has to carry; anything where nothing is said.
-    #[serde(skip)]
-    pub argument: Option<Argument>,
-    /// Whether the kernel goes on reading the sender's buffers after a send has returned,
-    /// so that only an acknowledgement tells when they may be written again.
-    pub keeps_buffers: bool,
-    /// Whether several ends may send over one link (`load`).
-    pub senders: Senders,
-    /// The flag by which it asks for sends without a copy.
-    #[serde(deserialize_with = "some_text")]
-    pub no_copy: Option<Text>,
-    /// Whether an end that waits by `block` spins before it sleeps.
-    pub spins_first: bool,
-    /// Whether messages may be lost.
-    pub loss: Loss,
-    /// What an end notices of its partner's exit.
-    pub peer_exit: PeerExit,
-    /// Whether read(2) and write(2) of the link's descriptors (the incoming one and the outgoing
-    /// one, or one socket for both) move the messages and nothing else.
-    pub bare_messages: bool,
-    /// The mechanism whose addresses lead to its link, where an end that cannot inherit
-    /// descriptors may offer one or connect to one.
-    #[serde(deserialize_with = "some_text")]
-    pub address: Option<Text>,
-    /// Raised by one whenever a change of its code can move its numbers: runs with another
-    /// revision do not compare. Where messages are written and compared, [`TOUCH_REVISION`]
-    /// comes on top.
-    pub revision: u32,
-    /// Whether it can be used here, or why not.
-    #[serde(skip)]
-    pub available: fn() -> Result<(), String>,
-    /// Whether it can be used here with the parameters of a case, or why not.
-    #[serde(skip)]
-    pub available_as: fn(&Case) -> Result<(), String>,
-}
-
 /// Raised by one whenever a change of where messages lie and how they are written and compared,
 /// which all mechanisms have in common, can move their numbers.
 const TOUCH_REVISION: u32 = 2;
 
-impl Facts {
-    /// What most mechanisms have in common.
-    pub const BASE: Facts = Facts {
-        name: "",
-        family: "",
-        shape: Shape::Channel,
-        workloads: &[],
-        boundaries: &[],
-        waits: &[],
-        call_system_calls: None,
-        call_switches: None,
-        payload: Payload::None,
-        parameters: &[],
-        hidden: false,
-        argument: None,
-        keeps_buffers: false,
-        senders: Senders::One("its two ends are joined to each other alone"),
-        no_copy: None,
-        spins_first: false,
-        loss: Loss::Never,
-        peer_exit: PeerExit::Unnoticed,
-        bare_messages: false,
-        address: None,
-        revision: 1,
-        available: || Ok(()),
-        available_as: |_| Ok(()),
-    };
-    /// Those of a mechanism of this binary, by its name.
-    pub fn of(name: &str) -> Option<&'static Facts> {
-        TABLE.get(name).map(|entry| &entry.facts)
-    }
-    /// The facts of one of its waits.
-    pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
-        self.waits.iter().find(|facts| facts.wait == wait)
-    }
-    /// The value of a parameter where none is given.
-    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
-    }
-}
-
-impl Default for Facts {
-    fn default() -> Self {
-        Facts::BASE
-    }
-}
-
-/// What the binary knows of its mechanisms, by their names.
+/// The mechanisms of the binary, by their names, but for what only their code knows: whether they can
+/// be used here, and what a test engine's argument is.
 ///
 /// # Panics
-/// If the table is not as it should be, which a test would notice.
-pub static TABLE: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| {
-    let mut table: BTreeMap<String, Entry> =
-        toml::from_str(include_str!("mechanisms.toml")).unwrap();
-    for (name, entry) in &mut table {
-        entry.facts.name = name.clone().leak();
-    }
-    table
+/// If `mechanisms.toml` or `shared.toml` is not as it should be, which a test would notice.
+pub static TABLE: LazyLock<BTreeMap<String, Mechanism>> = LazyLock::new(|| {
+    let shared: Shared = toml::from_str(include_str!("shared.toml")).unwrap();
+    let table: BTreeMap<String, Entry> = toml::from_str(include_str!("mechanisms.toml")).unwrap();
+    let read = |(name, entry): (String, Entry)| (name.clone(), entry.mechanism(name, &shared));
+    table.into_iter().map(read).collect()
 });
+
+/// What `mechanisms.toml` names, as `shared.toml` has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    wait: BTreeMap<String, WaitFacts>,
+    parameter: BTreeMap<String, ParameterDescription>,
+}
 
 /// A mechanism in `mechanisms.toml`.
 #[derive(Deserialize)]
-pub struct Entry {
+struct Entry {
     facts: Facts,
     #[serde(flatten)]
     words: Words,
 }
 
-/// What `mechanisms.toml` names, as `shared.toml` has it.
-static SHARED: LazyLock<Shared> =
-    LazyLock::new(|| toml::from_str(include_str!("shared.toml")).unwrap());
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shared {
-    wait: BTreeMap<String, SharedWait>,
-    parameter: BTreeMap<String, ParameterDescription>,
+/// What the planner, the worker and the conformance suite go by. See [`Mechanism`], [`Own`] and
+/// [`Here`].
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Facts {
+    family: String,
+    shape: Shape,
+    workloads: Vec<Workload>,
+    boundaries: Vec<Boundary>,
+    waits: Vec<String>,
+    call_system_calls: Option<PerOperation>,
+    call_switches: Option<PerOperation>,
+    payload: Option<PayloadRange>,
+    parameters: Vec<String>,
+    hidden: bool,
+    keeps_buffers: bool,
+    no_copy: Option<String>,
+    spins_first: bool,
+    senders: Senders,
+    loss: Loss,
+    peer_exit: PeerExit,
+    bare_messages: bool,
+    address: Option<String>,
+    #[serde(default = "first")]
+    revision: u32,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SharedWait {
-    wait: WaitKind,
-    system_calls: Count,
-    switches_one_cpu: Count,
-    switches_two_cpus: Count,
-}
-
-/// A count as the tables write it: with its reason, which is not stored.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Count {
-    Exactly(f64),
-    Between(f64, f64, #[serde(deserialize_with = "text")] Text),
-}
-
-impl Count {
-    fn per_operation(&self) -> PerOperation {
-        match *self {
-            Count::Exactly(n) => PerOperation::Exactly(n),
-            Count::Between(least, most, reason) => PerOperation::Between(least, most, reason),
+impl Entry {
+    fn mechanism(self, name: String, shared: &Shared) -> Mechanism {
+        let Entry { facts, words } = self;
+        let waits: Vec<WaitFacts> = facts.waits.iter().map(|name| shared.wait[name]).collect();
+        let parameters = facts.parameters.iter().map(|name| shared.parameter[name].clone());
+        let touches = facts.shape != Shape::Call && facts.payload.is_some();
+        Mechanism {
+            name,
+            family: facts.family,
+            words,
+            workloads: facts.workloads,
+            boundaries: facts.boundaries,
+            waits: waits.iter().map(|facts| facts.wait).collect(),
+            payload: facts.payload,
+            parameters: parameters.collect(),
+            link: LinkSource::Descriptors,
+            peers: Peers::Any,
+            revision: facts.revision + if touches { TOUCH_REVISION } else { 0 },
+            own: Some(Own {
+                shape: facts.shape,
+                waits,
+                call_system_calls: facts.call_system_calls,
+                call_switches: facts.call_switches,
+                hidden: facts.hidden,
+                keeps_buffers: facts.keeps_buffers,
+                no_copy: facts.no_copy,
+                spins_first: facts.spins_first,
+            }),
+            here: Here {
+                loss: facts.loss,
+                senders: facts.senders,
+                peer_exit: facts.peer_exit,
+                bare_messages: facts.bare_messages,
+                address: facts.address,
+                ..Here::default()
+            },
+            ..Mechanism::default()
         }
     }
-}
-
-fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
-    String::deserialize(from).map(|text| &*text.leak())
-}
-
-fn some_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text>, D::Error> {
-    text(from).map(Some)
-}
-
-fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PerOperation>, D::Error> {
-    Count::deserialize(from).map(|count| Some(count.per_operation()))
-}
-
-fn list<'de, D: Deserializer<'de>, T>(from: D) -> Result<&'static [T], D::Error>
-where
-    T: Deserialize<'de> + 'static,
-{
-    Vec::deserialize(from).map(|list| &*list.leak())
-}
-
-/// What `shared.toml` has by these names.
-fn named<'de, D: Deserializer<'de>, T: 'static>(
-    from: D,
-    find: impl Fn(&str) -> Option<T>,
-) -> Result<&'static [T], D::Error> {
-    let unknown = |name| serde::de::Error::custom(format!("shared.toml has no `{name}`"));
-    let names = Vec::<String>::deserialize(from)?;
-    let found = names.iter().map(|name| find(name).ok_or_else(|| unknown(name)));
-    found.collect::<Result<Vec<_>, _>>().map(|list| &*list.leak())
-}
-
-fn waits<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [WaitFacts], D::Error> {
-    named(from, |name| {
-        let shared = SHARED.wait.get(name)?;
-        Some(WaitFacts {
-            wait: shared.wait,
-            system_calls: shared.system_calls.per_operation(),
-            switches_one_cpu: shared.switches_one_cpu.per_operation(),
-            switches_two_cpus: shared.switches_two_cpus.per_operation(),
-        })
-    })
-}
-
-fn parameters<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [Parameter], D::Error> {
-    named(from, |name| {
-        let ParameterDescription { name, values, default, about } =
-            SHARED.parameter.get(name)?.clone();
-        let values = values.into_iter().map(|value| &*value.leak()).collect::<Vec<Text>>();
-        let values = values.leak();
-        Some(Parameter { name: name.leak(), values, default: default.leak(), about: about.leak() })
-    })
 }
 
 document! {
@@ -549,15 +379,9 @@ document! {
     }
 }
 
-impl Words {
-    /// Those of a mechanism of this binary, by its name.
-    pub fn of(name: &str) -> Self {
-        TABLE.get(name).map_or_else(Words::default, |entry| entry.words.clone())
-    }
-}
-
 document! {
     /// A mechanism of a worker.
+    #[derive(Default)]
     pub struct Mechanism {
         /// Name. A name that hopcost itself has means the same mechanism.
         pub name: String,
@@ -622,7 +446,7 @@ fn is_first(revision: &u32) -> bool {
 }
 
 /// What hopcost knows of its own mechanisms, and of nobody else's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Own {
     /// Shape.
     pub shape: Shape,
@@ -635,35 +459,52 @@ pub struct Own {
     pub call_switches: Option<PerOperation>,
     /// A test engine, not listed.
     pub hidden: bool,
-    /// See [`Facts::keeps_buffers`].
+    /// Whether the kernel goes on reading the sender's buffers after a send has returned,
+    /// so that only an acknowledgement tells when they may be written again.
     pub keeps_buffers: bool,
-    /// See [`Facts::no_copy`].
+    /// The flag by which it asks for sends without a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_copy: Option<String>,
-    /// See [`Facts::spins_first`].
+    /// Whether an end that waits by `block` spins before it sleeps.
     #[serde(default)]
     pub spins_first: bool,
 }
 
-/// What can only be asked of the binary that has the mechanism.
-#[derive(Debug, Clone, Copy)]
+/// What is not stored: the binary that has the mechanism knows it.
+#[derive(Debug, Clone)]
 pub struct Here {
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), String>,
     /// Whether it can be used here with the parameters of a case, or why not.
     pub available_as: fn(&Case) -> Result<(), String>,
-    /// What a test engine's name has to carry.
+    /// What a test engine's name has to carry; anything where nothing is said.
     pub argument: Option<Argument>,
     /// Whether messages may be lost.
     pub loss: Loss,
-    /// Whether several ends may send over one link.
+    /// Whether several ends may send over one link (`load`).
     pub senders: Senders,
+    /// What an end notices of its partner's exit.
+    pub peer_exit: PeerExit,
+    /// Whether read(2) and write(2) of the link's descriptors (the incoming one and the outgoing
+    /// one, or one socket for both) move the messages and nothing else.
+    pub bare_messages: bool,
+    /// The mechanism whose addresses lead to its link, where an end that cannot inherit
+    /// descriptors may offer one or connect to one.
+    pub address: Option<String>,
 }
 
 impl Default for Here {
     fn default() -> Self {
-        let Facts { senders, loss, .. } = Facts::BASE;
-        Self { available: || Ok(()), available_as: |_| Ok(()), argument: None, loss, senders }
+        Self {
+            available: || Ok(()),
+            available_as: |_| Ok(()),
+            argument: None,
+            loss: Loss::default(),
+            senders: Senders::default(),
+            peer_exit: PeerExit::default(),
+            bare_messages: false,
+            address: None,
+        }
     }
 }
 
@@ -675,49 +516,6 @@ impl PartialEq for Here {
 }
 
 impl Mechanism {
-    /// What hopcost's own worker says of a mechanism, but for whether it is available
-    /// here, which takes asking the kernel.
-    pub fn of(facts: &Facts) -> Self {
-        let payload = match facts.payload {
-            Payload::None => None,
-            Payload::Bytes { min, max, default } => Some(PayloadRange { min, max, default }),
-        };
-        let touches = facts.shape != Shape::Call && payload.is_some();
-        Self {
-            name: facts.name.into(),
-            family: facts.family.into(),
-            words: Words::of(facts.name),
-            unavailable: None,
-            workloads: facts.workloads.to_vec(),
-            boundaries: facts.boundaries.to_vec(),
-            placements: Vec::new(),
-            waits: facts.waits.iter().map(|facts| facts.wait).collect(),
-            payload,
-            parameters: facts.parameters.iter().map(ParameterDescription::of).collect(),
-            link: LinkSource::Descriptors,
-            carrier: None,
-            peers: Peers::Any,
-            system_calls: None,
-            revision: facts.revision + if touches { TOUCH_REVISION } else { 0 },
-            own: Some(Own {
-                shape: facts.shape,
-                waits: facts.waits.to_vec(),
-                call_system_calls: facts.call_system_calls,
-                call_switches: facts.call_switches,
-                hidden: facts.hidden,
-                keeps_buffers: facts.keeps_buffers,
-                no_copy: facts.no_copy.map(str::to_owned),
-                spins_first: facts.spins_first,
-            }),
-            here: Here {
-                available: facts.available,
-                available_as: facts.available_as,
-                argument: facts.argument,
-                loss: facts.loss,
-                senders: facts.senders,
-            },
-        }
-    }
     /// Its shape; of another runtime's, as far as what it says tells.
     pub fn shape(&self) -> Shape {
         match &self.own {
@@ -730,6 +528,10 @@ impl Mechanism {
     pub fn hidden(&self) -> bool {
         self.own.as_ref().is_some_and(|own| own.hidden)
     }
+    /// Whether the kernel goes on reading the sender's buffers after a send has returned.
+    pub fn keeps_buffers(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.keeps_buffers)
+    }
     /// What one of its waits costs, if anybody knows.
     pub fn wait(&self, wait: WaitKind) -> Option<&WaitFacts> {
         self.own.as_ref()?.waits.iter().find(|facts| facts.wait == wait)
@@ -741,16 +543,5 @@ impl Mechanism {
     /// The mechanism of hopcost that opens its link, or plays the other end.
     pub fn carrier(&self) -> &str {
         self.carrier.as_deref().unwrap_or(&self.name)
-    }
-}
-
-impl ParameterDescription {
-    fn of(parameter: &Parameter) -> Self {
-        Self {
-            name: parameter.name.into(),
-            values: parameter.values.iter().map(|value| value.to_string()).collect(),
-            default: parameter.default.into(),
-            about: parameter.about.into(),
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Case, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
-use hopcost_model::mechanism::{Facts, Mechanism, ParameterDescription, PayloadRange};
+use hopcost_model::mechanism::{Mechanism, ParameterDescription, PayloadRange};
 
 use crate::ask::Pattern;
 use crate::error::{nearest, plain, quote, unknown};
@@ -305,6 +305,6 @@ pub(crate) fn supposed(name: &str, values: &Values) -> Mechanism {
         waits: WaitKind::ALL.to_vec(),
         payload: sized.then_some(PayloadRange { min: 0, max: u32::MAX, default: 1 }),
         parameters: parameters.collect(),
-        ..Mechanism::of(&Facts::BASE)
+        ..Mechanism::default()
     }
 }

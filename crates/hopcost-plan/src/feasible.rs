@@ -262,7 +262,6 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
 
 /// Why the ends of a mechanism cannot do together what was asked of them.
 fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
-    let keeps_buffers = || mechanism.own.as_ref().is_some_and(|own| own.keeps_buffers);
     let is_bare = mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8);
     let Case { workload, queue, background, .. } = case;
     let drops = *queue != Queue::Block;
@@ -270,7 +269,7 @@ fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
         () if workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline => {
             format!("a {workload} has two ends that run side by side, so not inline")
         }
-        () if case.ack == Some(Ack::None) && keeps_buffers() => format!(
+        () if case.ack == Some(Ack::None) && mechanism.keeps_buffers() => format!(
             "{name} must not write a message's buffers again before it is received, so it needs \
              an ack"
         ),

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use hopcost_model::case::{Case, WaitKind};
-use hopcost_model::mechanism::{Argument, Facts, Mechanism};
+use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
 
 use crate::clock;
 use crate::endpoint;
@@ -32,7 +32,7 @@ pub struct Row {
     available: fn() -> Result<(), String>,
     available_as: fn(&Case) -> Result<(), String>,
     argument: Option<Argument>,
-    facts: OnceLock<Facts>,
+    facts: OnceLock<Mechanism>,
 }
 
 impl Row {
@@ -96,17 +96,14 @@ impl Row {
     }
 
     /// What is known of it.
-    pub fn facts(&self) -> &Facts {
-        self.facts.get_or_init(|| Facts {
-            argument: self.argument,
-            available: self.available,
-            available_as: self.available_as,
-            ..Facts::of(self.name).copied().unwrap_or(Facts::BASE)
+    pub fn facts(&self) -> &Mechanism {
+        self.facts.get_or_init(|| {
+            let mut facts = TABLE.get(self.name).cloned().unwrap_or_default();
+            facts.here.argument = self.argument;
+            facts.here.available = self.available;
+            facts.here.available_as = self.available_as;
+            facts
         })
-    }
-    /// What hopcost's own worker says of it.
-    pub fn mechanism(&self) -> Mechanism {
-        Mechanism::of(self.facts())
     }
     /// Makes a link.
     pub fn open(&self, opening: &Opening<'_>) -> io::Result<Link> {
@@ -119,7 +116,7 @@ impl Row {
     /// Makes a link with a half for each caller of the case, and the callee's.
     pub fn open_for_all(&self, opening: &Opening<'_>) -> io::Result<(Vec<Half>, Half)> {
         if opening.case.senders > 1
-            && let Some(reason) = self.facts().senders.lack(opening.case)
+            && let Some(reason) = self.facts().here.senders.lack(opening.case)
         {
             return Err(sys::failure(format!("{} {reason}", self.name)));
         }
@@ -129,7 +126,7 @@ impl Row {
     /// Whether there are loops for just the waits that its facts have.
     #[cfg(test)]
     pub fn waits_agree(&self) -> bool {
-        let facts = self.facts().waits.iter().map(|facts| facts.wait).collect::<Vec<_>>();
+        let facts = &self.facts().waits;
         self.loops.is_none_or(|loops| {
             loops.len() == facts.len() && loops.iter().all(|wait| facts.contains(wait))
         })

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn nothing_that_was_copied_is_called_without_a_copy() {
-        assert_eq!(labelled("tcp-uring-zc", "", Some(1.0)), "SEND_ZC (copied)");
+        assert_eq!(labelled("tcp-uring-zc", "", Some(1.0)), "SENDMSG_ZC (copied)");
         assert_eq!(labelled("tcp-zerocopy", "", Some(0.9999)), "MSG_ZEROCOPY (100 % copied)");
         assert_eq!(labelled("tcp-zerocopy", "", Some(1e-6)), "MSG_ZEROCOPY (0.00 % copied)");
         assert_eq!(labelled("tcp-zerocopy", "", None), "MSG_ZEROCOPY (copies not known)");

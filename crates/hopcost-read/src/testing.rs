@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::case::{Case, Placement, Role, WaitKind};
 use hopcost_model::describe::{Description, WarmUp, WorkerClock};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
-use hopcost_model::mechanism::{Facts, Loss, Mechanism, Parameter, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Mechanism, PerOperation, TABLE};
 use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
@@ -32,47 +32,15 @@ pub const STREAM_TWO_FLOWS: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flo
 pub const STREAM_NO_ACK: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=none\
     &boundary=process&place=free&wait=block";
 
-const fn waits(wait: WaitKind, one: PerOperation, two: PerOperation) -> WaitFacts {
-    WaitFacts {
-        wait,
-        system_calls: PerOperation::Exactly(4.0),
-        switches_one_cpu: one,
-        switches_two_cpus: two,
-    }
-}
-const CHANNEL: Facts = Facts {
-    workloads: &[Workload::Roundtrip],
-    boundaries: &[Boundary::Process],
-    waits: &[
-        waits(WaitKind::Block, PerOperation::Exactly(4.0), PerOperation::Between(2.0, 4.0, "")),
-        waits(WaitKind::Spin, PerOperation::Exactly(0.0), PerOperation::Exactly(0.0)),
-    ],
-    ..Facts::BASE
-};
-const NOTIFIER: Facts = Facts { shape: Shape::Notifier, ..CHANNEL };
-const SYSCALL: Facts = Facts { shape: Shape::Call, waits: &[], ..CHANNEL };
-const ENGINE: Facts = Facts { hidden: true, ..CHANNEL };
-const fn off(name: &'static str) -> Parameter {
-    Parameter { name, values: &["on", "off"], default: "off", about: "" }
-}
-const NODELAY: Parameter = Parameter { default: "on", ..off("nodelay") };
-const SEND: Facts = Facts { parameters: &[off("more"), off("nodelay")], waits: &[], ..CHANNEL };
-
-/// Mechanisms in Rust.
+/// Mechanisms in Rust, of which a pipe switches so often that a trial can fall short of it.
 pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
-    let of = |facts: Facts, names: &[&'static str]| -> Vec<Mechanism> {
-        names.iter().map(|&name| Mechanism::of(&Facts { name, ..facts })).collect()
-    };
-    let mut all = of(NOTIFIER, &["flag", "futex"]);
-    all.extend(of(SYSCALL, &["syscall"]));
-    all.extend(of(ENGINE, &["sleep"]));
-    all.extend(of(CHANNEL, &["pipe"]));
-    all.extend(of(Facts { loss: Loss::Possible, ..CHANNEL }, &["udp"]));
-    all.extend(of(Facts { parameters: &[NODELAY], ..CHANNEL }, &["tcp"]));
-    all.extend(of(SEND, &["tcp-send", "tcp-sendmsg"]));
-    all.extend(of(Facts { no_copy: Some("MSG_ZEROCOPY"), ..SEND }, &["tcp-zerocopy"]));
-    all.extend(of(Facts { no_copy: Some("SEND_ZC"), ..SEND }, &["tcp-uring-zc"]));
-    all
+    let mut all = TABLE.clone();
+    let pipe = all.get_mut("pipe").and_then(|pipe| pipe.own.as_mut());
+    if let Some(blocks) = pipe.and_then(|own| own.waits.first_mut()) {
+        blocks.switches_one_cpu = PerOperation::Exactly(4.0);
+        blocks.switches_two_cpus = PerOperation::Between(2.0, 4.0, "");
+    }
+    all.into_values().collect()
 });
 
 /// Reads a run with these.

@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn an_id_selects_exactly_its_case(
-        mechanism in select(vec!["pipe", "tcp", "futex", "flag", "null", "sleep:1ms", "replay:/a b,c%25?&", "websocket"]),
+        mechanism in select(vec!["pipe", "tcp", "futex", "flag", "websocket"]),
         payload in subsequence(vec!["0", "1", "64", "70000"], 1..4),
         boundary in subsequence(vec!["inline", "thread", "process"], 1..3),
         place in subsequence(vec!["same-cpu", "cross", "smt", "free"], 1..4),

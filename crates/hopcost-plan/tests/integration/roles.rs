@@ -76,7 +76,7 @@ fn ends_play_what_the_case_names_or_its_carrier() {
     let parts = play(&id.replace("&runtime", "&nodelay=off&flush=on&runtime")).unwrap();
     let told = |role| format!("{:?}", parts.of(role).case.parameters);
     assert_eq!(told(Role::Caller), r#"{"flush": "on", "nodelay": "off"}"#);
-    assert_eq!(told(Role::Callee), r#"{"congestion": "cubic", "nodelay": "off"}"#);
+    assert_eq!(told(Role::Callee), r#"{"nodelay": "off"}"#);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_runtime_stands_in_the_id_and_rust_is_not_said() {
         (
             "tcp?place=same-cpu&runtime=rust,python,java&nodelay=off",
             vec![
-                format!("{TCP}&congestion=cubic&nodelay=off"),
+                format!("{TCP}&nodelay=off"),
                 format!("{TCP}&nodelay=off&runtime=python"),
                 format!("{TCP}&runtime=java"),
             ],

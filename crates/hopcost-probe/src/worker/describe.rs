@@ -10,11 +10,11 @@ use crate::registry::Row;
 
 /// The Rust worker's description.
 pub fn description() -> Description {
-    let listed = mechanism::ALL.iter().filter(|row| !row.facts().hidden);
+    let listed = mechanism::ALL.iter().filter(|row| !row.facts().hidden());
     let said = |row: &Row| Mechanism {
-        unavailable: (row.facts().available)().err(),
+        unavailable: (row.facts().here.available)().err(),
         own: None,
-        ..row.mechanism()
+        ..row.facts().clone()
     };
     of(listed.map(said).collect())
 }
@@ -27,7 +27,7 @@ pub fn description_of(wanted: &dyn Fn(&str) -> bool) -> Description {
 
 /// Every mechanism of this binary, test engines too.
 pub fn mechanisms() -> Vec<Mechanism> {
-    mechanism::ALL.iter().map(Row::mechanism).collect()
+    mechanism::ALL.iter().map(|row| row.facts().clone()).collect()
 }
 
 fn of(mechanisms: Vec<Mechanism>) -> Description {
@@ -55,8 +55,8 @@ mod tests {
         let back: Description = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
         for (row, back) in mechanism::ALL.iter().zip(&back.mechanisms) {
-            assert_eq!((&*back.name, back.hidden()), (row.name, row.facts().hidden));
-            for wait in row.facts().waits {
+            assert_eq!((&*back.name, back.hidden()), (row.name, row.facts().hidden()));
+            for wait in &row.facts().own.as_ref().unwrap().waits {
                 let found = back.wait(wait.wait).unwrap();
                 let counts = |w: &hopcost_model::mechanism::WaitFacts| {
                     [w.system_calls, w.switches_one_cpu, w.switches_two_cpus]

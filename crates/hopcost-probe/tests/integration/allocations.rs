@@ -56,9 +56,9 @@ fn nothing_is_allocated_for_an_exchange() {
         if OF_A_LIBRARY.contains(&row.name) {
             continue;
         }
-        for wait in row.facts().waits {
-            let mut case = case(Workload::Roundtrip, row, wait.wait);
-            if wait.wait == WaitKind::SpinThenBlock {
+        for wait in row.facts().waits.iter().copied() {
+            let mut case = case(Workload::Roundtrip, row, wait);
+            if wait == WaitKind::SpinThenBlock {
                 // Too little to find a message in: the end sleeps after all.
                 case.spin_budget_ns = Some(1);
             }

@@ -1,7 +1,7 @@
 use std::sync::{Mutex, mpsc};
 
 use hopcost_model::case::{Role, Workload};
-use hopcost_model::mechanism::{PeerExit, Shape, Words};
+use hopcost_model::mechanism::{PeerExit, Shape};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism::ALL;
 
@@ -20,9 +20,9 @@ fn an_end_that_sends_to_a_partner_that_is_gone_or_waits_for_one_that_goes_gets_a
     let _alone = alone();
     for row in rows(Workload::Roundtrip) {
         let facts = row.facts();
-        for wait in facts.waits {
-            let case = case(Workload::Roundtrip, row, wait.wait);
-            if facts.peer_exit != PeerExit::Unnoticed {
+        for &wait in &facts.waits {
+            let case = case(Workload::Roundtrip, row, wait);
+            if facts.here.peer_exit != PeerExit::Unnoticed {
                 let (gone, go) = mpsc::channel();
                 let (gone, go) = (Mutex::new(gone), Mutex::new(go));
                 let ends = both(&case, move |role, mut end| match role {
@@ -37,7 +37,7 @@ fn an_end_that_sends_to_a_partner_that_is_gone_or_waits_for_one_that_goes_gets_a
                 });
                 said(&case.id(), Role::Caller, ends);
             }
-            if facts.peer_exit == PeerExit::Noticed {
+            if facts.here.peer_exit == PeerExit::Noticed {
                 let ends = both(&case, |role, mut end| match role {
                     Role::Caller => Ok(()),
                     Role::Callee => phase(&mut *end, 10, Stamp::Each).map(drop),
@@ -52,9 +52,9 @@ fn an_end_that_sends_to_a_partner_that_is_gone_or_waits_for_one_that_goes_gets_a
 fn either_end_of_a_stream_gets_an_error() {
     let _alone = alone();
     let rows = rows(Workload::Stream);
-    for row in rows.iter().filter(|row| row.facts().peer_exit == PeerExit::Noticed) {
+    for row in rows.iter().filter(|row| row.facts().here.peer_exit == PeerExit::Noticed) {
         for ack in ["per-message", "window:64"] {
-            let usual = case(Workload::Stream, row, row.facts().waits[0].wait);
+            let usual = case(Workload::Stream, row, row.facts().waits[0]);
             let case = message(usual, 512, 8, ack);
             for survivor in [Role::Caller, Role::Callee] {
                 // The other end leaves after a phase of three messages.
@@ -75,9 +75,9 @@ fn either_end_of_a_stream_gets_an_error() {
 #[test]
 fn a_mechanism_that_moves_messages_and_cannot_tell_says_so() {
     for facts in ALL.iter().map(|row| row.facts()) {
-        let tells = facts.shape != Shape::Channel || facts.peer_exit == PeerExit::Noticed;
-        let limits = Words::of(facts.name).limits;
+        let tells = facts.shape() != Shape::Channel || facts.here.peer_exit == PeerExit::Noticed;
+        let limits = &facts.words.limits;
         let said = limits.contains("supervisor") && limits.contains("dead partner");
-        assert!(tells || facts.hidden || said, "{}: {limits}", facts.name);
+        assert!(tells || facts.hidden() || said, "{}: {limits}", facts.name);
     }
 }

@@ -34,10 +34,10 @@ fn messages_arrive_where_the_ends_wait_differently() {
     let _alone = alone();
     let mut failed = Vec::new();
     for row in rows(Workload::Roundtrip) {
-        let usual = case(Workload::Roundtrip, row, row.facts().waits[0].wait);
-        for caller in row.facts().waits {
-            for callee in row.facts().waits.iter().filter(|callee| callee.wait != caller.wait) {
-                let waits = Some(Waits { caller: caller.wait, callee: callee.wait });
+        let usual = case(Workload::Roundtrip, row, row.facts().waits[0]);
+        for &caller in &row.facts().waits {
+            for &callee in row.facts().waits.iter().filter(|callee| **callee != caller) {
+                let waits = Some(Waits { caller, callee });
                 let case = Case { waits, spin_budget_ns: Some(20_000), ..usual.clone() };
                 if !too_slow_here(&case) {
                     failed.extend(wrong(&case).map(|error| format!("{case}: {error}")));

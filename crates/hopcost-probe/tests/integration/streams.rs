@@ -25,7 +25,7 @@ fn usual(row: &Row, wait: WaitKind) -> Case {
 }
 
 fn of(row: &Row, field_bytes: u32, fields: u32, ack: &str) -> Case {
-    message(usual(row, row.facts().waits[0].wait), field_bytes, fields, ack)
+    message(usual(row, row.facts().waits[0]), field_bytes, fields, ack)
 }
 
 /// What is wrong with what an end saw of a phase of `count` messages.
@@ -86,16 +86,16 @@ fn messages_arrive_with_every_parameter_wait_and_acknowledgement() {
     let mut failed = Vec::new();
     for row in rows(Workload::Stream) {
         let facts = row.facts();
-        let waits = facts.waits.iter().map(|wait| usual(row, wait.wait));
+        let waits = facts.waits.iter().map(|wait| usual(row, *wait));
         let block = usual(row, WaitKind::Block);
         let values = facts.parameters.iter().flat_map(|parameter| {
-            parameter.values.iter().map(|value| with(&block, parameter.name, value))
+            parameter.values.iter().map(|value| with(&block, &parameter.name, value))
         });
         let mut cases: Vec<Case> =
             waits.chain(values).map(|case| message(case, 512, 4, "per-message")).collect();
         // No multiple of a word, with a window that wraps around nothing.
         cases.push(of(row, 13, 7, "window:1024"));
-        cases.extend((!facts.keeps_buffers).then(|| of(row, 4096, 8, "none")));
+        cases.extend((!facts.keeps_buffers()).then(|| of(row, 4096, 8, "none")));
         for case in cases {
             failed.extend(wrong(&case).map(|error| format!("{case}: {error}")));
         }
@@ -116,7 +116,7 @@ fn refusal(row: &'static Row, case: &Case) -> String {
 #[test]
 fn what_cannot_be_streamed_is_refused_in_a_line() {
     let rows = rows(Workload::Stream);
-    for row in rows.into_iter().filter(|row| row.facts().keeps_buffers) {
+    for row in rows.into_iter().filter(|row| row.facts().keeps_buffers()) {
         let said = refusal(row, &of(row, 64, 8, "none"));
         assert!(said.contains("needs acknowledgements"), "{}: {said}", row.name);
         let said = refusal(row, &of(row, 2 << 20, 8, "window:1024"));
@@ -140,7 +140,7 @@ fn a_phase_ends_when_its_time_is_up() {
     let specs = [capped, PhaseSpec::of(3, Stamp::Each)];
     for row in rows(Workload::Stream) {
         for ack in ["per-message", "window:7", "none"] {
-            if ack == "none" && row.facts().keeps_buffers {
+            if ack == "none" && row.facts().keeps_buffers() {
                 continue;
             }
             let case = of(row, 64, 8, ack);

@@ -5,7 +5,7 @@ mod json;
 use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Facts, Mechanism, Peers, PerOperation, Shape, WaitFacts};
+use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
@@ -38,15 +38,15 @@ const CONTAINS_BY_WORKLOAD: &str = include_str!("inside.txt");
 
 /// A mechanism of the binary, asked whether it can be used here, which may open and
 /// close something in the kernel.
-fn asked(facts: &Facts) -> Mechanism {
-    Mechanism { unavailable: (facts.available)().err(), ..Mechanism::of(facts) }
+fn asked(facts: &Mechanism) -> Mechanism {
+    Mechanism { unavailable: (facts.here.available)().err(), ..facts.clone() }
 }
 
 /// All mechanisms but the hidden ones by family, a line each, with whether each can be used here,
 /// and which other runtimes have it.
-pub fn list(mechanisms: &[&Facts], runtimes: &[RuntimeFacts], format: Format) -> String {
-    let shown = mechanisms.iter().filter(|facts| !facts.hidden);
-    let shown: Vec<Mechanism> = shown.map(|facts| asked(facts)).collect();
+pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts], format: Format) -> String {
+    let shown = mechanisms.iter().filter(|facts| !facts.hidden());
+    let shown: Vec<Mechanism> = shown.map(asked).collect();
     if format == Format::Json {
         return json::list(&shown, runtimes);
     }
@@ -143,7 +143,7 @@ fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
 /// a line each unless one is asked for. `None` if no runtime that is asked for has it.
 pub fn show(
     name: &str,
-    facts: Option<&Facts>,
+    facts: Option<&Mechanism>,
     runtimes: &[RuntimeFacts],
     only: Option<&Runtime>,
     format: Format,
@@ -195,9 +195,9 @@ fn facts_of(rows: &[(String, Mechanism)]) -> Block {
 
 /// The reference page of all mechanisms but the hidden ones: a table, then a
 /// section for each. It does not depend on the machine.
-pub fn reference(mechanisms: &[&Facts]) -> String {
-    let shown = mechanisms.iter().filter(|facts| !facts.hidden);
-    let shown: Vec<Mechanism> = shown.map(|facts| Mechanism::of(facts)).collect();
+pub fn reference(mechanisms: &[Mechanism]) -> String {
+    let mut shown = mechanisms.to_vec();
+    shown.retain(|mechanism| !mechanism.hidden());
     let section = |mechanism: &Mechanism| Section {
         id: "mechanism".to_owned(),
         title: mechanism.name.clone(),

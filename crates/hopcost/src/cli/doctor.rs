@@ -135,7 +135,7 @@ fn rights(machine: &hopcost_plan::Machine) -> Vec<Right> {
         readings.into_iter().next().and_then(missing).map_or(Ok(()), Err)
     };
     let available = |name: &str| match mechanism::find(name) {
-        Some(row) => (row.facts().available)(),
+        Some(row) => (row.facts().here.available)(),
         None => Err(format!("no mechanism `{name}` in this build")),
     };
     let all = [

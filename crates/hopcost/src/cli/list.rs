@@ -1,8 +1,8 @@
 //! `hopcost list`.
 
 use hopcost_plan::{Ask, SuiteSource};
-use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
+use hopcost_probe::worker;
 use hopcost_view::plan::SuiteLine;
 
 use super::output::{self, Format};
@@ -30,12 +30,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         output::write(text.as_bytes(), None)?;
         return Ok(exit::OK);
     }
-    let facts: Vec<_> =
-        mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden).collect();
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
     let format = output::mechanism_format(args.format);
-    let document = hopcost_view::mechanisms::list(&facts, &runtimes, format);
+    let document = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes, format);
     output::write(document.as_bytes(), None)?;
     Ok(exit::OK)
 }

@@ -171,7 +171,7 @@ pub fn settle(plan: &mut Plan, peer: &Peer) -> anyhow::Result<()> {
         let name = case.mechanism_name();
         let there = peer.description.mechanisms.iter().find(|known| known.name == name);
         let here = mechanism::find(name);
-        let here = here.map(|row| row.mechanism().revision);
+        let here = here.map(|row| row.facts().revision);
         planned.skip = match there {
             None => Some(format!("the far end has no mechanism {name}")),
             Some(Mechanism { unavailable: Some(why), .. }) => {

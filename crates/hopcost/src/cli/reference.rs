@@ -82,11 +82,10 @@ fn helps(command: Command) -> Vec<(String, String)> {
 }
 
 fn mechanisms() -> String {
-    let all: Vec<_> = hopcost_probe::mechanism::ALL.iter().map(|row| row.facts()).collect();
     format!(
         "# Mechanisms\n\nThe counts are of one operation, both ends together. The conformance tests \
          check them.\n\n{}",
-        hopcost_view::mechanisms::reference(&all)
+        hopcost_view::mechanisms::reference(&hopcost_probe::worker::mechanisms())
     )
 }
 

@@ -46,11 +46,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
                 "no mechanism `{name}` of the runtime `{only}` here: {why}"
             )));
         }
-        let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden);
+        let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
         let others = runtimes.iter().flat_map(|runtime| &runtime.state);
         let others = others.flat_map(|described| &described.mechanisms);
-        let known: Vec<&str> =
-            own.map(|facts| facts.name).chain(others.map(|row| row.name.as_str())).collect();
+        let known: Vec<&str> = own
+            .map(|facts| facts.name.as_str())
+            .chain(others.map(|row| row.name.as_str()))
+            .collect();
         let hint = hopcost_plan::nearest(name, &known).map_or_else(
             || "see hopcost list".to_owned(),
             |near| format!("did you mean `{near}`?"),

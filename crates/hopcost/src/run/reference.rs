@@ -85,7 +85,7 @@ struct Stored {
 /// The revision of what a yardstick plays; its numbers do not compare with those of another.
 fn revision(case: &str) -> u32 {
     let name = case.split(['/', '?']).nth(1).unwrap_or_default();
-    hopcost_probe::mechanism::find(name).map_or(0, |row| row.mechanism().revision)
+    hopcost_probe::mechanism::find(name).map_or(0, |row| row.facts().revision)
 }
 
 /// Whether a speed is of CPUs that idled before, in a run whose trials `rest`. A wake-up of a CPU that

@@ -298,13 +298,14 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     let others = workloads.iter().find(|w| !w.spec().is_for_all_runtimes);
     let other = others.map_or("", |workload| workload.word());
-    let row = hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden);
+    let row =
+        hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
         LinkSource::Descriptors => {
             row.is_some_and(|row| row.facts().boundaries.contains(&Boundary::Process))
         }
-        LinkSource::Address => row.is_some_and(|row| row.facts().address.is_some()),
+        LinkSource::Address => row.is_some_and(|row| row.facts().here.address.is_some()),
     };
     let two_ends = workloads.iter().any(|workload| workload.spec().ends != EndsOf::One);
     let calls_fit = |c: CountRange| c.min >= 0.0 && c.min <= c.max && c.max < 1e6;

@@ -4,7 +4,6 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use hopcost_model::case::{Ack, Case, Placement, Role, SPIN_BUDGET_NS, WaitKind, Workload};
-use hopcost_model::mechanism::Payload;
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism::{ALL, find};
 use hopcost_probe::meeting;
@@ -29,9 +28,9 @@ pub fn alone() -> MutexGuard<'static, ()> {
 /// The mechanisms of a workload that users see and that work here.
 pub fn rows(workload: Workload) -> Vec<&'static Row> {
     let mut rows: Vec<&Row> = ALL.iter().collect();
-    rows.retain(|row| !row.facts().hidden && row.facts().workloads.contains(&workload));
+    rows.retain(|row| !row.facts().hidden() && row.facts().workloads.contains(&workload));
     assert!(rows.len() >= 12, "only {} mechanisms: the registry is not whole", rows.len());
-    rows.retain(|row| match (row.facts().available)() {
+    rows.retain(|row| match (row.facts().here.available)() {
         Ok(()) => true,
         Err(reason) => {
             eprintln!("skipped: {}: {reason}", row.name);
@@ -48,8 +47,8 @@ pub fn case(workload: Workload, row: &Row, wait: WaitKind) -> Case {
     if wait == WaitKind::SpinThenBlock {
         id += &format!("&spin={SPIN_BUDGET_NS}");
     }
-    if let Payload::Bytes { default, .. } = facts.payload {
-        id += &format!("&payload={default}");
+    if let Some(payload) = facts.payload {
+        id += &format!("&payload={}", payload.default);
     }
     id += match workload {
         Workload::Wake => "&gap=20000",
@@ -57,7 +56,7 @@ pub fn case(workload: Workload, row: &Row, wait: WaitKind) -> Case {
         Workload::Stream => "&fields=8&flows=1&ack=per-message",
         Workload::Call | Workload::Roundtrip => "",
     };
-    for parameter in facts.parameters {
+    for parameter in &facts.parameters {
         id += &format!("&{}={}", parameter.name, parameter.default);
     }
     id.parse().unwrap_or_else(|error| panic!("{id}: {error}"))

@@ -41,7 +41,7 @@ enum Mischief {
 /// The checks of a mechanism whose bytes hopcost can speak.
 pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
     let row = mechanism::find(mechanism.carrier());
-    let row = row.filter(|row| row.facts().bare_messages);
+    let row = row.filter(|row| row.facts().here.bare_messages);
     let itself = plan.live_cases().find(|case| {
         case.boundary == Boundary::Process && !case.runtimes.are_mixed() && case.two_ends()
     });
@@ -60,7 +60,7 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
             checks.push(Check::of(what, provoke(bench, &link, role, mischief)));
         };
         check(Mischief::Flip, "fails when a byte of a message was changed");
-        if row.facts().peer_exit == PeerExit::Noticed {
+        if row.facts().here.peer_exit == PeerExit::Noticed {
             check(Mischief::HangUp, "fails when the other end is gone");
         }
         if mechanism.link == LinkSource::Address {

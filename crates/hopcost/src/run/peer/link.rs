@@ -28,7 +28,7 @@ const STRAY: Duration = Duration::from_millis(5);
 
 /// What the links of a case are made of, as `offer` names it.
 pub fn carrier(row: &Row) -> &'static str {
-    if row.facts().loss == Loss::Possible { "udp" } else { "tcp" }
+    if row.facts().here.loss == Loss::Possible { "udp" } else { "tcp" }
 }
 
 /// The far end's socket for the links of a trial.
@@ -182,7 +182,7 @@ fn answered(
 
 /// The caller's half of a link: connects and shows the token.
 pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
-    if row.facts().loss == Loss::Possible {
+    if row.facts().here.loss == Loss::Possible {
         return asked(address, token).map(|socket| Half::of_fds([socket.into()]));
     }
     let mut stream = interrupt::connect(address, Instant::now() + PATIENCE)?;

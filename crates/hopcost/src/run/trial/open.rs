@@ -187,7 +187,7 @@ impl TrialWorkers<'_> {
     /// `first` offers an address; the other end gets the connected socket, or connects.
     fn over_address(&mut self, first: Role) -> Result<(), Failure> {
         let (other, scratch) = (first.other(), self.spec.setup.scratch.path());
-        let link = self.spec.workers.link.and_then(|row| row.facts().address);
+        let link = self.spec.workers.link.and_then(|row| row.facts().here.address.as_ref());
         let carrier = link.ok_or_else(|| unexpected("open"))?;
         let token = token()?;
         let offer = Offer {
