@@ -9,6 +9,8 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{
     CaseParts, CaseResult, Estimate, Estimates, Statistic, Status, TouchCost, TrialPoint,
 };
+use hopcost_stats::contrast::dependence;
+use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::median;
 
 use crate::estimate::{self, Measured, estimates};
@@ -35,6 +37,8 @@ pub struct Reading<'a> {
     pub per_trial: Vec<PerTrial>,
     /// The quantiles of the samples of all trials, of workloads whose mean is of these too.
     pub pooled_quantiles: Estimates,
+    /// How far its ratios to other cases of the run depend on those of the rounds before.
+    pub dependence: Autocorrelation,
 }
 
 impl Reading<'_> {
@@ -80,12 +84,16 @@ pub fn known<'a, 'b>(
 pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
     let empty_loop = empty_loop(run);
     let cases = run.raw.plan.cases.iter().enumerate();
-    cases
+    let mut readings: Vec<Reading> = cases
         .map(|(index, planned)| match &planned.case {
             Ok(case) => of_case(run, index, case, empty_loop.as_ref()),
             Err(unknown) => unreadable(index as u32, unknown),
         })
-        .collect()
+        .collect();
+    let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
+    let dependence = dependence(&values);
+    readings.iter_mut().for_each(|reading| reading.dependence = dependence);
+    readings
 }
 
 /// The test engine whose `call` is the loop and nothing in it.
@@ -218,6 +226,7 @@ fn of_case<'a>(
         trials: raw,
         per_trial,
         pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
+        dependence: Autocorrelation::NONE,
     }
 }
 
@@ -274,6 +283,7 @@ fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
         trials: Vec::new(),
         per_trial: Vec::new(),
         pooled_quantiles: Estimates::default(),
+        dependence: Autocorrelation::NONE,
     }
 }
 

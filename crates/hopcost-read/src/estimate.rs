@@ -219,12 +219,10 @@ fn applies(statistic: Statistic, workload: Workload) -> bool {
 /// The median of one value a round (or trial), with its interval, of this run.
 pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
     let n_trials = values.len() as u32;
-    let Ok(sample) = Sample::new(values) else {
+    let Some(sample) = Sample::new(values) else {
         return missing(n_trials, estimand, "no trial has this statistic".to_owned());
     };
-    let interval = median_interval(&sample, LEVEL);
-    let ends = interval.map(|interval| (interval.low, interval.high));
-    let level = interval.map(|interval| interval.ranks.coverage);
+    let (ends, level) = median_interval(&sample, LEVEL).unzip();
     Estimate { level, ..between(sample.median(), ends, sample.len(), estimand) }
 }
 

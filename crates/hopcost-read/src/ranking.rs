@@ -148,7 +148,7 @@ fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
             || is_exact_enough(item.reading)
     });
     let same = item.reading.family.is_some() && item.reading.family == base.reading.family;
-    let ratio = || ratio::ratio(&base.reading.result.id, &item.by_round, &base.by_round);
+    let ratio = || ratio::ratio(base.reading, &item.by_round, &base.by_round);
     (told && same).then(ratio).flatten()
 }
 

@@ -35,8 +35,7 @@ pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
             base.case.zip(reading.case).is_some_and(|(base, case)| base.boundary == case.boundary)
         };
         let base = like().find(same_boundary).or_else(|| like().next())?;
-        let found =
-            ratio(&base.result.id, &reading.headline_by_round(), &base.headline_by_round())?;
+        let found = ratio(base, &reading.headline_by_round(), &base.headline_by_round())?;
         Some(widened(found, bound_share(reading), bound_share(base)))
     };
     readings.iter().map(of).collect()
@@ -82,16 +81,12 @@ pub fn paired(values: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<(u3
 }
 
 /// The ratio of values to those of a base in the same round.
-pub fn ratio(
-    baseline: &str,
-    values: &BTreeMap<u32, f64>,
-    base: &BTreeMap<u32, f64>,
-) -> Option<Ratio> {
-    let logs = log_ratios(values, base)?;
-    let of = LogRatio::alone(&logs)?;
+pub fn ratio(base: &Reading, values: &Series, of_base: &Series) -> Option<Ratio> {
+    let logs = log_ratios(values, of_base)?;
+    let of = LogRatio::of_units(&logs, base.dependence)?;
     let ends = of.interval(ERROR).map(|(low, high)| (libm::exp(low), libm::exp(high)));
     Some(Ratio {
-        baseline: baseline.to_owned(),
+        baseline: base.result.id.clone(),
         point: libm::exp(of.point()),
         low: ends.map(|ends| ends.0),
         high: ends.map(|ends| ends.1),

@@ -5,7 +5,7 @@ use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
-use hopcost_stats::sample::{Sample, SampleError, rank};
+use hopcost_stats::sample::{Sample, rank};
 
 use crate::rates::rates;
 
@@ -75,7 +75,7 @@ pub const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /// A trial's deciles; `None` where its operations were not timed singly.
 pub fn deciles_ns(raw: &RawTrial, clock: &ClockReading) -> Option<[f64; DECILES.len()]> {
     let stamp = raw.stamp.filter(|stamp| *stamp == Stamp::Each && raw.error.is_none())?;
-    let sample = Sample::new(values(raw, stamp, 1e9 / clock.ticks_per_second).ok()?).ok()?;
+    let sample = Sample::new(values(raw, stamp, 1e9 / clock.ticks_per_second).ok()?)?;
     let deciles = DECILES.map(|q| sample.quantile(q));
     deciles.iter().all(|ns| *ns > 0.0 && ns.is_finite()).then_some(deciles)
 }
@@ -97,10 +97,10 @@ impl Trial {
             Stamp::Each => 1,
             Stamp::Batch { n } | Stamp::TwoLengths { n } => n,
         };
-        let sample = Sample::new(values).map_err(|error| match error {
-            SampleError::Empty => "the trial left no samples",
-            SampleError::NotFinite => "its ticks are not a finite time",
-        })?;
+        if values.is_empty() {
+            return Err("the trial left no samples".to_owned());
+        }
+        let sample = Sample::new(values).ok_or("its ticks are not a finite time")?;
         let counts = match Family::of(stamp) {
             Family::Each => effective_counts(&raw.samples),
             Family::Batch => [0.0; ANCHORS.len()],
@@ -134,8 +134,8 @@ impl Trial {
         let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
         let rates = rates(raw, clock.ticks_per_second)
             .ok_or("its receivers report no time of the first and the last byte")?;
-        let sample = Sample::new(vec![rates.ns_per_message])
-            .map_err(|_| "its ticks are not a finite time".to_owned())?;
+        let sample =
+            Sample::new(vec![rates.ns_per_message]).ok_or("its ticks are not a finite time")?;
         Ok(Self {
             family: Family::Batch,
             sample,

@@ -290,7 +290,7 @@ impl Read<'_> {
     fn level(&self, raw: &RawRun) -> YardstickLevel {
         let yardstick = &raw.yardsticks[self.index];
         let all = self.beside.iter().flat_map(|of| [of.readings.before, of.readings.after]);
-        let all = Sample::new(all.map(libm::exp).collect()).ok();
+        let all = Sample::new(all.map(libm::exp).collect());
         let quantile = |q| all.as_ref().map_or(0.0, |all| all.quantile(q));
         let class = yardstick.class;
         let is_awake = class == YardstickClass::Wake && self.is_kept_awake(raw);

@@ -28,8 +28,6 @@ pub const UNITS_MIN: usize = 6;
 pub const RUNS_MIN: (usize, usize) = (2, 5);
 /// SD by which the logarithms of ratios of two runs differ beyond what either run shows.
 pub const BETWEEN_RUNS: f64 = 0.008 * core::f64::consts::SQRT_2;
-/// Units without dependence that count beside those measured when their dependence is estimated.
-const INDEPENDENT: f64 = 9.0;
 /// Where more than so many times as many units would be needed, no number is given.
 const FURTHER_MAX: f64 = 100.0;
 /// An interval that reaches no further than this share of the margin is not worth more units.
@@ -58,6 +56,27 @@ pub fn log_ratios(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>) -> Option<Vec<
     both.map(|(a, b)| (a > 0.0 && b > 0.0).then(|| libm::log(a) - libm::log(b))).collect()
 }
 
+/// How far the units of a run depend on those before them, from what each of its cases was off all
+/// others of its unit: as far as that does, each of their ratios does.
+pub fn dependence(cases: &[BTreeMap<u32, f64>]) -> Autocorrelation {
+    let mut off: Vec<BTreeMap<u32, f64>> = Vec::new();
+    for case in cases {
+        let positive = case.iter().filter(|(_, value)| **value > 0.0);
+        let logs: BTreeMap<u32, f64> =
+            positive.map(|(unit, value)| (*unit, libm::log(*value))).collect();
+        let mean = logs.values().sum::<f64>() / logs.len().max(1) as f64;
+        off.push(logs.into_iter().map(|(unit, log)| (unit, log - mean)).collect());
+    }
+    let mut units: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (unit, off) in off.iter().flatten() {
+        let (sum, n) = units.entry(*unit).or_default();
+        (*sum, *n) = (*sum + off, *n + 1.0);
+    }
+    let alone = |(unit, off): (&u32, &f64)| off - units[unit].0 / units[unit].1;
+    let alone: Vec<Vec<f64>> = off.iter().map(|case| case.iter().map(alone).collect()).collect();
+    Autocorrelation::of_units(alone.iter().map(Vec::as_slice))
+}
+
 impl LogRatio {
     /// From one finite log ratio per unit, in time order; `None` without any.
     pub fn of_units(logs: &[f64], dependence: Autocorrelation) -> Option<Self> {
@@ -78,10 +97,7 @@ impl LogRatio {
     /// Of several pairs of one run, whose neighbouring units depend on each other alike: a few
     /// units of one pair show that badly, and badly enough to make an interval useless.
     pub fn pooled(pairs: &[&[f64]]) -> Vec<Option<Self>> {
-        let shown = Autocorrelation::of(pairs.iter().copied()).unwrap_or(Autocorrelation::NONE);
-        let units = pairs.iter().map(|logs| logs.len() as f64).sum::<f64>();
-        let share = units / (units + INDEPENDENT);
-        let dependence = Autocorrelation { lag1: share * shown.lag1, decay: share * shown.decay };
+        let dependence = Autocorrelation::of_units(pairs.iter().copied());
         pairs.iter().map(|logs| Self::of_units(logs, dependence)).collect()
     }
 
@@ -122,11 +138,6 @@ impl LogRatio {
             };
         }
         self
-    }
-
-    /// Units, or the runs of the side that has fewer.
-    pub fn n(&self) -> usize {
-        self.n
     }
 
     /// The logarithm of the ratio.

@@ -54,7 +54,7 @@ const TRIM: f64 = 0.002;
 pub fn find_modes(values: &[f64], ratio_min: f64) -> Vec<Mode> {
     let positive = values.iter().copied().filter(|v| *v > 0.0 && v.is_finite()).collect();
     match Sample::new(positive) {
-        Ok(sample) if sample.len() >= N_MIN => modes_of(&sample, ratio_min),
+        Some(sample) if sample.len() >= N_MIN => modes_of(&sample, ratio_min),
         _ => Vec::new(),
     }
 }

@@ -31,39 +31,12 @@ pub fn quantile_sorted<T: Copy>(sorted: &[T], q: f64) -> Option<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample(Vec<f64>);
 
-/// Why values are not a [`Sample`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SampleError {
-    /// There are none.
-    Empty,
-    /// One is infinite or not a number.
-    NotFinite,
-}
-
-impl core::fmt::Display for SampleError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            SampleError::Empty => "a sample needs at least one value",
-            SampleError::NotFinite => "a sample may hold finite numbers only",
-        })
-    }
-}
-impl core::error::Error for SampleError {}
-
 impl Sample {
-    /// Sorts the values.
-    ///
-    /// # Errors
-    /// If there are none, or one is not finite.
-    pub fn new(mut values: Vec<f64>) -> Result<Self, SampleError> {
-        if values.is_empty() {
-            return Err(SampleError::Empty);
-        }
-        if values.iter().any(|v| !v.is_finite()) {
-            return Err(SampleError::NotFinite);
-        }
+    /// Sorts the values; `None` without any, or where one is not finite.
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+        let is_sample = !values.is_empty() && values.iter().all(|value| value.is_finite());
         values.sort_unstable_by(f64::total_cmp);
-        Ok(Self(values))
+        is_sample.then_some(Self(values))
     }
 
     /// The values in ascending order.
@@ -113,13 +86,13 @@ impl Sample {
 /// The median in the usual sense of finite values in any order; `None` if there
 /// are none or one is not finite.
 pub fn median(values: &[f64]) -> Option<f64> {
-    Sample::new(values.to_vec()).ok().map(|sample| sample.median())
+    Sample::new(values.to_vec()).map(|sample| sample.median())
 }
 
 /// The mean of what is left without this share of the least and of the greatest values
 /// (below 0.5, rounded down to whole values); `None` like [`median`].
 pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
-    let sample = Sample::new(values.to_vec()).ok()?;
+    let sample = Sample::new(values.to_vec())?;
     let cut = ((share * sample.len() as f64) as usize).min((sample.len() - 1) / 2);
     let kept = &sample.values()[cut..sample.len() - cut];
     Some(kept.iter().sum::<f64>() / kept.len() as f64)
@@ -192,8 +165,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_sample() {
-        assert_eq!(Sample::new(vec![]), Err(SampleError::Empty));
-        assert_eq!(Sample::new(vec![1.0, f64::NAN]), Err(SampleError::NotFinite));
+        assert_eq!(Sample::new(vec![]), None);
+        assert_eq!(Sample::new(vec![1.0, f64::NAN]), None);
         assert_eq!(median(&[]), None);
     }
 

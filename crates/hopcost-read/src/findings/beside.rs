@@ -99,7 +99,7 @@ fn more_than_calm(trials: &[&RawTrial], cpu: u32) -> Option<Vec<f64>> {
         Some(used.network_softirqs? as f64 / trial.operations as f64)
     };
     let all: Vec<f64> = trials.iter().map(|trial| an_operation(trial)).collect::<Option<_>>()?;
-    let calm = Sample::new(all.clone()).ok()?.quantile(CALM);
+    let calm = Sample::new(all.clone())?.quantile(CALM);
     let more = trials.iter().zip(all).filter(|(_, each)| *each > PACKETS_TIMES * calm);
     let more = more.map(|(trial, each)| {
         (each - calm) * trial.operations as f64 / (trial.watched_ns as f64 / 1e9)

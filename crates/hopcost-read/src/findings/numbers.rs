@@ -112,7 +112,7 @@ impl Drifts {
 impl Drift {
     fn of(reading: &Reading) -> Option<Self> {
         let values = reading.values();
-        let p = mann_kendall(&values)?.p;
+        let p = mann_kendall(&values)?;
         let points: Vec<(f64, f64)> =
             values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
         let change = theil_sen(&points)? * (values.len() - 1) as f64;

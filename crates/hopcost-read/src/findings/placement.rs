@@ -45,7 +45,7 @@ pub fn claims(run: &Run, readings: &[Reading]) -> Vec<Finding> {
         }
     }
     let judged = values.into_iter().filter_map(|(claimed, values)| {
-        Sample::new(values).ok().and_then(|sample| judge(claimed, &sample))
+        Sample::new(values).and_then(|sample| judge(claimed, &sample))
     });
     judged.collect()
 }

@@ -221,7 +221,7 @@ fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
         return None;
     }
     let by_round = |of: &Reading| statistic::by_round(of, &beside.row.statistic);
-    let ratio = ratio(&base.result.id, &by_round(found), &by_round(base))?;
+    let ratio = ratio(base, &by_round(found), &by_round(base))?;
     Some(widened(ratio, bound_share(found), bound_share(base)))
 }
 

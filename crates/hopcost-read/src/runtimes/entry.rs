@@ -32,7 +32,7 @@ impl Entry<'_> {
     /// The multiple of another case, paired by round.
     pub fn over(&self, base: &Entry) -> Option<Ratio> {
         let like = self.is_like(base);
-        like.then(|| ratio(&base.reading.result.id, &self.by_round(), &base.by_round()))?
+        like.then(|| ratio(base.reading, &self.by_round(), &base.by_round()))?
     }
 
     /// As a cell, with its multiple of the same in Rust.

@@ -3,75 +3,10 @@
 use super::hosts::{Host, Seen, Statistic, run};
 use super::runs;
 use crate::LEVEL;
-use crate::interval::{quantile_interval, ranks};
 use crate::next_run::{Autocorrelation, Trials, next_run_interval};
 use crate::rng::Rng;
-use crate::sample::{Sample, median, rank};
+use crate::sample::{Sample, median};
 use crate::yardstick::{Case, Decision, Reference, calibrate, decide, elasticity};
-
-const TRIALS: usize = 9;
-
-/// What an operation takes, of a standard normal deviate.
-type Shape = fn(f64) -> f64;
-
-/// A long tail, a tail without variance, and a clock with a step of a quarter.
-const SHAPES: [(&str, Shape); 3] = [
-    ("lognormal", |normal| libm::exp(1.5 * normal)),
-    ("Pareto", |normal| {
-        libm::pow(0.5 * libm::erfc(normal / core::f64::consts::SQRT_2), -1.0 / 1.5)
-    }),
-    ("coarse", |normal| 0.25 * libm::round(libm::exp(0.3 * normal) / 0.25)),
-];
-
-/// The correlation of neighbours within a trial, and the spread of a factor that its samples share.
-const DEPENDENCES: [(f64, f64); 3] = [(0.0, 0.0), (0.6, 0.0), (0.0, 0.05)];
-
-/// How often the interval of a median over trials covers the truth: the median of the trial's
-/// quantile over all trials of all runs, of which one run's own share is negligible.
-fn covered(
-    shape: Shape,
-    (rho, effect): (f64, f64),
-    (q, samples): (f64, usize),
-    runs: usize,
-) -> f64 {
-    let mut rng = Rng::new(12);
-    let mut statistic = || {
-        let factor = libm::exp(effect * rng.normal());
-        let mut normal = rng.normal();
-        let mut next = || {
-            let value = factor * shape(normal);
-            normal = rho * normal + libm::sqrt(1.0 - rho * rho) * rng.normal();
-            value
-        };
-        let mut trial: Vec<f64> = (0..samples).map(|_| next()).collect();
-        let at = rank(samples, q) - 1;
-        *trial.select_nth_unstable_by(at, f64::total_cmp).1
-    };
-    let statistics: Vec<f64> = (0..runs * TRIALS).map(|_| statistic()).collect();
-    let truth = median(&statistics).unwrap();
-    let holds = |run: &&[f64]| {
-        let interval = quantile_interval(&Sample::new(run.to_vec()).unwrap(), 0.5, LEVEL).unwrap();
-        interval.low <= truth && truth <= interval.high
-    };
-    statistics.chunks(TRIALS).filter(holds).count() as f64 / runs as f64
-}
-
-#[test]
-fn intervals_over_trials_hold_what_they_say() {
-    let (runs, exact) = (runs(400), ranks(TRIALS, 0.5, LEVEL).unwrap().coverage);
-    // Three standard errors.
-    let slack = 3.0 * libm::sqrt(exact * (1.0 - exact) / runs as f64);
-    for (name, shape) in SHAPES {
-        for dependence in DEPENDENCES {
-            for of in [(0.5, 24), (0.99, 200)] {
-                let got = covered(shape, dependence, of, runs);
-                println!("{name} {dependence:?} {of:?}: {got:.3} of {exact:.3}");
-                // With the ties of a coarse clock it must cover more often.
-                assert!(got >= exact - slack && (name == "coarse" || got <= exact + slack));
-            }
-        }
-    }
-}
 
 /// What is done about a host that changes its speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
