@@ -1,32 +1,17 @@
-//! Which mechanism to use, in every format but JSON.
+//! Which mechanism to use.
 
 use hopcost_model::results::{Advice, Candidate, Fit};
 
+use crate::number;
 use crate::section::between;
 use crate::section::model::{Cell, Document, Rows, Scale, Unit, note, numbers, paste, words};
-use crate::style::TextStyle;
-use crate::{html, markdown, number, text as terminal};
 
 /// Rows that a screen has room for: of what may be used, and of what may not.
 const LEFT_MAX: usize = 10;
 const OUT_MAX: usize = 8;
 
-/// For a terminal; of many candidates some, unless `whole`.
-pub fn text(advice: &Advice, whole: bool, style: &TextStyle) -> String {
-    terminal::document(&document(advice, whole), style)
-}
-
-pub fn markdown(advice: &Advice) -> String {
-    markdown::document(&document(advice, true))
-}
-
-/// As one HTML file.
-pub fn html(advice: &Advice) -> String {
-    let document = document(advice, true);
-    html::page(&document, &document.title, env!("CARGO_PKG_VERSION"), "")
-}
-
-fn document(advice: &Advice, whole: bool) -> Document {
+/// The candidates; of many some, unless `whole`.
+pub fn document(advice: &Advice, whole: bool) -> Document {
     let (left, out): (Vec<&Candidate>, Vec<&Candidate>) =
         advice.candidates.iter().partition(|of| of.fit != Fit::Outside);
     let most = |most: usize| if whole { usize::MAX } else { most };
@@ -76,6 +61,7 @@ mod tests {
     use hopcost_model::results::{AdviceRequest, Answer, Estimate, SortedBy};
 
     use super::*;
+    use crate::style::TextStyle;
 
     fn candidate(name: String, fit: Fit) -> Candidate {
         let exact = Estimate::exact(12_000.0, 9, String::new());
@@ -115,7 +101,8 @@ mod tests {
             notes: vec!["Disturbed: PREEMPTED.".to_owned()],
             command: "hopcost run pipe".to_owned(),
         };
-        let screen = text(&advice, false, &TextStyle::plain(80));
+        let style = TextStyle::plain(80);
+        let screen = document(&advice, false).text(&style);
         assert!(screen.starts_with("Use pipe: p99 of a response 12.0 µs.\n"), "{screen}");
         assert!(screen.lines().count() <= 25, "{screen}");
         for said in [
@@ -129,8 +116,8 @@ mod tests {
         ] {
             assert!(screen.contains(said), "{said}: {screen}");
         }
-        for whole in [markdown(&advice), html(&advice), text(&advice, true, &TextStyle::plain(80))]
-        {
+        let whole = document(&advice, true);
+        for whole in [whole.markdown(), whole.html(), whole.text(&style)] {
             assert!(whole.contains("left-19") && whole.contains("(out-29)"), "{whole}");
         }
     }

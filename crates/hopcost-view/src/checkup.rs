@@ -1,42 +1,19 @@
 //! What `hopcost doctor` says: a table of the CPUs, one of the pairs, and the findings.
 
-use hopcost_model::results::{Checkup, CpuGaps, Handover, QuietSpeed};
+use hopcost_model::results::{Checkup, CpuGaps, Handover};
 use hopcost_model::text::count;
 
-use crate::section::machine;
+use crate::number;
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, Tone, Unit, facts, numbers, says, words,
 };
-use crate::style::TextStyle;
-use crate::{html, markdown, number, text};
+use crate::section::{machine, table};
 
 /// CPUs that a screen has room for: those that lost most.
 const CPUS_MAX: usize = 8;
 
-/// For a terminal.
-pub fn text(found: &Checkup, style: &TextStyle) -> String {
-    text::document(&document(found, CPUS_MAX), style)
-}
-
-pub fn markdown(found: &Checkup) -> String {
-    markdown::document(&document(found, usize::MAX))
-}
-
-/// As a page.
-pub fn html(found: &Checkup) -> String {
-    let mut document = document(found, usize::MAX);
-    document.head = std::mem::take(&mut document.rest);
-    let about = &found.about;
-    document.head.push(facts([
-        ("hopcost", Cell::text(format!("{} ({})", about.version, about.commit))),
-        ("started", Cell::text(&about.started)),
-        ("command", Cell::code(about.argv.join(" "))),
-    ]));
-    html::page(&document, &document.title, &about.version, "")
-}
-
-/// With so many CPUs.
-fn document(found: &Checkup, cpus: usize) -> Document {
+/// What was found; of many CPUs those that lost most, unless `whole`.
+pub fn document(found: &Checkup, whole: bool) -> Document {
     let title = format!(
         "hopcost doctor · {} · {} of {}, {}",
         machine(&found.host),
@@ -45,20 +22,20 @@ fn document(found: &Checkup, cpus: usize) -> Document {
         number::expected((found.took_s * 1e9) as u64),
     );
     let sections = [
-        Section::of("doctor-gaps", gaps(found, cpus)),
+        Section::of("doctor-gaps", gaps(found, if whole { usize::MAX } else { CPUS_MAX })),
         Section::of("doctor-handovers", [handovers(found)]),
-        Section::of("doctor-machine", [facts(known(found))]),
+        Section::of("doctor-machine", machine_of(found)),
     ];
-    let findings = found
-        .findings
-        .iter()
-        .map(|finding| says(format!("{}: {} {}", finding.code, finding.evidence, finding.remedy)));
+    let findings = found.findings.iter();
+    let said = findings.map(|of| says(format!("{}: {} {}", of.code, of.evidence, of.remedy)));
     let first = Block::Text(Tone::Alert, format!("First: {}", found.first));
-    Document {
-        title,
-        sections: sections.into_iter().flatten().collect(),
-        rest: findings.chain([first]).collect(),
-        ..Document::default()
+    let said: Vec<Block> = said.chain([first]).collect();
+    let sections = sections.into_iter().flatten().collect();
+    let document = Document { title, sections, ..Document::default() };
+    // A screen is read from its end.
+    match whole {
+        true => Document { head: said, ..document },
+        false => Document { rest: said, ..document },
     }
 }
 
@@ -113,8 +90,8 @@ fn handovers(found: &Checkup) -> Block {
         .table()
 }
 
-/// The clock, the quiet speeds, and what hopcost may not do or could not measure.
-fn known(found: &Checkup) -> Vec<(&'static str, Cell)> {
+/// The clock, what hopcost may not do or could not measure, and the quiet speeds.
+fn machine_of(found: &Checkup) -> Vec<Block> {
     let clock = found.clocks.first().map_or(String::new(), |clock| {
         let stamp = number::time(clock.stamp_p50_ns, 2);
         let source = found.host.get("clocksource.current").unwrap_or("unknown");
@@ -124,29 +101,14 @@ fn known(found: &Checkup) -> Vec<(&'static str, Cell)> {
         let why = right.missing.as_ref()?;
         Some(format!("{} ({why})", right.what))
     });
-    let joined = |all: Vec<String>| Cell::text(all.join("; "));
-    let speeds = found.speeds.iter().map(|of| ("quiet speed", Cell::text(speed(of))));
-    let rest = [
-        ("not allowed", joined(missing.collect())),
-        ("not measured", joined(found.failures.clone())),
+    let known = [
+        ("clock", clock),
+        ("not allowed", missing.collect::<Vec<_>>().join("; ")),
+        ("not measured", found.failures.join("; ")),
     ];
-    [("clock", Cell::text(clock))].into_iter().chain(speeds).chain(rest).collect()
-}
-
-/// What runs have taught, with its age and where it comes from.
-fn speed(of: &QuietSpeed) -> String {
-    let cpus = of.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" and ");
-    let from = &of.reference;
-    let date = from.learnt_on.split('T').next().unwrap_or_default();
-    format!(
-        "{}, CPU {cpus}: {}, {} ({date}, {}, {}{})",
-        of.class.word(),
-        number::time(from.operation_ns, 3),
-        from.learnt_from,
-        count(from.trials as usize, "trial"),
-        count(from.runs as usize, "run"),
-        if of.is_known { "" } else { ", not enough yet" },
-    )
+    let speeds = (!found.speeds.is_empty()).then(|| table(&found.speeds));
+    let known = facts(known.map(|(name, text)| (name, Cell::text(text))));
+    [known].into_iter().chain(speeds).collect()
 }
 
 #[cfg(test)]
@@ -157,6 +119,7 @@ mod tests {
 
     use super::*;
     use crate::stored;
+    use crate::style::TextStyle;
 
     /// What was found on a machine of so many CPUs, eight to a cache.
     fn machine(cpus: u32) -> Checkup {
@@ -222,7 +185,7 @@ mod tests {
     #[test]
     fn a_screen_shows_the_worst_cpus_and_a_file_all_of_them() {
         let found = machine(32);
-        let screen = text(&found, &TextStyle::plain(100));
+        let screen = document(&found, false).text(&TextStyle::plain(100));
         assert!(screen.lines().count() <= 40, "{screen}");
         for said in [
             "32 of 128 CPUs, ",
@@ -236,14 +199,14 @@ mod tests {
         }
         assert!(!screen.contains("\n  20 "), "{screen}");
         assert_eq!(screen.lines().last(), Some("First: Nothing to do."));
-        let whole = markdown(&found);
+        let whole = document(&found, true).markdown();
         assert!((0..32).all(|cpu| whole.contains(&format!("\n| {cpu} | 310 |"))), "{whole}");
     }
 
     #[test]
     fn what_a_machine_says_of_itself_is_no_command() {
         let found = machine(2);
-        assert!(!html(&found).contains("<script>alert"));
-        assert!(!text(&found, &TextStyle::plain(80)).contains('\u{1b}'));
+        assert!(!document(&found, true).html().contains("<script>alert"));
+        assert!(!document(&found, false).text(&TextStyle::plain(80)).contains('\u{1b}'));
     }
 }

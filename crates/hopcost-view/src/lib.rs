@@ -25,3 +25,5 @@ mod section;
 mod stored;
 pub mod style;
 pub mod text;
+
+pub use section::{Document, Medium};

@@ -109,7 +109,6 @@ pub(crate) fn cell(cell: &Cell) -> String {
             cell.value.verdict().map_or("", |(_, word)| word).to_owned()
         }
         Value::Finding(code, _) => code.word().to_owned(),
-        Value::Several(cells) => cells.iter().map(self::cell).collect::<Vec<_>>().join(", "),
         value => {
             let text = value.shown().map_or(String::new(), |shown| shown.to_string());
             escape(&(text + &value.marks("*", " (wide)").concat()))

@@ -1,7 +1,7 @@
 //! How cases, places and quantiles are called in every view.
 
 use hopcost_model::results::{
-    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results, RuntimeCell, Status,
+    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
 };
 
 pub(crate) use hopcost_model::results::Place;
@@ -39,21 +39,6 @@ pub(crate) fn all_of<'g, 'a>(
 pub(crate) fn case_at(results: &Results, index: u32) -> Option<(usize, &CaseResult)> {
     let index = usize::try_from(index).ok()?;
     results.results.get(index).map(|case| (index, case))
-}
-
-/// Why a cell of a comparison has no number: in a word, and in full as far as it is known.
-pub(crate) fn absent<'a>(
-    cell: &'a RuntimeCell,
-    case: Option<&'a CaseResult>,
-) -> (&'static str, Option<&'a str>) {
-    let word = match case.map(|case| case.status) {
-        Some(Status::Measured) => "no value",
-        Some(status) => status.word(),
-        None => "–",
-    };
-    let insufficient = cell.value.as_ref().and_then(|value| value.insufficient.as_deref());
-    let reason = cell.missing.as_deref().or(case.and_then(|case| case.reason.as_deref()));
-    (word, reason.or(insufficient))
 }
 
 /// What a row of the ladder is called: its label, and the runtime of its cases where
@@ -105,13 +90,6 @@ pub(crate) fn capitalised(text: &str) -> String {
 /// What the ends are written in, unless both are in Rust.
 pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
     Some(case.case.runtime.clone()).filter(|runtime| runtime != "rust")
-}
-
-/// Whether a group of the ladder stands in a section instead: wake-ups by gap,
-/// streams by size.
-pub(crate) fn covers(group: &LadderGroup, results: &Results) -> bool {
-    let mut cases = all_of(group, results).peekable();
-    cases.peek().is_some() && cases.all(|(.., case)| case.case.workload.spec().has_section)
 }
 
 /// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.

@@ -283,11 +283,6 @@ pub fn ratio(ratio: &Ratio) -> Shown {
     Shown { value, unit: String::new(), interval: Some(interval) }
 }
 
-/// A level as per cent (`96.09 %`), rounded down: never more is promised.
-pub fn percent(share: f64) -> String {
-    format!("{} %", fixed(share * 100.0, 2, down))
-}
-
 /// How long something will take, for people (`65 s`, `3 min 20 s`).
 pub fn expected(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);

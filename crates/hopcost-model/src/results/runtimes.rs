@@ -9,29 +9,29 @@ document! {
     pub struct RuntimeComparison {
         /// Mechanisms by runtimes, one matrix for what may be compared.
         pub matrices: Vec<RuntimeMatrix>,
-        /// Caller by callee, for one mechanism each.
-        pub heat_maps: Vec<RuntimeHeatMap>,
+        /// Callers (rows) by callees (columns), for one mechanism each.
+        pub pairs: Vec<RuntimeMatrix>,
         /// What a stamp of each runtime costs.
         pub stamp_costs: Vec<StampCost>,
     }
 }
 
 document! {
-    /// Mechanisms by runtimes, both ends of one runtime.
+    /// Mechanisms by the runtime of both ends, or callers by callees.
     pub struct RuntimeMatrix {
         /// What the numbers are (`round trip, 64 bytes each way, two processes, one CPU`).
         pub title: String,
         /// Runtimes, in the order of the columns.
         pub runtimes: Vec<String>,
-        /// One row a mechanism.
+        /// One row a mechanism, or a caller.
         pub rows: Vec<RuntimeRow>,
     }
 }
 
 document! {
-    /// A mechanism in several runtimes.
+    /// A mechanism in several runtimes, or a caller with several callees.
     pub struct RuntimeRow {
-        /// Mechanism, with its wait and parameters where they differ.
+        /// Mechanism, with its wait and parameters where they differ; or the caller's runtime.
         pub label: String,
         /// One cell a runtime.
         pub cells: Vec<RuntimeCell>,
@@ -49,18 +49,6 @@ document! {
         pub ratio: Option<Ratio>,
         /// Why there is no value.
         pub missing: Option<String>,
-    }
-}
-
-document! {
-    /// Caller (rows) by callee (columns) of one mechanism.
-    pub struct RuntimeHeatMap {
-        /// What the numbers are.
-        pub title: String,
-        /// Runtimes, of rows and columns alike.
-        pub runtimes: Vec<String>,
-        /// Rows of cells.
-        pub cells: Vec<Vec<RuntimeCell>>,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hopcost_model::case::{Case, Runtime, Runtimes, Waits};
 use hopcost_model::group::grouped;
-use hopcost_model::results::RuntimeHeatMap;
+use hopcost_model::results::{RuntimeMatrix, RuntimeRow};
 
 use super::entry::{Entry, empty, in_order, with};
 use super::name;
@@ -13,7 +13,7 @@ const PAIRS_MIN: usize = 2;
 
 /// One map for every mechanism and setting with enough measured pairs, in the order of
 /// the plan.
-pub fn maps(entries: &[Entry]) -> Vec<RuntimeHeatMap> {
+pub fn maps(entries: &[Entry]) -> Vec<RuntimeMatrix> {
     // A runtime may have but one way of waiting, and mixed pairs then have two.
     let setting = |entry: &&Entry| Case {
         waits: None,
@@ -31,7 +31,7 @@ pub fn maps(entries: &[Entry]) -> Vec<RuntimeHeatMap> {
     maps.map(|(case, entries)| map(case, &all, entries)).collect()
 }
 
-fn map(case: &Case, all: &[&Case], entries: &[&Entry]) -> RuntimeHeatMap {
+fn map(case: &Case, all: &[&Case], entries: &[&Entry]) -> RuntimeMatrix {
     let usual = usual_waits(entries);
     let cell = |caller: &Runtime, callee: &Runtime| {
         let of_pair = |entry: &&Entry| {
@@ -48,14 +48,14 @@ fn map(case: &Case, all: &[&Case], entries: &[&Entry]) -> RuntimeHeatMap {
             Some(entry) => entry.cell(rust),
             None => empty("not in the plan".to_owned()),
         });
-        cells.collect()
+        RuntimeRow { label: caller.to_string(), cells: cells.collect() }
     };
     let mut title = format!("{}: ", name::mechanism(case, all.iter().copied()));
     title.push_str(&name::title(&name::setting(case), Family::Each));
-    RuntimeHeatMap {
+    RuntimeMatrix {
         title,
         runtimes: runtimes.iter().map(|runtime| runtime.to_string()).collect(),
-        cells: runtimes.iter().map(row).collect(),
+        rows: runtimes.iter().map(row).collect(),
     }
 }
 
@@ -88,20 +88,22 @@ mod tests {
             .case(&of(TCP, "python:rust"), 8, |_, t| t.each(&[9000; 50]))
             .case(&of(TCP, "rust:python"), 8, |_, t| t.fails("y"))
             .build();
-        let maps = read(&raw).runtimes.unwrap().heat_maps;
+        let maps = read(&raw).runtimes.unwrap().pairs;
         assert_eq!(maps.len(), 1);
         let map = &maps[0];
         assert_eq!(map.title, "pipe: round trip, 64 bytes each way, two processes, one CPU");
         assert_eq!(map.runtimes, ["rust", "python", "go"]);
         let ratios: Vec<Vec<Option<f64>>> = map
-            .cells
+            .rows
             .iter()
-            .map(|row| row.iter().map(|c| c.ratio.as_ref().map(|r| r.point.round())).collect())
+            .map(|row| {
+                row.cells.iter().map(|c| c.ratio.as_ref().map(|r| r.point.round())).collect()
+            })
             .collect();
         let row = |a: f64, b: f64| vec![Some(a), Some(b), None];
         assert_eq!(ratios, [row(1.0, 3.0), row(2.0, 4.0), vec![None; 3]]);
-        assert_eq!(map.cells[0][0].result, Some(1), "of the wait that the others have");
-        assert_eq!(map.cells[2][1].missing.as_deref(), Some("x"));
-        assert_eq!(map.cells[2][2].missing.as_deref(), Some("not in the plan"));
+        assert_eq!(map.rows[0].cells[0].result, Some(1), "of the wait that the others have");
+        assert_eq!(map.rows[2].cells[1].missing.as_deref(), Some("x"));
+        assert_eq!(map.rows[2].cells[2].missing.as_deref(), Some("not in the plan"));
     }
 }

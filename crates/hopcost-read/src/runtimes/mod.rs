@@ -28,7 +28,7 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
     }
     Some(RuntimeComparison {
         matrices: matrix::matrices(run, &entries),
-        heat_maps: heat::maps(&entries),
+        pairs: heat::maps(&entries),
         stamp_costs: stamp::costs(run, &entries),
     })
 }

@@ -5,6 +5,7 @@ mod questions;
 mod rows;
 mod table;
 
+pub(crate) use rows::{Leaf, bare, leaves, value};
 pub(crate) use table::text;
 pub use table::{Answer, NoTable};
 use table::{Column, Table};

@@ -245,27 +245,20 @@ impl Answer {
 
     fn runtimes(&mut self, results: &Results) {
         let mut rows = Vec::new();
-        let mut add = |group: &str, mechanism: Option<&str>, ends: [&str; 2], of: &RuntimeCell| {
-            let key = json!({
-                "group": group,
-                "mechanism": mechanism,
-                "caller": ends[0],
-                "callee": ends[1],
-                "case": spelling(results, of.result),
-            });
-            rows.push(vec![key, value(of)]);
-        };
-        for matrix in results.runtimes.iter().flat_map(|runtimes| &runtimes.matrices) {
+        let found = results.runtimes.iter();
+        let alike = found.clone().flat_map(|of| &of.matrices).map(|of| (of, true));
+        for (matrix, is_alike) in alike.chain(found.flat_map(|of| &of.pairs).map(|of| (of, false)))
+        {
             for row in &matrix.rows {
-                for (runtime, of) in matrix.runtimes.iter().zip(&row.cells) {
-                    add(&matrix.title, Some(&row.label), [runtime, runtime], of);
-                }
-            }
-        }
-        for map in results.runtimes.iter().flat_map(|runtimes| &runtimes.heat_maps) {
-            for (caller, row) in map.runtimes.iter().zip(&map.cells) {
-                for (callee, of) in map.runtimes.iter().zip(row) {
-                    add(&map.title, None, [caller, callee], of);
+                for (callee, of) in matrix.runtimes.iter().zip(&row.cells) {
+                    let key = json!({
+                        "group": matrix.title,
+                        "mechanism": is_alike.then_some(&row.label),
+                        "caller": if is_alike { callee } else { &row.label },
+                        "callee": callee,
+                        "case": spelling(results, of.result),
+                    });
+                    rows.push(vec![key, value(of)]);
                 }
             }
         }

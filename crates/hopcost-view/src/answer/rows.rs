@@ -13,11 +13,44 @@ use serde_json::Value;
 /// What of an estimate stands in a row about something else.
 const OF_ESTIMATE: [&str; 5] = ["point", "low", "high", "n_trials", "quiet"];
 
+/// A column: the field that it is, and the keys that lead to it.
+#[derive(Debug, Clone)]
+pub struct Leaf {
+    pub path: Vec<&'static str>,
+    pub field: Field,
+}
+
+impl Leaf {
+    /// Its value in a row.
+    pub fn of<'v>(&self, row: &'v Value) -> Option<&'v Value> {
+        self.path.iter().try_fold(row, |of, key| of.get(key))
+    }
+}
+
+/// The columns of fields and of the fields of which these are made, but for types that one column
+/// shows as a `whole`.
+pub fn leaves(fields: &[Field], whole: &[&str]) -> Vec<Leaf> {
+    let of = |field: &Field| match parts(field.kind).filter(|_| !whole.contains(&bare(field.kind)))
+    {
+        None => vec![Leaf { path: vec![field.key], field: *field }],
+        Some(parts) => {
+            let mut leaves = leaves(&parts, whole);
+            leaves.iter_mut().for_each(|leaf| leaf.path.insert(0, field.key));
+            leaves
+        }
+    };
+    fields.iter().flat_map(of).collect()
+}
+
+/// A type without its `Option`.
+pub fn bare(kind: &str) -> &str {
+    kind.strip_prefix("Option<").and_then(|kind| kind.strip_suffix('>')).unwrap_or(kind)
+}
+
 /// The fields of which a field of this type is made: none where it has a table of its own, `None`
 /// where it is one column.
-pub fn parts(kind: &str) -> Option<Vec<Field>> {
-    let is_optional = kind.strip_prefix("Option<").and_then(|kind| kind.strip_suffix('>'));
-    let kind = is_optional.unwrap_or(kind);
+fn parts(kind: &str) -> Option<Vec<Field>> {
+    let kind = bare(kind);
     if let Some(of) = kind.strip_prefix("Vec<") {
         let is_list = ["String>", "u32>", "f64>", "Across>"].contains(&of);
         return (!is_list).then(Vec::new);

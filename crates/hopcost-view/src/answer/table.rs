@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hopcost_model::{Document, Field, SCHEMA};
 use serde_json::{Value, json};
 
-use super::rows::{parts, value};
+use super::rows::{Leaf, leaves, value};
 use crate::csv::push_row;
 
 /// What is answered to a question.
@@ -35,7 +35,7 @@ pub(super) struct Column {
     pub(super) help: &'static str,
     /// Which of the parts of a row has it, and where.
     part: usize,
-    path: Vec<&'static str>,
+    leaf: Leaf,
 }
 
 /// There is no such table.
@@ -59,13 +59,20 @@ impl Answer {
         kinds: &[&[Field]],
         rows: impl IntoIterator<Item = Vec<Value>>,
     ) {
-        let mut columns = Vec::new();
-        for (part, fields) in kinds.iter().enumerate() {
-            add_columns(&mut columns, part, fields, &[]);
-        }
+        let column = |(part, leaf): (usize, Leaf)| {
+            let named = leaf.path.iter().filter(|key| **key != "point").copied();
+            let named = named.collect::<Vec<_>>().join("_");
+            let name = if named.is_empty() { "point".to_owned() } else { named };
+            Column { name, help: leaf.field.help.trim(), part, leaf }
+        };
+        let all = kinds.iter().enumerate();
+        let leaves = all.flat_map(|(part, fields)| {
+            leaves(fields, &[]).into_iter().map(move |leaf| (part, leaf))
+        });
+        let columns: Vec<Column> = leaves.map(column).collect();
         let cell = |parts: &[Value], column: &Column| {
-            let of = parts.get(column.part);
-            column.path.iter().fold(of, |of, key| of?.get(key)).cloned().unwrap_or_default()
+            let own = parts.get(column.part).and_then(|part| column.leaf.of(part));
+            own.cloned().unwrap_or_default()
         };
         let row = |parts: Vec<Value>| columns.iter().map(|column| cell(&parts, column)).collect();
         let rows = rows.into_iter().map(row).collect();
@@ -143,22 +150,6 @@ impl Answer {
             push_row(&mut out, row.iter().chain(of_case).map(text));
         }
         Ok(out)
-    }
-}
-
-/// The columns of fields, and of the fields of which these are made.
-fn add_columns(columns: &mut Vec<Column>, part: usize, fields: &[Field], to: &[&'static str]) {
-    for field in fields {
-        let path = [to, &[field.key]].concat();
-        match parts(field.kind) {
-            Some(fields) => add_columns(columns, part, &fields, &path),
-            None => {
-                let named = path.iter().filter(|key| **key != "point").copied();
-                let named = named.collect::<Vec<_>>().join("_");
-                let name = if named.is_empty() { "point".to_owned() } else { named };
-                columns.push(Column { name, help: field.help.trim(), part, path });
-            }
-        }
     }
 }
 

@@ -237,7 +237,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn rows(&self, out: &mut String, rows: &Rows) {
-        let Plot { left, right, top, .. } = self.plot;
+        let Plot { right, top, .. } = self.plot;
         // Where each column of the gutter begins and ends.
         let starts = std::iter::once(0.0).chain(self.gutter.iter().copied());
         let columns: Vec<(f64, f64)> = starts.zip(self.gutter.iter().copied()).collect();
@@ -251,10 +251,6 @@ impl<'a> Drawing<'a> {
                 text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
             }
             text(out, "quiet", right + 10.0, base, &row.end);
-            if let Some(note) = &row.note {
-                let room = right - left - 12.0;
-                text(out, "quiet", left + 8.0, base, &fit(note, TEXT, room));
-            }
         }
         let line = |r: usize| format!("M0 {}H{}", Px(top + rows.height * r as f64), Px(right));
         grid(out, (0..rows.rows.len()).map(line));

@@ -116,8 +116,6 @@ pub struct Rows {
 pub struct Row {
     /// One text a column of the gutter.
     pub cells: Vec<String>,
-    /// Written into the plot instead of marks (`skipped: no such device`).
-    pub note: Option<String>,
     /// Written right of the plot.
     pub end: String,
 }

@@ -84,21 +84,20 @@ fn attributes(mut rest: &str) -> Result<(), String> {
 
 fn small() -> Chart {
     let axis = |label: &str, scale, unit| Axis::new(label, scale, unit);
-    let row = |name: &str, note: Option<&str>| Row {
+    let row = |name: &str, end: &str| Row {
         cells: vec![name.to_owned(), "block".to_owned()],
-        note: note.map(str::to_owned),
-        end: String::new(),
+        end: end.to_owned(),
     };
     let mark =
         Mark { interval: Some((900.0, 1_200.0)), ..Mark::at(1_000.0, 0.5, "pipe\np50 1.0 µs") };
     Chart {
         id: "small".to_owned(),
         title: "Two rows".to_owned(),
-        description: "A dot and a note.".to_owned(),
+        description: "A dot and no dot.".to_owned(),
         x: axis("time", Scale::Log, Unit::Ns),
         y: Vertical::Rows(Rows {
             columns: vec!["mechanism".to_owned(), "wait".to_owned()],
-            rows: vec![row("pipe", None), row("mq <&>", Some("skipped: none \"here\""))],
+            rows: vec![row("pipe", "1.0 µs"), row("mq <&>", "none \"here\"")],
             height: 20.0,
         }),
         series: vec![Series {

@@ -4,7 +4,7 @@ use super::cells::{self, Place};
 use crate::chart;
 use crate::markup::{Esc, put};
 use crate::section::model::{
-    Block, Cell, Column, Document, Fold, Form, Kind, Section, Table, Tone, Value,
+    Block, Cell, Column, Document, Fold, Kind, Section, Table, Tone, Value,
 };
 
 /// What stands above the first section: the conclusion, sentences, and folded under them where and
@@ -108,7 +108,7 @@ const COLUMNS_MAX: usize = 3;
 
 /// Pixels of a table that a page of a laptop has room for, of a character in it, and of what stands
 /// between two columns.
-const WIDTH_MAX: f64 = 1000.0;
+const WIDTH_MAX: f64 = 900.0;
 const CHARACTER: f64 = 7.3;
 const BETWEEN: f64 = 12.0;
 
@@ -130,7 +130,7 @@ fn fitted(table: &Table) -> (Vec<usize>, Vec<usize>) {
     };
     let (mut shown, mut below): (Vec<usize>, Vec<usize>) =
         ((0..table.columns.len()).collect(), Vec::new());
-    while table.form != Form::Matrix && shown.iter().map(|at| width(*at)).sum::<f64>() > WIDTH_MAX {
+    while shown.iter().map(|at| width(*at)).sum::<f64>() > WIDTH_MAX {
         let last = (0..shown.len()).max_by_key(|at| table.columns[shown[*at]].fold);
         let Some(last) = last.filter(|at| table.columns[shown[*at]].fold > 0) else { break };
         below.insert(0, shown.remove(last));
@@ -139,7 +139,6 @@ fn fitted(table: &Table) -> (Vec<usize>, Vec<usize>) {
 }
 
 fn table(out: &mut String, table: &Table) {
-    let matrix = if table.form == Form::Matrix { " matrix" } else { "" };
     let (shown, below) = fitted(table);
     let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
     let has_interval = |column: &&&Column| column.kind == Kind::Estimate;
@@ -151,7 +150,7 @@ fn table(out: &mut String, table: &Table) {
     // Rows under headings have their order.
     let headed = table.rows.iter().any(|row| table.is_heading(row));
     let sortable = if headed { "" } else { "sortable " };
-    put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{matrix}{cards}\"><thead>");
+    put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{cards}\"><thead>");
     heads(out, &columns);
     put!(out, "</thead><tbody>\n");
     let mut above: &[Cell] = &[];

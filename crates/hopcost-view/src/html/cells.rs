@@ -1,7 +1,7 @@
 //! Values as markup.
 
 use crate::markup::{Esc, put};
-use crate::number::{self, Shown};
+use crate::number::Shown;
 use crate::section::finding_id;
 use crate::section::model::{Cell, Kind, Value};
 
@@ -61,8 +61,7 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
             put!(out, "<{tag}{label}{class}{sort}{title}>{pooled}{text}{below}</{end}>");
             match &shown.interval {
                 Some(interval) => {
-                    let (covers, interval) = (covers(&cell.value), Esc(interval));
-                    put!(out, "<td class=\"n iv\"{covers}>{wide}{interval}</td>");
+                    put!(out, "<td class=\"n iv\">{wide}{}</td>", Esc(interval));
                 }
                 None => out.push_str(NONE[0]),
             }
@@ -81,7 +80,6 @@ pub(super) fn widths(cell: &Cell) -> (usize, usize) {
     let length = |text: &str| text.chars().count();
     match &cell.value {
         Value::Words(text) | Value::Code(text) => (length(text).min(WORDS_MAX), 0),
-        Value::Several(cells) => (cells.iter().map(|cell| widths(cell).0).sum(), 0),
         value => {
             let shown = value.shown().map(|shown| (length(&shown.amount()), shown.interval));
             let word = value.verdict().map_or(0, |(_, word)| length(word));
@@ -111,7 +109,6 @@ pub(super) fn inline(cell: &Cell) -> String {
             let id = finding_id(*code, *severity);
             format!("<a class=\"code\" href=\"#{id}\">{code}</a>")
         }
-        Value::Several(cells) => return several(cells),
         value => {
             let Some(shown) = value.shown() else { return String::new() };
             let [pooled, wide] = value.marks(POOLED, WIDE);
@@ -123,17 +120,6 @@ pub(super) fn inline(cell: &Cell) -> String {
         }
     };
     linked(&text, cell.case)
-}
-
-/// The first on a line of its own, as far as it is a number.
-fn several(cells: &[Cell]) -> String {
-    let texts: Vec<String> = cells.iter().map(inline).collect();
-    match (texts.split_first(), cells.first().and_then(|cell| cell.value.key())) {
-        (Some((first, rest)), Some(_)) if !rest.is_empty() => {
-            format!("{first}<br>{}", rest.join(" "))
-        }
-        _ => texts.join(" "),
-    }
 }
 
 /// The value, its unit apart so that digits stand below each other.
@@ -150,12 +136,4 @@ fn linked(markup: &str, case: Option<usize>) -> String {
         Some(case) => format!("<a href=\"#case-{case}\">{markup}</a>"),
         None => markup.to_owned(),
     }
-}
-
-/// How surely an interval covers.
-fn covers(value: &Value) -> String {
-    let Value::Estimate(measured) = value else { return String::new() };
-    let n = measured.estimate.n_trials;
-    let title = |level| format!(" title=\"covers with {}, {n} trials\"", number::percent(level));
-    measured.estimate.level.map_or(String::new(), title)
 }

@@ -22,19 +22,19 @@ pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-Xwec7kKulI3t6W+V3NScEIYN6kzy6mNMrxO0DDhMQsE=";
+const STYLE_HASH: &str = "sha256-Bk3UoTqvdzLogGfkszKh2LoCKYKG24u840tXf/fP2AE=";
 /// SHA-256 of the script.
 const SCRIPT_HASH: &str = "sha256-QsyYmpeGCrAwUl88Y4cOtzwLx6q3tJhQLpRwm4yM2LA=";
 
 /// The whole report.
 pub fn report(results: &Results) -> String {
-    let document = section::report(results, Medium::Page, None);
-    let title = format!("{}, run {}", document.title, results.about.id);
-    page(&document, &title, &results.about.version, &facets_of(results))
+    let facets = results.results.iter().map(facets).collect::<Vec<_>>().join("\n");
+    page(&Document { facets, ..section::report(results, Medium::Page, None) })
 }
 
-/// A document as a page, with a filter for the rows of these cases.
-pub(crate) fn page(document: &Document, title: &str, version: &str, cases: &str) -> String {
+/// A document as a page.
+pub(crate) fn page(document: &Document) -> String {
+    let cases = document.facets.as_str();
     let mut out = String::with_capacity(512 * 1024);
     put!(
         out,
@@ -45,11 +45,11 @@ pub(crate) fn page(document: &Document, title: &str, version: &str, cases: &str)
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"hopcost {}\">\n",
-        Esc(version)
+        env!("CARGO_PKG_VERSION")
     );
-    let (title, heading) = (Esc(title), Esc(&document.title));
+    let title = Esc(&document.title);
     put!(out, "<title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
-    put!(out, "<header>\n<h1>{heading}</h1>\n");
+    put!(out, "<header>\n<h1>{title}</h1>\n");
     blocks::head(&mut out, document);
     put!(out, "</header>\n");
     nav(&mut out, &document.sections, cases);
@@ -104,11 +104,6 @@ fn nav(out: &mut String, sections: &[Section], cases: &str) {
     }
     put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(cases));
     put!(out, "</details></nav>\n");
-}
-
-/// What the cases of a run are filtered by, a line each.
-fn facets_of(results: &Results) -> String {
-    results.results.iter().map(facets).collect::<Vec<_>>().join("\n")
 }
 
 /// What a case is filtered by: mechanism, boundary, placement and wait, in the order of its

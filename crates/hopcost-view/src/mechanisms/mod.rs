@@ -313,8 +313,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
             )),
         ));
     }
-    let sources: Vec<Cell> = mechanism.words.sources.iter().map(Cell::text).collect();
-    known.push(("See", Cell::several(sources)));
+    known.extend(mechanism.words.sources.iter().map(|source| ("See", Cell::text(source))));
     known
 }
 

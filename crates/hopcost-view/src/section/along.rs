@@ -8,7 +8,7 @@ use hopcost_model::case::Case;
 use hopcost_model::results::{Along, Compared, Contrast, RunComparison};
 use hopcost_model::units::format_number;
 
-use super::comparison::{beside, difference, ratios};
+use super::comparison::{beside, difference, in_words, ratios};
 use super::model::{Block, Cell, Rows, Tone, Unit, Value, notes, numbers, words};
 use super::shapes::About;
 use crate::chart::Unit as ChartUnit;
@@ -27,7 +27,7 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
         .column(numbers(&first), |of| Cell::maybe(of.baseline_ns, Unit::Time(3)))
         .column(numbers(&second), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
         .column(numbers("difference [interval]"), difference)
-        .column(words("faster"), |of| Cell::text(faster(of, [&first, &second])))
+        .column(words(&format!("{second} is")), |of| Cell::text(in_words(of)))
         .column(numbers("blocks").fold(1), |of| {
             Cell::maybe(of.contrast.map(|of| f64::from(of.n)), Unit::Whole)
         });
@@ -113,19 +113,7 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
         Some(Kind::Time { .. }) => ChartUnit::Ns,
         _ => ChartUnit::Count,
     };
-    ratios(&about, ChartAxis::new(axis, Scale::Log, unit), &points)
-}
-
-/// Which of two is faster, as far as the interval shows.
-fn faster(of: &Compared, [first, second]: [&str; 2]) -> String {
-    match of.contrast.map(|of| of.side()) {
-        None => "left out",
-        Some(Some(Ordering::Greater)) => first,
-        Some(Some(Ordering::Less)) => second,
-        Some(Some(Ordering::Equal)) => "equal",
-        Some(None) => "not decided",
-    }
-    .to_owned()
+    ratios(&about, &ChartAxis::new(axis, Scale::Log, unit), &points)
 }
 
 /// The value of a comparison on the axis.
@@ -243,6 +231,5 @@ mod tests {
         assert_eq!(["gap", "rate", "flows"].map(of), ["1.5 ms", "1.5M/s", "1500000"]);
         let point = found(&[(1000, 1.0, Verdict::Inside)], &[]);
         assert_eq!(at(&point.compared[0], point.along.as_ref().unwrap()), Some(1000));
-        assert_eq!(faster(&point.compared[0], ["a", "b"]), "equal");
     }
 }

@@ -12,7 +12,8 @@ use crate::names::capitalised;
 /// Names that a line lists.
 const NAMED_MAX: usize = 4;
 
-pub(crate) fn document(found: &RunComparison, medium: Medium) -> Document {
+/// A comparison as a document.
+pub fn document(found: &RunComparison, medium: Medium) -> Document {
     let none = found
         .compared
         .is_empty()

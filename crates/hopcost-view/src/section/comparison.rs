@@ -1,13 +1,12 @@
 //! What a comparison found, live or of stored runs: a line per case, its verdict first.
 
-use hopcost_model::results::{Compared, Comparison, Contrast, Ratio, Results, Verdict};
+use hopcost_model::results::{Compared, Comparison, Contrast, Results, Verdict};
 use hopcost_model::text::count;
 
 use super::model::{
-    Block, Cell, Interval, Medium, Rows, Section, Tone, Unit as Digits, Value, notes, numbers,
-    says, words,
+    Block, Cell, Medium, Rows, Section, Tone, Unit as Digits, Value, notes, numbers, says, words,
 };
-use super::shapes::{About, Swept, lines};
+use super::shapes::{About, Point, lines};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::names::plain_id;
@@ -75,7 +74,7 @@ pub(super) fn shifts(compared: &[Compared]) -> Vec<Chart> {
         let points = of.deciles.iter().map(|of| (of.q, of.ratio, of.low.zip(of.high)));
         let x =
             Axis { domain: Some((0.1, 0.9)), ..Axis::new("decile", Scale::Linear, Unit::Quantile) };
-        ratios(&about, x, &points.collect::<Vec<_>>())
+        ratios(&about, &x, &points.collect::<Vec<_>>())
     };
     several.flat_map(chart).collect()
 }
@@ -84,22 +83,13 @@ pub(super) fn shifts(compared: &[Compared]) -> Vec<Chart> {
 pub(super) type Along = (f64, f64, Option<(f64, f64)>);
 
 /// Ratios along an axis, with the line on which both are equal.
-pub(super) fn ratios(about: &About, x: Axis, points: &[Along]) -> Vec<Chart> {
+pub(super) fn ratios(about: &About, x: &Axis, points: &[Along]) -> Vec<Chart> {
+    let point = |line: &str, x, y, ends| Point { line: line.to_owned(), x, y, ends };
     let ends = points.first().into_iter().chain(points.last());
-    let equal = ends.map(|(at, ..)| ("equal", *at, 1.0, None));
-    let own = points.iter().map(|(at, ratio, ends)| ("ratio", *at, *ratio, *ends));
-    let all: Vec<_> = own.chain(equal).collect();
-    let table = Rows::of(&all)
-        .column(words("line"), |(line, ..)| Cell::text(*line))
-        .column(numbers(&x.label), |(_, at, ..)| Value::Sorted(x.unit.text(*at), *at).into())
-        .column(numbers("× baseline"), |(.., ratio, ends)| {
-            let (low, high) = ends.unzip();
-            let ratio = Ratio { baseline: String::new(), point: *ratio, low, high, n_rounds: 0 };
-            Value::Ratio(ratio, Interval::Told).into()
-        })
-        .into_table();
+    let equal = ends.map(|(at, ..)| point("equal", *at, 1.0, None));
+    let own = points.iter().map(|(at, ratio, ends)| point("ratio", *at, *ratio, *ends));
     let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::Count);
-    lines(about, &table, &Swept { series: "line", x, y, value: "× baseline" })
+    lines(about, own.chain(equal).collect(), x, &y)
 }
 
 /// A line per case without the keys in which it is like another; what has changed goes first.
@@ -172,7 +162,7 @@ fn lacking(of: &Compared) -> Option<&'static str> {
 }
 
 /// `slower, by at least 4.2 %`
-fn in_words(of: &Compared) -> String {
+pub(super) fn in_words(of: &Compared) -> String {
     let bound = of.contrast.as_ref().and_then(Bound::of);
     match (lacking(of), bound) {
         (Some(why), _) => why.to_owned(),

@@ -9,8 +9,8 @@ use hopcost_model::results::{
 };
 
 use super::model::{
-    Block, Cell, Interval, Medium, Rows, Scale, Section, Tone, Unit, Value, estimates, note,
-    numbers, says, words,
+    Block, Cell, Interval, Medium, Rows, Scale, Section, Tone, Value, estimates, note, numbers,
+    says, words,
 };
 use crate::names::quantile;
 use crate::number;
@@ -55,7 +55,11 @@ fn blocks(found: &Explanation, is_brief: bool) -> Vec<Block> {
     }
     for case in &found.cases {
         if !is_brief {
-            blocks.extend([says(whole(case)), table(case)]);
+            // Where their cost is taken off, what they cost is no news.
+            let is_bare = case.segments.iter().any(|of| of.without_events_ns.is_some());
+            let without = if is_bare { "events" } else { "without_events_ns" };
+            let table = Rows::of(&case.segments).fields(&[without], Some).table();
+            blocks.extend([says(whole(case)), table]);
         }
         blocks.extend(notes(case).into_iter().map(note));
     }
@@ -76,26 +80,6 @@ fn untraced(of: &Contrast) -> String {
     });
     let ratio = number::plain(of.ratio, 3);
     format!("Without events, the second takes {ratio} times{ends} as long as the first.")
-}
-
-fn table(case: &ExplainedCase) -> Block {
-    let time = |ns: f64| Cell::number(ns, Unit::Time(3));
-    let is_bare = case.segments.iter().any(|of| of.without_events_ns.is_some());
-    let rows = Rows::of(&case.segments)
-        .column(words("segment"), |of| Cell::text(of.segment.to_string()))
-        .column(estimates("typical"), |of| Cell::estimate(Some(&of.typical_ns), Scale::Difference))
-        .column(numbers("share"), |of| Cell::number(of.share, Unit::Share))
-        .column(numbers("p50").fold(3), |of| time(of.p50_ns))
-        .column(numbers("p99").fold(1), |of| time(of.p99_ns))
-        .column(numbers("slow"), |of| Cell::maybe(of.slow_ns, Unit::Time(3)));
-    // Where their cost cannot be taken off, their number says how much of a segment it may be.
-    match is_bare {
-        true => rows.column(numbers("bare"), |of| Cell::maybe(of.without_events_ns, Unit::Time(3))),
-        false => {
-            rows.column(numbers("events").fold(2), |of| Cell::number(of.events, Unit::Plain(2)))
-        }
-    }
-    .table()
 }
 
 /// What each segment typically takes in each case.

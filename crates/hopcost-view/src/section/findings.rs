@@ -5,7 +5,7 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::Results;
 use hopcost_model::text::count;
 
-use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, Value, says, words};
+use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, says, words};
 use super::words::index_of;
 
 /// Findings of one code and severity, worst first as in the results.
@@ -88,15 +88,6 @@ fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
             false => Cell::text(finding.remedy.clone()),
         });
     vec![says(format!("Remedy: {remedy}")), table.table()]
-}
-
-/// Findings of a case with their evidence, for its details.
-pub(super) fn of_case(findings: &[Finding]) -> Block {
-    Rows::of(findings)
-        .column(words("finding"), |f| Value::Finding(f.code, f.severity).into())
-        .column(words("evidence"), |f| Cell::text(f.evidence.clone()))
-        .column(words("remedy"), |f| Cell::text(f.remedy.clone()))
-        .table()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use hopcost_model::host::Host;
 use hopcost_model::results::{Results, Speed, Status, YardstickLevel};
 use hopcost_model::text::count;
 
-use super::model::{Block, Cell, Medium, Section, Tone, facts, paste, says};
+use super::fields::facts_of;
+use super::model::{Block, Cell, Medium, Section, Tone, paste, says};
 use super::words::sentence;
 use crate::names::cpus;
 
@@ -84,12 +85,12 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
         Medium::Page => {
             let doubts = doubts(results).map(|finding| sentence(&finding.evidence));
             blocks.extend(doubts.map(|doubt| Block::Text(Tone::Alert, doubt)));
-            known.insert(0, ("Measured", Cell::text(summary(results))));
+            known.insert(0, ("measured".to_owned(), Cell::text(summary(results))));
         }
         Medium::Document => blocks.push(Block::Text(Tone::Lead, summary(results))),
     }
     blocks.extend(alerts(results));
-    blocks.push(facts(known));
+    blocks.push(Block::Facts(known));
     blocks.push(paste("Command that made this run", &results.command));
     blocks
 }
@@ -161,39 +162,32 @@ fn summary(results: &Results) -> String {
     )
 }
 
-fn known(results: &Results) -> Vec<(&'static str, Cell)> {
-    let (about, plan, build) = (&results.about, &results.plan, &results.about.build);
-    let until = about.ended.as_deref().map_or("cut off".to_owned(), |e| format!("to {e}"));
-    let resumed = match about.resumed {
-        0 => String::new(),
-        n => format!(", resumed {}", count(n as usize, "time")),
-    };
-    let host = |key: &str| {
+/// What of a plan stands elsewhere, or in its command.
+const OF_PLAN: [&str; 9] = [
+    "suite",
+    "complete",
+    "ended_early",
+    "relation",
+    "pinning",
+    "cpus",
+    "trial",
+    "unit",
+    "document_payload_bytes",
+];
+
+fn known(results: &Results) -> Vec<(String, Cell)> {
+    let host = |(name, key): (&str, &str)| {
         let words = results.host.get(key).unwrap_or_default().split_whitespace();
-        Cell::text(words.collect::<Vec<_>>().join(" "))
+        (name.to_owned(), Cell::text(words.collect::<Vec<_>>().join(" ")))
     };
-    let rounds = format!(
-        "{} of {} in random order, seed {}; {}, {} failed",
-        plan.rounds_done,
-        plan.rounds_planned,
-        plan.seed,
-        count(plan.trials_done as usize, "trial"),
-        plan.trials_failed
-    );
-    let tool = format!(
-        "{} ({}), {} build, {}, {}",
-        about.version, about.commit, build.profile, build.compiler, build.target
-    );
-    vec![
-        ("When", Cell::text(format!("{} {until}{resumed}", about.started))),
-        ("Processor", host("cpu.model")),
-        ("Kernel", host("kernel.release")),
-        ("Virtual machine", host("virt.hypervisor")),
-        ("Rounds", Cell::text(rounds)),
-        ("Baseline of “×”", Cell::code(plan.baseline.clone().unwrap_or_default())),
-        ("hopcost", Cell::text(tool)),
-        ("Run", Cell::code(&about.id)),
-    ]
+    let hosts = [
+        ("processor", "cpu.model"),
+        ("kernel", "kernel.release"),
+        ("virtual machine", "virt.hypervisor"),
+    ];
+    let known = hosts.into_iter().map(host).chain(facts_of(&results.plan, &OF_PLAN));
+    let known = known.chain(facts_of(&results.about, &["argv"]));
+    known.filter(|(_, cell)| !cell.is_empty()).collect()
 }
 
 /// Where a run is stored and how to open its report; the view knows neither.

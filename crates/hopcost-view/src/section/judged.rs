@@ -3,14 +3,14 @@
 
 use std::cmp::Reverse;
 
-use hopcost_model::group::distinct;
 use hopcost_model::results::{
     Estimate, Judged, JudgedClaim, JudgedPart, JudgedUnit, Ratio, Results, Ruling,
 };
 use hopcost_model::text::count;
 
+use super::fields::facts_of;
 use super::model::{
-    Block, Cell, Fold, Interval, Rows, Scale, Section, Tone, Value, facts, note, numbers, says,
+    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, note, numbers, says,
     words,
 };
 
@@ -109,19 +109,26 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
     first.into_iter().chain(files).collect()
 }
 
+/// The claims of the run's suite: which sentences of its document hold, and pairs of cases side by
+/// side.
+pub(super) fn checks(results: &Results, _: Medium) -> Option<Section> {
+    let (judged, reported): (Vec<&JudgedClaim>, Vec<_>) =
+        results.checks.iter().partition(|claim| claim.verdict.is_some());
+    let records = judged.into_iter().enumerate();
+    let records = records.map(|(at, claim)| record(&format!("claims {}", claim.file), at, claim));
+    let reported = reported.into_iter().flat_map(|claim| {
+        [Block::Heading(claim.id.clone()), says(claim.sentence.clone()), parts(claim)]
+    });
+    Section::of("checks", records.chain(reported))
+}
+
 /// A claim as a court would keep it.
-pub(super) fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
+fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
     let place = [Some(source), claim.at.as_deref()].into_iter().flatten();
     let place: Vec<&str> = place.filter(|text| !text.is_empty()).collect();
-    let more = [
-        ("meaning", &claim.meaning),
-        ("not checkable", &claim.not_checkable),
-        ("explained by", &claim.cause),
-    ];
-    let more = more.into_iter().filter_map(|(key, text)| Some((key, Cell::text(text.clone()?))));
-    let known =
-        [("source", Cell::text(place.join(", "))), ("measured", Cell::text(claim.because.clone()))];
-    let blocks = vec![facts(known.into_iter().chain(more)), parts(claim), cases(claim)];
+    let known = facts_of(claim, &["id", "file", "sentence", "at", "verdict", "parts"]);
+    let source = ("source".to_owned(), Cell::text(place.join(", ")));
+    let blocks = vec![Block::Facts([source].into_iter().chain(known).collect()), parts(claim)];
     let quote = Cell::text(format!("“{}”", claim.sentence));
     let is_open = claim.verdict.is_some_and(|verdict| verdict >= Ruling::Depends);
     let brief = vec![Value::Ruling(claim.verdict).into(), Cell::text(claim.id.clone()), quote];
@@ -129,7 +136,7 @@ pub(super) fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
 }
 
 /// What was checked of a claim.
-pub(super) fn parts(claim: &JudgedClaim) -> Block {
+fn parts(claim: &JudgedClaim) -> Block {
     let has_none = claim.parts.iter().any(|part| part.value.is_none());
     Rows::of(&claim.parts)
         .column(words("verdict"), |part| match part.verdict {
@@ -151,12 +158,6 @@ pub(super) fn parts(claim: &JudgedClaim) -> Block {
             None => Cell::text(part.because.clone()),
         })
         .table()
-}
-
-/// The cases that a claim is about.
-pub(super) fn cases(claim: &JudgedClaim) -> Block {
-    let ids = distinct(claim.parts.iter().flat_map(|part| &part.cases));
-    Rows::of(&ids).column(words("case"), |id| Cell::code((*id).clone())).table()
 }
 
 fn questions(judged: &Judged) -> impl Iterator<Item = Block> {

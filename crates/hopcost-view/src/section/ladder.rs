@@ -1,44 +1,80 @@
-//! The ladder: what may be compared, the cheapest first.
+//! What may be compared with each other, a table for each, the cheapest first: every number of a
+//! case.
 
-use hopcost_model::results::{
-    CaseResult, LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit,
-};
+use hopcost_model::case::Workload;
+use hopcost_model::group::distinct;
+use hopcost_model::results::{LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit};
 
-use super::answer::ticks;
+use super::answer::{stalled, ticks};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, verdicts,
     words,
 };
-use super::words::{Of, fate, sum, uncounted};
-use crate::names::{Place, capitalised, covers, headline, row_label};
-use crate::number::{DIGITS_MAX, DIGITS_MIN};
+use super::words::{Of, both, fate, uncounted};
+use crate::names::{Place, capitalised, headline, row_label};
 
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
 
-pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
-    let mut blocks = Vec::new();
+/// What of a case stands elsewhere in its row, or in its details.
+const ELSEWHERE: [&str; 11] = [
+    "id",
+    "case",
+    "status",
+    "reason",
+    "stamp",
+    "ratio",
+    "levels",
+    "validity",
+    "command",
+    "replay",
+    "p50_ticks",
+];
+/// The event that a column of its own has.
+const SWITCHES: &str = "context-switches";
+/// What of a stream the title of its table says.
+const OF_STREAM: [&str; 8] =
+    ["label", "message_bytes", "field_bytes", "fields", "flows", "ack", "window", "aggregate_gbps"];
+
+pub(super) fn trips(results: &Results, medium: Medium) -> Option<Section> {
+    section("ladder", &[Workload::Call, Workload::Roundtrip], results, medium)
+}
+
+pub(super) fn wakes(results: &Results, medium: Medium) -> Option<Section> {
+    section("wake", &[Workload::Wake], results, medium)
+}
+
+pub(super) fn loads(results: &Results, medium: Medium) -> Option<Section> {
+    section("load", &[Workload::Load], results, medium)
+}
+
+pub(super) fn streams(results: &Results, medium: Medium) -> Option<Section> {
+    section("streams", &[Workload::Stream], results, medium)
+}
+
+/// The groups whose cases are of these workloads.
+fn section(
+    id: &'static str,
+    of: &[Workload],
+    results: &Results,
+    medium: Medium,
+) -> Option<Section> {
+    let (mut blocks, mut cases, mut meaning) = (Vec::new(), Vec::new(), "");
     for group in &results.ladder {
         let lines = Line::rows(group, results);
-        if covers(group, results) || lines.is_empty() {
+        let is_own = |line: &Line| of.contains(&line.case.case.workload);
+        if !lines.first().is_some_and(is_own) {
             continue;
         }
+        cases.extend(lines.iter().map(|line| line.case));
         blocks.push(Block::Heading(capitalised(&group.title)));
-        blocks.push(says(&group.meaning));
-        let cases: Vec<&CaseResult> = lines.iter().map(|line| line.case).collect();
+        blocks.extend((group.meaning != meaning).then(|| says(&group.meaning)));
         blocks.push(table(group, lines, results, medium));
-        if is_calls(group) || cases.iter().any(|case| system_calls(case).is_some()) {
-            blocks.extend(uncounted(cases.iter().copied()));
-        }
+        meaning = &group.meaning;
     }
     if !blocks.is_empty() {
         blocks.splice(..0, ticks(results).map(says));
     }
-    Section::of("ladder", blocks)
-}
-
-/// System calls of an operation, of both ends together.
-fn system_calls(case: &CaseResult) -> Option<f64> {
-    sum(case, "system-calls", |counter| counter.per_operation)
+    Section::of(id, blocks.into_iter().chain(uncounted(cases)))
 }
 
 /// Whether a group has but calls: no second party, and so no message.
@@ -55,42 +91,51 @@ fn table(
     if medium != Medium::Page {
         lines.retain(|line| line.case.status == Status::Measured);
     }
-    let cost = if group.batched { "cost" } else { "p50" };
-    let cpu = if is_calls(group) { "CPU/op" } else { "CPU/msg" };
-    let digits = |case: &CaseResult| {
-        Unit::Plain(headline(case).map_or(DIGITS_MIN, |(_, e)| e.digits.min(DIGITS_MAX)))
-    };
-    let is_counted = lines.iter().any(|line| system_calls(line.case).is_some());
-    let stamp = |line: &Line<'_>| line.case.stamp.map_or(String::new(), |stamp| stamp.to_string());
-    Rows::of(&lines)
+    let headlines = [Statistic::Cost, Statistic::P50];
+    let others = Statistic::ALL.iter().filter(|of| !headlines.contains(of));
+    let counters = lines.iter().flat_map(|line| &line.case.counters);
+    let events = distinct(counters.map(|counter| counter.event.as_str())).into_iter();
+    let is_in_ticks = results.plan.unit == TimeUnit::Ticks;
+    let mut rows = Rows::of(&lines)
         .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
         .column(repeated("boundary"), |l| Cell::text(l.with.0.boundary.word()))
         .column(repeated("wait"), |l| Cell::text(l.with.0.wait.as_deref().unwrap_or_default()))
         .column_if(!is_calls(group), words("placement"), placement)
-        .column(estimates(cost), first)
-        .column_if(!group.batched, estimates("p99").fold(7), |l| {
-            l.estimate(Statistic::P99, Scale::Time)
+        .column(estimates(if group.batched { "cost" } else { "p50" }), first)
+        .column(estimates("aggregate").fold(3), |l| {
+            let gbps = l.case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
+            Cell::estimate(gbps, Scale::Named("Gbit/s".to_owned()))
         })
-        .column(numbers("ticks").fold(4), |l| {
-            // Of round trips where the suite tells ticks; the time alone says as much elsewhere.
-            let single = l.case.p50_ticks.filter(|_| results.plan.unit == TimeUnit::Ticks);
-            Cell::maybe(l.case.cost_ticks.or(single), digits(l.case))
+        .column(estimates("multiple").fold(5), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id));
+    for statistic in others {
+        let head = statistic.label();
+        rows = rows
+            .column(estimates(head).fold(6), |l| l.estimate(*statistic, Scale::Time))
+            .column(numbers(head).fold(7), |l| {
+                let exact = l.case.estimates.as_ref().and_then(|of| of.exact(*statistic));
+                Cell::maybe(exact, Unit::Time(3))
+            });
+    }
+    rows = rows
+        .column_if(is_in_ticks, numbers("p50 ticks").fold(4), |l| {
+            Cell::maybe(l.case.p50_ticks, Unit::Plain(3))
         })
-        .column(numbers("cycles").fold(4), |l| Cell::maybe(l.case.cost_cycles, digits(l.case)))
-        .column(estimates("multiple").fold(3), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id))
-        .column(numbers(cpu).fold(6), |l| Cell::maybe(l.case.cpu_ns_per_message, Unit::Time(2)))
-        .column(numbers("system calls").fold(5), |l| Cell::maybe(system_calls(l.case), Unit::Count))
-        .column_if(is_counted, numbers("switches").fold(5), |l| {
-            Cell::maybe(l.case.switches_per_operation, Unit::Count)
+        .fields(&["gap_asked_ns"], |l| l.case.wake.as_ref())
+        .column(words("path").fold(8), |l| {
+            let label = l.case.stream.as_ref().map_or("", |stream| &stream.label);
+            Cell::text(if l.with.0.label == label { "" } else { label })
         })
-        .column(numbers("lost").fold(8), |l| match l.case.lost {
-            0 => Cell::none(),
-            lost => Cell::whole(lost),
+        .fields(&OF_STREAM, |l| l.case.stream.as_ref())
+        .column(numbers("stalled").fold(8), |l| Cell::maybe(stalled(l.case), Unit::Share))
+        .fields(&["rate", "arrivals"], |l| l.case.load.as_ref())
+        .column(words("stamp").fold(8), |l| {
+            Cell::text(l.case.stamp.map_or(String::new(), |stamp| stamp.to_string()))
         })
-        .column(numbers("n").fold(2), Line::trials)
-        .column_if(medium == Medium::Document, words("stamp"), |l| Cell::text(stamp(l)))
-        .column(verdicts(), Line::grade)
-        .table()
+        .fields(&ELSEWHERE, |l| Some(l.case));
+    for event in events.filter(|event| *event != SWITCHES) {
+        rows = rows.column(numbers(event).fold(u8::MAX), |l| both(l.case, event));
+    }
+    rows.column(verdicts(), Line::grade).table()
 }
 
 fn placement(line: &Line<'_>) -> Cell {

@@ -7,10 +7,7 @@ use hopcost_model::units::format_number;
 
 use crate::names::capitalised;
 
-use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, Value, estimates, note, notes, numbers,
-    verdicts,
-};
+use super::model::{Block, Cell, Rows, Scale, Unit, Value, note, notes, numbers};
 use super::words::{Of, cases_of, estimated, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
@@ -20,11 +17,7 @@ const MICRO: Scale = Scale::Power(3);
 type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
 type Load<'a> = Of<'a, &'a LoadResult>;
 
-pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("load", blocks(results, &table))
-}
-
-/// The same with as much as an answer has.
+/// With as much as an answer has.
 pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let is_pooled = |(_, case): (usize, &CaseResult)| {
         let quantiles = [Statistic::P99, Statistic::P999];
@@ -82,30 +75,6 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
         .column(numbers("lost").fold(1), |r| some(r.with.lost_share))
         .column(numbers("dropped").fold(1), |r| some(r.with.dropped_share))
         .brief()
-}
-
-fn table(rows: &[Load<'_>]) -> Block {
-    Rows::of(rows)
-        .column(numbers("rate").unit("1/s"), |r| rate(r.with.rate).of(r.index))
-        .column(numbers("achieved").fold(4), |r| Cell::maybe(r.with.achieved, Unit::Share))
-        .column(estimates("response p50").unit("µs"), |r| r.estimate(Statistic::P50, MICRO))
-        .column(estimates("p99").unit("µs"), |r| r.estimate(Statistic::P99, MICRO))
-        .column(numbers("p99.9").unit("µs"), |r| r.point(Statistic::P999, MICRO))
-        .column(numbers("lag p99").unit("µs").fold(1), |r| micro(r.with.lag.p99_ns))
-        .column(numbers("held lag p99").unit("µs").fold(4), |r| micro(r.with.held_lag.p99_ns))
-        .column(numbers("own lag p99").unit("µs").fold(4), |r| micro(r.with.own_lag.p99_ns))
-        .column(numbers("own late").fold(4), |r| some(r.with.own_late_share.unwrap_or_default()))
-        .column(numbers("service p50").unit("µs").fold(3), |r| micro(r.with.service.p50_ns))
-        .column(numbers("service p99").unit("µs").fold(2), |r| micro(r.with.service.p99_ns))
-        .column(numbers("lost").fold(1), |r| some(r.with.lost_share))
-        .column(numbers("dropped").fold(1), |r| some(r.with.dropped_share))
-        .column(numbers("generator p99").unit("µs").fold(5), |r| {
-            micro(r.with.generator_lag_p99_ns)
-        })
-        .column(numbers("clocks within").unit("µs").fold(6), |r| micro(r.with.clock_bound_ns))
-        .column(numbers("n").fold(7), Load::trials)
-        .column(verdicts(), Load::grade)
-        .table()
 }
 
 /// `50k`

@@ -4,14 +4,13 @@
 
 pub(crate) mod along;
 mod answer;
-mod cases;
-mod checks;
 pub(crate) mod compared_runs;
 pub(crate) mod comparison;
+mod details;
 mod explanation;
+mod fields;
 mod findings;
 mod head;
-mod host;
 mod judged;
 mod ladder;
 mod load;
@@ -19,16 +18,11 @@ pub(crate) mod model;
 mod pivot;
 pub(crate) mod plots;
 mod published;
-mod reading;
 pub(crate) mod shapes;
 mod runtimes;
-mod stream;
-pub(crate) mod threads;
 #[cfg(test)]
 mod tests;
-mod wake;
 pub(crate) mod words;
-mod yardsticks;
 
 use hopcost_model::results::{Results, Statistic};
 
@@ -36,10 +30,12 @@ pub(crate) use answer::between;
 #[cfg(test)]
 pub(crate) use answer::charts;
 use answer::{Part, Weight};
+pub(crate) use fields::table;
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
-use model::{Block, Cell, Document, Medium, Section, Value};
+use model::{Block, Cell, Section, Value};
+pub use model::{Document, Medium};
 
 /// A section, if the results have something to put into it.
 type Make = fn(&Results, Medium) -> Option<Section>;
@@ -56,23 +52,23 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, head::remarks),
     (ALL, runtimes::mechanisms),
     (ALL, runtimes::pairs),
-    (ALL, runtimes::stamps),
-    (ALL, runtimes::workers),
-    (ALL, ladder::section),
-    (ALL, wake::section),
-    (ALL, load::section),
-    (ALL, stream::section),
-    (ALL, checks::section),
+    (ALL, details::stamps),
+    (ALL, details::workers),
+    (ALL, ladder::trips),
+    (ALL, ladder::wakes),
+    (ALL, ladder::loads),
+    (ALL, ladder::streams),
+    (ALL, judged::checks),
     (ALL, published::section),
     (PAGE, plots::swept),
     (PAGE, plots::percentiles),
     (PAGE, plots::trials),
-    (ALL, cases::missing),
+    (ALL, details::missing),
     (ALL, findings::section),
-    (ALL, yardsticks::section),
-    (ALL, host::section),
-    (PAGE, cases::details),
-    (ALL, reading::section),
+    (ALL, details::yardsticks),
+    (ALL, details::host),
+    (PAGE, details::cases),
+    (ALL, details::reading),
 ];
 
 /// Lines of a screen that the least important parts of an answer give way to.
@@ -180,6 +176,7 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
             .chain(shown.filter_map(|(_, section)| section(results, medium)))
             .collect(),
         rest: stored.map_or(Vec::new(), head::rest),
+        ..Document::default()
     };
     document.with_quiet()
 }

@@ -6,10 +6,11 @@ use hopcost_model::results::{Estimate, Ratio, Ruling};
 
 use crate::chart::model::Chart;
 use crate::number::{self, Shown};
+use crate::style::TextStyle;
 
 /// Where a document is read, which decides how much of it there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Medium {
+pub enum Medium {
     /// A document of text and tables: everything but charts and the details of cases.
     Document,
     /// A page with charts and parts that unfold: everything.
@@ -18,22 +19,38 @@ pub(crate) enum Medium {
 
 /// A document, before any view writes it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Document {
+pub struct Document {
     /// What it is called; empty where somebody else says so.
-    pub title: String,
+    pub(crate) title: String,
     /// Its conclusion, which a page shows before everything else.
-    pub banner: Vec<Block>,
+    pub(crate) banner: Vec<Block>,
     /// What stands above the first section.
-    pub head: Vec<Block>,
+    pub(crate) head: Vec<Block>,
     /// Its sections; each has something in it.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
     /// What stands below the last.
-    pub rest: Vec<Block>,
+    pub(crate) rest: Vec<Block>,
+    /// What the rows of a page are filtered by, a line for each case.
+    pub(crate) facets: String,
 }
 
 impl Document {
+    /// For a terminal.
+    pub fn text(&self, style: &TextStyle) -> String {
+        crate::text::document(self, style)
+    }
+
+    pub fn markdown(&self) -> String {
+        crate::markdown::document(self)
+    }
+
+    /// As one page.
+    pub fn html(&self) -> String {
+        crate::html::page(self)
+    }
+
     /// The same, in which a column of quiet values stands beside each column that has some.
-    pub fn with_quiet(mut self) -> Self {
+    pub(crate) fn with_quiet(mut self) -> Self {
         let sections = self.sections.iter_mut().map(|section| &mut section.blocks);
         for blocks in sections.chain([&mut self.head, &mut self.rest]) {
             blocks.iter_mut().for_each(Block::add_quiet);
@@ -212,8 +229,6 @@ pub(crate) enum Form {
     /// Columns that each mean something else.
     #[default]
     Columns,
-    /// Columns that all mean the same: what a cell holds is stacked where lines are short.
-    Matrix,
     /// Columns of which those that do not fit are left out: they are told elsewhere.
     Brief,
     /// The same, and each row is one line: words for which it has no room are cut off.
@@ -227,8 +242,6 @@ pub(crate) struct Column {
     pub head: String,
     /// What its cells are.
     pub kind: Kind,
-    /// Unit of numbers that carry none, as the table's heading says too.
-    pub unit: &'static str,
     /// Where all columns do not fit side by side, the one with the greatest number
     /// goes below its row first; 0 never does.
     pub fold: u8,
@@ -256,7 +269,7 @@ impl Kind {
 }
 
 fn column(head: &str, kind: Kind) -> Column {
-    Column { over: String::new(), head: head.to_owned(), kind, unit: "", fold: 0 }
+    Column { over: String::new(), head: head.to_owned(), kind, fold: 0 }
 }
 
 /// A column of words.
@@ -293,10 +306,6 @@ impl Column {
     pub fn over(self, over: &str) -> Self {
         Self { over: over.to_owned(), ..self }
     }
-    /// The same, of numbers that carry no unit because the table's heading names it.
-    pub fn unit(self, unit: &'static str) -> Self {
-        Self { unit, ..self }
-    }
     /// The heading with what the numbers bring along.
     pub fn heading(&self) -> String {
         match self.kind {
@@ -332,8 +341,13 @@ impl<'a, T> Rows<'a, T> {
     }
 
     /// Adds a column; one without a single value says nothing, and is left out.
-    pub fn column(mut self, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
-        let cells: Vec<Cell> = self.items.iter().map(cell).collect();
+    pub fn column(self, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
+        let cells = self.items.iter().map(cell).collect();
+        self.cells(column, cells)
+    }
+
+    /// The same of cells, one an item.
+    pub fn cells(mut self, column: Column, cells: Vec<Cell>) -> Self {
         if !cells.iter().all(Cell::is_empty) {
             self.table.columns.push(column);
             self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
@@ -346,13 +360,17 @@ impl<'a, T> Rows<'a, T> {
         if holds { self.column(column, cell) } else { self }
     }
 
-    pub fn table(self) -> Block {
-        Block::Table(self.table)
+    pub fn items(&self) -> impl Iterator<Item = &'a T> {
+        self.items.iter()
     }
 
-    /// The table itself.
-    pub fn into_table(self) -> Table {
-        self.table
+    /// How many columns it has yet.
+    pub fn width(&self) -> usize {
+        self.table.columns.len()
+    }
+
+    pub fn table(self) -> Block {
+        Block::Table(self.table)
     }
 
     /// The table, with as many of its columns as fit.
@@ -397,8 +415,6 @@ pub(crate) enum Value {
     Ruling(Option<Ruling>),
     /// What was found.
     Finding(Code, Severity),
-    /// Several values: stacked in a matrix, or else in one line.
-    Several(Vec<Cell>),
 }
 
 /// How a number is written.
@@ -631,7 +647,6 @@ impl Value {
             Value::Ratio(ratio, _) => Some(ratio.point),
             Value::Grade(grade) => Some(f64::from(*grade as u8)),
             Value::Ruling(ruling) => Some(ruling.map_or(-1.0, |ruling| f64::from(ruling as u8))),
-            Value::Several(cells) => cells.first().and_then(|cell| cell.value.key()),
             _ => None,
         }
     }
@@ -731,15 +746,10 @@ impl Cell {
 
     /// Its value on the quiet machine, written as it is.
     pub fn quiet(&self) -> Option<Cell> {
-        match &self.value {
-            Value::Estimate(of) => {
-                let estimate = of.estimate.quietly()?;
-                let quiet = Measured { estimate, mark: "", ..(**of).clone() };
-                Some(Cell::from(Value::Estimate(Box::new(quiet))).of(self.case))
-            }
-            Value::Several(cells) => cells.iter().find_map(Cell::quiet),
-            _ => None,
-        }
+        let Value::Estimate(of) = &self.value else { return None };
+        let estimate = of.estimate.quietly()?;
+        let quiet = Measured { estimate, mark: "", ..(**of).clone() };
+        Some(Cell::from(Value::Estimate(Box::new(quiet))).of(self.case))
     }
 
     /// What it shows in a sentence: the value, and beside it the one of the quiet machine.
@@ -752,7 +762,7 @@ impl Cell {
     /// An estimate with its interval told so.
     pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
         let Some(estimate) = estimate.cloned() else { return Self::none() };
-        let hint = estimate.insufficient.clone();
+        let hint = estimate.insufficient.clone().filter(|_| estimate.point.is_none());
         let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, mark: "" }));
         Self { hint, ..value.into() }
     }
@@ -775,10 +785,6 @@ impl Cell {
             *told = Interval::Relative;
         }
         cell
-    }
-
-    pub fn several(cells: Vec<Cell>) -> Self {
-        if cells.is_empty() { Self::none() } else { Value::Several(cells).into() }
     }
 
     pub fn grade(grade: impl Into<Grade>) -> Self {

@@ -3,32 +3,26 @@
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{
-    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
 };
 
-use super::model::{
-    Block, Cell, Medium, Rows, Scale as Written, Section, Unit as Digits, Value, estimates, notes,
-    numbers, words,
-};
-use super::shapes::{About, Named, Swept, lines, rows};
-use super::words::{estimated, mechanism, trials as counted};
+use super::head::machine;
+use super::model::{Block, Medium, Section};
+use super::shapes::{About, Point, lines};
+use super::words::{estimated, mechanism};
 use super::{answer, comparison, runtimes};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
-use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, quantile, row_name};
+use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
 
 /// Quantiles that get a mark.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-/// Trials that are so many times the reported value, or as small a part of it, stand at the edge.
-const EDGE: f64 = 4.0;
 /// Cases up to which a page draws the percentiles and the trials of each: of more they would hide
 /// the rest.
 const CASES_MAX: usize = 12;
 
 pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    let charts = along_axes(results);
-    let said = distinct(charts.iter().flat_map(|chart| chart.notes.clone()));
-    Section::of("plots", drawn(charts).into_iter().chain(notes(said)))
+    Section::of("plots", drawn(along_axes(results)))
 }
 
 pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {
@@ -64,20 +58,10 @@ pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
     charts.into_iter().map(|chart| (name(&chart), chart)).collect()
 }
 
-/// Run, machine and kernel, for a drawing that is seen by itself.
+/// Run, machine and CPUs, for a drawing that is seen by itself.
 fn origin(results: &Results) -> String {
-    let known = |key: &str, what: &str| match results.host.get(key) {
-        Some(value) => value.to_owned(),
-        None => format!("{what} not known"),
-    };
-    let of_machine = [
-        Some(known("cpu.model", "CPU model")),
-        Some(format!("Linux {}", known("kernel.release", "release"))),
-        results.host.get("virt.hypervisor").map(str::to_owned),
-        Some(cpus(&results.plan)),
-    ];
-    let of_machine: Vec<String> = of_machine.into_iter().flatten().collect();
-    format!("Run {}: {}.", results.about.id, of_machine.join("; "))
+    let (machine, cpus) = (machine(&results.host), cpus(&results.plan));
+    format!("Run {}: {machine}; {cpus}.", results.about.id)
 }
 
 /// An axis: its key, its unit, and what it is called.
@@ -130,60 +114,29 @@ fn of_workload(
     points: &[(String, f64, &CaseResult)],
     x: &Axis,
 ) -> Vec<Chart> {
-    let gbps = |of: Option<&Estimate>| Cell::estimate(of, Written::Named("Gbit/s".to_owned()));
-    let stream = |case: &CaseResult| case.stream.clone();
-    let count = |event: &'static str| {
-        move |(.., case): &(String, f64, &CaseResult)| {
-            let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
-            let sum = own.map(|of| of.per_operation).sum::<Option<f64>>();
-            Cell::maybe(sum.filter(|sum| *sum > 0.0), Digits::Count)
-        }
+    let gbps = |case: &CaseResult| case.stream.as_ref()?.aggregate_gbps.clone();
+    let cpu = |case: &CaseResult| {
+        let ns = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
+        Some(Estimate::exact(ns?, case.n_trials, String::new()))
     };
-    let table = Rows::of(points)
-        .column(words("case"), |(label, ..)| Cell::text(label.clone()))
-        .column(numbers(&x.label), |(_, at, _)| Value::Sorted(x.unit.text(*at), *at).into())
-        .column(estimates("time"), |(.., case)| {
-            Cell::estimate(headline(case).map(|(_, estimate)| estimate), Written::Time)
-        })
-        .column(estimates("p99"), |(.., case)| {
-            Cell::estimate(estimated(case, Statistic::P99), Written::Time)
-        })
-        .column(estimates("throughput of one flow"), |(.., case)| {
-            gbps(stream(case).and_then(|of| of.per_flow_gbps).as_ref())
-        })
-        .column(estimates("throughput"), |(.., case)| {
-            gbps(stream(case).and_then(|of| of.aggregate_gbps).as_ref())
-        })
-        .column(numbers("CPU time"), |(.., case)| {
-            let cpu = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
-            Cell::maybe(cpu, Digits::Time(3))
-        })
-        .column(numbers("cycles"), count("cycles"))
-        .column(numbers("misses"), count("llc-misses"))
-        .into_table();
-    let charts: [(&str, &str, &str, Unit); 7] = [
-        ("", "", "time", Unit::Ns),
-        ("-p99", ", p99", "p99", Unit::Ns),
-        (
-            "-throughput",
-            ", throughput of one flow",
-            "throughput of one flow",
-            Unit::GigabitsPerSecond,
-        ),
-        ("-aggregate", ", throughput of all flows", "throughput", Unit::GigabitsPerSecond),
-        ("-cpu", ", CPU time per message of both ends", "CPU time", Unit::Ns),
-        ("-cycles", ", cycles per message of both ends", "cycles", Unit::Count),
-        ("-llc-misses", ", last-level misses per message", "misses", Unit::Count),
+    type Value<'a> = &'a dyn Fn(&CaseResult) -> Option<Estimate>;
+    let charts: [(&str, &str, Unit, Value); 4] = [
+        ("", "time", Unit::Ns, &|case| headline(case).map(|(_, of)| of.clone())),
+        ("-p99", "p99", Unit::Ns, &|case| estimated(case, Statistic::P99).cloned()),
+        ("-throughput", "throughput of all flows", Unit::GigabitsPerSecond, &gbps),
+        ("-cpu", "CPU time per message of both ends", Unit::Ns, &cpu),
     ];
-    let chart = |(suffix, what, value, unit): (&str, &str, &str, Unit)| {
+    let chart = |(suffix, what, unit, value): (&str, &str, Unit, Value)| {
         let about = About {
             id: format!("plot-{id}{suffix}"),
-            title: format!("{title}{what}"),
+            title: if suffix.is_empty() { title.clone() } else { format!("{title}, {what}") },
             says: "A line joins the values of one case along the axis; bands are their intervals."
                 .to_owned(),
         };
-        let y = Axis::new(value, Scale::Log, unit);
-        lines(&about, &table, &Swept { series: "case", x: x.clone(), y, value })
+        let points = points.iter();
+        let points =
+            points.filter_map(|(line, at, case)| Point::of(line, *at, value(case).as_ref()));
+        lines(&about, points.collect(), x, &Axis::new(what, Scale::Log, unit))
     };
     charts.into_iter().flat_map(chart).collect()
 }
@@ -193,25 +146,20 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (at, group) in results.ladder.iter().enumerate() {
         let named = named(group, results);
-        let holds = |q: f64| q > 0.0 && q < 1.0;
         let points = named.iter().flat_map(|(name, case)| {
             // Every third, and those that have a mark: a curve is as smooth with them.
             let is_kept = |at: usize, q: f64| at.is_multiple_of(3) || MARKED.contains(&q);
-            let drawn = case.curve.iter().filter(|of| holds(of.q) && of.ns > 0.0).enumerate();
+            let drawn = case.curve.iter().filter(|of| of.q > 0.0 && of.q < 1.0).enumerate();
             let drawn = drawn.filter(move |(at, of)| is_kept(*at, of.q));
-            drawn.map(move |(_, of)| (name, *of))
+            drawn.map(move |(_, of)| Point {
+                line: name.clone(),
+                x: of.q,
+                y: of.ns,
+                ends: of.low.zip(of.high),
+            })
         });
-        let points: Vec<_> = points.collect();
-        let table = Rows::of(&points)
-            .column(words("case"), |(name, _)| Cell::text((*name).clone()))
-            .column(numbers("percentile"), |(_, of)| Value::Sorted(quantile(of.q), of.q).into())
-            .column(estimates("time"), |(_, of)| {
-                let bare = Estimate::exact(of.ns, 0, String::new());
-                let estimate = Estimate { low: of.low, high: of.high, ..bare };
-                Cell::estimate(Some(&estimate), Written::Time)
-            });
-        let table = table.into_table();
-        let farthest = points.iter().map(|(_, of)| of.q).fold(0.5, f64::max);
+        let points: Vec<Point> = points.collect();
+        let farthest = points.iter().map(|of| of.x).fold(0.5, f64::max);
         let x = Axis {
             at: MARKED.into_iter().filter(|q| *q <= farthest).collect(),
             ..Axis::new("percentile", Scale::Nines, Unit::Quantile)
@@ -229,7 +177,7 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
                    trials."
                 .to_owned(),
         };
-        charts.extend(lines(&about, &table, &Swept { series: "case", x, y, value: "time" }));
+        charts.extend(lines(&about, points, &x, &y));
     }
     charts
 }
@@ -251,38 +199,24 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (at, group) in results.ladder.iter().enumerate() {
         let named = named(group, results);
-        let trials = named.iter().flat_map(|(name, case)| {
-            let reported = headline(case).and_then(|(_, of)| of.point).filter(|ns| *ns > 0.0);
-            let multiple = move |trial: &TrialPoint| Some(trial.value_ns? / reported?);
-            case.trials.iter().map(move |trial| ((name, *case), trial, multiple(trial)))
-        });
-        let trials: Vec<_> = trials.collect();
-        let table = Rows::of(&trials)
-            .column(words("case"), |((name, _), ..)| Cell::text((*name).clone()))
-            .column(numbers("trials"), |((_, case), ..)| counted(case))
-            .column(numbers("round"), |(_, of, _)| Cell::whole(u64::from(of.round) + 1))
-            .column(numbers("× reported"), |(_, of, multiple)| match &of.error {
-                Some(error) => Cell::text(format!("failed: {error}")),
-                None => Cell::maybe(*multiple, Digits::Plain(3)),
+        let points = named.iter().flat_map(|(name, case)| {
+            let reported = headline(case).and_then(|(_, of)| of.point);
+            case.trials.iter().filter_map(move |trial| {
+                let y = trial.value_ns? / reported?;
+                let x = f64::from(trial.round) + 1.0;
+                Some(Point { line: name.clone(), x, y, ends: None })
             })
-            .into_table();
-        let multiples = trials.iter().filter_map(|(.., multiple)| *multiple);
-        let far = multiples.filter(|of| *of > 0.0).map(|of| of.max(1.0 / of)).fold(1.1, f64::max);
-        let far = far.min(EDGE);
+        });
         let about = About {
             id: format!("trials-{at}"),
             title: format!("{}: trials", capitalised(&group.title)),
-            says: "One row per case, its trials from above in the order of time, each as a \
-                   multiple of the reported value. A slope is drift; steps are states of the host."
+            says: "A line per case: its trials in the order of time, each as a multiple of the \
+                   reported value. A slope is drift; steps are states of the host."
                 .to_owned(),
         };
-        let axis = Axis {
-            domain: Some((1.0 / far, far)),
-            ..Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::Count)
-        };
-        let names = &["case", "trials"];
-        let of = Named { names, value: "× reported", axis, lane: Some("round") };
-        charts.extend(rows(about, &table, of));
+        let x = Axis::new("round", Scale::Linear, Unit::Count);
+        let y = Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::Count);
+        charts.extend(lines(&about, points.collect(), &x, &y));
     }
     charts
 }

@@ -25,8 +25,9 @@ fn a_cell_leads_to_its_case_and_keeps_its_value() {
             Value::Estimate(measured) => Some(&measured.estimate),
             _ => None,
         });
-        let shown = [Statistic::Cost, Statistic::P50, Statistic::P99];
-        let own = case.estimates.iter().flat_map(|e| shown.into_iter().filter_map(|s| e.get(s)));
-        assert!(estimates.eq(own), "{}", case.id);
+        let shown = [Statistic::Cost, Statistic::P50];
+        let mut own =
+            case.estimates.iter().flat_map(|e| shown.into_iter().filter_map(|s| e.get(s)));
+        assert!(own.all(|own| estimates.clone().any(|of| of == own)), "{}", case.id);
     }
 }

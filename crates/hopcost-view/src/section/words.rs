@@ -53,17 +53,6 @@ pub(super) fn payload(case: &CaseResult) -> Option<String> {
     case.case.payload_bytes.filter(|bytes| *bytes > 0).map(number::bytes)
 }
 
-/// How many trials are behind a case: `9`, or `4/9` where five of nine failed.
-pub(super) fn trials(case: &CaseResult) -> Cell {
-    match case.n_failed {
-        0 => Cell::number(case.n_trials, Unit::Whole),
-        failed => {
-            let text = format!("{}/{}", case.n_trials, case.n_trials + failed);
-            Value::Sorted(text, f64::from(case.n_trials)).into()
-        }
-    }
-}
-
 /// What went wrong with a case and why; `None` if all went well.
 pub(super) fn fate(case: &CaseResult) -> Option<(String, &str)> {
     let what = match case.status {
@@ -113,37 +102,24 @@ fn counter<'a>(case: &'a CaseResult, event: &str, role: Option<Role>) -> Option<
     case.counters.iter().find(|counter| counter.event == event && counter.role == role)
 }
 
-/// Counts per operation of the two ends, `sender + receiver`, or of both together;
-/// nothing where neither was counted.
-pub(super) fn both(case: &CaseResult, event: &str, unit: Unit) -> Cell {
+/// Counts per operation of the two ends, `sender + receiver`, or of both together; nothing where
+/// neither was counted, or both are 0.
+pub(super) fn both(case: &CaseResult, event: &str) -> Cell {
+    let unit = if event.ends_with("-ns") { Unit::Time(2) } else { Unit::Count };
     let value = |role| counter(case, event, role).and_then(|counter| counter.per_operation);
-    let (caller, callee) = (value(Some(Role::Caller)), value(Some(Role::Callee)));
     let text = |value: Option<f64>| {
         let shown = value.and_then(|value| Value::Number(value, unit.clone()).shown());
         shown.map_or("–".to_owned(), |shown| shown.to_string())
     };
-    match (caller, callee) {
-        (None, None) => Cell::maybe(value(None), unit),
-        _ => {
-            let text = format!("{} + {}", text(caller), text(callee));
-            Value::Sorted(text, caller.unwrap_or(0.0) + callee.unwrap_or(0.0)).into()
+    match (value(Some(Role::Caller)), value(Some(Role::Callee))) {
+        (None, None) => Cell::maybe(value(None).filter(|of| *of > 0.0), unit),
+        (caller, None) => Cell::maybe(caller.filter(|of| *of > 0.0), unit),
+        (caller, callee) => {
+            let sum = caller.unwrap_or(0.0) + callee.unwrap_or(0.0);
+            let both = Some(sum).filter(|sum| *sum > 0.0);
+            Cell::sorted(both, |_| format!("{} + {}", text(caller), text(callee)))
         }
     }
-}
-
-/// What was counted of an event, of both ends together: `pick` says per what.
-/// Nothing unless every end that has the event was counted.
-pub(crate) fn sum(
-    case: &CaseResult,
-    event: &str,
-    pick: impl Fn(&CounterResult) -> Option<f64>,
-) -> Option<f64> {
-    if let Some(together) = counter(case, event, None) {
-        return pick(together);
-    }
-    let mut counts = case.counters.iter().filter(|counter| counter.event == event).peekable();
-    counts.peek()?;
-    counts.try_fold(0.0, |sum, counter| Some(sum + pick(counter)?))
 }
 
 /// The events that were to be counted and could not be, one sentence a reason.
@@ -187,13 +163,6 @@ impl<'a, T> Of<'a, T> {
     /// How far its numbers can be trusted, if it has any.
     pub fn grade(&self) -> Cell {
         Cell::validity(self.case.validity)
-    }
-    /// How many trials are behind it, if any.
-    pub fn trials(&self) -> Cell {
-        match self.case.status {
-            Status::Measured => trials(self.case),
-            _ => Cell::none(),
-        }
     }
 }
 

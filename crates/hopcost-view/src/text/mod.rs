@@ -4,6 +4,7 @@ mod table;
 
 use hopcost_model::results::{Results, Statistic};
 
+use self::table::plain;
 use crate::section;
 use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
@@ -200,9 +201,4 @@ fn cornered(heading: &str, block: Option<&&Block>) -> Option<Table> {
     first.over = over.trim_end_matches(',').to_owned();
     first.head = head.trim().to_owned();
     Some(table)
-}
-
-/// A cell in one line.
-fn plain(cell: &Cell) -> String {
-    table::joined(&table::pieces(cell))
 }

@@ -32,37 +32,33 @@ pub(super) fn paint_of(grade: Grade) -> Paint {
 /// A value, what stands behind it, and how the value looks.
 type Piece = (String, String, Paint);
 
-/// What a cell says, in any character: one value, or several below each other.
-pub(super) fn pieces(cell: &Cell) -> Vec<Piece> {
-    let words = |text: &str, paint| vec![(text.to_owned(), String::new(), paint)];
+/// What a cell says, in any character.
+fn piece(cell: &Cell) -> Option<Piece> {
+    let words = |text: &str, paint| Some((text.to_owned(), String::new(), paint));
     match &cell.value {
-        Value::Empty => Vec::new(),
+        Value::Empty => None,
         Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
         Value::Grade(_) | Value::Ruling(_) => {
-            cell.value.verdict().map_or(Vec::new(), |(grade, word)| words(word, paint_of(grade)))
+            cell.value.verdict().and_then(|(grade, word)| words(word, paint_of(grade)))
         }
         Value::Finding(code, _) => words(code.word(), Paint::Plain),
-        Value::Several(cells) => cells.iter().flat_map(pieces).collect(),
         value => {
-            let Some(shown) = value.shown() else { return Vec::new() };
+            let shown = value.shown()?;
             let [pooled, wide] = value.marks("*", "?");
-            vec![match &shown.interval {
+            Some(match &shown.interval {
                 Some(interval) => {
                     (shown.amount(), format!("{interval}{pooled}{wide}"), Paint::Plain)
                 }
                 None => (shown.amount() + pooled + wide, String::new(), Paint::Plain),
-            }]
+            })
         }
     }
 }
 
-/// In one line.
-pub(super) fn joined(pieces: &[Piece]) -> String {
-    let line = |(value, behind, _): &Piece| match behind.is_empty() {
-        true => value.clone(),
-        false => format!("{value} {behind}"),
-    };
-    pieces.iter().map(line).collect::<Vec<_>>().join(", ")
+/// A cell in one line.
+pub(super) fn plain(cell: &Cell) -> String {
+    let (value, behind, _) = piece(cell).unwrap_or((String::new(), String::new(), Paint::Plain));
+    if behind.is_empty() { value } else { format!("{value} {behind}") }
 }
 
 /// A line of a cell.
@@ -86,18 +82,14 @@ impl<'a> Grid<'a> {
         for (at, column) in table.columns.iter().enumerate() {
             let cell = |row: &'a Vec<Cell>| {
                 let own = row.get(at).filter(|_| !table.is_heading(row));
-                own.map_or(Vec::new(), pieces)
+                own.and_then(piece)
             };
-            let cells = table.rows.iter().map(cell).collect();
-            let texts = match table.form {
-                Form::Matrix => stacked(cells, style),
-                Form::Columns | Form::Brief | Form::Lines => lined_up(cells, column.kind, style),
-            };
+            let texts = lined_up(table.rows.iter().map(cell), column.kind, style);
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
         let heading = |row: &'a Vec<Cell>| {
             let own = row.first().filter(|_| table.is_heading(row));
-            own.map(|cell| style.clean(&joined(&pieces(cell))))
+            own.map(|cell| style.clean(&plain(cell)))
         };
         let headings = table.rows.iter().map(heading).collect();
         let (columns, form, widths) = (&table.columns, table.form, Vec::new());
@@ -343,33 +335,19 @@ impl<'a> Grid<'a> {
         match column.kind.is_words() {
             _ if text.is_empty() => None,
             true => Some(text),
-            false => {
-                let named = format!("{} {text} {}", column.label(), column.unit);
-                Some(self.style.clean(named.trim_end()))
-            }
+            false => Some(self.style.clean(&format!("{} {text}", column.label()))),
         }
     }
 }
 
-/// Cells below each other, each value and what stands behind it on a line of its own.
-fn stacked(cells: Vec<Vec<Piece>>, style: &TextStyle) -> Vec<Vec<Line>> {
-    let lines = |pieces: Vec<Piece>| -> Vec<Line> {
-        let lines = pieces.iter().flat_map(|(value, behind, paint)| {
-            [(style.clean(value), *paint), (style.clean(behind), Paint::Dim)]
-        });
-        lines.filter(|(text, _)| !text.is_empty()).collect()
-    };
-    cells.into_iter().map(lines).collect()
-}
-
 /// Cells in one line each, in which values end and intervals begin below each other.
-fn lined_up(cells: Vec<Vec<Piece>>, kind: Kind, style: &TextStyle) -> Vec<Vec<Line>> {
-    let one = |pieces: &Vec<Piece>| match pieces.as_slice() {
-        [] => None,
-        [(value, behind, paint)] => Some((style.clean(value), style.clean(behind), *paint)),
-        several => Some((style.clean(&joined(several)), String::new(), Paint::Plain)),
-    };
-    let lines: Vec<Option<Piece>> = cells.iter().map(one).collect();
+fn lined_up(
+    cells: impl Iterator<Item = Option<Piece>>,
+    kind: Kind,
+    style: &TextStyle,
+) -> Vec<Vec<Line>> {
+    let clean = |(value, behind, paint): Piece| (style.clean(&value), style.clean(&behind), paint);
+    let lines: Vec<Option<Piece>> = cells.map(|cell| cell.map(clean)).collect();
     let with = lines.iter().flatten().filter(|(_, behind, _)| !behind.is_empty());
     let (value, behind) = with.fold((0, 0), |(value, behind), (v, b, _)| {
         (value.max(width_of(v)), behind.max(width_of(b)))

@@ -10,6 +10,7 @@ use hopcost_model::results::{self, AdviceRequest, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
+use hopcost_view::advice;
 use hopcost_view::answer::Answer;
 
 use super::exit::{self, usage};
@@ -134,9 +135,9 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let document = match args.format {
         Format::Json => Answer::of_advice(&advice).json(),
         Format::Csv => args.table.csv(&Answer::of_advice(&advice))?,
-        Format::Md => hopcost_view::advice::markdown(&advice),
-        Format::Html => hopcost_view::advice::html(&advice),
-        Format::Text => hopcost_view::advice::text(&advice, args.details, &output::style()),
+        Format::Md => advice::document(&advice, true).markdown(),
+        Format::Html => advice::document(&advice, true).html(),
+        Format::Text => advice::document(&advice, args.details).text(&output::style()),
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     Ok(match advice.answer {

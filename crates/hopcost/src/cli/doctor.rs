@@ -16,6 +16,7 @@ use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
 use hopcost_view::answer::Answer;
+use hopcost_view::checkup;
 
 use super::exit::{self, usage};
 use super::output::{self, Format, TableArg};
@@ -99,9 +100,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let document = match args.format {
         Format::Json => Answer::of_checkup(&found).json(),
         Format::Csv => args.table.csv(&Answer::of_checkup(&found))?,
-        Format::Md => hopcost_view::checkup::markdown(&found),
-        Format::Html => hopcost_view::checkup::html(&found),
-        Format::Text => hopcost_view::checkup::text(&found, &output::style()),
+        Format::Md => checkup::document(&found, true).markdown(),
+        Format::Html => checkup::document(&found, true).html(),
+        Format::Text => checkup::document(&found, false).text(&output::style()),
     };
     output::write(document.as_bytes(), args.output.as_deref())?;
     let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);

@@ -9,8 +9,8 @@ use hopcost_model::text::shell_word;
 use hopcost_plan::Expected;
 use hopcost_view::answer::Answer;
 use hopcost_view::chart::model::Chart;
-use hopcost_view::comparison;
 use hopcost_view::text::{self, Stored};
+use hopcost_view::{Medium, comparison};
 
 use super::exit::{self, usage};
 use super::output::{self, Format, TableArg};
@@ -168,11 +168,13 @@ impl Shown {
         let document = |format| {
             Ok(match format {
                 Format::Text if self.sentence => comparison::sentences(found),
-                Format::Text => comparison::text(found, &output::style()),
+                Format::Text => {
+                    comparison::document(found, Medium::Document).text(&output::style())
+                }
                 Format::Json => Answer::of_comparison(found).json(),
                 Format::Csv => self.table.csv(&Answer::of_comparison(found))?,
-                Format::Md => comparison::markdown(found),
-                Format::Html => comparison::html(found),
+                Format::Md => comparison::document(found, Medium::Document).markdown(),
+                Format::Html => comparison::document(found, Medium::Page).html(),
             })
         };
         let charts =

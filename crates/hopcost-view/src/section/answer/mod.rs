@@ -9,7 +9,7 @@ mod runtimes;
 mod table;
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{RankedBy, Results, Statistic};
+use hopcost_model::results::{Estimate, RankedBy, Results, Statistic};
 use hopcost_model::text::count;
 
 pub(crate) use self::entry::between;
@@ -18,10 +18,8 @@ use self::entry::{Entry, by_rank};
 pub(super) use self::know::{Doubts, stalled};
 pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
-use super::model::{
-    Block, Cell, Form, Medium, Rows, Scale, Section, Table, estimates, notes, says, words,
-};
-use super::shapes::{About, Named, rows};
+use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
+use super::shapes::{About, rows};
 use super::{comparison, head, load};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale::Log};
@@ -167,15 +165,13 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
             question.entries.iter().filter(|entry| entry.place == place).collect();
         own.sort_by(|a, b| (a.row.spins.cmp(&b.row.spins)).then(a.point().total_cmp(&b.point())));
         let group = own.first()?.group;
-        let table = Rows::of(&own)
-            .column(words("mechanism"), |entry| Cell::text(table::short(&entry.name)))
-            .column(words("rank"), |entry| match entry.rank {
-                Some(rank) => Cell::text(rank.to_string()),
-                None if entry.row.spins => Cell::text(table::SPINS),
-                None => Cell::none(),
-            })
-            .column(estimates("time"), |entry| Cell::estimate(Some(entry.estimate), Scale::Time))
-            .into_table();
+        let rank = |entry: &Entry| match entry.rank {
+            Some(rank) => rank.to_string(),
+            None if entry.row.spins => table::SPINS.to_owned(),
+            None => String::new(),
+        };
+        let named = own.iter().map(|of| (vec![table::short(&of.name), rank(of)], of.estimate));
+        let values: Vec<(Vec<String>, &Estimate)> = named.collect();
         let title = match question.shape {
             Shape::Calls => question.title.clone(),
             _ => format!("{}: {}", question.title, place.name()),
@@ -191,9 +187,7 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
         };
         let what = if group.batched { "cost" } else { "p50" };
         let axis = Axis::new(format!("{what}, with its interval"), Log, Unit::Ns);
-        let names = &["mechanism", "rank"];
-        (own.len() > 1)
-            .then(|| rows(about, &table, Named { names, value: "time", axis, lane: None }))?
+        (own.len() > 1).then(|| rows(about, &["mechanism", "rank"], &values, &axis))?
     };
     Place::ALL.into_iter().filter_map(of_place).collect()
 }

@@ -1,0 +1,147 @@
+//! Details: every case, those without numbers, the machine over the run, the runtimes, and how to
+//! read all of it.
+
+use hopcost_model::group::grouped;
+use hopcost_model::host::Reading;
+use hopcost_model::results::{CaseResult, Results, Status, ThreadResult};
+
+use super::fields::table;
+use super::model::{
+    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Value, facts, says, words,
+};
+use super::words::fate;
+use crate::names::headline;
+use crate::number;
+
+/// Every case with what no other table has of it.
+pub(super) fn cases(results: &Results, _: Medium) -> Option<Section> {
+    let cases = results.results.iter().enumerate();
+    Section::of("cases", cases.map(|(index, case)| one(index, case)))
+}
+
+fn one(index: usize, case: &CaseResult) -> Block {
+    let measured = case.status == Status::Measured;
+    let mut brief = vec![Cell::code(&case.id)];
+    match headline(case).filter(|_| measured) {
+        Some((what, estimate)) => {
+            brief.extend([Cell::text(what), Cell::estimate(Some(estimate), Scale::Time)]);
+        }
+        None => brief.push(Cell::text(case.status.word())),
+    }
+    brief.extend(measured.then(|| Cell::validity(case.validity)));
+    let mut blocks = Vec::new();
+    if let Some(reason) = &case.reason {
+        let word = if measured { "failed trials" } else { case.status.word() };
+        blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
+    }
+    if !case.threads.is_empty() {
+        blocks.push(Block::Heading("Threads".to_owned()));
+        blocks.push(Block::Facts(case.threads.iter().map(thread).collect()));
+    }
+    for (heading, table) in [
+        ("Where the scheduler put the ends", table(&case.placed)),
+        ("Typical durations", table(&case.modes)),
+    ] {
+        if matches!(&table, Block::Table(table) if !table.rows.is_empty()) {
+            blocks.extend([Block::Heading(heading.to_owned()), table]);
+        }
+    }
+    let findings = case.findings.iter();
+    let findings = findings.map(|of| ("finding", Value::Finding(of.code, of.severity).into()));
+    blocks.extend((!case.findings.is_empty()).then(|| facts(findings)));
+    Block::Fold(Fold { id: format!("case-{index}"), open: false, brief, blocks })
+}
+
+/// A thread with what it plays, and its part of the work.
+fn thread(of: &ThreadResult) -> (String, Cell) {
+    let several = if of.threads > 1 { format!(" ({} threads)", of.threads) } else { String::new() };
+    let plays = match of.seat {
+        Some(end) => format!("the {end}"),
+        None => format!("beside the {}", of.process),
+    };
+    let share = number::share(of.cpu_share);
+    let time = number::time(of.cpu_ns_per_operation, 2);
+    let switches = number::plain(of.switches_per_operation, 2);
+    let text = format!("{share} of the CPU time, {time} and {switches} switches an operation");
+    (format!("{}{several}, {plays}", of.name), Cell::text(text))
+}
+
+/// The cases that were not measured, or not in every trial.
+pub(super) fn missing(results: &Results, _: Medium) -> Option<Section> {
+    let missing = results.results.iter().filter_map(|case| Some((case, fate(case)?)));
+    let missing: Vec<(&CaseResult, (String, &str))> = missing.collect();
+    let table = Rows::of(&missing)
+        .column(words("case"), |(case, _)| Cell::code(&case.id))
+        .column(words("what"), |(_, (what, _))| Cell::text(what))
+        .column(words("reason"), |(_, (_, why))| Cell::text(*why))
+        .column(words("replay by hand"), |(case, _)| {
+            Cell::code(case.replay.as_deref().unwrap_or(""))
+        });
+    Section::of("missing", [table.table()])
+}
+
+/// The machine's speed over the run.
+pub(super) fn yardsticks(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("yardsticks", [table(&results.yardsticks)])
+}
+
+/// The host's fingerprint, what changed, and the clocks.
+pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
+    let changed = match (results.host_changes.is_empty(), results.plan.complete) {
+        (false, _) => table(&results.host_changes),
+        (true, true) => says("Nothing that was read."),
+        (true, false) => says("Unknown: the run was cut off."),
+    };
+    let clocks = Rows::of(&results.clocks)
+        .column(words("CPU"), |clock| Cell::text(clock.cpu.to_string()))
+        .column(words("runtime"), |clock| Cell::text(&clock.runtime))
+        .column(words("source"), |clock| Cell::text(&clock.source))
+        // What is not known is stored as 0.
+        .fields(&["cpu", "runtime", "source"], |clock| {
+            Some(clock).filter(|of| of.knows_its_cost())
+        });
+    let clock = Block::Heading("Clocks".to_owned());
+    let change = Block::Heading("Changed during the run".to_owned());
+    let mut blocks = vec![clock, clocks.table(), change, changed];
+    // A part may come back, and is then joined.
+    for (part, readings) in grouped(&results.host.readings, |reading| reading.section.as_str()) {
+        blocks.push(Block::Heading(format!("Before the run: {part}")));
+        let value = |reading: &Reading| match (&reading.value, &reading.reason) {
+            (Some(value), _) => Cell::text(value),
+            (None, Some(why)) => Cell::text(format!("not available: {why}")),
+            (None, None) => Cell::text("not available: no reason was stored"),
+        };
+        blocks.push(facts(readings.into_iter().map(|r: &Reading| (r.key.as_str(), value(r)))));
+    }
+    Section::of("host", blocks)
+}
+
+/// What a stamp of each runtime costs.
+pub(super) fn stamps(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("stamps", [table(&results.runtimes.as_ref()?.stamp_costs)])
+}
+
+/// The workers of other runtimes.
+pub(super) fn workers(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("workers", [table(&results.workers)])
+}
+
+/// What is particular to the intervals and marks of this run.
+pub(super) fn reading(results: &Results, medium: Medium) -> Option<Section> {
+    let horizon = match results.yardsticks.is_empty() {
+        false => {
+            "An interval predicts the median of the next run of this length on this machine, with \
+             a nominal 95 %. It allows for trials that depend on each other; \
+             docs/evidence/tests.md says how often it held. Intervals of multiples, lines and \
+             differences are of this run's rounds."
+        }
+        true => {
+            "This file has no speed probes: its intervals come from order statistics of the trials \
+             and describe this run, not the next."
+        }
+    };
+    let marks = "!: a finding casts more doubt on the row than on the run as a whole.";
+    let marks = (medium != Medium::Page).then_some(marks);
+    let list = [horizon].into_iter().chain(marks).map(str::to_owned);
+    Section::of("reading", [Block::List(list.collect())])
+}

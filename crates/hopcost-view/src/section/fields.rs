@@ -1,0 +1,123 @@
+//! Columns for people, made of the fields of a type: the key of a field is its heading and has its
+//! unit, and its type decides how its values are written.
+
+use hopcost_model::Document;
+use hopcost_model::results::{Estimate, Ratio, Segment};
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value as Json};
+
+use super::model::{Block, Cell, Column, Rows, Scale, Unit, Value, estimates, numbers, words};
+use crate::answer::{Leaf, bare, leaves, text, value};
+use crate::number;
+
+/// Types that a column shows as a whole.
+const WHOLE: [&str; 3] = ["Estimate", "Ratio", "Segment"];
+/// Words of a key that say in which unit its values are: these have it beside them.
+const UNITS: [&str; 4] = ["ns", "bytes", "gbps", "n"];
+
+/// A table with a row for each of these.
+pub(crate) fn table<D: Document>(rows: &[D]) -> Block {
+    Rows::of(rows).fields(&[], Some).table()
+}
+
+/// What is known of one thing, but for the fields of these keys.
+pub(super) fn facts_of<D: Document>(of: &D, without: &[&str]) -> Vec<(String, Cell)> {
+    let row = value(of);
+    let known = shown::<D>(without).into_iter().map(|leaf| (head(&leaf), cell(&leaf, &row)));
+    known.filter(|(_, cell)| !cell.is_empty()).collect()
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// Adds a column for each field of a type, but for those of these keys, and for those that are
+    /// 0 in every row. Of columns without room the last goes first.
+    pub fn fields<D: Document + 'a>(
+        self,
+        without: &[&str],
+        of: impl Fn(&'a T) -> Option<&'a D>,
+    ) -> Self {
+        let rows: Vec<Json> = self.items().map(|item| of(item).map_or(Json::Null, value)).collect();
+        let is_zero = |row: &Json, leaf: &Leaf| leaf.of(row).and_then(Json::as_f64) == Some(0.0);
+        shown::<D>(without).into_iter().fold(self, |table, leaf| {
+            let all = !rows.is_empty() && rows.iter().all(|row| is_zero(row, &leaf));
+            let cells = rows.iter().map(|row| if all { Cell::none() } else { cell(&leaf, row) });
+            let fold = u8::try_from(table.width()).unwrap_or(u8::MAX);
+            table.cells(column(&leaf).fold(fold), cells.collect())
+        })
+    }
+}
+
+fn shown<D: Document>(without: &[&str]) -> Vec<Leaf> {
+    let all = leaves(D::FIELDS, &WHOLE).into_iter();
+    all.filter(|leaf| !without.contains(&leaf.path[0])).collect()
+}
+
+fn column(leaf: &Leaf) -> Column {
+    let head = head(leaf);
+    match bare(leaf.field.kind) {
+        "Estimate" | "Ratio" => estimates(&head),
+        "f64" | "u32" | "u64" => numbers(&head),
+        _ => words(&head),
+    }
+}
+
+/// `CPU per message` of `cpu_ns_per_message`.
+fn head(leaf: &Leaf) -> String {
+    let words = leaf.path.iter().flat_map(|key| key.split('_'));
+    let words = words.filter(|word| !UNITS.contains(word)).map(|word| match word {
+        "cpu" => "CPU",
+        "cpus" => "CPUs",
+        "p999" => "p99.9",
+        word => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn cell(leaf: &Leaf, row: &Json) -> Cell {
+    let key = leaf.field.key;
+    let Some(value) = leaf.of(row) else { return Cell::none() };
+    match (value, bare(leaf.field.kind)) {
+        (Json::Null | Json::Bool(false), _) => Cell::none(),
+        (Json::Bool(true), _) => Cell::text("yes"),
+        (Json::Number(number), _) => of_number(key, number),
+        (Json::String(id), _) if key == "case" => Cell::code(id),
+        (Json::String(text), _) => Cell::text(text),
+        (_, "Estimate") => Cell::estimate(read::<Estimate>(value).as_ref(), scale(key)),
+        (_, "Ratio") => Cell::ratio(read::<Ratio>(value).as_ref(), ""),
+        (_, "Segment") => {
+            Cell::text(read::<Segment>(value).map_or(String::new(), |of| of.to_string()))
+        }
+        (Json::Array(all), _) => Cell::text(all.iter().map(text).collect::<Vec<_>>().join(", ")),
+        (Json::Object(all), _) => {
+            let pairs = all.iter().map(|(key, value)| format!("{key} {}", text(value)));
+            Cell::text(pairs.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Json) -> Option<T> {
+    serde_json::from_value(value.clone()).ok()
+}
+
+fn of_number(key: &str, number: &Number) -> Cell {
+    let is = |unit: &str| key.split('_').any(|word| word == unit);
+    match (number.as_u64(), number.as_f64()) {
+        (Some(whole), _) if is("ns") => Cell::number(whole as f64, Unit::Exact),
+        (Some(whole), _) if is("bytes") => {
+            let bytes = u32::try_from(whole).unwrap_or(u32::MAX);
+            Value::Sorted(number::bytes(bytes), whole as f64).into()
+        }
+        (Some(whole), _) => Cell::whole(whole),
+        (None, value) if is("ns") => Cell::maybe(value, Unit::Time(3)),
+        (None, value) if is("share") => Cell::maybe(value, Unit::Share),
+        (None, value) => Cell::maybe(value, Unit::Plain(3)),
+    }
+}
+
+/// The unit of an estimate; times where its key names none.
+fn scale(key: &str) -> Scale {
+    match key.split('_').next_back() {
+        Some("gbps") => Scale::Named("Gbit/s".to_owned()),
+        Some("s") => Scale::Power(0),
+        _ => Scale::Difference,
+    }
+}
