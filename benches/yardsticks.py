@@ -47,7 +47,7 @@ def main():
             environment = dict(os.environ, XDG_DATA_HOME=folder)
             subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
             run = sqlite3.connect(stored)
-            found = run.execute("SELECT v.took_ns, v.stamp, v.stamp_n, t.samples FROM trials v JOIN trial t USING (trial) WHERE v.error IS NULL").fetchall()
+            found = run.execute("SELECT v.took_ns, v.stamp, v.stamp_n, t.samples_kept, t.samples FROM trials v JOIN trial t USING (trial) WHERE v.error IS NULL").fetchall()
             readings, = run.execute("SELECT sum(json_array_length(document, '$.yardsticks')) FROM trial").fetchone()
             run.close()
             os.unlink(stored)
@@ -90,9 +90,10 @@ def signed_rank_interval(logs):
     return math.exp(statistics.median(means)), math.exp(means[out]), math.exp(means[-1 - out])
 
 
-def of_trial(stamp, n, samples):
+def of_trial(stamp, n, kept, samples):
     """What an operation took in a trial, in ticks."""
-    ticks = array.array("I", zlib.decompress(samples))
+    raw = zlib.decompress(samples)
+    ticks = array.array("I" if len(raw) == 4 * kept else "Q", raw)
     if stamp == "two-lengths":
         return median([longer - shorter for shorter, longer in zip(ticks[0::2], ticks[1::2])]) / n
     return median(ticks) / (n or 1)

@@ -88,7 +88,7 @@ pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawR
     let mut raw = raw.clone();
     raw.about.id = file.file_stem().unwrap().to_string_lossy().into_owned();
     for sample in raw.trials.iter_mut().flat_map(|trial| &mut trial.samples) {
-        *sample += *sample * per_mille / 1000;
+        *sample += *sample * u64::from(per_mille) / 1000;
     }
     change(&mut raw);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();

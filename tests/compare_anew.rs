@@ -19,7 +19,7 @@ fn stored_in(home: &Home, file: &str) -> RawRun {
 }
 
 /// A directory `old` of six runs of the baseline, each of whose times is scaled by `per_mille`.
-fn baseline(home: &Home, per_mille: u32) -> RawRun {
+fn baseline(home: &Home, per_mille: u64) -> RawRun {
     home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());
     let raw = stored(home);
     for run in 0..6 {

@@ -2,13 +2,17 @@
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
 use std::collections::BTreeSet;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Loss, Mechanism, PerOperation, Senders};
 use hopcost_model::raw::RawTrial;
 
 use crate::conformance::{every, miscounted};
+use crate::faults::{children_of, signal, until};
 use crate::support::trace::{Window, of_trial};
+use crate::support::wait::InTime;
 use crate::support::{Home, alone, cross, estimate, none_wrong, roundtrip, trial};
 
 /// Messages of a trial.
@@ -53,8 +57,8 @@ fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
     if (load.offered, load.delivered) != (MESSAGES, MESSAGES) || kept != (60, 60, 60) {
         return Some(format!("{kept:?} of {load:?}"));
     }
-    let intended: u64 = load.gaps.iter().map(|gap| u64::from(*gap)).sum();
-    let less = |all: &[u32], part: &[u32]| all.iter().zip(part).any(|(all, part)| all < part);
+    let intended: u64 = load.gaps.iter().sum();
+    let less = |all: &[u64], part: &[u64]| all.iter().zip(part).any(|(all, part)| all < part);
     let earlier = less(&row.samples, &load.lags) || less(&load.lags, own_lags);
     (intended != load.intended_ticks || earlier || row.gates.len() != 2)
         .then(|| format!("{intended} of {load:?}"))
@@ -167,6 +171,56 @@ fn a_stall_shows_in_every_message_that_was_due_in_it() {
     assert_eq!(result["loads"][0]["lag_p99_ns"], 0.0, "the sender is never held up");
 }
 
+/// Voluntary switches of a process's first thread.
+fn sleeps(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mut lines = status.lines().filter_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    lines.next().and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+/// A message that was due x before the end of a stop of its receiver waits for x. So of messages at a
+/// constant rate over a time D, of which the receiver was stopped for T, the quantile q is T - (1 - q) D.
+#[test]
+fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
+    let _alone = alone();
+    let home = Home::new();
+    // More than 2^32 ticks of a clock of 2 GHz.
+    let (rate, messages, stop) = (2_000, 7_000, Duration::from_millis(2_250));
+    let case = format!("load/unix-stream?rate={rate}&arrivals=constant&place=cross");
+    let messages_said = messages.to_string();
+    let arguments =
+        ["run", &case, "--rounds", "1", "--operations", &messages_said, "--format", "json"];
+    let child = home.hopcost(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("the binary starts");
+    // The receiver sleeps before each message, also of the warm-up, and nobody else sleeps as often.
+    let mut receiver = 0;
+    until(Duration::from_secs(60), "half a second of the measured phase", || {
+        let found = children_of(child.id()).into_iter().find(|pid| sleeps(*pid) > 1_200);
+        receiver = found.unwrap_or(0);
+        receiver > 0
+    });
+    let stopped = Instant::now();
+    signal(receiver, libc::SIGSTOP);
+    std::thread::sleep(stop);
+    signal(receiver, libc::SIGCONT);
+    let stopped_s = stopped.elapsed().as_secs_f64();
+    let output = child.finish();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let run = hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)));
+    let run = run.expect("the run");
+    let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
+    let tick_s = 1.0 / run.ticks_per_second(trial).expect("a clock");
+    let mut samples = trial.samples.clone();
+    samples.sort_unstable();
+    for q in [0.5, 0.9, 0.99, 0.999] {
+        let found = samples[(q * messages as f64) as usize - 1] as f64 * tick_s;
+        let expected = stopped_s - (1.0 - q) * messages as f64 / f64::from(rate);
+        assert!((found / expected - 1.0).abs() < 0.02, "q = {q}: {found} s, not {expected} s");
+    }
+    let findings = report["findings"].as_array().expect("findings");
+    assert!(findings.iter().any(|found| found["code"] == "STALLED"), "{findings:?}");
+}
+
 #[test]
 fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
     let _alone = alone();
@@ -220,7 +274,7 @@ fn a_sender_that_a_full_pipe_holds_up_is_not_late_by_itself() {
         let case = Case { senders, ..case };
         let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
         let load = row.load.as_ref().expect("a load");
-        let sum = |lags: &[u32]| lags.iter().map(|lag| u64::from(*lag)).sum::<u64>();
+        let sum = |lags: &[u64]| lags.iter().sum::<u64>();
         let own = load.own_lags.as_ref().expect("told");
         assert!(sum(own) * 2 < sum(&load.lags), "{case}: {} of {}", sum(own), sum(&load.lags));
     }

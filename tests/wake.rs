@@ -142,7 +142,7 @@ fn a_skewed_clock_of_another_process_is_found_out_and_makes_no_difference() {
         let mut row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(wrong(&case, &row), None);
         row.samples.sort_unstable();
-        (row.gates[0], i64::from(row.samples[row.samples.len() / 2]))
+        (row.gates[0], row.samples[row.samples.len() / 2] as i64)
     };
     let (right, right_ticks) = of("flag");
     for (mechanism, sign) in [("skew:50us", 1), ("skew:-50us", -1)] {

@@ -52,7 +52,8 @@ def recompute(path):
         if trial.get("error"):
             continue
         case = cases[trial["case"]]
-        ticks = array.array("I", zlib.decompress(blob))
+        raw = zlib.decompress(blob)
+        ticks = array.array("I" if len(raw) == 4 * kept else "Q", raw)
         if sys.byteorder == "big":
             ticks.byteswap()
         assert len(ticks) == kept, f"{case['case_id']}: {len(ticks)} samples, not {kept}"

@@ -174,22 +174,21 @@ impl Source<'_> {
 
     fn trial(&self, row: &Row<'_>) -> Cell<RawTrial> {
         let mut trial: RawTrial = self.document(row, 1)?;
-        let ticks = |blob: &[u8]| samples::unpack(blob, samples::MAX_PER_TRIAL);
-        trial.samples = self.unpacked(row, 3, ticks)?.unwrap_or_default();
         let kept: i64 = row.get(2)?;
-        if usize::try_from(kept) != Ok(trial.samples.len()) {
-            let found = trial.samples.len();
-            return Err(Problem::Value(format!(
-                "samples_kept is {kept}, and samples holds {found}"
-            )));
-        }
+        let known = usize::try_from(kept).ok().filter(|kept| *kept <= samples::MAX_PER_TRIAL);
+        let most = samples::MAX_PER_TRIAL;
+        let why = || Problem::Value(format!("samples_kept is {kept}, not 0 to {most}"));
+        let kept = known.ok_or_else(why)?;
+        let ticks = |blob: &[u8]| samples::unpack(blob, kept);
+        trial.samples = self.unpacked(row, 3, ticks)?.unwrap_or_default();
         if let Some(load) = &mut trial.load {
             load.lags = self.unpacked(row, 4, ticks)?.unwrap_or_default();
             load.gaps = self.unpacked(row, 5, ticks)?.unwrap_or_default();
             load.own_lags = self.unpacked(row, 6, ticks)?;
         }
         if let Some(traced) = &mut trial.trace {
-            traced.untraced_ns = self.unpacked(row, 7, ticks)?.unwrap_or_default();
+            let words = |blob: &[u8]| samples::unpack_words(blob, samples::MAX_PER_TRIAL);
+            traced.untraced_ns = self.unpacked(row, 7, words)?.unwrap_or_default();
             traced.events = self.unpacked(row, 8, trace::unpack)?.unwrap_or_default();
         }
         let rest = self.samples_left.get().checked_sub(numbers(&trial));

@@ -1,4 +1,5 @@
-//! Samples as stored: little-endian u32 clock ticks in time order, zlib.
+//! Samples as stored: little-endian clock ticks in time order, zlib. Each takes 32 bits, or all take
+//! 64 where one does not fit.
 
 use std::io::{Read, Write};
 
@@ -6,12 +7,14 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
+use crate::limits::TICKS_MAX;
+
 /// Samples that one trial may keep. Sixteen times what hopcost keeps by default;
 /// the bound is for files made by others.
 pub const MAX_PER_TRIAL: usize = 1 << 20;
 
 /// Samples that one file may hold (1 GiB in memory), for the same reason.
-pub const MAX_PER_RUN: usize = 1 << 28;
+pub const MAX_PER_RUN: usize = 1 << 27;
 
 /// The zlib level of every file hopcost writes; any level reads back the same.
 ///
@@ -22,11 +25,20 @@ pub const MAX_PER_RUN: usize = 1 << 28;
 const LEVEL: u32 = 1;
 
 /// Packs samples.
-pub fn pack(ticks: &[u32]) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(ticks.len() * 4);
-    for tick in ticks {
-        raw.extend_from_slice(&tick.to_le_bytes());
+pub fn pack(ticks: &[u64]) -> Vec<u8> {
+    let short: Result<Vec<u32>, _> = ticks.iter().map(|ticks| (*ticks).try_into()).collect();
+    match short {
+        Ok(short) => pack_words(&short),
+        Err(_) => zlib(ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect()),
     }
+}
+
+/// Packs numbers of 32 bits.
+pub fn pack_words(words: &[u32]) -> Vec<u8> {
+    zlib(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+fn zlib(raw: Vec<u8>) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(raw.len() / 2), Compression::new(LEVEL));
     // Writing to a Vec cannot fail; were it to, the length below would not
     // match and the reader would say so.
@@ -34,23 +46,56 @@ pub fn pack(ticks: &[u32]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// Unpacks up to `most` samples.
+/// Unpacks so many samples.
+///
+/// # Errors
+/// In words, if the blob is not zlib, or does not hold as many of 32 or of 64 bits, or one that no
+/// clock shows. Memory use is bounded by `kept` whatever the blob holds.
+pub fn unpack(blob: &[u8], kept: usize) -> Result<Vec<u64>, String> {
+    let raw = unzlib(blob, kept * 8)?;
+    let ticks: Vec<u64> = match raw.len() {
+        bytes if bytes == kept * 4 => {
+            raw.as_chunks().0.iter().map(|four| u32::from_le_bytes(*four).into()).collect()
+        }
+        bytes if bytes == kept * 8 => {
+            raw.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight)).collect()
+        }
+        bytes => return Err(format!("holds {bytes} bytes, not 4 or 8 for each of {kept} samples")),
+    };
+    match ticks.iter().max() {
+        Some(&longest) if longest >= TICKS_MAX => {
+            Err(format!("holds a sample of {longest} ticks, which cannot be"))
+        }
+        _ => Ok(ticks),
+    }
+}
+
+/// Unpacks up to `most` numbers of 32 bits.
 ///
 /// # Errors
 /// In words, if the blob is not zlib or holds more or a part of one. Memory use is bounded by
 /// `most` whatever the blob holds.
-pub fn unpack(blob: &[u8], most: usize) -> Result<Vec<u32>, String> {
+pub fn unpack_words(blob: &[u8], most: usize) -> Result<Vec<u32>, String> {
+    let raw = unzlib(blob, most * 4)?;
+    let (words, rest) = raw.as_chunks();
+    match rest {
+        [] => Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
+        _ => Err(format!("does not hold whole numbers of 32 bits, at most {most}")),
+    }
+}
+
+fn unzlib(blob: &[u8], most_bytes: usize) -> Result<Vec<u8>, String> {
     let mut raw = Vec::new();
     // One byte more than wanted tells a longer stream; reaching its end is what
     // makes the decoder verify the checksum.
     ZlibDecoder::new(blob)
-        .take(most as u64 * 4 + 1)
+        .take(most_bytes as u64 + 1)
         .read_to_end(&mut raw)
         .map_err(|error| format!("is not readable zlib data ({error})"))?;
-    if raw.len() > most * 4 || raw.len() % 4 != 0 {
-        return Err(format!("does not hold whole numbers of 32 bits, at most {most}"));
+    match raw.len() > most_bytes {
+        false => Ok(raw),
+        true => Err(format!("holds more than {most_bytes} bytes")),
     }
-    Ok(raw.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
 #[cfg(test)]
@@ -62,8 +107,9 @@ mod tests {
         let ticks = vec![7; 1000];
         let blob = pack(&ticks);
         assert_eq!(unpack(&blob, 1000).unwrap(), ticks);
-        assert_eq!(unpack(&pack(&[]), 0).unwrap(), Vec::<u32>::new());
-        assert!(unpack(&blob, 999).unwrap_err().contains("at most 999"));
+        assert_eq!(unpack(&pack(&[]), 0).unwrap(), Vec::<u64>::new());
+        assert!(unpack(&blob, 999).unwrap_err().contains("for each of 999 samples"));
+        assert!(unpack(&blob, 499).unwrap_err().contains("more than 3992 bytes"));
         assert!(unpack(&[], 1).is_err());
         assert!(unpack(b"plain text", 3).is_err());
         for at in 2..blob.len() {
@@ -75,6 +121,9 @@ mod tests {
             assert!(read.is_err() || read == Ok(ticks.clone()), "byte {at} changed the samples");
             assert!(unpack(&blob[..at], 1000).is_err(), "cut at {at} went unnoticed");
         }
+        let long = vec![7, u32::MAX.into(), 1 << 32, TICKS_MAX - 1];
+        assert_eq!(unpack(&pack(&long), 4).unwrap(), long, "nothing is cut off");
+        assert!(unpack(&pack(&[TICKS_MAX]), 1).unwrap_err().contains("cannot be"));
         // 16 MiB of zeros in a few KiB: read only as far as allowed.
         let bomb = pack(&vec![0; 4 << 20]);
         assert!(bomb.len() < 100_000 && unpack(&bomb, 4).is_err());

@@ -109,15 +109,15 @@ pub(crate) fn pack(events: &[TraceEvent]) -> Result<Vec<u8>, String> {
             columns[column * events.len() + at] = number;
         }
     }
-    Ok(samples::pack(&columns))
+    Ok(samples::pack_words(&columns))
 }
 
 /// Unpacks events.
 ///
 /// # Errors
-/// In words, as of [`samples::unpack`], and for what is no event.
+/// In words, as of [`samples::unpack_words`], and for what is no event.
 pub(crate) fn unpack(blob: &[u8]) -> Result<Vec<TraceEvent>, String> {
-    let columns = samples::unpack(blob, EVENTS_MAX * COLUMNS)?;
+    let columns = samples::unpack_words(blob, EVENTS_MAX * COLUMNS)?;
     let count = columns.len() / COLUMNS;
     if count * COLUMNS != columns.len() {
         return Err(format!("holds {} numbers, and an event is {COLUMNS}", columns.len()));
@@ -166,7 +166,7 @@ mod tests {
         assert!(pack(&[late(7), late(6)]).unwrap_err().contains("order"));
         let nobody = TraceEvent { thread: TraceThread::Other(u32::MAX), ..late(0) };
         assert!(pack(&[nobody]).unwrap_err().contains("4294967295"));
-        assert!(unpack(&samples::pack(&[9; COLUMNS * 2])).is_err());
-        assert!(unpack(&samples::pack(&[0; COLUMNS + 1])).unwrap_err().contains("8 numbers"));
+        assert!(unpack(&samples::pack_words(&[9; COLUMNS * 2])).is_err());
+        assert!(unpack(&samples::pack_words(&[0; COLUMNS + 1])).unwrap_err().contains("8 numbers"));
     }
 }

@@ -316,16 +316,17 @@ fn cells(number: i64, trial: &RawTrial) -> Cell<Vec<Value>> {
     let own_lags = load.and_then(|load| load.own_lags.take());
     let mut traced = trial.trace.as_mut();
     let untraced = traced.as_mut().map(|trace| std::mem::take(&mut trace.untraced_ns));
-    for ticks in [lags, gaps, own_lags, untraced] {
+    for ticks in [lags, gaps, own_lags] {
         cells.push(ticks.map_or(Ok(Value::Null), |ticks| packed(&ticks))?);
     }
+    cells.push(untraced.map(|ns| samples::pack_words(&ns)).into());
     let events = traced.map(|traced| trace::pack(&std::mem::take(&mut traced.events)));
     cells.push(events.transpose().map_err(Problem::Value)?.into());
     let document = measured(&trial)?;
     Ok([number.into(), document.into()].into_iter().chain(cells).collect())
 }
 
-fn packed(ticks: &[u32]) -> Cell<Value> {
+fn packed(ticks: &[u64]) -> Cell<Value> {
     match ticks.len() {
         0..=samples::MAX_PER_TRIAL => Ok(samples::pack(ticks).into()),
         n => Err(Problem::Value(format!("{n} samples, more than {}", samples::MAX_PER_TRIAL))),
@@ -365,7 +366,7 @@ fn fill(conn: &mut Connection, run: &RawRun) -> Cell<()> {
 mod tests {
     use super::*;
 
-    fn empty_trial(round: u32, samples: Vec<u32>) -> RawTrial {
+    fn empty_trial(round: u32, samples: Vec<u64>) -> RawTrial {
         RawTrial { round, samples, ..RawTrial::default() }
     }
 
@@ -388,7 +389,7 @@ mod tests {
         // What SQLite meets on a full disk: a file that cannot grow.
         let pages: i64 = file.conn.pragma_query_value(None, "page_count", |r| r.get(0)).unwrap();
         file.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
-        let large: Vec<u32> = (0..9_000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        let large: Vec<u64> = (0..9_000u32).map(|i| i.wrapping_mul(2_654_435_761).into()).collect();
         let refused = file.append_trial(&empty_trial(1, large.clone())).unwrap_err();
         assert_eq!(refused.kind(), Kind::Full, "{refused}");
         assert_eq!(trials(&path), 1);

@@ -561,7 +561,8 @@ document! {
         /// Samples written (0 unless this end stamped and the phase was `measure`).
         #[serde(default)]
         pub samples: u64,
-        /// The longest sample.
+        /// The longest sample; of the sender of a `wake` and the receiver of a `stream`, the
+        /// longest time between two stamps.
         #[serde(default)]
         pub max_ticks: u64,
         /// Ticks from the first stamp to the last.

@@ -157,7 +157,7 @@ document! {
         /// ticks. Of a `wake`: receiver's stamp minus sender's minus the offset of
         /// `gates[0]`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub samples: Vec<u32>,
+        pub samples: Vec<u64>,
         /// The ends' clocks compared before and after the measurement (`wake` only).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub gates: Vec<GateReading>,
@@ -228,14 +228,14 @@ document! {
         pub generator_lag_last_ticks: u64,
         /// Of each sample kept: the begin of its send minus its intended time.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub lags: Vec<u32>,
+        pub lags: Vec<u64>,
         /// Of each sample kept: its intended time minus that of the sample before it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub gaps: Vec<u32>,
+        pub gaps: Vec<u64>,
         /// Of each sample kept: how much of its lag is the sender's own and not the mechanism's;
         /// absent where the sender did not tell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub own_lags: Option<Vec<u32>>,
+        pub own_lags: Option<Vec<u64>>,
     }
 }
 

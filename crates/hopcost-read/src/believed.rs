@@ -74,7 +74,7 @@ fn counts(trial: &RawTrial) -> Option<String> {
     let (kept, taken) = (trial.samples.len() as u64, trial.samples_taken);
     let callers = trial.ends.iter().filter(|end| end.role == Role::Caller);
     let done = total(callers.map(|end| end.count));
-    let longest = trial.samples.iter().copied().max().map_or(0, u64::from);
+    let longest = trial.samples.iter().copied().max().unwrap_or(0);
     // Of two lengths in turn, a pair of samples is three times the shorter.
     let covered = match trial.stamp {
         Some(Stamp::Batch { n }) => taken.saturating_mul(n),

@@ -201,8 +201,8 @@ mod tests {
                 "load/pipe?payload=64&rate={rate}&boundary=process&place=same-llc&wait=block"
             );
             builder = builder.case(&id, 8, move |_, t: &mut TrialBuilder| {
-                t.load(&[0; 2000], 2_000);
-                t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 1_000;
+                t.load(&[1_000; 2000], 2_000);
+                t.raw.load.as_mut().unwrap().own_lags = Some(vec![1_000; 2000]);
             });
         }
         let curve = &builder.read().loads[0];

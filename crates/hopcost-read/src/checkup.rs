@@ -11,6 +11,7 @@ use hopcost_model::results::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Ri
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::run::Run;
+use crate::sums::total;
 
 /// What is known besides the run.
 pub struct Besides {
@@ -86,7 +87,7 @@ fn operations_ns(raw: &RawRun, trial: &RawTrial) -> Option<Vec<f64>> {
         _ => 1,
     };
     let ticks_per_ns = raw.ticks_per_second(trial)? / 1e9 * operations as f64;
-    let mut all: Vec<f64> = trial.samples.iter().map(|t| f64::from(*t) / ticks_per_ns).collect();
+    let mut all: Vec<f64> = trial.samples.iter().map(|t| *t as f64 / ticks_per_ns).collect();
     all.sort_by(f64::total_cmp);
     (!all.is_empty()).then_some(all)
 }
@@ -94,11 +95,11 @@ fn operations_ns(raw: &RawRun, trial: &RawTrial) -> Option<Vec<f64>> {
 fn gaps(raw: &RawRun, trial: &RawTrial) -> Option<CpuGaps> {
     let (cpu, _) = cpus_of(trial)?;
     let watched_ns = Some(trial.phases_ns).filter(|ns| *ns > 0)?;
-    let per_s = |least_ns: u32| {
+    let per_s = |least_ns: u64| {
         let many = trial.samples.iter().filter(|ns| **ns >= least_ns).count();
         many as f64 * 1e9 / watched_ns as f64
     };
-    let lost_ns: u64 = trial.samples.iter().map(|ns| u64::from(*ns)).sum();
+    let lost_ns = total(trial.samples.iter().copied());
     let accounted = raw.accounting.iter().find(|row| row.cpu == cpu && row.wall_ns > 0);
     Some(CpuGaps {
         cpu,
@@ -107,7 +108,7 @@ fn gaps(raw: &RawRun, trial: &RawTrial) -> Option<CpuGaps> {
         over_10us_per_s: per_s(10_000),
         over_100us_per_s: per_s(100_000),
         lost_share: (lost_ns as f64 / watched_ns as f64).min(1.0),
-        longest_ns: trial.samples.iter().max().copied().map_or(0, u64::from),
+        longest_ns: trial.samples.iter().max().copied().unwrap_or(0),
         steal_share: accounted.map(|row| row.steal_ns as f64 / row.wall_ns as f64),
     })
 }

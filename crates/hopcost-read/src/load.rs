@@ -3,7 +3,7 @@
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::{LoadQuantiles, LoadResult};
-use hopcost_stats::sample::{median, rank};
+use hopcost_stats::sample::{median, quantile_sorted, rank};
 
 use crate::estimate::over_trials;
 use crate::run::Run;
@@ -12,6 +12,8 @@ use crate::wake;
 
 /// Share of the response's p99 that the sender may be late by itself.
 pub const LAG_MAX: f64 = 0.10;
+/// A sender that reads its clock in a loop leaves it so many readings late, or less.
+const STAMPS: f64 = 4.0;
 /// Messages beyond a quantile, without which it is none.
 const BEYOND_MIN: f64 = 10.0;
 
@@ -27,14 +29,14 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
         median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
     };
-    let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u32>| {
+    let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u64>| {
         let of = |(trial, load): &(&RawTrial, &RawLoad)| {
             let tick_ns = tick_ns(trial)?;
-            Some(ticks(trial, load).into_iter().map(move |ticks| f64::from(ticks) * tick_ns))
+            Some(ticks(trial, load).into_iter().map(move |ticks| ticks as f64 * tick_ns))
         };
         quantiles(loads.iter().filter_map(of).flatten().collect())
     };
-    let less = |all: &[u32], part: &[u32]| -> Vec<u32> {
+    let less = |all: &[u64], part: &[u64]| -> Vec<u64> {
         all.iter().zip(part).map(|(all, part)| all.saturating_sub(*part)).collect()
     };
     let offered = total(loads.iter().map(|(_, load)| load.offered));
@@ -90,13 +92,81 @@ pub fn lateness(trial: &RawTrial, load: &RawLoad) -> Option<Lateness> {
     let mut responses = trial.samples.clone();
     responses.sort_unstable();
     let p99 = responses.get(rank(responses.len(), 0.99).checked_sub(1)?)?;
-    let p99 = f64::from((*p99).max(1));
-    let is_late = |own: &&u32| f64::from(**own) > LAG_MAX * p99;
-    let share = |own: &Vec<u32>| own.iter().filter(is_late).count() as f64 / own.len() as f64;
+    let p99 = (*p99).max(1) as f64;
+    let is_late = |own: &&u64| **own as f64 > LAG_MAX * p99;
+    let share = |own: &Vec<u64>| own.iter().filter(is_late).count() as f64 / own.len() as f64;
     Some(Lateness {
         alone: load.generator_lag_p99_ticks as f64 / p99,
         measured: load.own_lags.as_ref().filter(|own| !own.is_empty()).map(share),
     })
+}
+
+/// The longest time in which a message of a trial was due, and none was sent, or one was there, and
+/// none was received.
+pub fn still_ticks(trial: &RawTrial, load: &RawLoad) -> u64 {
+    let mut due = 0u64;
+    let messages = trial.samples.iter().zip(&load.lags).zip(&load.gaps);
+    let messages = messages.map(|((response, lag), gap)| {
+        due = due.saturating_add(*gap);
+        (due, due.saturating_add(*lag), due.saturating_add(*response))
+    });
+    let messages: Vec<(u64, u64, u64)> = messages.collect();
+    let longest = |mut steps: Vec<(u64, u64)>| {
+        // Several senders' messages overtake each other.
+        steps.sort_unstable_by_key(|(_, done)| *done);
+        let mut before = 0;
+        let steps = steps.into_iter().map(|(from, done)| {
+            let began = from.max(std::mem::replace(&mut before, done));
+            done.saturating_sub(began)
+        });
+        steps.max().unwrap_or(0)
+    };
+    let own = load.own_lags.iter().flatten().copied().max().unwrap_or(0);
+    let sent = longest(messages.iter().map(|(due, sent, _)| (*due, *sent)).collect());
+    let received = longest(messages.iter().map(|(_, sent, came)| (*sent, *came)).collect());
+    own.max(sent).max(received)
+}
+
+/// How far the sender's own lateness changes the answer of these trials, as a share: the most that a
+/// quantile of the responses differs from the same without the messages late by more than
+/// [`LAG_MAX`] of it. `None` where a sender did not tell.
+pub fn changed_by_lateness(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
+    let clock = run.raw.clock(trials.first()?)?;
+    let least = STAMPS * clock.stamp_p50_ns * clock.ticks_per_second / 1e9;
+    let messages = |trial: &&RawTrial| {
+        let own = trial.load.as_ref()?.own_lags.as_ref()?;
+        let mut all: Vec<(u64, u64)> =
+            trial.samples.iter().copied().zip(own.iter().copied()).collect();
+        all.sort_unstable();
+        Some(all)
+    };
+    let all: Vec<Vec<(u64, u64)>> = trials.iter().map(messages).collect::<Option<_>>()?;
+    let change = |q: f64| {
+        // As the estimate has it, where each trial has enough messages or all together have.
+        let each = all.iter().all(|of| is_supported(of.len(), q));
+        let sizes = all.iter().map(Vec::len);
+        if !each && !is_supported(sizes.sum(), q) {
+            return None;
+        }
+        let without = |late: f64| {
+            let in_time = all.iter().map(|of| {
+                let in_time = of.iter().filter(|(_, own)| *own as f64 <= late);
+                in_time.map(|(response, _)| *response as f64).collect::<Vec<f64>>()
+            });
+            if each {
+                let own = in_time.filter_map(|of| quantile_sorted(&of, q));
+                return median(&own.collect::<Vec<f64>>());
+            }
+            let mut pooled: Vec<f64> = in_time.flatten().collect();
+            pooled.sort_unstable_by(f64::total_cmp);
+            quantile_sorted(&pooled, q)
+        };
+        let with = without(f64::INFINITY)?.max(1.0);
+        let in_time = without(least.max(LAG_MAX * with));
+        Some(in_time.map_or(f64::INFINITY, |in_time| (with / in_time.max(1.0) - 1.0).abs()))
+    };
+    let changes = [0.5, 0.99, 0.999].into_iter().filter_map(change);
+    Some(changes.fold(0.0, f64::max))
 }
 
 /// Messages that the sender did not send, or the receiver threw away, because the case says so.
@@ -106,12 +176,13 @@ fn dropped(trial: &RawTrial, load: &RawLoad) -> u64 {
     unsent.saturating_add(total(of(Role::Callee).map(|end| end.overruns)))
 }
 
+fn is_supported(messages: usize, q: f64) -> bool {
+    messages as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6
+}
+
 fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
     all.sort_unstable_by(f64::total_cmp);
-    let at = |q: f64| {
-        let supported = all.len() as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6;
-        supported.then(|| all[rank(all.len(), q) - 1])
-    };
+    let at = |q: f64| is_supported(all.len(), q).then(|| all[rank(all.len(), q) - 1]);
     LoadQuantiles { p50_ns: at(0.5), p99_ns: at(0.99), p999_ns: at(0.999) }
 }
 
@@ -119,9 +190,7 @@ fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, TrialBuilder, read};
-
-    const LOAD: &str = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
+    use crate::testing::{Builder, LOAD, TrialBuilder, found, read};
 
     fn run(make: impl Fn(u32, &mut TrialBuilder)) -> hopcost_model::results::Results {
         read(&Builder::new().case(LOAD, 8, make).build())
@@ -165,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_was_missed_a_late_generator_and_a_loss_make_a_load_invalid() {
+    fn a_rate_that_was_missed_and_a_loss_make_a_load_invalid() {
         let with = |bad: u32, change: fn(&mut TrialBuilder)| {
             move |round: u32, t: &mut TrialBuilder| {
                 t.load(&[100; 1000], 2_000);
@@ -182,28 +251,9 @@ mod tests {
         assert_eq!(severity(with(1, missed), Code::RateMissed), Some(Severity::Note));
         assert_eq!(severity(with(2, missed), Code::RateMissed), Some(Severity::Suspect));
         assert_eq!(severity(with(4, missed), Code::RateMissed), Some(Severity::Invalid));
-        let late = |t: &mut TrialBuilder| {
-            t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 211;
-        };
-        assert_eq!(severity(with(8, late), Code::GeneratorLate), Some(Severity::Invalid));
-        let exact = |t: &mut TrialBuilder| {
-            t.raw.load.as_mut().unwrap().generator_lag_p99_ticks = 209;
-        };
-        assert_eq!(severity(with(8, exact), Code::GeneratorLate), None);
-        // 10 of 1000 are not more than 1 %.
-        let own = |messages: usize, ticks: u32| {
-            move |round: u32, t: &mut TrialBuilder| {
-                t.load(&[300; 1000], 2_000);
-                let own = t.raw.load.as_mut().unwrap().own_lags.as_mut().unwrap();
-                own[..if round < 4 { messages } else { 0 }].fill(ticks);
-            }
-        };
-        assert_eq!(severity(own(11, 231), Code::GeneratorLate), Some(Severity::Invalid));
-        assert_eq!(severity(own(10, 231), Code::GeneratorLate), None);
-        assert_eq!(severity(own(11, 230), Code::GeneratorLate), None);
         let untold = |t: &mut TrialBuilder| t.raw.load.as_mut().unwrap().own_lags = None;
-        assert_eq!(severity(with(8, untold), Code::GeneratorLate), None);
         let results = run(with(8, untold));
+        assert_eq!(found(&results, Code::GeneratorLate), None);
         let load = results.results[0].load.as_ref().unwrap();
         assert_eq!(
             (load.own_late_share, load.own_lag.p50_ns, load.held_lag.p50_ns),
@@ -214,5 +264,34 @@ mod tests {
             t.raw.ends[1].lost = 1;
         };
         assert_eq!(severity(with(1, lost), Code::Lost), Some(Severity::Invalid));
+    }
+    #[test]
+    fn a_late_sender_makes_a_load_invalid_where_it_changes_the_answer() {
+        // So many of 1000 messages of 2,000 ns are longer by this share, and had a late sender.
+        let of = |late: usize, longer: f64, own: u64, alone: u64| {
+            let results = run(move |_, t| {
+                let lag = |at| if at < late { 300 + (2_000.0 * longer) as u32 } else { 300 };
+                t.load(&(0..1000).map(lag).collect::<Vec<u32>>(), 1_700);
+                let load = t.raw.load.as_mut().unwrap();
+                load.own_lags.as_mut().unwrap()[..late].fill(own);
+                load.generator_lag_p99_ticks = alone;
+            });
+            found(&results, Code::GeneratorLate)
+        };
+        let severity = |late, longer, own, alone| of(late, longer, own, alone).map(|of| of.0);
+        assert_eq!(severity(20, 0.049, 300, 0), Some(Severity::Note));
+        assert_eq!(severity(20, 0.051, 300, 0), Some(Severity::Invalid));
+        assert_eq!(severity(600, 0.051, 300, 0), Some(Severity::Invalid), "the p50");
+        assert_eq!(severity(1000, 0.0, 300, 0), Some(Severity::Invalid), "every message is late");
+        // 10 of 1000 are not more than 1 %, and a tenth of the p99 is not late.
+        assert_eq!(severity(10, 0.0, 300, 0), None);
+        assert_eq!(severity(20, 0.0, 200, 0), None);
+        // Without the channel.
+        assert_eq!(
+            [201, 200].map(|alone| severity(0, 0.0, 0, alone)),
+            [Some(Severity::Note), None]
+        );
+        let (_, evidence) = of(20, 0.1, 300, 0).unwrap();
+        assert!(evidence.contains("differs by 10 % without these messages"), "{evidence}");
     }
 }

@@ -64,6 +64,6 @@ fn little(raw: &RawTrial, callers: &[&EndCounters]) -> Option<f64> {
     }
     let messages = total(callers.iter().map(|end| end.count)) as f64;
     let elapsed = total(callers.iter().map(|end| end.elapsed_ticks)) as f64;
-    let latency = raw.samples.iter().map(|t| f64::from(*t)).sum::<f64>() / raw.samples.len() as f64;
+    let latency = raw.samples.iter().map(|t| *t as f64).sum::<f64>() / raw.samples.len() as f64;
     (!callers.is_empty()).then(|| messages / elapsed * latency)
 }

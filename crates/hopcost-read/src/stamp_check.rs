@@ -34,10 +34,10 @@ impl Spans {
         let whole = trial.samples.len() as u64 == trial.samples_taken;
         let ends = trial.samples.first().zip(trial.samples.last()).filter(|_| whole);
         let ends_ticks = match ends {
-            Some((first, last)) => f64::from(*first) + f64::from(*last),
+            Some((first, last)) => *first as f64 + *last as f64,
             None => 2.0 * trial.samples_max_ticks as f64,
         };
-        let ticks: Vec<f64> = trial.samples.iter().map(|ticks| f64::from(*ticks)).collect();
+        let ticks: Vec<f64> = trial.samples.iter().map(|ticks| *ticks as f64).collect();
         let typical_ticks = median(&ticks)?.min(ends_ticks);
         (lost(trial) == 0 && all_ns.is_finite() && ends_ticks.is_finite()).then_some(Self {
             by_callee_ns: check.stamped_ns,

@@ -24,6 +24,7 @@ pub const TCP: &str = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&
 pub const FUTEX: &str = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block";
 pub const CALL: &str = "call/syscall";
 pub const WAKE: &str = "wake/pipe?payload=1&gap=1000000&boundary=process&place=same-llc&wait=block";
+pub const LOAD: &str = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
 /// Eight fields of 256 bytes.
 pub const STREAM: &str = "stream/tcp-sendmsg?payload=2048&fields=8&flows=1&ack=per-message\
     &boundary=process&place=free&wait=block";
@@ -154,6 +155,10 @@ pub fn taken_in(cpu: u32, packets: u64) -> CpuUse {
     CpuUse { cpu, network_softirqs: Some(packets), ..CpuUse::default() }
 }
 
+fn ticks(durations: &[u32]) -> Vec<u64> {
+    durations.iter().copied().map(u64::from).collect()
+}
+
 /// A trial being made.
 pub struct TrialBuilder {
     pub raw: RawTrial,
@@ -163,7 +168,7 @@ impl TrialBuilder {
     fn samples(&mut self, stamp: Stamp, samples: &[u32], per_sample: u64) {
         let raw = &mut self.raw;
         raw.stamp = Some(stamp);
-        raw.samples = samples.to_vec();
+        raw.samples = ticks(samples);
         raw.samples_taken = samples.len() as u64;
         raw.samples_max_ticks = samples.iter().copied().max().unwrap_or(0).into();
         raw.operations = samples.len() as u64 * per_sample;
@@ -210,8 +215,8 @@ impl TrialBuilder {
     pub fn load(&mut self, lags: &[u32], service_ticks: u32) {
         let responses: Vec<u32> = lags.iter().map(|lag| lag + service_ticks).collect();
         let gap = 100_000;
-        self.wake(&responses, gap.into());
-        let (offered, span) = (lags.len() as u64, lags.len() as u64 * u64::from(gap));
+        self.wake(&responses, gap);
+        let (offered, span) = (lags.len() as u64, lags.len() as u64 * gap);
         self.raw.load = Some(RawLoad {
             offered,
             delivered: offered,
@@ -221,7 +226,7 @@ impl TrialBuilder {
             generator_messages: 100,
             generator_lag_p99_ticks: 30,
             generator_lag_last_ticks: 20,
-            lags: lags.to_vec(),
+            lags: ticks(lags),
             gaps: vec![gap; lags.len()],
             own_lags: Some(vec![0; lags.len()]),
         });

@@ -105,14 +105,7 @@ impl Trial {
             Family::Each => effective_counts(&raw.samples),
             Family::Batch => [0.0; ANCHORS.len()],
         };
-        let max_ticks = raw
-            .samples
-            .iter()
-            .copied()
-            .map(u64::from)
-            .max()
-            .unwrap_or(0)
-            .max(raw.samples_max_ticks);
+        let max_ticks = raw.samples.iter().copied().fold(raw.samples_max_ticks, u64::max);
         Ok(Self {
             family: Family::of(stamp),
             sample,
@@ -194,7 +187,7 @@ impl Trial {
 
 /// Nanoseconds per operation, in time order.
 fn values(raw: &RawTrial, stamp: Stamp, tick_ns: f64) -> Result<Vec<f64>, String> {
-    let ticks = |t: &u32| f64::from(*t) * tick_ns;
+    let ticks = |t: &u64| *t as f64 * tick_ns;
     match stamp {
         Stamp::Each => Ok(raw.samples.iter().map(ticks).collect()),
         Stamp::Batch { n: 0 } | Stamp::TwoLengths { n: 0 } => {
@@ -212,7 +205,7 @@ fn values(raw: &RawTrial, stamp: Stamp, tick_ns: f64) -> Result<Vec<f64>, String
     }
 }
 
-fn effective_counts(in_time_order: &[u32]) -> [f64; ANCHORS.len()] {
+fn effective_counts(in_time_order: &[u64]) -> [f64; ANCHORS.len()] {
     let mut sorted = in_time_order.to_vec();
     sorted.sort_unstable();
     let mut last: Option<(usize, f64)> = None;

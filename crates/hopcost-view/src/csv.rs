@@ -24,7 +24,7 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
         let stamp = quoted(&trial.stamp.map(|stamp| stamp.to_string()).unwrap_or_default());
         let rate = run.ticks_per_second(trial);
         for (index, &ticks) in trial.samples.iter().enumerate() {
-            let ns = rate.map(|rate| f64::from(ticks) * 1e9 / rate);
+            let ns = rate.map(|rate| ticks as f64 * 1e9 / rate);
             let ns = ns.filter(|ns| ns.is_finite()).map_or(String::new(), |ns| ns.to_string());
             writeln!(out, "{head},{index},{ticks},{ns},{stamp}")?;
         }

@@ -43,7 +43,7 @@ fn the_python_of_the_document_computes_the_p50() {
             let mut sorted = trial.samples.clone();
             sorted.sort_unstable();
             let ns_per_tick = 1e9 / run.ticks_per_second(trial).unwrap();
-            let p50_ns = f64::from(sorted[sorted.len().div_ceil(2) - 1]) * ns_per_tick;
+            let p50_ns = sorted[sorted.len().div_ceil(2) - 1] as f64 * ns_per_tick;
             let id = run.plan.cases[trial.case as usize].id();
             expected.push((index as i64 + 1, id, p50_ns));
         }

@@ -20,7 +20,7 @@ const KILLS: u64 = 36;
 /// Incompressible, so that a commit writes many pages and is easily hit.
 fn heavy(round: u32) -> RawTrial {
     let samples = (0..8_192u32)
-        .map(|i| (i ^ round).wrapping_mul(2_654_435_761).rotate_left(i % 31))
+        .map(|i| (i ^ round).wrapping_mul(2_654_435_761).rotate_left(i % 31).into())
         .collect();
     RawTrial { samples, samples_taken: 8_192, ..trial(0, round) }
 }

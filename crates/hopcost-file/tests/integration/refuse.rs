@@ -100,7 +100,10 @@ fn hostile_content_is_named_and_refused() {
         (sql("UPDATE trial SET document = '1e999'"), "number out of range"),
         (sql("UPDATE trial SET document = x'00'"), "document is Blob, not text"),
         (sql("UPDATE trial SET document = CAST(x'ff' AS TEXT)"), "text that is not UTF-8"),
-        (sql("UPDATE trial SET samples_kept = 4"), "samples_kept is 4, and samples holds 5"),
+        (
+            sql("UPDATE trial SET samples_kept = 4"),
+            "samples holds 20 bytes, not 4 or 8 for each of 4 samples",
+        ),
         (sql("UPDATE trial SET samples = 'text'"), "samples is Text, not a blob"),
         (sql("UPDATE trial SET samples = x'00'"), "samples is not readable zlib data"),
         (sql("UPDATE trial SET events = samples WHERE trial = 7"), "events holds 5 numbers"),

@@ -157,7 +157,7 @@ fn clocks_are_tied_by_one_line_through_all_readings_or_not_at_all() {
     let good = [pair(1000, 5000, 20), pair(11_080, 10_000, 30), pair(2_001_000, 1_005_000, 24)];
     let tie = Tie::of(&good).tied().unwrap();
     assert_eq!((tie.ns(1000), tie.ns(3000), tie.ns(0)), (5000, 6000, 4500));
-    assert_eq!((tie.duration_ns(500), tie.duration_ns(u64::MAX)), (250, u32::MAX));
+    assert_eq!(tie.duration_ns(500), 250);
     assert_eq!(tie.bound_ns, 40 + 15);
     let apart = [good[0], pair(11_000, 12_000, 1), good[2]];
     let why = Tie::of(&apart).tied().unwrap_err();

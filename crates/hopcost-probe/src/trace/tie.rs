@@ -111,9 +111,8 @@ impl Tie {
     }
 
     /// So many ticks in nanoseconds.
-    pub fn duration_ns(&self, ticks: u64) -> u32 {
-        // Saturates.
-        (ticks as f64 * self.rate).round() as u32
+    pub fn duration_ns(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.rate).round() as u64
     }
 
     /// For tests: of readings that were made up.

@@ -198,6 +198,7 @@ pub fn receiver<M: Stream, C: Clock>(
 
     let whole = is(stream.receive()?, part.first);
     let (first_tick, mut cpu_before) = C::stamp();
+    let mut before = first_tick;
     if !whole {
         return Err(corrupted(part.first));
     }
@@ -213,8 +214,9 @@ pub fn receiver<M: Stream, C: Clock>(
             }
             seen.count += 1;
             seen.elapsed_ticks = now.wrapping_sub(first_tick);
+            seen.max_ticks = seen.max_ticks.max(now.wrapping_sub(before));
             seen.cpu_changes += u64::from(cpu != cpu_before);
-            cpu_before = cpu;
+            (before, cpu_before) = (now, cpu);
             if flow.window.is_some() {
                 stream.acknowledge(expected)?;
             }

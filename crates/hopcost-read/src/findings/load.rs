@@ -7,24 +7,27 @@ use hopcost_model::raw::{RawLoad, RawTrial};
 use super::make::{finding, of_trials};
 use crate::case::Reading;
 use crate::format;
-use crate::load::{LAG_MAX, Lateness, achieved, lateness};
+use crate::load::{LAG_MAX, Lateness, achieved, changed_by_lateness, lateness};
+use crate::run::Run;
 
 /// Share of the messages that the sender may be late for by itself while it is measured. Where it is
 /// more, the p99, by which rates are judged, may be of such messages alone.
 const OWN_LATE_MAX: f64 = 0.01;
 /// Share of the offered rate that has to get through.
 pub const ACHIEVED_MIN: f64 = 0.99;
+/// How far a quantile of the responses may differ from the same without the late messages.
+const CHANGED_MAX: f64 = 0.05;
 /// Share of trials from which on a case is suspect, and from which on its typical trial is wrong.
 const SUSPECT: f64 = 0.25;
 const INVALID: f64 = 0.5;
 
 /// All of them for one case.
-pub fn findings(case: &Case, reading: &Reading) -> Vec<Finding> {
+pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     if case.workload != Workload::Load {
         return Vec::new();
     }
     let trials = &reading.trials;
-    [generator_late(trials), rate_missed(trials)].into_iter().flatten().collect()
+    [generator_late(run, trials), rate_missed(trials)].into_iter().flatten().collect()
 }
 
 /// Whether a finding says that what was measured is the sender of a load.
@@ -32,28 +35,26 @@ pub fn is_generator_late(found: &Finding) -> bool {
     found.code == Code::GeneratorLate && found.severity == Severity::Invalid
 }
 
-/// What is wrong in some of the trials of a load, and how grave that is.
-fn wrong<T>(
+/// What is so in some of the trials of a load.
+fn in_trials<T>(
     trials: &[&RawTrial],
     of: impl Fn(&RawTrial, &RawLoad) -> Option<T>,
-) -> Option<(Vec<T>, Severity)> {
+) -> Option<Vec<T>> {
     let loads = trials.iter().filter_map(|trial| Some((trial, trial.load.as_ref()?)));
-    let wrong: Vec<T> = loads.filter_map(|(trial, load)| of(trial, load)).collect();
-    let share = wrong.len() as f64 / trials.len().max(1) as f64;
-    let severity = match () {
-        () if share >= INVALID => Severity::Invalid,
-        () if share >= SUSPECT => Severity::Suspect,
-        () => Severity::Note,
-    };
-    (!wrong.is_empty()).then_some((wrong, severity))
+    let found: Vec<T> = loads.filter_map(|(trial, load)| of(trial, load)).collect();
+    (!found.is_empty()).then_some(found)
 }
 
-/// Whether the sender of these trials of a load was late by itself, with the channel or without.
-fn generator_late(trials: &[&RawTrial]) -> Option<Finding> {
+/// Whether the sender of these trials of a load was late by itself, with the channel or without,
+/// and whether that changes the answer.
+fn generator_late(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     let is_late_alone = |late: &&Lateness| late.alone > LAG_MAX;
     let own_share = |late: &Lateness| late.measured.filter(|share| *share > OWN_LATE_MAX);
     let is_late = |late: &Lateness| is_late_alone(&late) || own_share(late).is_some();
-    let (late, severity) = wrong(trials, |trial, load| lateness(trial, load).filter(is_late))?;
+    let late = in_trials(trials, |trial, load| lateness(trial, load).filter(is_late));
+    let changed = changed_by_lateness(run, trials);
+    let changes = changed.is_some_and(|share| share > CHANGED_MAX);
+    let late = late.or_else(|| changes.then(Vec::new))?;
     let alone = late.iter().filter(is_late_alone).map(|late| late.alone).reduce(f64::max);
     let own = late.iter().filter_map(own_share).reduce(f64::max);
     let alone_says =
@@ -63,14 +64,29 @@ fn generator_late(trials: &[&RawTrial]) -> Option<Finding> {
         format!("for up to {share} of the messages by more than {tolerated} of the response's p99")
     });
     let says: Vec<String> = [alone_says, own_says].into_iter().flatten().collect();
+    let (severity, answer) = match changed {
+        Some(share) if changes && share.is_finite() => {
+            let share = format::percent(share);
+            (Severity::Invalid, format!("a quantile differs by {share} without these messages"))
+        }
+        Some(_) if changes => (Severity::Invalid, "every message is one of these".to_owned()),
+        Some(_) => {
+            (Severity::Note, "the quantiles stay the same without these messages".to_owned())
+        }
+        None => (Severity::Suspect, "whether that changes the response is not known".to_owned()),
+    };
     let evidence = format!(
-        "In {}, the sender by itself was late {}.",
+        "In {}, the sender by itself was late {}; {answer}.",
         of_trials(late.len(), trials.len()),
         says.join(", and ")
     );
     let of = |share: Option<f64>| share.unwrap_or(f64::NAN);
-    let values =
-        [("trials", late.len() as f64), ("lag_share", of(alone)), ("own_late_share", of(own))];
+    let values = [
+        ("trials", late.len() as f64),
+        ("lag_share", of(alone)),
+        ("own_late_share", of(own)),
+        ("changed_by", of(changed)),
+    ];
     Some(finding(Code::GeneratorLate, severity, evidence, &values))
 }
 
@@ -79,7 +95,13 @@ fn rate_missed(trials: &[&RawTrial]) -> Option<Finding> {
         let missing = 1.0 - achieved(load);
         (missing > 1.0 - ACHIEVED_MIN).then_some(missing)
     };
-    let (missed, severity) = wrong(trials, missed)?;
+    let missed = in_trials(trials, missed)?;
+    let share = missed.len() as f64 / trials.len().max(1) as f64;
+    let severity = match () {
+        () if share >= INVALID => Severity::Invalid,
+        () if share >= SUSPECT => Severity::Suspect,
+        () => Severity::Note,
+    };
     let least = 1.0 - missed.iter().copied().fold(0.0, f64::max);
     let evidence = format!(
         "In {}, down to {} of the offered rate was kept, lost messages aside.",

@@ -69,7 +69,7 @@ pub fn of_case(
     found.extend(numbers::findings(run, case, reading, drifts));
     found.extend(wake::findings(run, case, reading));
     found.extend(stream::findings(run, case, reading));
-    found.extend(load::findings(case, reading));
+    found.extend(load::findings(run, case, reading));
     found.extend(counters::findings(reading));
     found.extend(runtimes::findings(run, case, reading));
     for finding in &mut found {

@@ -145,12 +145,11 @@ fn halves(values: &[f64]) -> Option<f64> {
 
 /// Samples in time order, in ticks of one and the same number of operations.
 fn samples(trial: &RawTrial) -> Vec<f64> {
-    let ticks = trial.samples.iter().copied().map(f64::from);
     match trial.stamp {
         Some(Stamp::TwoLengths { .. }) => {
-            trial.samples.chunks_exact(2).map(|p| f64::from(p[1]) - f64::from(p[0])).collect()
+            trial.samples.chunks_exact(2).map(|p| p[1] as f64 - p[0] as f64).collect()
         }
-        _ => ticks.collect(),
+        _ => trial.samples.iter().map(|ticks| *ticks as f64).collect(),
     }
 }
 

@@ -1,35 +1,38 @@
 //! Findings about trials that stood still, because others had their CPUs or because somebody
 //! stopped them.
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::{Host, SUSPENDED};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 
 use super::make::{finding, of_trials};
-use crate::format;
 use crate::run::Run;
-use crate::sums::{stolen_ns, withheld_ns};
+use crate::sums::{delayed_ns, lost, stolen_ns, total, withheld_ns};
+use crate::{format, load};
 
 /// What a phase may take besides its samples, as the supervisor allows it.
 const UNCOVERED_NS: f64 = 20e6;
 /// A sample may idle for less than this: longer than the timers of TCP that a message may wait for
 /// (200 ms before it is sent again, 40 ms until it is acknowledged).
 const STOPPED_NS: f64 = 250e6;
+/// A stream stands still where a message takes as long as so many usually do.
+const MESSAGES: u64 = 10;
 
-/// Of a case whose samples cover its phases. Ends of other runtimes have threads that they wait for.
+/// Ends of other runtimes have threads that they wait for.
 pub fn findings(run: &Run, case: &Case, trials: &[&RawTrial]) -> [Option<Finding>; 2] {
-    let timed = matches!(case.workload, Workload::Call | Workload::Roundtrip);
-    if !timed || !case.runtimes.are_rust() {
+    if !case.runtimes.are_rust() {
         return [None, None];
     }
-    [stalled(run, trials), stopped(run, trials)]
+    // Of the other workloads samples do not cover the phases.
+    let is_covered = matches!(case.workload, Workload::Call | Workload::Roundtrip);
+    let stalled = if is_covered { stalled(run, trials) } else { None };
+    [stalled, stopped(run, case, trials)]
 }
 
 /// What the samples of a trial do not cover of its measured phase, where that is more than getting
-/// ready and reading the clock between batches explain. Samples of a stream and of wake-ups do not
-/// cover a phase anyway, and those that were lost are missing.
+/// ready and reading the clock between batches explain. Those that were lost are missing.
 fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     let uncovered = |trial: &&RawTrial| {
         let caller = trial.ends.first().filter(|end| end.lost == 0)?;
@@ -49,24 +52,40 @@ fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
     Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
-/// How long neither end of a trial ran or waited for a CPU, where one sample is longer than
-/// anything that ends wait for: an end that was stopped does neither.
-pub fn stopped_ns(run: &Run, trial: &RawTrial) -> Option<f64> {
-    let clean = !trial.ends.is_empty() && trial.ends.iter().all(|end| end.lost == 0);
-    let longest_ns = trial.samples_max_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
-    if !clean || longest_ns < STOPPED_NS {
-        return None;
+/// For how long nothing moved in a trial, as far as neither its ends' work nor their waiting for a
+/// CPU explains it; `None` where that may be what ends wait for otherwise.
+pub fn stopped_ns(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
+    let tick_ns = 1e9 / run.raw.ticks_per_second(trial)?;
+    let still_ns = still_ticks(case, trial, tick_ns)? as f64 * tick_ns;
+    // An end that was stopped did not run in the meantime.
+    let idle_ns = trial.ends.iter().map(|end| trial.wall_ns.saturating_sub(end.thread_cpu_ns));
+    let taken = [delayed_ns(trial), stolen_ns(trial), withheld_ns(trial)];
+    let stopped_ns = still_ns.min(idle_ns.max()? as f64) - total(taken.into_iter()) as f64;
+    (stopped_ns >= STOPPED_NS).then_some(stopped_ns)
+}
+
+/// The longest time in which no operation of a trial went on, though one was due.
+fn still_ticks(case: &Case, trial: &RawTrial, tick_ns: f64) -> Option<u64> {
+    let of = |role| trial.ends.iter().filter(move |end| end.role == role);
+    match case.workload {
+        // What waits for a lost message is no sample.
+        Workload::Call | Workload::Roundtrip => {
+            (lost(trial) == 0).then_some(trial.samples_max_ticks)
+        }
+        Workload::Wake => {
+            let gap_ticks = (case.gap_ns.unwrap_or(0) as f64 / tick_ns) as u64;
+            let between = of(Role::Caller).map(|end| end.max_ticks).max()?;
+            Some(trial.samples_max_ticks.max(between.saturating_sub(gap_ticks)))
+        }
+        Workload::Load => Some(load::still_ticks(trial, trial.load.as_ref()?)),
+        Workload::Stream => {
+            // A message may be so long.
+            let is_message = |end: &&EndCounters| {
+                end.max_ticks / MESSAGES < end.elapsed_ticks / end.count.max(1)
+            };
+            of(Role::Callee).filter(|end| !is_message(end)).map(|end| end.max_ticks).max()
+        }
     }
-    let ready_ns: Vec<f64> = trial
-        .ends
-        .iter()
-        .map(|end| Some(end.thread_cpu_ns as f64 + end.run_delay_ns? as f64))
-        .collect::<Option<_>>()?;
-    let mine_ns = trial.wall_ns as f64 - stolen_ns(trial) as f64 - withheld_ns(trial) as f64;
-    // The times of two ends overlap, where one waits for the other to leave the CPU.
-    let idle_least_ns = mine_ns - ready_ns.iter().sum::<f64>();
-    let idle_most_ns = mine_ns - ready_ns.iter().copied().fold(0.0, f64::max);
-    (longest_ns.min(idle_least_ns) >= STOPPED_NS).then_some(idle_most_ns)
 }
 
 /// A shorter time is no suspension: the clocks are read one after the other.
@@ -92,11 +111,13 @@ pub fn suspended(run: &Run) -> Option<Finding> {
 }
 
 /// Trials that were stopped.
-fn stopped(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
-    let gaps: Vec<f64> = trials.iter().filter_map(|trial| stopped_ns(run, trial)).collect();
+fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+    let gaps = trials.iter().filter_map(|trial| stopped_ns(run, case, trial));
+    let gaps: Vec<f64> = gaps.collect();
     let worst_ns = gaps.iter().copied().max_by(f64::total_cmp)?;
     let evidence = format!(
-        "In {}, no end ran or waited for a CPU for up to {}: they were stopped.",
+        "In {}, nothing moved for up to {}, and neither work nor waiting for a CPU explains it: an \
+         end was stopped.",
         of_trials(gaps.len(), trials.len()),
         format::ns(worst_ns)
     );
@@ -108,7 +129,9 @@ fn stopped(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, found, read, read_changed as run, severity};
+    use crate::testing::{
+        Builder, LOAD, STREAM_NO_ACK, WAKE, found, read, read_changed as run, severity,
+    };
 
     const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
@@ -156,36 +179,51 @@ mod tests {
 
     #[test]
     fn a_trial_that_was_stopped() {
-        // One sample of a trial that takes 3 ms otherwise; the callee waits for a CPU meanwhile.
-        let with = |id: &str, longest_ns: u32, delay_ns: u64, lost: u64| {
+        let read = |id: &str, longest_ns: u32, delay_ns: u64, lost: u64| {
             run(id, move |round, t| {
-                t.raw.ends.iter_mut().for_each(|end| end.run_delay_ns = Some(0));
+                let long = if round == 2 { longest_ns } else { 3_000 };
+                match id.split('/').next() {
+                    // A message that was sent in time came so late.
+                    Some("load") => {
+                        t.load(&[100; 1000], 2_000);
+                        t.raw.samples[500] = long.into();
+                        t.raw.samples_max_ticks = long.into();
+                    }
+                    Some("wake") => {
+                        t.wake(&[3_000; 1000], 1_000_000);
+                        t.raw.ends[0].max_ticks = 1_000_000 + u64::from(long);
+                    }
+                    Some("stream") => {
+                        t.stream(1, 1000, 2048, &[], 3_000_000);
+                        t.raw.ends[1].max_ticks = long.into();
+                    }
+                    _ => t.each(&[vec![3000; 999], vec![long]].concat()),
+                }
+                // The ends take what they take otherwise; the callee waits for a CPU besides.
+                t.raw.wall_ns = t.raw.wall_ns.max(3_000_000 + u64::from(long));
+                t.raw.cpu_ns = 3_000_000;
+                for end in &mut t.raw.ends {
+                    (end.thread_cpu_ns, end.run_delay_ns) = (1_500_000, Some(0));
+                }
+                t.raw.ends[0].elapsed_ticks = t.raw.wall_ns;
                 if round == 2 {
-                    let samples: Vec<u32> = [vec![3000; 999], vec![longest_ns]].concat();
-                    let cpu_ns = t.raw.cpu_ns;
-                    t.each(&samples);
-                    t.raw.cpu_ns = cpu_ns;
-                    t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = cpu_ns / 2);
-                    t.raw.ends[0].elapsed_ticks = t.raw.wall_ns;
                     t.raw.ends[0].lost = lost;
                     t.raw.ends[1].run_delay_ns = Some(delay_ns);
                 }
             })
         };
-        for id in [ONE, TWO] {
-            let stopped = with(id, 1_000_000_000, 0, 0);
+        for id in [ONE, TWO, WAKE, STREAM_NO_ACK, LOAD] {
+            let stopped = read(id, 1_000_000_000, 0, 0);
             let (severity_of, evidence) = found(&stopped, Code::Stalled).expect(id);
             assert_eq!(severity_of, Severity::Suspect);
-            assert!(evidence.starts_with("In 1 of 8 trials, no end ran"), "{evidence}");
+            assert!(
+                evidence.starts_with("In 1 of 8 trials, nothing moved for up to"),
+                "{evidence}"
+            );
             assert_eq!(severity(&stopped, Code::Preempted), None, "{id}: nobody else ran");
-            let calm = [
-                with(id, 210_000_000, 0, 0),
-                with(id, 1_000_000_000, 900_000_000, 0),
-                with(id, 1_000_000_000, 0, 1),
-            ];
-            for results in calm {
-                assert_eq!(severity(&results, Code::Stalled), None, "{id}");
-            }
+            let calm = [read(id, 210_000_000, 0, 0), read(id, 1_000_000_000, 900_000_000, 0)];
+            assert!(calm.iter().all(|of| severity(of, Code::Stalled).is_none()), "{id}");
         }
+        assert_eq!(severity(&read(ONE, 1_000_000_000, 0, 1), Code::Stalled), None, "a time-out");
     }
 }

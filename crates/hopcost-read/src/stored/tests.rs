@@ -210,7 +210,7 @@ fn nonsense_in_a_file_is_compared_without_a_panic() {
     let mut raw = run(1, &[], &[(PIPE, 9000), (CALL, 9000)]);
     for (i, trial) in raw.trials.iter_mut().enumerate() {
         trial.samples_max_ticks = u64::MAX;
-        trial.samples = [vec![], vec![0; 9], vec![u32::MAX; 3]][i % 3].clone();
+        trial.samples = [vec![], vec![0; 9], vec![u64::MAX; 3]][i % 3].clone();
     }
     let sound = run(2, &[], &[(PIPE, 9000)]);
     for ticks_per_second in [f64::NAN, -1.0, 0.0, 1e300] {

@@ -189,13 +189,11 @@ fn whole_batches(count: f64, stamp: Stamp) -> u64 {
 }
 
 /// At most `keep` samples, chosen at random, in time order; a pair of batches
-/// stays together. Ticks over 2³²−1 are stored as that (the exact maximum is
-/// stored beside the samples).
-pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u32> {
+/// stays together.
+pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u64> {
     let group = if matches!(stamp, Stamp::TwoLengths { .. }) { 2 } else { 1 };
     let kept = thinning::kept(ticks.len() / group, keep / group, seed);
-    let chunks = kept.flat_map(|at| &ticks[at * group..(at + 1) * group]);
-    chunks.map(|&t| u32::try_from(t).unwrap_or(u32::MAX)).collect()
+    kept.flat_map(|at| &ticks[at * group..(at + 1) * group]).copied().collect()
 }
 
 #[cfg(test)]
@@ -295,12 +293,12 @@ mod tests {
         let kept = thin(&ticks, 1_000, Stamp::Each, 7);
         assert_eq!(kept.len(), 1_000);
         assert!(kept.is_sorted());
-        let mean = kept.iter().map(|&t| f64::from(t)).sum::<f64>() / 1_000.0;
+        let mean = kept.iter().sum::<u64>() as f64 / 1_000.0;
         assert!((mean - 5_000.0).abs() < 400.0, "{mean}");
         let pairs = thin(&ticks, 1_000, Stamp::TwoLengths { n: 16 }, 7);
         assert_eq!(pairs.len(), 1_000);
         assert!(pairs.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
         assert_eq!(thin(&ticks, 20_000, Stamp::Each, 7).len(), 10_000);
-        assert_eq!(thin(&[u64::MAX], 1, Stamp::Each, 7), [u32::MAX]);
+        assert_eq!(thin(&[u64::MAX], 1, Stamp::Each, 7), [u64::MAX]);
     }
 }

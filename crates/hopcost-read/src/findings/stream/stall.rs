@@ -51,7 +51,7 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     for trial in trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
         let tick_ns = 1e9 / run.raw.clock(trial)?.ticks_per_second;
         for ticks in &trial.samples {
-            let ns = f64::from(*ticks) * tick_ns;
+            let ns = *ticks as f64 * tick_ns;
             samples += 1;
             for k in 1..=STALLS_MAX {
                 within[k - 1] += u64::from(range(k).contains(&ns));
@@ -90,7 +90,7 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
 pub fn stalled_share(run: &Run, trial: &RawTrial) -> Option<f64> {
     let tick_ns = 1e9 / run.raw.ticks_per_second(trial)?;
     let is_stall =
-        |ticks: &&u32| (1..=STALLS_MAX).any(|k| range(k).contains(&(f64::from(**ticks) * tick_ns)));
+        |ticks: &&u64| (1..=STALLS_MAX).any(|k| range(k).contains(&(**ticks as f64 * tick_ns)));
     let all = trial.samples.len();
     (trial.stamp == Some(Stamp::Each) && all > 0)
         .then(|| trial.samples.iter().filter(is_stall).count() as f64 / all as f64)

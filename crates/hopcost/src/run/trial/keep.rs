@@ -72,7 +72,7 @@ pub fn exchanges(
 pub fn wakes(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
-    ran: Ran,
+    mut ran: Ran,
 ) -> Result<(), Failure> {
     let spec = workers.spec;
     let stamps = stamps(workers, &ran.ends)?;
@@ -101,6 +101,8 @@ pub fn wakes(
         phase.holds(span.saturating_sub(gate.offset_ticks.unsigned_abs()), "the stamps cover")?;
     }
     trial.operations = ticks.len() as u64;
+    let between = sent.windows(2).map(|two| two[1] - two[0]);
+    ran.ends[0].max_ticks = between.max().unwrap_or(0);
     put(trial, spec, Stamp::Each, &ticks, ran);
     Ok(())
 }
@@ -256,10 +258,9 @@ pub fn responses(
     let mut before = 0;
     for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
         let Came { intended, lag, own, .. } = came[at];
-        let short = |ticks: u64| u32::try_from(ticks).unwrap_or(u32::MAX);
-        load.lags.push(short(lag));
-        load.gaps.push(short(intended - before));
-        load.own_lags.iter_mut().for_each(|all| all.push(short(own)));
+        load.lags.push(lag);
+        load.gaps.push(intended - before);
+        load.own_lags.iter_mut().for_each(|all| all.push(own));
         before = intended;
     }
     trial.operations = load.delivered;

@@ -97,7 +97,9 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
     let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
-    let took = untraced.took().map(|ticks| recording.tie.duration_ns(ticks));
+    let took = untraced.took().map(|ticks| u32::try_from(recording.tie.duration_ns(ticks)));
+    let untraced_ns = took.collect::<Result<_, _>>();
+    let untraced_ns = untraced_ns.map_err(|_| untraceable("an operation took more than 4 s"))?;
     let mut missing = recording.missing.clone();
     let event_cost_ns =
         cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
@@ -106,7 +108,7 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
         events: recording.between(&traced.of_ends(spec)),
         lost: recording.lost,
         clock_bound_ns: recording.tie.bound_ns,
-        untraced_ns: took.collect(),
+        untraced_ns,
         event_cost_ns,
         missing,
     });
