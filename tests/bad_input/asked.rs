@@ -41,7 +41,6 @@ const REFUSALS: &[Refusal] = &[
     ("run pipe --cpus 4095", 2, &["4095"]),
     ("run pipe --operations -1", 2, &["-1"]),
     ("run pipe --operations 99999999999", 2, &["--operations", "100000000"]),
-    ("run --full", 2, &["--full", "which suite", "wakeup"]),
     // explain
     ("explain pipe pipe --placement same-cpu", 2, &["both cases are the same"]),
     ("explain pipe --tail p50", 2, &["above the median"]),

@@ -8,10 +8,11 @@ use std::str::FromStr;
 
 use crate::case::{
     Ack, AckSize, Arrivals, Background, Boundary, Case, CaseError, IdleKnob, Placement, Queue,
-    Runtimes, SPIN_BUDGET_NS, Sched, Touch, Waits, Workload,
+    Runtimes, Sched, Touch, Waits, Workload,
 };
 
 /// An axis of a case, or another way to give one.
+#[derive(Clone, Copy)]
 pub struct Axis {
     /// Key of the spelling, of selectors and of suites, and option of the command line.
     pub key: &'static str,
@@ -24,7 +25,7 @@ pub struct Axis {
     /// Its place in the spelling of a case.
     pub spelled: Spelled,
     /// The value where none is asked for; absent where the mechanism decides.
-    pub default: Option<Value>,
+    default: Option<&'static str>,
     read: fn(&Case) -> Option<Value>,
     write: fn(&mut Case, &Value),
 }
@@ -32,30 +33,23 @@ pub struct Axis {
 /// Which values an axis has.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// Bytes of something, this many at least.
-    Bytes {
-        /// Least.
-        least: u32,
-    },
-    /// A whole number from 1 to this.
-    Count {
-        /// Most.
-        most: u32,
-    },
-    /// Messages a second, from `least` to `most`.
-    Rate {
-        /// Least.
-        least: u32,
-        /// Most.
-        most: u32,
-    },
-    /// Nanoseconds, up to this many.
-    Time {
-        /// Most.
-        most_ns: u64,
-    },
+    /// Whole numbers, from the least to the most.
+    Number(Unit, u64, u64),
     /// Words, by the type that checks them.
     Word(fn(&str) -> Result<Value, CaseError>),
+}
+
+/// What a number on an axis is of, and so how people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// Messages a second.
+    Rate,
+    /// Nanoseconds, which the spelling of a case has without their unit.
+    Time,
 }
 
 /// Which cases have an axis.
@@ -99,214 +93,130 @@ pub enum Value {
     Word(Cow<'static, str>),
 }
 
+const BYTES_MAX: u64 = u32::MAX as u64;
+
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand before those
 /// that are spelled [`Spelled::UnlessDefault`].
 pub static AXES: [Axis; 20] = [
-    Axis {
-        key: "payload",
-        help: "Payloads (64,4KiB, or 64..64KiB by powers of four)",
-        kind: Kind::Bytes { least: 0 },
-        of: Of::Payload,
-        spelled: Spelled::Always,
-        default: None,
-        read: |case| number(case.payload_bytes),
-        write: |case, value| case.payload_bytes = value.number(),
-    },
-    Axis {
-        key: "field",
-        help: "Bytes of one field, in place of --payload (256,4KiB, or a range)",
-        kind: Kind::Bytes { least: 1 },
-        of: Of::StreamPayload,
-        spelled: Spelled::Never,
-        default: None,
-        read: |case| number(case.field_bytes()),
-        write: |_, _| (),
-    },
-    Axis {
-        key: "fields",
-        help: "Fields of a stream's message (8)",
-        // What one sendmsg takes (IOV_MAX, limits.h).
-        kind: Kind::Count { most: 1024 },
-        of: Of::Stream,
-        spelled: Spelled::Always,
-        default: Some(Value::Number(8)),
-        read: |case| number(case.fields),
-        write: |case, value| case.fields = value.number(),
-    },
-    Axis {
-        key: "flows",
-        help: "Flows of a stream (1,4, or 1..8 by powers of two)",
-        // Each has a thread at either end.
-        kind: Kind::Count { most: 64 },
-        of: Of::Stream,
-        spelled: Spelled::Always,
-        default: Some(Value::Number(1)),
-        read: |case| number(case.flows),
-        write: |case, value| case.flows = value.number(),
-    },
-    Axis {
-        key: "ack",
-        help: "When a stream is acknowledged (none, per-message, window:N)",
-        kind: Kind::Word(spelling::<Ack>),
-        of: Of::Stream,
-        spelled: Spelled::Always,
-        default: Some(Value::word("per-message")),
-        read: |case| text(case.ack.as_ref()),
-        write: |case, value| case.ack = value.parsed(),
-    },
-    Axis {
-        key: "gap",
-        help: "Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)",
-        kind: Kind::Time { most_ns: 10_000_000_000 },
-        of: Of::Wake,
-        spelled: Spelled::Always,
-        default: Some(Value::Number(1_000_000)),
-        read: |case| number(case.gap_ns),
-        write: |case, value| case.gap_ns = value.number(),
-    },
-    Axis {
-        key: "rate",
-        help: "Messages per second of a load (10k,1.5M, or 10k..800k, doubled each time)",
-        kind: Kind::Rate { least: RATE_MIN, most: RATE_MAX },
-        of: Of::Load,
-        spelled: Spelled::Always,
-        default: Some(Value::Number(10_000)),
-        read: |case| number(case.rate),
-        write: |case, value| case.rate = value.number(),
-    },
-    Axis {
-        key: "boundary",
-        help: "Boundaries (inline, thread, process, namespace, host)",
-        kind: Kind::Word(spelling::<Boundary>),
-        of: Of::TwoEnds,
-        spelled: Spelled::Always,
-        default: None,
-        read: |case| {
-            let has = case.workload.has_two_ends() || case.boundary != Boundary::Inline;
-            has.then(|| Value::word(case.boundary.word()))
-        },
-        write: |case, value| case.boundary = value.parsed().unwrap_or(case.boundary),
-    },
-    Axis {
-        key: "place",
-        help: "Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)",
-        kind: Kind::Word(spelling::<Placement>),
-        of: Of::TwoEnds,
-        spelled: Spelled::Always,
-        default: None,
-        read: |case| Some(Value::word(case.placement?.word())),
-        write: |case, value| case.placement = value.parsed(),
-    },
-    Axis {
-        key: "wait",
-        help: "Waits (block, spin, yield, spin-then-block, epoll). Per end: caller:callee",
-        kind: Kind::Word(spelling::<Waits>),
-        of: Of::TwoEnds,
-        spelled: Spelled::Always,
-        default: None,
-        read: |case| text(case.waits.as_ref()),
-        write: |case, value| case.waits = value.parsed(),
-    },
-    Axis {
-        key: "spin",
-        help: "Budgets of spin-then-block (20us)",
-        kind: Kind::Time { most_ns: u64::MAX },
-        of: Of::SpinThenBlock,
-        spelled: Spelled::Always,
-        default: Some(Value::Number(SPIN_BUDGET_NS)),
-        read: |case| number(case.spin_budget_ns),
-        write: |case, value| case.spin_budget_ns = value.number(),
-    },
-    Axis {
-        key: "idle-knob",
-        help: "Idle knobs of a wake-up (none, dma-latency, spinner)",
-        kind: Kind::Word(spelling::<IdleKnob>),
-        of: Of::Wake,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("none")),
-        read: |case| Some(Value::word(case.idle_knob.word())),
-        write: |case, value| case.idle_knob = value.parsed().unwrap_or(case.idle_knob),
-    },
-    Axis {
-        key: "arrivals",
-        help: "Arrivals of a load (constant, exponential, on-off)",
-        kind: Kind::Word(spelling::<Arrivals>),
-        of: Of::Load,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("exponential")),
-        read: |case| Some(Value::word(case.arrivals.word())),
-        write: |case, value| case.arrivals = value.parsed().unwrap_or(case.arrivals),
-    },
-    Axis {
-        key: "queue",
-        help: "What to do with messages when the queue is full (block, drop-newest:N, drop-oldest:N)",
-        kind: Kind::Word(spelling::<Queue>),
-        of: Of::Load,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("block")),
-        read: |case| text(Some(&case.queue)),
-        write: |case, value| case.queue = value.parsed().unwrap_or_default(),
-    },
-    Axis {
-        key: "senders",
-        help: "Senders that share the rate and the receiver of a load (1,4, or 1..8 by powers of two)",
-        kind: Kind::Count { most: SENDERS_MAX },
-        of: Of::Load,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::Number(1)),
-        read: |case| number(Some(case.senders)),
-        write: |case, value| case.senders = value.number().unwrap_or(1),
-    },
-    Axis {
-        key: "background",
-        help: "Other work during a load (none, cpu:N, cache, same-mechanism:N)",
-        kind: Kind::Word(spelling::<Background>),
-        of: Of::Load,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("none")),
-        read: |case| text(Some(&case.background)),
-        write: |case, value| case.background = value.parsed().unwrap_or_default(),
-    },
-    Axis {
-        key: "ack-size",
-        help: "Bytes of an acknowledgement of a stream (8, field)",
-        kind: Kind::Word(spelling::<AckSize>),
-        of: Of::Stream,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("8")),
-        read: |case| Some(Value::word(case.ack_size.word())),
-        write: |case, value| case.ack_size = value.parsed().unwrap_or(case.ack_size),
-    },
-    Axis {
-        key: "touch",
-        help: "Payload access (verify, write, none)",
-        kind: Kind::Word(spelling::<Touch>),
-        of: Of::TwoEnds,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("verify")),
-        read: |case| Some(Value::word(case.touch.word())),
-        write: |case, value| case.touch = value.parsed().unwrap_or(case.touch),
-    },
-    Axis {
-        key: "sched",
-        help: "Scheduling policies of both ends (other, fifo:N)",
-        kind: Kind::Word(spelling::<Sched>),
-        of: Of::Every,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("other")),
-        read: |case| text(Some(&case.sched)),
-        write: |case, value| case.sched = value.parsed().unwrap_or_default(),
-    },
-    Axis {
-        key: "runtime",
-        help: "Runtimes of the ends (rust, python), per end as caller:callee",
-        kind: Kind::Word(spelling::<Runtimes>),
-        of: Of::Every,
-        spelled: Spelled::UnlessDefault,
-        default: Some(Value::word("rust")),
-        read: |case| text(Some(&case.runtimes)),
-        write: |case, value| case.runtimes = value.parsed().unwrap_or_default(),
-    },
+    Axis::new("payload", Kind::Number(Unit::Bytes, 0, BYTES_MAX), Of::Payload)
+        .help("Payloads (64,4KiB, or 64..64KiB by powers of four)")
+        .stored(
+            |case| number(case.payload_bytes),
+            |case, value| case.payload_bytes = value.number(),
+        ),
+    Axis::new("field", Kind::Number(Unit::Bytes, 1, BYTES_MAX), Of::StreamPayload)
+        .help("Bytes of one field, in place of --payload (256,4KiB, or a range)")
+        .derived(|case| number(case.field_bytes())),
+    // What one sendmsg takes (IOV_MAX, limits.h).
+    Axis::new("fields", Kind::Number(Unit::Count, 1, 1024), Of::Stream)
+        .help("Fields of a stream's message (8)")
+        .with_default("8")
+        .stored(|case| number(case.fields), |case, value| case.fields = value.number()),
+    // Each has a thread at either end.
+    Axis::new("flows", Kind::Number(Unit::Count, 1, 64), Of::Stream)
+        .help("Flows of a stream (1,4, or 1..8 by powers of two)")
+        .with_default("1")
+        .stored(|case| number(case.flows), |case, value| case.flows = value.number()),
+    Axis::new("ack", Kind::Word(spelling::<Ack>), Of::Stream)
+        .help("When a stream is acknowledged (none, per-message, window:N)")
+        .with_default("per-message")
+        .stored(|case| text(case.ack.as_ref()), |case, value| case.ack = value.parsed()),
+    Axis::new("gap", Kind::Number(Unit::Time, 0, 10_000_000_000), Of::Wake)
+        .help("Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)")
+        .with_default("1000000")
+        .stored(|case| number(case.gap_ns), |case, value| case.gap_ns = value.number()),
+    Axis::new("rate", Kind::Number(Unit::Rate, RATE_MIN as u64, RATE_MAX as u64), Of::Load)
+        .help("Messages per second of a load (10k,1.5M, or 10k..800k, doubled each time)")
+        .with_default("10000")
+        .stored(|case| number(case.rate), |case, value| case.rate = value.number()),
+    Axis::new("boundary", Kind::Word(spelling::<Boundary>), Of::TwoEnds)
+        .help("Boundaries (inline, thread, process, namespace, host)")
+        .stored(
+            |case| {
+                let has = case.workload.has_two_ends() || case.boundary != Boundary::Inline;
+                has.then(|| Value::word(case.boundary.word()))
+            },
+            |case, value| case.boundary = value.parsed().unwrap_or(case.boundary),
+        ),
+    Axis::new("place", Kind::Word(spelling::<Placement>), Of::TwoEnds)
+        .help("Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)")
+        .stored(
+            |case| Some(Value::word(case.placement?.word())),
+            |case, value| case.placement = value.parsed(),
+        ),
+    Axis::new("wait", Kind::Word(spelling::<Waits>), Of::TwoEnds)
+        .help("Waits (block, spin, yield, spin-then-block, epoll). Per end: caller:callee")
+        .stored(|case| text(case.waits.as_ref()), |case, value| case.waits = value.parsed()),
+    Axis::new("spin", Kind::Number(Unit::Time, 0, u64::MAX), Of::SpinThenBlock)
+        .help("Budgets of spin-then-block (20us)")
+        .with_default("20000")
+        .stored(
+            |case| number(case.spin_budget_ns),
+            |case, value| case.spin_budget_ns = value.number(),
+        ),
+    Axis::new("idle-knob", Kind::Word(spelling::<IdleKnob>), Of::Wake)
+        .help("Idle knobs of a wake-up (none, dma-latency, spinner)")
+        .spelled_unless("none")
+        .stored(
+            |case| Some(Value::word(case.idle_knob.word())),
+            |case, value| case.idle_knob = value.parsed().unwrap_or(case.idle_knob),
+        ),
+    Axis::new("arrivals", Kind::Word(spelling::<Arrivals>), Of::Load)
+        .help("Arrivals of a load (constant, exponential, on-off)")
+        .spelled_unless("exponential")
+        .stored(
+            |case| Some(Value::word(case.arrivals.word())),
+            |case, value| case.arrivals = value.parsed().unwrap_or(case.arrivals),
+        ),
+    Axis::new("queue", Kind::Word(spelling::<Queue>), Of::Load)
+        .help("What to do with messages when the queue is full (block, drop-newest:N, drop-oldest:N)")
+        .spelled_unless("block")
+        .stored(
+            |case| text(Some(&case.queue)),
+            |case, value| case.queue = value.parsed().unwrap_or_default(),
+        ),
+    Axis::new("senders", Kind::Number(Unit::Count, 1, SENDERS_MAX as u64), Of::Load)
+        .help("Senders that share the rate and the receiver of a load (1,4, or 1..8 by powers of two)")
+        .spelled_unless("1")
+        .stored(
+            |case| number(Some(case.senders)),
+            |case, value| case.senders = value.number().unwrap_or(1),
+        ),
+    Axis::new("background", Kind::Word(spelling::<Background>), Of::Load)
+        .help("Other work during a load (none, cpu:N, cache, same-mechanism:N)")
+        .spelled_unless("none")
+        .stored(
+            |case| text(Some(&case.background)),
+            |case, value| case.background = value.parsed().unwrap_or_default(),
+        ),
+    Axis::new("ack-size", Kind::Word(spelling::<AckSize>), Of::Stream)
+        .help("Bytes of an acknowledgement of a stream (8, field)")
+        .spelled_unless("8")
+        .stored(
+            |case| Some(Value::word(case.ack_size.word())),
+            |case, value| case.ack_size = value.parsed().unwrap_or(case.ack_size),
+        ),
+    Axis::new("touch", Kind::Word(spelling::<Touch>), Of::TwoEnds)
+        .help("Payload access (verify, write, none)")
+        .spelled_unless("verify")
+        .stored(
+            |case| Some(Value::word(case.touch.word())),
+            |case, value| case.touch = value.parsed().unwrap_or(case.touch),
+        ),
+    Axis::new("sched", Kind::Word(spelling::<Sched>), Of::Every)
+        .help("Scheduling policies of both ends (other, fifo:N)")
+        .spelled_unless("other")
+        .stored(
+            |case| text(Some(&case.sched)),
+            |case, value| case.sched = value.parsed().unwrap_or_default(),
+        ),
+    Axis::new("runtime", Kind::Word(spelling::<Runtimes>), Of::Every)
+        .help("Runtimes of the ends (rust, python), per end as caller:callee")
+        .spelled_unless("rust")
+        .stored(
+            |case| text(Some(&case.runtimes)),
+            |case, value| case.runtimes = value.parsed().unwrap_or_default(),
+        ),
 ];
 
 /// Senders of a load at most: each spins on a CPU.
@@ -330,6 +240,31 @@ fn spelling<T: FromStr<Err = CaseError> + fmt::Display>(text: &str) -> Result<Va
 }
 
 impl Axis {
+    /// One that every case which has it spells, and whose values nobody stores.
+    const fn new(key: &'static str, kind: Kind, of: Of) -> Self {
+        let (spelled, default) = (Spelled::Always, None);
+        Self { key, help: "", kind, of, spelled, default, read: |_| None, write: |_, _| () }
+    }
+    const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+    const fn with_default(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+    const fn spelled_unless(self, default: &'static str) -> Self {
+        Self { spelled: Spelled::UnlessDefault, default: Some(default), ..self }
+    }
+    const fn stored(self, read: fn(&Case) -> Option<Value>, write: fn(&mut Case, &Value)) -> Self {
+        Self { read, write, ..self }
+    }
+    const fn derived(self, read: fn(&Case) -> Option<Value>) -> Self {
+        Self { spelled: Spelled::Never, read, ..self }
+    }
+
+    /// The value where none is asked for; absent where the mechanism decides.
+    pub fn default(&self) -> Option<Value> {
+        self.kind.read(self.key, self.default?).ok()
+    }
     /// The axis of a key.
     pub fn of_key(key: &str) -> Option<&'static Axis> {
         AXES.iter().find(|axis| axis.key == key)
@@ -343,7 +278,9 @@ impl Axis {
     fn is_left_out(&self, value: &Value) -> bool {
         match self.spelled {
             Spelled::Always => false,
-            Spelled::UnlessDefault => self.default.as_ref() == Some(value),
+            Spelled::UnlessDefault => {
+                self.default.is_some_and(|default| value.to_string() == default)
+            }
             Spelled::Never => true,
         }
     }
@@ -391,8 +328,8 @@ impl Kind {
     pub fn read(self, key: &str, text: &str) -> Result<Value, CaseError> {
         let most = match self {
             Kind::Word(read) => return read(text),
-            Kind::Time { .. } => u64::MAX,
-            Kind::Bytes { .. } | Kind::Count { .. } | Kind::Rate { .. } => u32::MAX.into(),
+            Kind::Number(Unit::Time, ..) => u64::MAX,
+            Kind::Number(..) => u32::MAX.into(),
         };
         let number = text.parse().ok().filter(|number| *number <= most);
         number.map(Value::Number).ok_or_else(|| CaseError::Value {
@@ -436,33 +373,54 @@ impl fmt::Display for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::CaseParts;
+
+    /// A value that is not the default.
+    fn other(axis: &Axis) -> &'static str {
+        match axis.key {
+            "ack" => "window:3",
+            "boundary" => "thread",
+            "place" => "cross-node",
+            "wait" => "spin:block",
+            "idle-knob" => "spinner",
+            "arrivals" => "on-off",
+            "queue" => "drop-oldest:7",
+            "background" => "same-mechanism:7",
+            "ack-size" => "field",
+            "touch" => "none",
+            "sched" => "fifo:2",
+            "runtime" => "python:rust",
+            _ => "7",
+        }
+    }
 
     #[test]
-    fn what_an_axis_reads_it_gives_a_case_and_finds_there() {
+    fn each_axis_is_stored_spelled_and_in_the_columns() {
+        let workloads = [Workload::Stream, Workload::Wake, Workload::Load];
         for axis in AXES.iter().filter(|axis| axis.is_part()) {
-            let text = match axis.key {
-                "ack" => "window:3",
-                "boundary" => "thread",
-                "place" => "cross-node",
-                "wait" => "spin:block",
-                "idle-knob" => "spinner",
-                "arrivals" => "on-off",
-                "queue" => "drop-oldest:7",
-                "background" => "same-mechanism:7",
-                "ack-size" => "field",
-                "touch" => "none",
-                "sched" => "fifo:2",
-                "runtime" => "python:rust",
-                _ => "7",
-            };
-            let mut case = Case::new(Workload::Wake, "pipe");
-            let value = axis.kind.read(axis.key, text).unwrap();
-            axis.set(&mut case, &value);
-            assert_eq!(axis.get(&case), Some(value.clone()), "{}", axis.key);
+            let workload = workloads.into_iter().find(|workload| axis.of.has(*workload)).unwrap();
+            let ack = (workload == Workload::Stream).then_some(Ack::PerMessage);
+            let rate = (workload == Workload::Load).then_some(8);
+            let usual = Case { ack, rate, ..Case::new(workload, "pipe") };
+            let (mut case, text) = (usual.clone(), other(axis));
+            axis.set(&mut case, &axis.kind.read(axis.key, text).unwrap());
             assert_eq!(axis.spelled(&case).unwrap().to_string(), text);
+            assert!(case.to_string().contains(&format!("{}={text}", axis.key)), "{case}");
+            assert_ne!(CaseParts::of(&case), CaseParts::of(&usual), "{} has no column", axis.key);
+            assert_ne!(axis.default(), axis.get(&case), "{}", axis.key);
+            assert_eq!(axis.default().is_some(), axis.default.is_some(), "{}", axis.key);
             assert_eq!(Axis::of_key(axis.key).unwrap().key, axis.key);
-            let read = |word: &Value| axis.kind.read(axis.key, &word.to_string()).unwrap();
-            assert!(axis.default.as_ref().is_none_or(|default| read(default) == *default));
         }
+        let spin = Axis::of_key("spin").unwrap().default();
+        assert_eq!(spin, Some(Value::Number(crate::case::SPIN_BUDGET_NS)));
+    }
+
+    #[test]
+    fn each_field_of_a_case_is_on_an_axis() {
+        let shown = format!("{:#?}", Case::new(Workload::Call, "pipe"));
+        let is_field = |line: &&str| !line.starts_with("     ") && line.contains(": ");
+        let fields = shown.lines().filter(is_field).count();
+        let axes = AXES.iter().filter(|axis| axis.is_part()).count();
+        assert_eq!(fields, axes + 3, "beside workload, mechanism and parameters:\n{shown}");
     }
 }

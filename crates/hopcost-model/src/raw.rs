@@ -330,25 +330,13 @@ document! {
     }
 }
 
-document! {
+words! {
     /// When a reading was taken.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Moment {
+    Moment, "moment" {
         /// Right before the warm-up.
-        Before,
+        Before = "before",
         /// Right after the measurement.
-        After,
-    }
-}
-
-impl Moment {
-    /// Lower-case word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-        }
+        After = "after",
     }
 }
 

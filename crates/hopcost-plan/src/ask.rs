@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! [workload/]mechanisms[?key=v1,v2&key=…]
-//! roundtrip/{pipe,tcp}?payload=64,4KiB&place=same-cpu,cross&wait=block
+//! roundtrip/pipe,tcp?payload=64,4KiB&place=same-cpu,cross&wait=block
 //! ```
 
 use std::collections::BTreeMap;
 
-use hopcost_model::axis::{Axis, Kind};
+use hopcost_model::axis::{Axis, Kind, Unit};
 use hopcost_model::case::{Case, Placement, Workload, decode};
 use serde::Deserialize;
 
@@ -19,8 +19,6 @@ use crate::values::{Values, suggest};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
     pub suite: Option<SuiteSource>,
-    /// `--full`: the suite NAME-full in place of NAME.
-    pub full: bool,
     /// Selectors: `[workload/]mechanism[?key=v1,v2&key=…]`.
     pub selectors: Vec<String>,
     /// The options that give values on an axis, by its key; comma lists.
@@ -86,11 +84,6 @@ pub(crate) fn too_many(cases: usize) -> String {
 
 /// Longest selector, in bytes.
 const LENGTH_MAX: usize = 64 * 1024;
-/// Alternatives that one pattern may have after `{a,b}` is written out.
-const ALTERNATIVES_MAX: usize = 1000;
-/// Braces that one pattern may have: each is one more copy of every alternative.
-const BRACES_MAX: usize = 50;
-
 /// A parsed selector.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
@@ -143,8 +136,8 @@ impl Selector {
                 let key = quote(key);
                 return Err(format!("{key} is given twice; separate its values by commas"));
             }
-            let is_time =
-                Axis::of_key(key).is_some_and(|axis| matches!(axis.kind, Kind::Time { .. }));
+            let is_time = Axis::of_key(key)
+                .is_some_and(|axis| matches!(axis.kind, Kind::Number(Unit::Time, ..)));
             match is_time && is_case {
                 true => values.set(key, &format!("{list}ns"))?,
                 false => values.set(key, list)?,
@@ -223,37 +216,18 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// Those of a comma list of names, globs and `{a,b}`.
+    /// Those of a comma list of names and globs.
     fn parse(text: &str) -> Result<Vec<Pattern>, String> {
-        let mut patterns = Vec::new();
-        let mut inside = false;
-        let commas = text.split(|c| {
-            inside = c == '{' || inside && c != '}';
-            c == ',' && !inside
+        let patterns = text.split(',').map(|one| match one.contains('*') && !one.contains(':') {
+            true => Ok(Pattern::Glob(one.to_owned())),
+            // A test engine's argument may hold any character.
+            false => Ok(Pattern::Name(name(one)?)),
         });
-        for part in commas {
-            // A test engine's argument may hold any character, so nothing is
-            // expanded behind a colon.
-            let alternatives = match part.contains(':') {
-                true => vec![Pattern::Name(name(part)?)],
-                false => expand_braces(part)?
-                    .iter()
-                    .map(|one| Pattern::one(one))
-                    .collect::<Result<_, _>>()?,
-            };
-            patterns.extend(alternatives);
-            if patterns.len() > CASES_MAX {
-                return Err(too_many(patterns.len()));
-            }
+        let patterns = patterns.collect::<Result<Vec<_>, String>>()?;
+        if patterns.len() > CASES_MAX {
+            return Err(too_many(patterns.len()));
         }
         Ok(patterns)
-    }
-
-    fn one(text: &str) -> Result<Pattern, String> {
-        match text.contains('*') {
-            true => Ok(Pattern::Glob(text.to_owned())),
-            false => Ok(Pattern::Name(name(text)?)),
-        }
     }
 
     /// Whether it means a mechanism, given with its argument: test engines answer only to
@@ -288,55 +262,9 @@ fn name(text: &str) -> Result<String, String> {
         .ok_or_else(|| format!("{} has a `%` that encodes nothing; write it as %25", quote(text)))
 }
 
-/// Writes out `{a,b}`, so that each alternative is a name or a glob of its own
-/// and a misspelt name among them is noticed.
-fn expand_braces(text: &str) -> Result<Vec<String>, String> {
-    let unbalanced = || format!("{} has a brace without its partner", quote(text));
-    if text.matches('{').count() > BRACES_MAX {
-        return Err(format!("{} has more than {BRACES_MAX} braces; use `*`", quote(text)));
-    }
-    let (mut all, mut rest) = (vec![String::new()], text);
-    while let Some((before, behind)) = rest.split_once('{') {
-        let (inside, behind) = behind.split_once('}').ok_or_else(unbalanced)?;
-        if before.contains('}') || inside.contains('{') {
-            return Err(unbalanced());
-        }
-        if all.len() * inside.split(',').count() > ALTERNATIVES_MAX {
-            return Err(format!(
-                "{} stands for more than {ALTERNATIVES_MAX} names; use `*`",
-                quote(text)
-            ));
-        }
-        let with = |start: &String| {
-            let each = inside.split(',').map(|one| format!("{start}{before}{one}"));
-            each.collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(with).collect();
-        rest = behind;
-    }
-    match rest.contains('}') {
-        true => Err(unbalanced()),
-        false => Ok(all.into_iter().map(|start| start + rest).collect()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn braces_are_written_out_in_order() {
-        let expand = |text: &str| expand_braces(text).unwrap();
-        assert_eq!(expand("pipe"), ["pipe"]);
-        assert_eq!(expand("unix-{stream,dgram}"), ["unix-stream", "unix-dgram"]);
-        assert_eq!(expand("{a,b}{c,d}"), ["ac", "ad", "bc", "bd"]);
-        for bad in ["{a", "a}", "{a{b}}", "}{"] {
-            assert!(expand_braces(bad).is_err(), "{bad}");
-        }
-        assert!(expand_braces(&"{a,b}".repeat(40)).unwrap_err().contains("more than 1000"));
-        assert!(expand_braces(&"{a}".repeat(51)).unwrap_err().contains("more than 50 braces"));
-        assert_eq!(Pattern::parse("a,{b,c},d").unwrap().len(), 4);
-    }
 
     #[test]
     fn a_glob_stands_for_whole_names() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::{AXES, Axis, Kind};
+use hopcost_model::axis::{AXES, Axis, Kind, Unit};
 use hopcost_model::case::{Case, Role, Runtime, WaitKind, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{
@@ -132,7 +132,7 @@ pub fn between(middle: f64, values: &[u64]) -> Option<u64> {
 /// A value as a selector has it.
 pub fn spelled(axis: &Axis, value: u64) -> String {
     match axis.kind {
-        Kind::Time { .. } => format!("{}={value}ns", axis.key),
+        Kind::Number(Unit::Time, ..) => format!("{}={value}ns", axis.key),
         _ => format!("{}={value}", axis.key),
     }
 }

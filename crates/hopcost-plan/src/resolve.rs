@@ -34,7 +34,8 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
     let (cases, added) = match &suite {
         None => (planner.of_selectors(&selectors, &options)?, false),
         Some(suite) => {
-            let own = planner.suite_alone(suite)?;
+            // Finds every mistake in it whatever is chosen of it.
+            let own = planner.expanded(&suite.cases, &Values::default())?.0;
             match is_plain {
                 true => (own, false),
                 false => {
@@ -91,33 +92,15 @@ fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
 
 /// The suite that was asked for, or the default one where nothing was.
 fn suite_of(ask: &Ask, is_plain: bool) -> Result<Option<Suite>, PlanError> {
-    let full: Vec<&str> =
-        SHIPPED.iter().filter_map(|(name, _)| name.strip_suffix("-full")).collect();
-    let name = match (&ask.suite, ask.full) {
-        (Some(SuiteSource::Shipped(name)), true) if full.contains(&name.as_str()) => {
-            format!("{name}-full")
-        }
-        (suite, true) => {
-            let what = match suite {
-                Some(SuiteSource::Shipped(name)) => {
-                    format!("the suite {} has no full form", quote(name))
-                }
-                Some(SuiteSource::Text { .. }) => "a suite file has no full form".to_owned(),
-                None => "which suite?".to_owned(),
-            };
-            let message = format!("{what}; write --suite {} --full", full.join(" or "));
-            return Err(Origin::option("--full").error(message));
-        }
-        (Some(SuiteSource::Shipped(name)), false) => name.clone(),
-        (Some(SuiteSource::Text { file, text }), false) => {
-            return parse_suite(file, text).map(Some);
-        }
-        (None, false) if is_plain => "ladder".to_owned(),
-        (None, false) => return Ok(None),
+    let name = match &ask.suite {
+        Some(SuiteSource::Shipped(name)) => name,
+        Some(SuiteSource::Text { file, text }) => return parse_suite(file, text).map(Some),
+        None if is_plain => "ladder",
+        None => return Ok(None),
     };
-    let Some((_, text)) = SHIPPED.iter().find(|(known, _)| *known == name) else {
+    let Some((_, text)) = SHIPPED.iter().find(|(known, _)| known == &name) else {
         let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        let message = unknown("suite", &name, &known);
+        let message = unknown("suite", name, &known);
         let message = format!("{message}; a file is named by its path, as in ./mine.toml");
         return Err(Origin::option("--suite").error(message));
     };
@@ -206,43 +189,43 @@ impl<'c> Planner<'c> {
         self.check_keys(options, subjects, |key| Origin::option(&format!("--{key}")))
     }
 
-    /// What the selectors mean, or every mechanism where there is none.
-    fn of_selectors(
+    /// The cases of groups of selectors over what the options say, and their subjects. A key of a
+    /// selector has to mean something to the cases of its group.
+    fn expanded(
         &self,
-        selectors: &[Selector],
+        groups: &[Vec<Selector>],
         options: &Values,
-    ) -> Result<Vec<PlannedCase>, PlanError> {
-        let every = Selector::parse_at("*", Origin::option("all mechanisms"))?;
-        let every = [every];
-        let mut cases = Cases::default();
-        let mut all = Vec::new();
-        for selector in if selectors.is_empty() { &every[..] } else { selectors } {
-            let mut subjects = Vec::new();
-            for subject in self.subjects(selector, &selector.values.over(options))? {
-                subjects.extend(self.add(&mut cases, &subject, &selector.origin)?);
-            }
-            self.check_keys(&selector.values, &subjects, |_| selector.origin.clone())?;
-            all.extend(subjects);
-        }
-        self.check_options(options, &all)?;
-        Ok(cases.cases)
-    }
-
-    /// The suite as written; finds every mistake in it whatever is chosen of it.
-    fn suite_alone(&self, suite: &Suite) -> Result<Vec<PlannedCase>, PlanError> {
-        let mut cases = Cases::default();
-        for selectors in &suite.cases {
+    ) -> Result<(Vec<PlannedCase>, Vec<Subject<'c>>), PlanError> {
+        let (mut cases, mut all) = (Cases::default(), Vec::new());
+        for selectors in groups {
             let mut subjects = Vec::new();
             for selector in selectors {
-                for subject in self.subjects(selector, &selector.values)? {
+                for subject in self.subjects(selector, &selector.values.over(options))? {
                     subjects.extend(self.add(&mut cases, &subject, &selector.origin)?);
                 }
             }
             for selector in selectors {
                 self.check_keys(&selector.values, &subjects, |_| selector.origin.clone())?;
             }
+            all.extend(subjects);
         }
-        Ok(cases.cases)
+        Ok((cases.cases, all))
+    }
+
+    /// What the selectors mean, or every mechanism where there is none.
+    fn of_selectors(
+        &self,
+        selectors: &[Selector],
+        options: &Values,
+    ) -> Result<Vec<PlannedCase>, PlanError> {
+        let mut groups: Vec<Vec<Selector>> =
+            selectors.iter().map(|one| vec![one.clone()]).collect();
+        if groups.is_empty() {
+            groups.push(vec![Selector::parse_at("*", Origin::option("all mechanisms"))?]);
+        }
+        let (cases, all) = self.expanded(&groups, options)?;
+        self.check_options(options, &all)?;
+        Ok(cases)
     }
 
     /// The suite with the command line laid over it.

@@ -180,14 +180,14 @@ impl Subject<'_> {
     /// Whether the values of an axis are asked for by themselves. The others make up the message
     /// and the sides, or are in the subject already.
     fn varies(&self, axis: &Axis) -> bool {
-        let is_elsewhere = axis.default.is_none() || matches!(axis.key, "fields" | "runtime");
+        let is_elsewhere = axis.default().is_none() || matches!(axis.key, "fields" | "runtime");
         !is_elsewhere && axis.of.has(self.workload)
     }
 
     /// The values of an axis for a case, which has those of the axes before it.
     fn values_of(&self, axis: &Axis, case: &Case) -> Vec<Value> {
         let said = self.values.get(axis.key).map(<[_]>::to_vec);
-        let mut values = said.unwrap_or_else(|| axis.default.clone().into_iter().collect());
+        let mut values = said.unwrap_or_else(|| axis.default().into_iter().collect());
         let most = match axis.key {
             "spin" if !case.waits.is_some_and(|waits| waits.any(WaitKind::SpinThenBlock)) => 0,
             // However much of nothing is written and compared, it is the same case.
@@ -239,7 +239,7 @@ impl Subject<'_> {
     }
 
     fn fields(&self) -> Vec<u32> {
-        let default = || Axis::of_key("fields")?.default.as_ref()?.number();
+        let default = || Axis::of_key("fields")?.default()?.number();
         self.values.numbers("fields").unwrap_or_else(|| default().into_iter().collect())
     }
 
@@ -411,29 +411,8 @@ pub(crate) fn inapplicable(key: &str, subjects: &[Subject], catalog: &Catalog) -
         Some(runtimes) if !runtimes.are_rust() => format!("{name} in {runtimes}"),
         _ => name,
     };
-    let has_no_effect =
-        |other: &str| format!("`{key}` has no effect, since `{other}` says how large a message is");
-    let only = |what: &str, workload: Workload| {
-        format!("only a {what} has `{key}`; write {workload}/MECHANISM or leave it out")
-    };
-    let any = |is_it: &dyn Fn(&Subject) -> bool| subjects.iter().any(is_it);
-    match Axis::of_key(key).map(|axis| axis.of) {
-        Some(Of::Payload) if any(&|one| one.mechanism.payload.is_some()) => has_no_effect("field"),
-        Some(Of::Payload) => format!("{first} carries no payload; leave `{key}` out"),
-        Some(Of::StreamPayload) if any(&|one| one.workload == Workload::Stream) => {
-            has_no_effect("payload")
-        }
-        Some(Of::Stream | Of::StreamPayload) => only("stream", Workload::Stream),
-        Some(Of::Wake) => only("wake-up", Workload::Wake),
-        Some(Of::Load) => only("load", Workload::Load),
-        Some(Of::TwoEnds) => {
-            format!("a call has no second party, so `{key}` has no meaning for it; leave it out")
-        }
-        Some(Of::SpinThenBlock) => {
-            format!("`{key}` is the budget of wait=spin-then-block; ask for that wait too")
-        }
-        Some(Of::Every) => format!("`{key}` has no meaning for {first}; leave it out"),
-        None => match catalog.known().find(|mechanism| mechanism.parameter(key).is_some()) {
+    let Some(axis) = Axis::of_key(key) else {
+        return match catalog.known().find(|mechanism| mechanism.parameter(key).is_some()) {
             Some(owner) => format!("`{key}` is a parameter of {}, not of {first}", owner.name),
             None => {
                 let own = subjects.iter().flat_map(|one| &one.mechanism.parameters);
@@ -442,6 +421,23 @@ pub(crate) fn inapplicable(key: &str, subjects: &[Subject], catalog: &Catalog) -
                 known.dedup();
                 unknown("key", key, &known)
             }
-        },
-    }
+        };
+    };
+    let other = if key == "field" { "payload" } else { "field" };
+    let is_replaced = |one: &Subject| {
+        one.workload == Workload::Stream && one.mechanism.payload.is_some() && one.values.has(other)
+    };
+    let what = match axis.of {
+        Of::Payload | Of::StreamPayload if subjects.iter().any(is_replaced) => {
+            return format!("`{key}` has no effect, since `{other}` says how large a message is");
+        }
+        Of::Payload => "a mechanism with a payload",
+        Of::Stream | Of::StreamPayload => "a stream",
+        Of::Wake => "a wake-up",
+        Of::Load => "a load",
+        Of::TwoEnds => "a case with two ends",
+        Of::SpinThenBlock => "an end that waits by spin-then-block",
+        Of::Every => "another case",
+    };
+    format!("only {what} has `{key}`; leave it out, or ask for one")
 }

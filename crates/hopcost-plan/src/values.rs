@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use hopcost_model::axis::{AXES, Axis, Kind, Value};
+use hopcost_model::axis::{AXES, Axis, Kind, Unit, Value};
 use hopcost_model::case::{Case, CaseError, Placement};
 use hopcost_model::units::{parse_duration_ns, parse_number, parse_size};
 
@@ -139,21 +139,16 @@ pub(crate) fn suggest(error: CaseError) -> String {
     }
 }
 
-/// What the values of a range are powers of.
-fn factor(kind: Kind) -> Option<u64> {
-    match kind {
-        Kind::Bytes { .. } => Some(4),
-        Kind::Count { .. } | Kind::Rate { .. } => Some(2),
-        Kind::Time { .. } => Some(10),
-        Kind::Word(_) => None,
-    }
-}
-
 /// The values of a text: its own, or those of a range `64..64KiB`: both ends, and the powers
 /// between them; of rates, which are round in the decimal system, the first times those powers.
 pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
-    let (Some((first, last)), Some(factor)) = (text.split_once(".."), factor(axis.kind)) else {
+    let (Some((first, last)), Kind::Number(unit, ..)) = (text.split_once(".."), axis.kind) else {
         return Ok(vec![read(axis, text)?]);
+    };
+    let factor = match unit {
+        Unit::Bytes => 4,
+        Unit::Count | Unit::Rate => 2,
+        Unit::Time => 10,
     };
     let wrong = |why: &str| {
         format!(
@@ -169,7 +164,7 @@ pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     if first >= last {
         return Err(wrong("does not rise"));
     }
-    let from = first.number().filter(|_| matches!(axis.kind, Kind::Rate { .. })).unwrap_or(1u64);
+    let from = first.number().filter(|_| unit == Unit::Rate).unwrap_or(1u64);
     let powers = std::iter::successors(Some(from), |power| power.checked_mul(factor));
     let between = powers.map(Value::Number).skip_while(|value| *value <= first);
     let between = between.take_while(|value| *value < last);
@@ -178,41 +173,22 @@ pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
 
 /// A value as people write it: with units, and with words that are misspelt a little.
 fn read(axis: &Axis, text: &str) -> Result<Value, String> {
-    let (key, written) = (axis.key, quote(text));
-    let bounded = |number: Option<u64>, (least, most): (u64, u64), want: String| {
-        let number = number.filter(|number| (least..=most).contains(number));
-        number.map(Value::Number).ok_or(want)
+    let (unit, least, most) = match axis.kind {
+        Kind::Word(_) if axis.key == "place" && text == "cross" => return Ok(CROSS),
+        Kind::Word(read) => return read(text).map_err(suggest),
+        Kind::Number(unit, least, most) => (unit, least, most),
     };
-    match axis.kind {
-        Kind::Bytes { least } => {
-            let bytes = parse_size(text).map_err(line)?;
-            if bytes < least.into() {
-                return Err(format!(
-                    "a {key} of {bytes} bytes carries nothing; want {least} byte or more"
-                ));
-            }
-            let most = u32::MAX;
-            let want =
-                format!("{key} {written} is over the {most} bytes that any message may have");
-            bounded(Some(bytes), (0, most.into()), want)
+    let (number, range) = match unit {
+        Unit::Bytes => (parse_size(text).map(Some), format!("{least} to {most} bytes")),
+        Unit::Count => (Ok(text.parse().ok()), format!("a whole number from {least} to {most}")),
+        Unit::Rate => {
+            (parse_number(text).map(Some), format!("{least} to {most} messages a second"))
         }
-        Kind::Count { most } => {
-            let want = format!("want a whole number from 1 to {most}");
-            let want = format!("{written} is not a value for `{key}`: {want}");
-            bounded(text.parse().ok(), (1, most.into()), want)
+        Unit::Time => {
+            (parse_duration_ns(text).map(Some), format!("up to {} s", most / 1_000_000_000))
         }
-        Kind::Rate { least, most } => {
-            let rate = parse_number(text).map_err(line)?;
-            let want = format!("want {least} to {most} messages a second");
-            let want = format!("{written} is not a value for `{key}`: {want}");
-            bounded(Some(rate), (least.into(), most.into()), want)
-        }
-        Kind::Time { most_ns } => {
-            let ns = parse_duration_ns(text).map_err(line)?;
-            let want = format!("{key} {written} is over the {}s at most", most_ns / 1_000_000_000);
-            bounded(Some(ns), (0, most_ns), want)
-        }
-        Kind::Word(_) if axis.key == "place" && text == "cross" => Ok(CROSS),
-        Kind::Word(read) => read(text).map_err(suggest),
-    }
+    };
+    let number = number.map_err(line)?.filter(|number| (least..=most).contains(number));
+    let refused = || format!("{} is not a value for `{}`: want {range}", quote(text), axis.key);
+    number.map(Value::Number).ok_or_else(refused)
 }

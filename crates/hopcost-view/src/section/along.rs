@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::axis::{Axis, Kind};
+use hopcost_model::axis::{self, Axis, Kind};
 use hopcost_model::case::Case;
 use hopcost_model::results::{Along, Compared, Contrast, RunComparison};
 use hopcost_model::units::format_number;
@@ -109,8 +109,8 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
         says: format!("Below 1 {second} is faster. The band is the interval of each value."),
     };
     let unit = match Axis::of_key(axis).map(|axis| axis.kind) {
-        Some(Kind::Bytes { .. }) => ChartUnit::Bytes,
-        Some(Kind::Time { .. }) => ChartUnit::Ns,
+        Some(Kind::Number(axis::Unit::Bytes, ..)) => ChartUnit::Bytes,
+        Some(Kind::Number(axis::Unit::Time, ..)) => ChartUnit::Ns,
         _ => ChartUnit::Count,
     };
     ratios(&about, &ChartAxis::new(axis, Scale::Log, unit), &points)
@@ -142,9 +142,11 @@ pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
 /// A value of an axis with its unit.
 pub(crate) fn value_of(axis: &str, at: u64) -> String {
     match Axis::of_key(axis).map(|axis| axis.kind) {
-        Some(Kind::Bytes { .. }) => number::bytes(u32::try_from(at).unwrap_or(u32::MAX)),
-        Some(Kind::Time { .. }) => number::exact(at),
-        Some(Kind::Rate { .. }) => format!("{}/s", format_number(at)),
+        Some(Kind::Number(axis::Unit::Bytes, ..)) => {
+            number::bytes(u32::try_from(at).unwrap_or(u32::MAX))
+        }
+        Some(Kind::Number(axis::Unit::Time, ..)) => number::exact(at),
+        Some(Kind::Number(axis::Unit::Rate, ..)) => format!("{}/s", format_number(at)),
         _ => at.to_string(),
     }
 }

@@ -41,9 +41,6 @@ pub struct Args {
     /// A suite: a name (`hopcost list --suites`) or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     suite: Option<String>,
-    /// Run the suite's full variant, if it has one
-    #[arg(long)]
-    full: bool,
     #[command(flatten)]
     axes: AxisArgs,
     /// The case that multiples refer to
@@ -82,7 +79,7 @@ pub struct Args {
 
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
-    let others = "selectors suite full baseline rounds until budget measure operations seed cpus out \
+    let others = "selectors suite baseline rounds until budget measure operations seed cpus out \
                   group dry_run";
     others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
@@ -353,7 +350,6 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     let cpus = &args.measured.cpus;
     let ask = Ask {
         suite: args.suite.as_deref().or(of_pair).map(suite).transpose()?,
-        full: args.full,
         selectors: args.selectors.clone(),
         axes: args.axes.0.clone(),
         rounds: args.rounds,
