@@ -8,9 +8,7 @@
  *             pipe socketpair unix-stream udp tcp (64 bytes if nothing else is said; TOUCH is
  *             verify: every byte written and compared, none: the first 8 alone, or nothing:
  *             a buffer is passed and not looked at),
- *             ring (64 bytes, all of them touched), ring-pass (as TOUCH says, but not verify), ring-bounded
- *             (the same with a length and, as a ring that can be full needs, a count of what is given back),
- *             spin-bare ring-bare (spinning without a pause instruction).
+ *             ring (the same, up to 64 KiB), spin-bare ring-bare (spinning without a pause instruction).
  * Boundaries: process (two processes, process-shared primitives; the callee is started anew,
  *             as hopcost's ends are, because a forked child shares pages with its parent,
  *             which makes a round trip over a pipe 0.8 %, 0.5 to 1.1, shorter),
@@ -56,14 +54,11 @@ static inline void relax(void) { __asm__ volatile("yield"); }
 static void die(const char *what) { fprintf(stderr, "pingpong: %s: %s\n", what, strerror(errno)); exit(1); }
 static void check(long result, const char *what) { if (result < 0) die(what); }
 
-struct place { _Atomic uint32_t number; __attribute__((aligned(64))) uint64_t message[8]; };
-
-/* A place of a ring that is bounded, as hopcost's for 64 KiB: number and length on one line, the message from the next. */
-struct wide { LINE _Atomic uint32_t number; uint32_t unused[13]; uint64_t length, message[8192]; };
-struct bounded { LINE _Atomic uint32_t given_back; struct wide place[4]; };
+/* Up to 32 KiB in eight places, or 64 KiB in four, each with a line before the message. */
+#define RING_BYTES (8 * ((32 << 10) + 128))
 
 struct page {
-    LINE struct place ring[2][8];
+    LINE char ring[2][RING_BYTES];
     LINE _Atomic uint32_t word[2][32];
     LINE _Atomic uint32_t asleep[2][32];
     LINE sem_t semaphore[2];
@@ -71,7 +66,6 @@ struct page {
     pthread_cond_t condition[2];
     int turn[2];
     LINE _Atomic int pid[2];
-    struct bounded bounded[2];
 };
 
 static struct page *mapped[2];
@@ -85,15 +79,15 @@ static size_t payload = 64, touched = 64; /* bytes of a message; of these, writt
 /* As hopcost does it: eight words at a time, in four vectors, compared into four accumulators. */
 typedef uint64_t pair __attribute__((vector_size(16)));
 #define PAIR(sequence, at) ((sequence) * 0x9E3779B97F4A7C15u + (pair){at, at + 1})
-#define PUT(words, at) memcpy(out_buffer + (at), &words, 16); words += 8
-#define COMPARE(words, at, differing) memcpy(&got, in_buffer + (at), 16); differing |= got ^ words; words += 8
-static void fill(uint64_t sequence) {
+#define PUT(words, at) memcpy(to + (at), &words, 16); words += 8
+#define COMPARE(words, at, differing) memcpy(&got, from + (at), 16); differing |= got ^ words; words += 8
+static inline void fill(char *to, uint64_t sequence) {
     pair a = PAIR(sequence, 0), b = PAIR(sequence, 2), c = PAIR(sequence, 4), d = PAIR(sequence, 6);
     size_t at = 0;
     for (; at + 64 <= touched; at += 64) { PUT(a, at); PUT(b, at + 16); PUT(c, at + 32); PUT(d, at + 48); }
-    for (uint64_t word = a[0]; at < touched; at += 8, word++) memcpy(out_buffer + at, &word, 8);
+    for (uint64_t word = a[0]; at < touched; at += 8, word++) memcpy(to + at, &word, 8);
 }
-static void verify(uint64_t sequence) {
+static inline void verify(const char *from, uint64_t sequence) {
     pair a = PAIR(sequence, 0), b = PAIR(sequence, 2), c = PAIR(sequence, 4), d = PAIR(sequence, 6), got;
     pair da = {0}, db = {0}, dc = {0}, dd = {0};
     size_t at = 0;
@@ -102,7 +96,7 @@ static void verify(uint64_t sequence) {
     }
     da |= db | dc | dd;
     uint64_t all = da[0] | da[1], one;
-    for (uint64_t word = a[0]; at < touched; at += 8, word++) { memcpy(&one, in_buffer + at, 8); all |= one ^ word; }
+    for (uint64_t word = a[0]; at < touched; at += 8, word++) { memcpy(&one, from + at, 8); all |= one ^ word; }
     if (all) { errno = EBADMSG; die("verify"); }
 }
 
@@ -120,52 +114,37 @@ static inline void spin_bare_receive(uint64_t s) {
     awaited++;
     while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) != awaited);
 }
-/* Rings of eight places: the number of the message on one cache line, the message on the next.
- * The reply says that the place is free, so nothing else crosses. */
+/* Rings whose messages lie where hopcost's do: number and length, 4 bytes each, then the message, or where that takes
+ * no line more, the message from the next line on. The reply says that the place is free, so nothing else crosses.
+ * The asm keeps the address of a place in a register: where gcc works it out again after the number has come, the look at
+ * the message waits for that and the round trip takes a tenth longer. */
+static uint32_t places;
+static size_t message_at, place_bytes;
+static void lay_out_ring(void) {
+    message_at = (8 + payload + 63) / 64 < (64 + payload + 63) / 64 ? 8 : 64;
+    place_bytes = (message_at + payload + 127) / 128 * 128;
+    places = payload <= 32 << 10 ? 8 : 4;
+}
+static inline char *place(int whose, uint32_t number) {
+    char *place = shared->ring[whose] + (number & (places - 1)) * place_bytes;
+    __asm__("" : "+r"(place));
+    return place;
+}
 static inline void ring_send(uint64_t s) {
-    struct place *place = &shared->ring[!side][++notified % 8];
-    uint64_t word = s * 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < 8; i++) place->message[i] = word++;
-    atomic_store_explicit(&place->number, notified, memory_order_release);
+    char *at = place(!side, notified++);
+    fill(at + message_at, s);
+    *(uint32_t *)(at + 4) = payload;
+    atomic_store_explicit((_Atomic uint32_t *)at, notified, memory_order_release);
 }
 static inline void ring_take(uint64_t s, int pause) {
-    struct place *place = &shared->ring[side][++awaited % 8];
-    while (atomic_load_explicit(&place->number, memory_order_acquire) != awaited) if (pause) relax();
-    uint64_t word = s * 0x9E3779B97F4A7C15u, differing = 0;
-    for (int i = 0; i < 8; i++) differing |= place->message[i] ^ word++;
-    if (differing) { errno = EBADMSG; die("verify"); }
+    char *at = place(side, awaited++);
+    while (atomic_load_explicit((_Atomic uint32_t *)at, memory_order_acquire) != awaited) if (pause) relax();
+    if (*(uint32_t *)(at + 4) != payload) { errno = EBADMSG; die("length"); }
+    verify(at + message_at, s);
 }
 static inline void ring_receive(uint64_t s) { ring_take(s, 1); }
 #define ring_bare_send ring_send
 static inline void ring_bare_receive(uint64_t s) { ring_take(s, 0); }
-/* A place is handed over whatever its length, and nobody looks beyond its first 8 bytes. */
-static inline void ring_pass_send(uint64_t s) {
-    struct place *place = &shared->ring[!side][++notified % 8];
-    if (touched) place->message[0] = s * 0x9E3779B97F4A7C15u;
-    atomic_store_explicit(&place->number, notified, memory_order_release);
-}
-static inline void ring_pass_receive(uint64_t s) {
-    struct place *place = &shared->ring[side][++awaited % 8];
-    while (atomic_load_explicit(&place->number, memory_order_acquire) != awaited) relax();
-    if (touched && place->message[0] != s * 0x9E3779B97F4A7C15u) { errno = EBADMSG; die("verify"); }
-}
-/* The sender looks at the count only where the ring is full by what it last saw of it: once in four messages.
- * The asm keeps the address of a place in a register: where gcc works it out again after the number has come, the look at
- * the message waits for that and the round trip takes a tenth longer. */
-static __thread uint32_t seen_back;
-static inline void ring_bounded_send(uint64_t s) {
-    while (notified - seen_back == 4) seen_back = atomic_load_explicit(&shared->bounded[!side].given_back, memory_order_acquire);
-    struct wide *place = &shared->bounded[!side].place[notified++ % 4]; __asm__("" : "+r"(place));
-    if (touched) place->message[0] = s * 0x9E3779B97F4A7C15u;
-    place->length = payload;
-    atomic_store_explicit(&place->number, notified, memory_order_release);
-}
-static inline void ring_bounded_receive(uint64_t s) {
-    atomic_store_explicit(&shared->bounded[side].given_back, awaited, memory_order_release);
-    struct wide *place = &shared->bounded[side].place[awaited++ % 4]; __asm__("" : "+r"(place));
-    while (atomic_load_explicit(&place->number, memory_order_acquire) != awaited) relax();
-    if (place->length != payload || (touched && place->message[0] != s * 0x9E3779B97F4A7C15u)) { errno = EBADMSG; die("verify"); }
-}
 static inline void wake(void) { check(syscall(SYS_futex, &shared->word[!side][0], FUTEX_WAKE | private_flag, 1), "futex wake"); }
 static inline void sleep_while(uint32_t seen) {
     if (syscall(SYS_futex, &shared->word[side][0], FUTEX_WAIT | private_flag, seen, NULL) < 0 && errno != EAGAIN && errno != EINTR)
@@ -215,7 +194,7 @@ static sigset_t usr1;
 static inline void signal_send(uint64_t s) { (void)s; check(kill(shared->pid[!side], SIGUSR1), "kill"); }
 static inline void signal_receive(uint64_t s) { (void)s; int got; if (sigwait(&usr1, &got)) die("sigwait"); }
 static inline void stream_send(uint64_t s) {
-    fill(s);
+    fill(out_buffer, s);
     for (size_t done = 0; done < payload;) {
         ssize_t n = write(out_fd, out_buffer + done, payload - done);
         if (n <= 0) die("write");
@@ -228,10 +207,10 @@ static inline void stream_receive(uint64_t s) {
         if (n <= 0) die("read");
         done += n;
     }
-    verify(s);
+    verify(in_buffer, s);
 }
-static inline void packet_send(uint64_t s) { fill(s); if (send(out_fd, out_buffer, payload, MSG_NOSIGNAL) != (ssize_t)payload) die("send"); }
-static inline void packet_receive(uint64_t s) { if (recv(in_fd, in_buffer, payload, 0) != (ssize_t)payload) die("recv"); verify(s); }
+static inline void packet_send(uint64_t s) { fill(out_buffer, s); if (send(out_fd, out_buffer, payload, MSG_NOSIGNAL) != (ssize_t)payload) die("send"); }
+static inline void packet_receive(uint64_t s) { if (recv(in_fd, in_buffer, payload, 0) != (ssize_t)payload) die("recv"); verify(in_buffer, s); }
 
 static int by_ticks(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -253,15 +232,14 @@ static int by_ticks(const void *a, const void *b) {
     static void name##_callee(uint64_t total) {                                                   \
         for (uint64_t sequence = 1; total--; sequence += 2) { name##_receive(sequence); name##_send(sequence + 1); } \
     }
-LOOPS(spin) LOOPS(spin_bare) LOOPS(ring) LOOPS(ring_bare) LOOPS(ring_pass) LOOPS(ring_bounded) LOOPS(futex) LOOPS(always) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
+LOOPS(spin) LOOPS(spin_bare) LOOPS(ring) LOOPS(ring_bare) LOOPS(futex) LOOPS(always) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
 
 static const struct { const char *name; void (*caller)(uint64_t, uint64_t, uint64_t, uint64_t *); void (*callee)(uint64_t); } table[] = {
     {"spin", spin_caller, spin_callee}, {"futex", futex_caller, futex_callee},
     {"futex-always", always_caller, always_callee},
     {"semaphore", semaphore_caller, semaphore_callee}, {"condvar", condvar_caller, condvar_callee},
     {"eventfd", eventfd_caller, eventfd_callee}, {"signal", signal_caller, signal_callee},
-    {"ring", ring_caller, ring_callee}, {"ring-bare", ring_bare_caller, ring_bare_callee}, {"ring-pass", ring_pass_caller, ring_pass_callee},
-    {"ring-bounded", ring_bounded_caller, ring_bounded_callee},
+    {"ring", ring_caller, ring_callee}, {"ring-bare", ring_bare_caller, ring_bare_callee},
     {"spin-bare", spin_bare_caller, spin_bare_callee},
     {"pipe", stream_caller, stream_callee}, {"socketpair", stream_caller, stream_callee},
     {"unix-stream", stream_caller, stream_callee}, {"tcp", stream_caller, stream_callee}, {"udp", packet_caller, packet_callee},
@@ -399,6 +377,8 @@ int main(int argc, char **argv) {
     if (argc > 8) payload = strtoul(argv[8], 0, 0);
     touched = argc > 9 && !strcmp(argv[9], "none") ? 8 : argc > 9 && !strcmp(argv[9], "nothing") ? 0 : payload;
     if (payload < 8 || payload % 8 || payload > PAYLOAD_MAX) { fprintf(stderr, "pingpong: a payload is a multiple of 8, up to 1 MiB\n"); return 2; }
+    if (!strncmp(name, "ring", 4) && payload > 64 << 10) { fprintf(stderr, "pingpong: a ring takes up to 64 KiB\n"); return 2; }
+    lay_out_ring();
     memset(out_buffer, 1, payload);
     int threads = !strncmp(boundary, "thread", 6);
     while (at < sizeof table / sizeof *table && strcmp(table[at].name, name)) at++;

@@ -80,7 +80,7 @@ fn a_report_never_overwrites_its_run() {
 /// Changes of the document of a stored run, the exit code of going on with it, and what is said.
 const CHANGES: [(&str, i32, &str); 10] = [
     ("replace(document, 'touch=none', 'touch=lots')", 2, "touch"),
-    ("replace(document, 'places=auto', 'places=3')", 2, "shm-ring has no places=3; it has "),
+    ("replace(document, 'pause=1', 'pause=3')", 2, "shm-ring has no pause=3; it has "),
     ("replace(document, 'shm-ring', 'shm-rung')", 2, "rust has no mechanism shm-rung"),
     (
         "json_set(document, '$.plan.trial.operations', 1000000000000)",
