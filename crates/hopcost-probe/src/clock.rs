@@ -181,6 +181,32 @@ impl Clock for Shifted {
     }
 }
 
+/// Both clocks at one moment: the tick lies in the middle of an interval that the reading of
+/// CLOCK_MONOTONIC_RAW lies in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    pub ticks: u64,
+    pub ns: u64,
+    /// Half of the interval.
+    pub half_ticks: u64,
+}
+
+impl Pair {
+    /// Reads both clocks on the CPU that this runs on. Of so many tries the shortest counts: the
+    /// others were interrupted.
+    pub fn read(tries: u32) -> Self {
+        let read = |_| {
+            let before = Hardware::fenced_start();
+            let ns = crate::sys::clock_ns(libc::CLOCK_MONOTONIC_RAW);
+            let width = Hardware::fenced_end().wrapping_sub(before);
+            Pair { ticks: before.wrapping_add(width / 2), ns, half_ticks: width / 2 + 1 }
+        };
+        (1..tries)
+            .map(read)
+            .fold(read(0), |best, one| if one.half_ticks < best.half_ticks { one } else { best })
+    }
+}
+
 /// Ticks of the hardware counter in `ns` nanoseconds, good to a percent: for
 /// spin budgets, not for measurement. Costs a millisecond the first time.
 pub fn rough_ticks(ns: u64) -> u64 {

@@ -26,8 +26,8 @@ const READER: Duration = Duration::from_millis(300);
 const SAID: Duration = Duration::from_millis(100);
 /// Bytes that a pipe takes without blocking once poll(2) calls it writable (PIPE_BUF).
 const AT_ONCE: usize = 4096;
-/// How long a Unix socket whose queue is full is left alone before the next try.
-const FULL: Duration = Duration::from_millis(5);
+/// Between two looks whether a call that never returns has to.
+const LOOK: Duration = Duration::from_millis(5);
 /// Interrupts after which nothing is tidied up; the first few may come at once (timeout(1)
 /// signals a process and its group).
 const INTERRUPTS_MAX: u32 = 5;
@@ -150,7 +150,7 @@ pub fn awaited(call: &str, fd: &impl AsRawFd) -> RawFd {
 /// A call that cannot be polled is about to be made: where a test says so, it never returns.
 pub fn stall(call: &str) {
     while never_returns(call) {
-        std::thread::sleep(FULL);
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -225,37 +225,13 @@ pub fn sleep_until(call: &str, moment: Instant) -> io::Result<()> {
 
 /// Connects to a listener of this host or another.
 pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
-    connect_for("connect", address, until)
+    stall("connect");
+    TcpStream::connect_timeout(&address, left(until))
 }
 
-/// The same, with what it is for.
-pub fn connect_for(call: &str, address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
-    let (family, address, len) = match address {
-        SocketAddr::V4(v4) => {
-            let address = libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() },
-                sin_zero: [0; 8],
-            };
-            (libc::AF_INET, Address { v4: address }, size_of::<libc::sockaddr_in>())
-        }
-        SocketAddr::V6(v6) => {
-            let address = libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: v6.port().to_be(),
-                sin6_flowinfo: v6.flowinfo(),
-                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
-                sin6_scope_id: v6.scope_id(),
-            };
-            (libc::AF_INET6, Address { v6: address }, size_of::<libc::sockaddr_in6>())
-        }
-    };
-    Ok(TcpStream::from(dial(call, family, &address, len, until)?))
-}
-
-/// Connects to a listener with a path.
+/// Connects to a listener with a path, once there is room in its queue.
 pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
+    stall("connect");
     let bytes = path.as_os_str().as_bytes();
     // SAFETY: an all-zero address is one without a path.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
@@ -267,53 +243,29 @@ pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
     for (to, from) in address.sun_path.iter_mut().zip(bytes) {
         *to = *from as libc::c_char;
     }
-    let len = size_of::<libc::sockaddr_un>();
-    let address = Address { unix: address };
-    Ok(UnixStream::from(dial("connect", libc::AF_UNIX, &address, len, until)?))
-}
-
-union Address {
-    v4: libc::sockaddr_in,
-    v6: libc::sockaddr_in6,
-    unix: libc::sockaddr_un,
-}
-
-/// A connected stream socket that blocks, as one of a plain connect(2) does.
-fn dial(
-    call: &str,
-    family: i32,
-    address: &Address,
-    len: usize,
-    until: Instant,
-) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: integer arguments; the descriptor is owned from here on.
-    let socket = unsafe { OwnedFd::from_raw_fd(check(libc::socket(family, kind, 0))?) };
-    loop {
-        let address: *const Address = address;
-        // SAFETY: the address is valid for its length.
-        let result =
-            unsafe { libc::connect(socket.as_raw_fd(), address.cast(), len as libc::socklen_t) };
-        match check(result).map_err(|error| (error.raw_os_error(), error)) {
-            Ok(_) if !never_returns(call) => break,
-            Ok(_) | Err((Some(libc::EINPROGRESS), _)) => {
-                until_ready(call, &socket, libc::POLLOUT, Some(until))?;
-                match crate::sys::get_option(&socket, libc::SOL_SOCKET, libc::SO_ERROR)? {
-                    0 => break,
-                    error => return Err(io::Error::from_raw_os_error(error)),
-                }
-            }
-            // The queue of a Unix socket is full.
-            Err((Some(libc::EAGAIN), _)) if Instant::now() < until => {
-                sleep_until(call, Instant::now() + FULL)?;
-            }
-            Err((Some(libc::EAGAIN), _)) => return Err(late()),
-            Err((_, error)) => return Err(error),
-        }
-    }
-    // SAFETY: fcntl with integer arguments.
-    check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, 0) })?;
+    // SAFETY: the new descriptor is owned at once.
+    let socket = unsafe {
+        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+        OwnedFd::from_raw_fd(check(libc::socket(libc::AF_UNIX, kind, 0))?)
+    };
+    let socket = UnixStream::from(socket);
+    socket.set_write_timeout(Some(left(until)))?;
+    // SAFETY: the address is valid for its length.
+    let result = unsafe {
+        let len = size_of_val(&address) as libc::socklen_t;
+        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len)
+    };
+    match check(result) {
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Err(late()),
+        result => result?,
+    };
+    socket.set_write_timeout(None)?;
     Ok(socket)
+}
+
+/// The time until a moment, at least a millisecond: no time at all would be without end.
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
 /// Takes a connection, which blocks as one of a plain accept(2) does; the listener no longer does.
@@ -361,37 +313,12 @@ pub fn write_all(fd: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
     use std::net::Ipv4Addr;
 
     use super::*;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_millis(50)
-    }
-
-    fn blocks(socket: &impl AsRawFd) -> bool {
-        // SAFETY: fcntl with integer arguments.
-        let flags = unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_GETFL) };
-        flags & libc::O_NONBLOCK == 0
-    }
-
-    #[test]
-    fn sockets_that_were_connected_block_and_carry() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let mut caller = connect(listener.local_addr().unwrap(), soon()).unwrap();
-        let (mut callee, from) = accept(&listener, soon()).unwrap();
-        assert_eq!(from, caller.local_addr().unwrap());
-        assert!(blocks(&caller) && blocks(&callee));
-        caller.write_all(b"x").unwrap();
-        callee.read_exact(&mut [0]).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("socket");
-        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        let mut caller = connect_unix(&path, soon()).unwrap();
-        assert!(blocks(&caller));
-        caller.write_all(b"x").unwrap();
-        listener.accept().unwrap().0.read_exact(&mut [0]).unwrap();
     }
 
     #[test]

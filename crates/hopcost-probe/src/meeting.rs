@@ -111,17 +111,9 @@ struct Turn {
 }
 
 impl Meeting {
-    /// Maps the memory that both ends were given.
+    /// Maps the memory that both ends were given. Where the callee meets several callers, each has
+    /// [`BYTES`] of its own.
     pub fn attach(
-        fd: Option<&OwnedFd>,
-        role: Role,
-        placement: Option<Placement>,
-    ) -> io::Result<Self> {
-        Self::attach_one(fd, role, placement, 0, 1)
-    }
-
-    /// The same where the callee meets several callers, each in [`BYTES`] of their own.
-    pub fn attach_one(
         fd: Option<&OwnedFd>,
         role: Role,
         placement: Option<Placement>,

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::case::Role;
 
+use crate::transport::by_role;
 use crate::{interrupt, sys};
 use netlink::Netlink;
 
@@ -66,18 +67,8 @@ pub fn available() -> Result<(), String> {
     KNOWN.get_or_init(|| tcp_pair().map(drop).map_err(|error| error.to_string())).clone()
 }
 
-const fn device(end: Role) -> &'static str {
-    match end {
-        Role::Caller => "caller",
-        Role::Callee => "callee",
-    }
-}
-
-const fn address(end: Role) -> Ipv4Addr {
-    match end {
-        Role::Caller => CALLER,
-        Role::Callee => CALLEE,
-    }
+fn device(end: Role) -> &'static str {
+    by_role(end, "caller", "callee")
 }
 
 /// The namespaces, as long as the thread that makes the sockets needs them.
@@ -98,7 +89,7 @@ impl Two {
             two.enter(end)?;
             let mut netlink = Netlink::open()?;
             netlink.set_up("lo")?;
-            netlink.add_address(device(end), address(end), PREFIX)?;
+            netlink.add_address(device(end), by_role(end, CALLER, CALLEE), PREFIX)?;
             netlink.set_up(device(end)).map_err(|e| sys::context(e, "switching a veth on"))?;
         }
         for end in [Role::Caller, Role::Callee] {
@@ -110,10 +101,7 @@ impl Two {
 
     /// Moves the calling thread into the namespace of one end (setns(2)).
     fn enter(&self, end: Role) -> io::Result<()> {
-        let file = match end {
-            Role::Caller => &self.caller,
-            Role::Callee => &self.callee,
-        };
+        let file = by_role(end, &self.caller, &self.callee);
         // SAFETY: a live descriptor and an integer.
         let result = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) };
         sys::check(result).map(drop).map_err(|e| sys::context(e, "entering a network namespace"))

@@ -294,6 +294,12 @@ impl<E: Channel, W> OverChannel<E, W> {
         let touched = Touched::of(attaching.case);
         Self { channel, payload: attaching.payload(), touched, wait: PhantomData }
     }
+
+    #[inline(always)]
+    fn wanted(&self) -> Wanted {
+        let delivery = self.channel.delivery();
+        Wanted { payload: self.payload, touched: self.touched, delivery }
+    }
 }
 
 /// The number that a message tells, as far as it has room for it.
@@ -385,10 +391,9 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
-        let wanted = Wanted { payload, touched, delivery };
+        let wanted = self.wanted();
         // Before the message comes: afterwards it would be in its way.
-        let word = touched.first_word(sequence);
+        let word = wanted.touched.first_word(sequence);
         let message = self.channel.recv::<W>()?;
         let value = then();
         if wanted.is(message, word) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
@@ -399,9 +404,8 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
         sequence: u64,
         mut then: impl FnMut() -> T,
     ) -> io::Result<(T, u64)> {
-        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
-        let wanted = Wanted { payload, touched, delivery };
-        let word = touched.first_word(sequence);
+        let wanted = self.wanted();
+        let word = wanted.touched.first_word(sequence);
         loop {
             let message = self.channel.recv::<W>()?;
             let value = then();
@@ -415,12 +419,11 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
     }
     #[inline(always)]
     fn receive_numbered<T>(&mut self, _: u64, then: impl FnOnce() -> T) -> io::Result<(T, u64)> {
-        let (payload, touched, delivery) = (self.payload, self.touched, self.channel.delivery());
-        let wanted = Wanted { payload, touched, delivery };
+        let wanted = self.wanted();
         let message = self.channel.recv::<W>()?;
         let value = then();
         let number = number_of(message);
-        match wanted.is(message, touched.first_word(number)) {
+        match wanted.is(message, wanted.touched.first_word(number)) {
             true => Ok((value, number)),
             false => Err(wanted.unlike(message, number)),
         }

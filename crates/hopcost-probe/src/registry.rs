@@ -71,7 +71,7 @@ impl Row {
         row
     }
     /// A stream whose ends meet like this.
-    pub const fn stream<E: Stream + End>(name: &'static str, open: Open) -> Self {
+    pub const fn stream<E: Stream>(name: &'static str, open: Open) -> Self {
         Row::new(name, open, endpoint::stream::<E>)
     }
     /// The same, but that its ends are attached like this.

@@ -154,10 +154,6 @@ impl Opening<'_> {
     pub fn payload(&self) -> usize {
         self.case.payload_bytes.unwrap_or(0) as usize
     }
-    /// How an end waits.
-    pub fn wait(&self, role: Role) -> WaitKind {
-        self.case.wait(role)
-    }
     /// New memory for both ends.
     pub fn memory(&self, bytes: usize) -> io::Result<Backing> {
         Backing::new(bytes, Scope::of(self.case))
@@ -202,17 +198,9 @@ impl<'a> Attaching<'a> {
     pub fn payload(&self) -> usize {
         self.case.payload_bytes.unwrap_or(0) as usize
     }
-    /// How the other end waits.
-    pub fn peer_wait(&self) -> WaitKind {
-        self.case.wait(self.role.other())
-    }
     /// How this end waits.
     pub fn wait(&self) -> WaitKind {
         self.case.wait(self.role)
-    }
-    /// Whether both ends are in one process.
-    pub fn same_process(&self) -> bool {
-        !self.case.two_processes()
     }
     /// Starts a thread that works for this end: what it does counts as done by the end.
     pub fn start_helper(
@@ -303,26 +291,43 @@ pub trait Channel {
 /// Moves messages of several separate fields one way, from the caller to the
 /// callee, and acknowledgements the other. How the ends wait, where there is a
 /// choice, the mechanism learns at attach.
+pub trait Stream: Sized + 'static {
+    type Source: Source + 'static;
+    type Sink: Sink + 'static;
+    /// Takes the caller's end of a link.
+    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Source>;
+    /// Takes the callee's; both do so at the same time.
+    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Sink>;
+}
+
+/// The end of a stream that sends messages.
 ///
 /// A mechanism may hold on to the fields of a message that it has sent: it has
-/// as many sets of them as it needs, and [`Stream::claim`] gives the next.
-pub trait Stream {
-    /// Sender: makes sure that the fields of the next message may be written,
-    /// waiting if need be. Without a send in between it gives the same again.
-    fn claim(&mut self) -> io::Result<()>;
-    /// Sender: gives `write` each field of the claimed set in turn, to be filled.
+/// as many sets of them as it needs, and [`Source::claim`] gives the next.
+pub trait Source {
+    /// Makes sure that the fields of the next message may be written, waiting if need be.
+    /// Without a send in between it gives the same again.
+    #[inline(always)]
+    fn claim(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    /// Gives `write` each field of the claimed set in turn, to be filled.
     fn fields(&mut self, write: impl FnMut(&mut [u8]));
-    /// Sender: sends the claimed set as one message.
+    /// Sends the claimed set as one message.
     fn send(&mut self) -> io::Result<()>;
-    /// Receiver: the next whole message, lent until the next call.
-    fn receive(&mut self) -> io::Result<&[u8]>;
-    /// Receiver: acknowledges this message.
-    fn acknowledge(&mut self, sequence: u64) -> io::Result<()>;
-    /// Sender: waits for the next acknowledgement and says of which message it is.
+    /// Waits for the next acknowledgement and says of which message it is.
     fn acknowledged(&mut self) -> io::Result<u64>;
-    /// Sender: waits until every send is completed, and says what became of those
+    /// Waits until every send is completed, and says what became of those
     /// that were to be without a copy since it was last asked.
     fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
         Ok(None)
     }
+}
+
+/// The end of a stream that receives messages.
+pub trait Sink {
+    /// The next whole message, lent until the next call.
+    fn receive(&mut self) -> io::Result<&[u8]>;
+    /// Acknowledges this message.
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()>;
 }

@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+pub use libc::{SIGCONT, SIGKILL, SIGSTOP, SIGTERM};
+
 /// The result of a call that returns -1 and sets errno.
 #[inline(always)]
 pub fn check<T: Copy + PartialOrd + From<i8>>(result: T) -> io::Result<T> {
@@ -107,15 +109,24 @@ pub fn process_cpu_ns(pid: u32) -> Option<u64> {
 
 /// SCHED_FIFO at this priority for the calling thread (sched(7)).
 pub fn set_fifo(priority: u8) -> io::Result<()> {
+    set_scheduler(libc::SCHED_FIFO, priority).map_err(|error| {
+        context(error, "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)")
+    })
+}
+
+/// The policy for what runs only when nothing else does (SCHED_IDLE, sched(7)).
+pub fn set_idle() -> io::Result<()> {
+    set_scheduler(libc::SCHED_IDLE, 0).map_err(|error| context(error, "SCHED_IDLE"))
+}
+
+fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
     // SAFETY: the structure is plain data and valid for reading.
     let result = unsafe {
         let mut parameters: libc::sched_param = std::mem::zeroed();
         parameters.sched_priority = i32::from(priority);
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters)
+        libc::sched_setscheduler(0, policy, &parameters)
     };
-    check(result).map(drop).map_err(|error| {
-        context(error, "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)")
-    })
+    check(result).map(drop)
 }
 
 /// Lets this thread's sleeps end when they are due, instead of up to 50 us later
@@ -125,16 +136,6 @@ pub fn exact_timers() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) })
         .map(drop)
         .map_err(|error| context(error, "setting the timer slack"))
-}
-
-/// The policy for what runs only when nothing else does (SCHED_IDLE, sched(7)).
-pub fn set_idle() -> io::Result<()> {
-    // SAFETY: the structure is plain data and valid for reading.
-    let result = unsafe {
-        let parameters: libc::sched_param = std::mem::zeroed();
-        libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters)
-    };
-    check(result).map(drop).map_err(|error| context(error, "SCHED_IDLE"))
 }
 
 /// Kills this process after `after_ms`, whatever its threads are doing: the
@@ -233,22 +234,10 @@ pub fn close_on_exec_from_3() {
     };
 }
 
-/// Sets or clears close-on-exec.
-pub fn set_inherited(fd: &impl AsRawFd, inherited: Inherited) -> io::Result<()> {
-    let flags = match inherited {
-        Inherited::Yes => 0,
-        Inherited::No => libc::FD_CLOEXEC,
-    };
+/// Has a descriptor survive exec.
+pub fn keep_over_exec(fd: &impl AsRawFd) -> io::Result<()> {
     // SAFETY: fcntl with integer arguments.
-    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
-}
-
-/// Whether a descriptor survives exec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inherited {
-    Yes,
-    /// It is closed.
-    No,
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) }).map(drop)
 }
 
 /// Sets O_NONBLOCK on the open file description.
@@ -353,6 +342,27 @@ pub fn eventfd() -> io::Result<OwnedFd> {
     }
 }
 
+/// An epoll instance for these events of descriptors, each told by its place among them (epoll(7)).
+pub fn epoll(watched: &[&OwnedFd], events: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: the new descriptor is owned at once; the interests are valid for reading.
+    unsafe {
+        let epoll = OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
+        for (place, fd) in watched.iter().enumerate() {
+            let mut interest = libc::epoll_event { events: events as u32, u64: place as u64 };
+            let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
+            check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
+        }
+        Ok(epoll)
+    }
+}
+
+/// A number that the kernel keeps in a file because it has something.
+pub fn limit(path: &str, of: &str) -> Result<usize, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("this kernel has no {of} ({path}: {error})"))?;
+    text.trim().parse().map_err(|_| format!("{path} holds no number"))
+}
+
 /// Sends a signal to a process group.
 pub fn kill_group(leader: u32) {
     if leader > 1 {
@@ -371,27 +381,8 @@ pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
     }
 }
 
-/// What is told to a process by a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
-    /// To stop (SIGSTOP).
-    Stop,
-    /// To go on (SIGCONT).
-    GoOn,
-    /// To end (SIGTERM).
-    End,
-    /// That it is ended (SIGKILL).
-    Killed,
-}
-
-/// Tells a process, by its descriptor (pidfd_send_signal(2)).
-pub fn tell_process(process: &OwnedFd, what: Told) -> io::Result<()> {
-    let signal = match what {
-        Told::Stop => libc::SIGSTOP,
-        Told::GoOn => libc::SIGCONT,
-        Told::End => libc::SIGTERM,
-        Told::Killed => libc::SIGKILL,
-    };
+/// Sends a signal to a process, by its descriptor (pidfd_send_signal(2)).
+pub fn signal_process(process: &OwnedFd, signal: libc::c_int) -> io::Result<()> {
     let none = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: a live descriptor, integers, and no information about the signal.
     let result =
@@ -544,11 +535,31 @@ pub fn remove_sysv_queue(key: i32, noted_s: i64) -> bool {
 }
 
 /// Reads an integer option of a socket.
-pub fn get_option(socket: &OwnedFd, level: i32, option: i32) -> io::Result<i32> {
+pub fn get_option(socket: &impl AsRawFd, level: i32, option: i32) -> io::Result<i32> {
     let (mut value, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
     // SAFETY: the value is valid for writing, and its size is its own.
     let result = unsafe {
         libc::getsockopt(socket.as_raw_fd(), level, option, (&raw mut value).cast(), &raw mut len)
     };
     check(result).map(|_| value)
+}
+
+/// Sets an integer option of a socket and makes sure that it took.
+pub fn set_option(
+    socket: &impl AsRawFd,
+    level: i32,
+    option: i32,
+    value: i32,
+    name: &str,
+) -> io::Result<()> {
+    // SAFETY: the value is valid for reading, and its size is its own.
+    let result = unsafe {
+        let (at, bytes) = ((&raw const value).cast(), size_of::<i32>() as libc::socklen_t);
+        libc::setsockopt(socket.as_raw_fd(), level, option, at, bytes)
+    };
+    check(result).map_err(|error| context(error, &format!("setting {name}")))?;
+    match get_option(socket, level, option)? != 0 {
+        taken if taken == (value != 0) => Ok(()),
+        _ => Err(failure(format!("the kernel did not take the setting of {name}"))),
+    }
 }

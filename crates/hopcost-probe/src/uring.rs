@@ -8,33 +8,15 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
-use hopcost_model::case::Case;
-use io_uring::{Builder, IoUring, Probe, cqueue, squeue, types};
+use io_uring::{IoUring, Probe, cqueue, squeue, types};
 
 use crate::sys;
-
-/// A ring's flags, as a case asks for them.
-fn builder(case: &Case) -> io::Result<Builder> {
-    let mut builder = IoUring::builder();
-    match case.parameter("setup").unwrap_or("deferred") {
-        "deferred" => _ = builder.setup_single_issuer().setup_defer_taskrun(),
-        "cooperative" => _ = builder.setup_single_issuer().setup_coop_taskrun(),
-        "plain" => {}
-        other => {
-            return Err(sys::failure(format!(
-                "setup is deferred, cooperative or plain, not `{other}`"
-            )));
-        }
-    }
-    Ok(builder)
-}
 
 /// A ring that one thread enters.
 pub struct Ring {
     ring: IoUring,
-    /// Its descriptor, or its place among those that the thread has registered.
-    number: libc::c_int,
-    flags: libc::c_uint,
+    /// Its place among those that the thread has registered.
+    number: u32,
 }
 
 /// Flags of io_uring_enter(2) and operations of io_uring_register(2).
@@ -53,13 +35,15 @@ struct Update {
 
 impl Ring {
     /// A ring for so many submissions at a time and so many completions outstanding, on the
-    /// thread that will use it.
-    pub fn open(case: &Case, submissions: usize, completions: usize) -> io::Result<Self> {
-        let ring = builder(case)?
+    /// thread that will use it. Requests are completed only in the call that waits for them.
+    pub fn open(submissions: usize, completions: usize) -> io::Result<Self> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
             .setup_cqsize(completions.next_power_of_two() as u32)
             .build(submissions.next_power_of_two() as u32)
             .map_err(refused)?;
-        Self::of(ring, case)
+        Self::of(ring)
     }
 
     /// The descriptor of a ring that another thread will use, as the opener of a link makes it:
@@ -73,29 +57,23 @@ impl Ring {
     /// The ring of such a descriptor, on the thread that will use it. The offsets that mapping
     /// it takes depend on nothing but its size and its flags, so they are those of a ring that
     /// is made to ask and dropped again.
-    pub fn map(fd: OwnedFd, case: &Case, submissions: u32) -> io::Result<Self> {
+    pub fn map(fd: OwnedFd, submissions: u32) -> io::Result<Self> {
         let like = IoUring::new(submissions).map_err(refused)?;
         // SAFETY: the descriptor is handed over. The parameters are the kernel's for a ring of
         // the same size and flags; of anything that is not such a ring the mapping fails.
         let ring = unsafe { IoUring::from_fd(fd.into_raw_fd(), like.params().clone()) }
             .map_err(|error| sys::context(error, "mapping the ring"))?;
-        Self::of(ring, case)
+        Self::of(ring)
     }
 
-    fn of(ring: IoUring, case: &Case) -> io::Result<Self> {
-        let number = ring.as_raw_fd();
-        let mut ring = Self { ring, number, flags: 0 };
-        match case.parameter("registered").unwrap_or("on") {
-            "off" => return Ok(ring),
-            "on" => {}
-            other => {
-                return Err(sys::failure(format!("registered is `on` or `off`, not `{other}`")));
-            }
-        }
-        let mut update = Update { offset: u32::MAX, reserved: 0, data: number as u64 };
+    /// Registers its descriptor, so that no call has to look it up.
+    fn of(ring: IoUring) -> io::Result<Self> {
+        let mut ring = Self { ring, number: 0 };
+        let fd = ring.ring.as_raw_fd() as u64;
+        let mut update = Update { offset: u32::MAX, reserved: 0, data: fd };
         ring.register(REGISTER_RING_FDS, &mut update)
             .map_err(|error| sys::context(error, "registering the ring's descriptor"))?;
-        (ring.number, ring.flags) = (update.offset as libc::c_int, ENTER_REGISTERED_RING);
+        ring.number = update.offset;
         Ok(ring)
     }
 
@@ -113,18 +91,13 @@ impl Ring {
         sys::check(result).map(drop)
     }
 
-    /// Registers the descriptors that entries will name, where the case says so.
-    pub fn files<const N: usize>(&self, fds: [&OwnedFd; N]) -> io::Result<[File; N]> {
-        let numbers = fds.map(|fd| fd.as_raw_fd());
-        if self.flags & ENTER_REGISTERED_RING == 0 {
-            return Ok(numbers.map(|number| File { number, flags: squeue::Flags::empty() }));
-        }
+    /// Registers the descriptors that entries will name.
+    pub fn files<const N: usize>(&self, fds: [&OwnedFd; N]) -> io::Result<[types::Fixed; N]> {
         self.ring
             .submitter()
-            .register_files(&numbers)
+            .register_files(&fds.map(|fd| fd.as_raw_fd()))
             .map_err(|error| sys::context(error, "registering descriptors"))?;
-        let places = std::array::from_fn(|at| at as libc::c_int);
-        Ok(places.map(|number| File { number, flags: squeue::Flags::FIXED_FILE }))
+        Ok(std::array::from_fn(|at| types::Fixed(at as u32)))
     }
 
     /// Registers the memory of entries.
@@ -160,7 +133,7 @@ impl Ring {
                     self.number,
                     submit as libc::c_uint,
                     completions as libc::c_uint,
-                    self.flags | get,
+                    ENTER_REGISTERED_RING | get,
                     std::ptr::null::<libc::sigset_t>(),
                     0,
                 )
@@ -186,32 +159,10 @@ impl Drop for Ring {
     /// Lets go of what is registered: the kernel would hold on to it until it frees the ring, some
     /// time later, and the other end would wait for an end of file until then.
     fn drop(&mut self) {
-        // Where nothing is registered the kernel says so.
+        // Where no files are registered the kernel says so.
         let _ = self.ring.submitter().unregister_files();
-        if self.flags & ENTER_REGISTERED_RING != 0 {
-            let mut update = Update { offset: self.number as u32, reserved: 0, data: 0 };
-            let _ = self.register(UNREGISTER_RING_FDS, &mut update);
-        }
-    }
-}
-
-/// A descriptor as entries name it.
-#[derive(Clone, Copy)]
-pub struct File {
-    number: libc::c_int,
-    flags: squeue::Flags,
-}
-
-impl File {
-    /// For the entry that is built.
-    #[inline(always)]
-    pub fn fd(self) -> types::Fd {
-        types::Fd(self.number)
-    }
-    /// For the flags of the built entry.
-    #[inline(always)]
-    pub fn flags(self) -> squeue::Flags {
-        self.flags
+        let mut update = Update { offset: self.number, reserved: 0, data: 0 };
+        let _ = self.register(UNREGISTER_RING_FDS, &mut update);
     }
 }
 
@@ -222,33 +173,31 @@ fn refused(error: io::Error) -> io::Error {
         Ok(value @ ("1" | "2")) => {
             sys::failure(format!("io_uring_setup: {error} (kernel.io_uring_disabled is {value})"))
         }
+        _ if error.raw_os_error() == Some(libc::EINVAL) => {
+            sys::context(error, "io_uring_setup (DEFER_TASKRUN needs Linux 6.1)")
+        }
         _ => sys::context(error, "io_uring_setup"),
     }
 }
 
 /// Whether an io_uring can be had here that knows this operation, or why not.
 pub fn available(code: u8, name: &str) -> Result<(), String> {
+    knows(Ring::open(2, 2), code, name)
+}
+
+/// Whether this is a ring that knows an operation, or why not.
+pub fn knows(ring: io::Result<Ring>, code: u8, name: &str) -> Result<(), String> {
     crate::clock::available()?;
-    let ring = IoUring::new(2).map_err(|error| refused(error).to_string())?;
+    let ring = ring.map_err(|error| error.to_string())?;
     let mut probe = Probe::new();
-    ring.submitter()
+    ring.ring
+        .submitter()
         .register_probe(&mut probe)
         .map_err(|error| format!("asking io_uring for its operations: {error}"))?;
-    if probe.is_supported(code) {
-        Ok(())
-    } else {
-        Err(format!("this kernel's io_uring has no {name}"))
+    match probe.is_supported(code) {
+        true => Ok(()),
+        false => Err(format!("this kernel's io_uring has no {name}")),
     }
-}
-
-/// Whether a ring can be had here as a case asks for it, or why not.
-pub fn available_as(case: &Case) -> Result<(), String> {
-    had(Ring::open(case, 2, 2), "setup=plain and registered=off ask")
-}
-
-/// Whether there is such a ring, or why not and which parameters ask for nothing new.
-pub fn had(ring: io::Result<Ring>, plain: &str) -> Result<(), String> {
-    ring.map(drop).map_err(|error| format!("{error} ({plain} for nothing new)"))
 }
 
 /// The bytes that a completed request moved.
@@ -276,47 +225,16 @@ fn failed(error: i32) -> io::Error {
 mod tests {
     use super::*;
 
-    fn case(parameters: &str) -> Case {
-        let id = format!(
-            "stream/tcp-uring?payload=8&fields=1&flows=1&ack=none&boundary=thread&place=free\
-             &wait=block{parameters}"
-        );
-        id.parse().unwrap()
-    }
-
-    #[test]
-    fn a_ring_is_set_up_as_the_case_says() {
-        if let Err(reason) = available_as(&case("")) {
-            return eprintln!("skipped: {reason}");
-        }
-        for (parameters, single_issuer, registered) in [
-            ("", true, true),
-            ("&setup=deferred&registered=off", true, false),
-            ("&setup=cooperative", true, true),
-            ("&setup=plain&registered=on", false, true),
-            ("&setup=plain&registered=off", false, false),
-        ] {
-            let ring = Ring::open(&case(parameters), 2, 2).unwrap();
-            assert_eq!(ring.ring.params().is_setup_single_issuer(), single_issuer, "{parameters}");
-            assert_eq!(ring.flags & ENTER_REGISTERED_RING != 0, registered, "{parameters}");
-        }
-        for parameters in ["&setup=best", "&registered=1"] {
-            let said = available_as(&case(parameters)).unwrap_err();
-            assert!(said.contains(", not `"), "{said}");
-        }
-    }
-
     /// A descriptor that a ring held on to would keep its partner waiting for the end of file.
     #[test]
     fn a_dropped_ring_has_let_go_of_what_it_registered() {
-        if let Err(reason) = available_as(&case("")) {
-            return eprintln!("skipped: {reason}");
-        }
+        let ring = match Ring::open(2, 2) {
+            Ok(ring) => ring,
+            Err(reason) => return eprintln!("skipped: {reason}"),
+        };
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         let ours = OwnedFd::from(ours);
-        let ring = Ring::open(&case(""), 2, 2).unwrap();
-        let [file] = ring.files([&ours]).unwrap();
-        assert_eq!(file.flags(), squeue::Flags::FIXED_FILE);
+        ring.files([&ours]).unwrap();
         drop((ring, ours));
         theirs.set_nonblocking(true).unwrap();
         let end_of_file = std::io::Read::read(&mut &theirs, &mut [0]).unwrap();

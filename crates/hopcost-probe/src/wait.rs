@@ -7,8 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use hopcost_model::case::{Case, WaitKind};
 
 use crate::clock::{Clock, Hardware};
-use crate::sys::get_option;
-use crate::sys::{self, Look};
+use crate::sys::{self, Look, get_option};
 
 /// A wait, known at compile time.
 pub trait Wait: 'static {
@@ -196,11 +195,16 @@ impl FdWait {
             sys::set_nonblocking(fd)?;
         }
         let epoll = match kind {
-            WaitKind::Epoll => Some(epoll_of(fd, libc::EPOLLIN)?),
-            WaitKind::EpollEdge => Some(epoll_of(fd, libc::EPOLLIN | libc::EPOLLET)?),
+            WaitKind::Epoll => Some(sys::epoll(&[fd], libc::EPOLLIN)?),
+            WaitKind::EpollEdge => Some(sys::epoll(&[fd], libc::EPOLLIN | libc::EPOLLET)?),
             _ => None,
         };
         Ok(Self { budget_ticks, epoll, spinning })
+    }
+
+    /// The same of what has no descriptor, and looks without sleeping where it is told to.
+    pub fn without_fd(budget_ticks: u64) -> Self {
+        Self { budget_ticks, epoll: None, spinning: Look::AtSocket }
     }
 
     /// Repeats `attempt` (a system call on the descriptor that returns the
@@ -210,7 +214,7 @@ impl FdWait {
     pub fn receive(
         &self,
         kind: WaitKind,
-        fd: &OwnedFd,
+        fd: &impl AsRawFd,
         mut attempt: impl FnMut(Look) -> io::Result<usize>,
     ) -> io::Result<usize> {
         match kind {
@@ -295,22 +299,6 @@ pub fn look_at(fd: &OwnedFd) -> Look {
 #[inline(always)]
 fn would_block(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR | libc::ENOMSG))
-}
-
-fn epoll_of(fd: &OwnedFd, events: libc::c_int) -> io::Result<OwnedFd> {
-    use std::os::fd::FromRawFd;
-    // SAFETY: the new descriptor is owned at once; the event is valid for reading.
-    unsafe {
-        let epoll = OwnedFd::from_raw_fd(sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
-        let mut event = libc::epoll_event { events: events as u32, u64: 0 };
-        sys::check(libc::epoll_ctl(
-            epoll.as_raw_fd(),
-            libc::EPOLL_CTL_ADD,
-            fd.as_raw_fd(),
-            &mut event,
-        ))?;
-        Ok(epoll)
-    }
 }
 
 #[cfg(test)]

@@ -149,8 +149,8 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("*-send?payload=100", "payload 100 does not divide into fields 8"),
         ("posix-mq", "posix-mq is not available here: mq_open: function not implemented"),
         (
-            "tcp-uring?setup=cooperative",
-            "tcp-uring is not available here with these parameters: io_uring_setup: invalid argument",
+            "tcp-uring-zc?sends=field",
+            "tcp-uring-zc is not available here with these parameters: this kernel's io_uring has no",
         ),
         (
             "pipe?place=cross-node",
@@ -168,7 +168,7 @@ fn what_cannot_be_done_stays_with_its_reason() {
         ("wake/pipe?place=same-cpu&idle-knob=spinner", ""),
         ("wake/pipe?place=cross&idle-knob=dma-latency", ""),
         ("pipe?place=same-cpu&wait=yield", ""),
-        ("tcp-uring?setup=plain", ""),
+        ("tcp-uring-zc?sends=message", ""),
         ("pipe?place=free&wait=spin", ""),
     ] {
         let plan = of(selector);

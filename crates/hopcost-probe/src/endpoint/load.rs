@@ -51,7 +51,7 @@ impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
             Role::Caller => sender..sender + 1,
             Role::Callee => 0..senders,
         };
-        let attach = |one| Meeting::attach_one(meeting, role, case.placement, one, senders);
+        let attach = |one| Meeting::attach(meeting, role, case.placement, one, senders);
         let meetings = mine.map(attach).collect::<io::Result<_>>()?;
         let schedule = schedule.ok_or_else(|| sys::failure("a load needs a schedule"))?;
         let clock = PhantomData::<C>;

@@ -104,9 +104,6 @@ pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
 }
 
 /// Attaches one end of a stream.
-pub fn stream<E: Stream + End>(
-    half: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
+pub fn stream<E: Stream>(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     Ok(Box::new(StreamEnd::<E, Hardware>::attach(half, attaching)?))
 }

@@ -8,7 +8,7 @@ use hopcost_model::protocol::Stamp;
 
 use crate::clock::{Clock, rough_ticks};
 use crate::party::Touched;
-use crate::shape::{Attaching, End, Half, Stream};
+use crate::shape::{Attaching, Half, Stream};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
 use crate::workload::stream::{self, Flow, Part};
@@ -18,14 +18,18 @@ use crate::workload::{Endpoint, PhaseSpec, Stamped};
 const PAYLOAD_MIN: usize = 8;
 
 /// An end of a stream.
-pub struct StreamEnd<E, C> {
-    stream: E,
-    role: Role,
+pub struct StreamEnd<S: Stream, C> {
+    side: Side<S>,
     flow: Flow,
     /// The next message's number; the same at both ends, because both count.
     sequence: u64,
     starts: Vec<u64>,
     clock: PhantomData<C>,
+}
+
+enum Side<S: Stream> {
+    Source(S::Source),
+    Sink(S::Sink),
 }
 
 /// What a case's flows are made of, or why it is no stream.
@@ -45,19 +49,22 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
     Ok(Flow { payload, touched: Touched::of(case), window })
 }
 
-impl<E: Stream + End, C: Clock> StreamEnd<E, C> {
+impl<S: Stream, C: Clock> StreamEnd<S, C> {
     /// Attaches one end.
     pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let flow = flow_of(attaching.case)?;
-        let stream = E::attach(half, attaching)?;
+        let side = match attaching.role {
+            Role::Caller => Side::Source(S::source(half, attaching)?),
+            Role::Callee => Side::Sink(S::sink(half, attaching)?),
+        };
         // Calibrated here, so that no phase has to wait for it.
         rough_ticks(0);
         let starts = vec![0; flow.window.unwrap_or(1) as usize];
-        Ok(Self { stream, role: attaching.role, flow, sequence: 1, starts, clock: PhantomData })
+        Ok(Self { side, flow, sequence: 1, starts, clock: PhantomData })
     }
 }
 
-impl<E: Stream, C: Clock> Endpoint for StreamEnd<E, C> {
+impl<S: Stream, C: Clock> Endpoint for StreamEnd<S, C> {
     fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
         if spec.stamp != Stamp::Each {
             return Err(sys::failure("a stream is stamped message by message"));
@@ -67,10 +74,10 @@ impl<E: Stream, C: Clock> Endpoint for StreamEnd<E, C> {
             count: spec.count,
             cap_ticks: spec.cap_ns.map(rough_ticks),
         };
-        let Self { stream, flow, starts, .. } = self;
-        let seen = match self.role {
-            Role::Caller => stream::sender::<E, C>(stream, flow, &part, starts, out)?,
-            Role::Callee => stream::receiver::<E, C>(stream, flow, &part)?,
+        let Self { side, flow, starts, .. } = self;
+        let seen = match side {
+            Side::Source(source) => stream::sender::<_, C>(source, flow, &part, starts, out)?,
+            Side::Sink(sink) => stream::receiver::<_, C>(sink, flow, &part)?,
         };
         self.sequence += 1 + seen.count;
         Ok(seen)
@@ -82,10 +89,9 @@ mod tests {
     use super::*;
     use crate::clock::Hardware;
     use crate::mechanism::tcp_copies::OneSendmsg;
-    use crate::shape::Opening;
-    use crate::stream::sockets::OverSocket;
+    use crate::shape::{Opening, Sink};
+    use crate::stream::sockets::{OverSocket, SocketSink};
     use crate::transport::tcp;
-    use crate::wait::AtRunTime;
 
     /// What is done to a received message before it is looked at.
     #[derive(Clone, Copy, Debug)]
@@ -100,33 +106,16 @@ mod tests {
 
     /// A receiver that finds one message tampered with.
     struct Tampered {
-        stream: OverSocket<OneSendmsg>,
+        sink: SocketSink,
         tampering: Tampering,
         /// Messages before that one, lead-in included.
         before: u64,
         message: Vec<u8>,
     }
 
-    impl End for Tampered {
-        type Waits = AtRunTime;
-        fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-            let stream = OverSocket::attach(half, attaching)?;
-            Ok(Self { stream, tampering: Tampering::Shorten, before: 0, message: Vec::new() })
-        }
-    }
-
-    impl Stream for Tampered {
-        fn claim(&mut self) -> io::Result<()> {
-            self.stream.claim()
-        }
-        fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-            self.stream.fields(write);
-        }
-        fn send(&mut self) -> io::Result<()> {
-            self.stream.send()
-        }
+    impl Sink for Tampered {
         fn receive(&mut self) -> io::Result<&[u8]> {
-            let before = std::mem::replace(&mut self.message, self.stream.receive()?.to_vec());
+            let before = std::mem::replace(&mut self.message, self.sink.receive()?.to_vec());
             if self.before == 0 {
                 match self.tampering {
                     Tampering::Flip(byte) => self.message[byte] ^= 0x10,
@@ -138,10 +127,7 @@ mod tests {
             Ok(&self.message)
         }
         fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-            self.stream.acknowledge(sequence)
-        }
-        fn acknowledged(&mut self) -> io::Result<u64> {
-            self.stream.acknowledged()
+            self.sink.acknowledge(sequence)
         }
     }
 
@@ -151,20 +137,21 @@ mod tests {
     /// What sender and receiver say when the message after `before` others has been
     /// tampered with.
     fn tampered(case: &Case, tampering: Tampering, before: u64) -> [io::Result<Stamped>; 2] {
+        type Sent = OverSocket<OneSendmsg>;
         let link = tcp::open_stream(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
-        let spec = PhaseSpec::of(MESSAGES, Stamp::Each);
+        let flow = flow_of(case).unwrap();
+        let part = Part { first: 1, count: MESSAGES, cap_ticks: None };
         std::thread::scope(|scope| {
             let receiver = scope.spawn(|| {
-                let attaching = Attaching::new(case, Role::Callee);
-                let end = StreamEnd::<Tampered, Hardware>::attach(link.callee, &attaching);
-                let mut end = end.unwrap();
-                (end.stream.tampering, end.stream.before) = (tampering, before);
-                end.run(&spec, &mut [])
+                let sink = Sent::sink(link.callee, &Attaching::new(case, Role::Callee)).unwrap();
+                let mut sink = Tampered { sink, tampering, before, message: Vec::new() };
+                stream::receiver::<_, Hardware>(&mut sink, &flow, &part)
             });
             let attaching = Attaching::new(case, Role::Caller);
-            type Sender = OverSocket<OneSendmsg>;
-            let end = StreamEnd::<Sender, Hardware>::attach(link.caller, &attaching);
-            let sent = end.unwrap().run(&spec, &mut []);
+            let mut source = Sent::source(link.caller, &attaching).unwrap();
+            let sent =
+                stream::sender::<_, Hardware>(&mut source, &flow, &part, &mut [0; 2], &mut []);
+            drop(source);
             [sent, receiver.join().unwrap()]
         })
     }
@@ -172,12 +159,11 @@ mod tests {
     #[test]
     fn what_a_message_was_not_sent_as_is_caught_as_far_as_it_is_compared() {
         for (touch, compared) in [("verify", 24), ("write", 8), ("none", 8)] {
-            let case: Case = format!(
+            let id = format!(
                 "stream/tcp-sendmsg?payload=24&fields=3&flows=1&ack=window:2&boundary=thread\
                  &place=free&wait=block&touch={touch}"
-            )
-            .parse()
-            .unwrap();
+            );
+            let case: Case = id.parse().unwrap();
             let flips = (0..24).map(Tampering::Flip);
             for tampering in flips.chain([Tampering::Repeat, Tampering::Shorten]) {
                 for before in 0..MESSAGES + 2 {

@@ -27,7 +27,7 @@ impl<P: Party + 'static, C: Clock> WakeEnd<P, C> {
     /// Wraps an attached party, on the thread that will run it.
     pub fn boxed(party: P, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
         let Attaching { case, role, meeting, .. } = *attaching;
-        let meeting = Meeting::attach(meeting, role, case.placement)?;
+        let meeting = Meeting::attach(meeting, role, case.placement, 0, 1)?;
         let gap_ns = case.gap_ns.ok_or_else(|| sys::failure("a wake needs a gap"))?;
         if role == Role::Caller {
             sys::exact_timers()?;

@@ -51,7 +51,7 @@ impl End for Futex {
             Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
         };
         Ok(Self {
-            outgoing: counter(peer, attaching.peer_wait()),
+            outgoing: counter(peer, attaching.case.wait(attaching.role.other())),
             incoming: counter(own, attaching.wait()),
             notified: 0,
             awaited: 0,

@@ -11,7 +11,6 @@ use crate::transport::stream::Stream;
 use crate::transport::submitted::{self, Submitted};
 use crate::transport::tcp::loopback_available;
 use crate::transport::{page, tcp};
-use crate::uring;
 
 mod calls;
 mod channel_crossbeam;
@@ -84,8 +83,7 @@ pub static ALL: [Row; 63] = [
     Row::notifier::<signal::Signal>("signal", page::link),
     Row::notifier::<park::Park>("park", park::open),
     Row::notifier::<uring_msg::UringMsg>("uring-msg", uring_msg::open)
-        .available(uring_msg::available)
-        .available_as(uring_msg::available_as),
+        .available(uring_msg::available),
     // channels
     Row::channel::<Stream>("pipe", pipes::open),
     Row::channel::<Stream>("fifo", pipes::open_fifos),
@@ -115,9 +113,7 @@ pub static ALL: [Row; 63] = [
     over_tcp::<OneSendmsg>("tcp-sendmsg"),
     over_tcp::<OneWritev>("tcp-writev"),
     over_tcp::<tcp_zerocopy::Pinned>("tcp-zerocopy").available(tcp_zerocopy::available),
-    over_tcp::<tcp_uring::Submission>("tcp-uring")
-        .available(tcp_uring::available)
-        .available_as(uring::available_as),
+    over_tcp::<tcp_uring::Submission>("tcp-uring").available(tcp_uring::available),
     over_tcp::<tcp_uring_zc::Referred>("tcp-uring-zc")
         .available(tcp_uring_zc::available)
         .available_as(tcp_uring_zc::available_as),
@@ -145,8 +141,7 @@ pub static ALL: [Row; 63] = [
 
 /// What writes and reads by io_uring.
 const fn submitted(name: &'static str, open: Open) -> Row {
-    let row = Row::channel::<Submitted>(name, open);
-    row.available(submitted::available).available_as(uring::available_as)
+    Row::channel::<Submitted>(name, open).available(submitted::available)
 }
 
 /// A stream over TCP.

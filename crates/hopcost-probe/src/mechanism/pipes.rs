@@ -18,12 +18,8 @@ pub fn open(_: &Opening<'_>) -> io::Result<Link> {
 
 /// A pipe: read end, write end, both close-on-exec.
 pub fn pipe() -> io::Result<[OwnedFd; 2]> {
-    let mut fds = [0; 2];
-    // SAFETY: room for two descriptors, owned from here on.
-    unsafe {
-        sys::check(libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
-        Ok(fds.map(|fd| OwnedFd::from_raw_fd(fd)))
-    }
+    let (read, write) = io::pipe()?;
+    Ok([read.into(), write.into()])
 }
 
 /// `fifo`: with a name. Once open, a FIFO is a pipe: the same pages, the same code in the kernel.

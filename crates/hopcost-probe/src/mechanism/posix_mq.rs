@@ -17,15 +17,12 @@ use crate::sys::{self, Look};
 use crate::wait::{Every, FdWait, Wait};
 
 /// Messages a queue holds. A strict round trip uses one.
-const PLACES: i64 = 4;
+const PLACES: usize = 4;
 
 const LIMITS: &str = "/proc/sys/fs/mqueue";
 
-fn limit(name: &str) -> Result<i64, String> {
-    let path = format!("{LIMITS}/{name}");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|e| format!("this kernel has no POSIX message queues ({path}: {e})"))?;
-    text.trim().parse().map_err(|_| format!("{path} holds no number"))
+fn limit(name: &str) -> Result<usize, String> {
+    sys::limit(&format!("{LIMITS}/{name}"), "POSIX message queues")
 }
 
 /// Whether there are such queues here, or why not.
@@ -53,7 +50,7 @@ fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
     // handle is a descriptor on Linux (mq_overview(7)), and each new one is owned at once.
     unsafe {
         let mut attributes: libc::mq_attr = std::mem::zeroed();
-        attributes.mq_maxmsg = PLACES;
+        attributes.mq_maxmsg = PLACES as i64;
         attributes.mq_msgsize = bytes.max(1) as i64;
         let flags = libc::O_RDONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         let mode: libc::mode_t = 0o600;
@@ -69,7 +66,7 @@ fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     let bytes = opening.payload();
     let most = limit("msgsize_max").map_err(sys::failure)?;
-    if bytes as i64 > most {
+    if bytes > most {
         return Err(sys::failure(format!(
             "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
         )));

@@ -20,11 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hopcost_model::case::Role;
 
 use crate::memory::{Buffer, Place, Scope};
-use crate::shape::{Attaching, End, Half, Link, Opening, Stream};
+use crate::shape::{Attaching, Half, Link, Opening, Sink, Source, Stream};
 use crate::stream::fields::Fields;
-use crate::stream::wrong_end;
 use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
-use crate::wait::AtRunTime;
 
 /// Bytes of the ring at least.
 const RING_MIN: usize = 1 << 20;
@@ -42,14 +40,16 @@ fn capacity(payload: usize) -> usize {
     (2 * payload).next_power_of_two().max(RING_MIN)
 }
 
-pub struct ShmStream {
+pub struct ShmStream;
+
+pub struct ShmSource {
     ring: Ring,
-    side: Side,
+    fields: Fields,
 }
 
-enum Side {
-    Sender(Fields),
-    Receiver(Buffer),
+pub struct ShmSink {
+    ring: Ring,
+    buffer: Buffer,
 }
 
 /// What an end knows of the ring.
@@ -73,6 +73,27 @@ struct Ring {
 }
 
 impl Ring {
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let capacity = capacity(attaching.payload());
+        let memory = half.take_memory(BYTES_AT + capacity)?;
+        let counter = |number: usize, waiter: Role| {
+            let wake = Wake::of(attaching.case.wait(waiter));
+            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
+        };
+        Ok(Self {
+            bytes: Place::bytes(&memory, BYTES_AT, capacity),
+            acknowledgements: Place::new(&memory, ACKNOWLEDGEMENTS_AT),
+            capacity: capacity as u32,
+            written: counter(0, Role::Callee),
+            read: counter(1, Role::Caller),
+            acknowledged: counter(2, Role::Caller),
+            own: 0,
+            seen: 0,
+            published: 0,
+            own_acknowledged: 0,
+            seen_acknowledged: 0,
+        })
+    }
     /// The address of a byte of the ring, and how many follow without a break.
     #[inline(always)]
     fn place(&self, position: u32) -> (*mut u8, u32) {
@@ -149,69 +170,30 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     Link::of_memory(opening.memory(BYTES_AT + capacity(opening.payload()))?)
 }
 
-impl End for ShmStream {
-    type Waits = AtRunTime;
-    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let capacity = capacity(attaching.payload());
-        let memory = half.take_memory(BYTES_AT + capacity)?;
-        let counter = |number: usize, waiter: Role| {
-            let wake = Wake::of(attaching.case.wait(waiter));
-            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
-        };
-        let ring = Ring {
-            bytes: Place::bytes(&memory, BYTES_AT, capacity),
-            acknowledgements: Place::new(&memory, ACKNOWLEDGEMENTS_AT),
-            capacity: capacity as u32,
-            written: counter(0, Role::Callee),
-            read: counter(1, Role::Caller),
-            acknowledged: counter(2, Role::Caller),
-            own: 0,
-            seen: 0,
-            published: 0,
-            own_acknowledged: 0,
-            seen_acknowledged: 0,
-        };
-        let side = match attaching.role {
-            Role::Caller => Side::Sender(Fields::new(attaching)),
-            Role::Callee => Side::Receiver(Buffer::new(attaching.payload())),
-        };
-        Ok(Self { ring, side })
+impl Stream for ShmStream {
+    type Source = ShmSource;
+    type Sink = ShmSink;
+    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<ShmSource> {
+        let ring = Ring::attach(half, attaching)?;
+        Ok(ShmSource { ring, fields: Fields::new(attaching) })
+    }
+    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<ShmSink> {
+        let ring = Ring::attach(half, attaching)?;
+        Ok(ShmSink { ring, buffer: Buffer::new(attaching.payload()) })
     }
 }
 
-impl Stream for ShmStream {
-    #[inline(always)]
-    fn claim(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+impl Source for ShmSource {
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.side {
-            Side::Sender(fields) => fields.each(write),
-            Side::Receiver(_) => {}
-        }
+        self.fields.each(write);
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let Side::Sender(fields) = &self.side else { return Err(wrong_end()) };
-        for field in fields.iter() {
+        for field in self.fields.iter() {
             self.ring.put(field)?;
         }
         self.ring.publish()
-    }
-    #[inline(always)]
-    fn receive(&mut self) -> io::Result<&[u8]> {
-        let Side::Receiver(buffer) = &mut self.side else { return Err(wrong_end()) };
-        self.ring.take(buffer)?;
-        Ok(buffer)
-    }
-    #[inline(always)]
-    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-        let ring = &mut self.ring;
-        // Relaxed: made visible by the count that follows.
-        ring.acknowledgement(ring.own_acknowledged).store(sequence, Ordering::Relaxed);
-        ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
-        ring.acknowledged.publish(ring.own_acknowledged)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
@@ -222,5 +204,21 @@ impl Stream for ShmStream {
         let sequence = ring.acknowledgement(ring.own_acknowledged).load(Ordering::Relaxed);
         ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
         Ok(sequence)
+    }
+}
+
+impl Sink for ShmSink {
+    #[inline(always)]
+    fn receive(&mut self) -> io::Result<&[u8]> {
+        self.ring.take(&mut self.buffer)?;
+        Ok(&self.buffer)
+    }
+    #[inline(always)]
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
+        let ring = &mut self.ring;
+        // Relaxed: made visible by the count that follows.
+        ring.acknowledgement(ring.own_acknowledged).store(sequence, Ordering::Relaxed);
+        ring.own_acknowledged = ring.own_acknowledged.wrapping_add(1);
+        ring.acknowledged.publish(ring.own_acknowledged)
     }
 }

@@ -59,7 +59,7 @@ impl End for Signal {
         let (own_id, peer_id) = (&page.own, &page.peer);
         let waited_for = block()?;
         let own_pid = std::process::id();
-        let threads = attaching.same_process();
+        let threads = !attaching.case.two_processes();
         own_id.store(if threads { sys::thread_id() } else { own_pid }, Ordering::Release);
         let peer = loop {
             // No time-out: whoever supervises ends an end whose partner never comes.

@@ -12,18 +12,16 @@
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::case::WaitKind;
 
-use crate::clock::{Clock, Hardware};
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
-use crate::sys;
-use crate::wait::{Wait, WithoutFd};
+use crate::sys::{self, Look};
+use crate::wait::{FdWait, Wait, WithoutFd};
 
 /// The file in the run's directory that names a queue: `sysv-msg.KEY`.
 const MARKER: &str = "sysv-msg";
@@ -32,10 +30,7 @@ const MARKER: &str = "sysv-msg";
 const TYPE: usize = size_of::<libc::c_long>();
 
 fn msgmax() -> Result<usize, String> {
-    const PATH: &str = "/proc/sys/kernel/msgmax";
-    let text = std::fs::read_to_string(PATH)
-        .map_err(|e| format!("this kernel has no System V message queues ({PATH}: {e})"))?;
-    text.trim().parse().map_err(|_| format!("{PATH} holds no number"))
+    sys::limit("/proc/sys/kernel/msgmax", "System V message queues")
 }
 
 /// Whether there are such queues here, or why not.
@@ -44,71 +39,67 @@ pub fn available() -> Result<(), String> {
     msgmax().map(drop)
 }
 
-/// The file that names a queue which need not be there yet, by its key (hexadecimal), and holds
-/// since when it may be, in seconds since 1970.
-struct Marker {
-    key: i32,
-    path: PathBuf,
-}
-
-impl Marker {
-    fn known(key: i32, scratch: &Path) -> Self {
-        Self { key, path: scratch.join(format!("{MARKER}.{key:08x}")) }
-    }
-
-    /// That of a queue which nobody has made.
-    fn write(scratch: &Path) -> io::Result<Self> {
-        // The keys of this hasher are random; that of a queue without one is 0.
-        let key = RandomState::new().hash_one(()) as i32 | 1;
-        let marker = Self::known(key, scratch);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut new = File::options();
-        let new = new.write(true).create_new(true).mode(0o600).open(&marker.path);
-        new.and_then(|mut file| file.write_all(now.as_secs().to_string().as_bytes()))
-            .map_err(|e| sys::context(e, &format!("writing {}", marker.path.display())))?;
-        Ok(marker)
-    }
-
-    /// Makes the queue, or leaves no file.
-    fn queue(self) -> io::Result<Queue> {
-        match sys::make_sysv_queue(self.key) {
-            Ok(id) => Ok(Queue { id, marker: self }),
-            Err(error) => {
-                let _ = std::fs::remove_file(&self.path);
-                Err(sys::context(error, "creating a System V message queue"))
-            }
-        }
-    }
-}
-
-/// A queue and the file that names it.
+/// A queue, and the file that names it by its key (hexadecimal) and holds since when there may be
+/// one, in seconds since 1970.
 struct Queue {
+    key: i32,
     id: libc::c_int,
-    marker: Marker,
+    marker: PathBuf,
+}
+
+/// Where the file of a key lies.
+fn marker(key: i32, scratch: &Path) -> PathBuf {
+    scratch.join(format!("{MARKER}.{key:08x}"))
+}
+
+/// Writes the file of a key that no queue has.
+fn write_marker(scratch: &Path) -> io::Result<(i32, PathBuf)> {
+    // The keys of this hasher are random; that of a queue without one is 0.
+    let key = RandomState::new().hash_one(()) as i32 | 1;
+    let path = marker(key, scratch);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut new = File::options();
+    let new = new.write(true).create_new(true).mode(0o600).open(&path);
+    new.and_then(|mut file| file.write_all(now.as_secs().to_string().as_bytes()))
+        .map_err(|e| sys::context(e, &format!("writing {}", path.display())))?;
+    Ok((key, path))
 }
 
 impl Queue {
     /// The file first: whoever is killed in between leaves no queue that nobody knows of.
     fn create(scratch: &Path) -> io::Result<Self> {
-        Marker::write(scratch)?.queue()
+        let (key, marker) = write_marker(scratch)?;
+        Self::of(key, marker)
+    }
+
+    /// Makes the queue, or leaves no file.
+    fn of(key: i32, marker: PathBuf) -> io::Result<Self> {
+        match sys::make_sysv_queue(key) {
+            Ok(id) => Ok(Self { key, id, marker }),
+            Err(error) => {
+                let _ = std::fs::remove_file(&marker);
+                Err(sys::context(error, "creating a System V message queue"))
+            }
+        }
     }
 
     /// What an end is told of it: its key and its id, since its partner may have removed it already.
     fn name(&self) -> String {
-        format!("{} {}", self.marker.key, self.id)
+        format!("{} {}", self.key, self.id)
     }
 
     /// The one of this name.
     fn named(name: &str, scratch: &Path) -> Option<Self> {
         let (key, id) = name.split_once(' ')?;
-        Some(Self { id: id.parse().ok()?, marker: Marker::known(key.parse().ok()?, scratch) })
+        let key = key.parse().ok()?;
+        Some(Self { key, id: id.parse().ok()?, marker: marker(key, scratch) })
     }
 
     /// Removes queue and file, and does not mind if the other end was faster.
     fn remove(&self) {
         // SAFETY: integer arguments; no buffer is read or written by IPC_RMID.
         unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
-        let _ = std::fs::remove_file(&self.marker.path);
+        let _ = std::fs::remove_file(&self.marker);
     }
 
     /// Whether messages lie in it.
@@ -120,7 +111,7 @@ impl Queue {
 pub struct SysvMsg {
     incoming: Queue,
     outgoing: Queue,
-    budget_ticks: u64,
+    wait: FdWait,
     out: Typed,
     input: Typed,
 }
@@ -165,47 +156,6 @@ impl Drop for SysvMsg {
     }
 }
 
-impl SysvMsg {
-    #[inline(always)]
-    fn receive(&mut self, flags: libc::c_int) -> io::Result<usize> {
-        // SAFETY: the buffer holds a type and `payload` bytes; a longer message is an error.
-        let result = unsafe {
-            let len = self.input.len();
-            libc::msgrcv(self.incoming.id, self.input.with_type(), len, 0, flags)
-        };
-        sys::check(result).map(|n| n as usize)
-    }
-
-    #[inline(always)]
-    fn receive_asleep(&mut self) -> io::Result<usize> {
-        loop {
-            match self.receive(0) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done,
-            }
-        }
-    }
-
-    /// Repeats a look that does not sleep until there is a message or `in_vain`
-    /// has had enough.
-    #[inline(always)]
-    fn receive_awake(
-        &mut self,
-        mut in_vain: impl FnMut() -> ControlFlow<()>,
-    ) -> io::Result<Option<usize>> {
-        loop {
-            match self.receive(libc::IPC_NOWAIT) {
-                Err(error) if error.raw_os_error() == Some(libc::ENOMSG) => {
-                    if in_vain().is_break() {
-                        return Ok(None);
-                    }
-                }
-                done => return done.map(Some),
-            }
-        }
-    }
-}
-
 /// Makes the link.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
@@ -243,7 +193,7 @@ impl End for SysvMsg {
         Ok(Self {
             incoming: queue(incoming)?,
             outgoing: queue(outgoing)?,
-            budget_ticks: attaching.budget_ticks,
+            wait: FdWait::without_fd(attaching.budget_ticks),
             out: Typed::new(payload),
             input: Typed::new(payload),
         })
@@ -273,28 +223,18 @@ impl Channel for SysvMsg {
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let found = match W::KIND {
-            WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge => None,
-            WaitKind::Spin => self.receive_awake(|| ControlFlow::Continue(()))?,
-            WaitKind::Yield => self.receive_awake(|| {
-                sys::sched_yield();
-                ControlFlow::Continue(())
-            })?,
-            WaitKind::SpinThenBlock => {
-                let ((start, _), budget) = (Hardware::stamp(), self.budget_ticks);
-                self.receive_awake(|| {
-                    if Hardware::stamp().0.wrapping_sub(start) > budget {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                })?
-            }
-        };
-        let len = match found {
-            Some(len) => len,
-            None => self.receive_asleep()?,
-        };
+        let (id, len) = (self.incoming.id, self.input.len());
+        let input = &mut self.input;
+        let no_fd = -1;
+        let len = self.wait.receive(W::KIND, &no_fd, |look| {
+            // A queue cannot be opened as one that does not sleep.
+            let sleeps =
+                look == Look::AsOpened && !matches!(W::KIND, WaitKind::Spin | WaitKind::Yield);
+            let flags = if sleeps { 0 } else { libc::IPC_NOWAIT };
+            // SAFETY: the buffer holds a type and `len` bytes; a longer message is an error.
+            let result = unsafe { libc::msgrcv(id, input.with_type(), len, 0, flags) };
+            sys::check(result).map(|n| n as usize)
+        })?;
         debug_assert!(len <= self.input.len());
         // SAFETY: the kernel has written so many bytes there.
         Ok(unsafe { self.input.message().get_unchecked(..len) })
@@ -328,8 +268,8 @@ mod tests {
         let [caller, mut callee] = ends(scratch.path());
         let ids = [caller.incoming.id, caller.outgoing.id];
         for queue in [&caller.incoming, &caller.outgoing] {
-            assert!(exists(queue.id) && queue.marker.path.starts_with(scratch.path()));
-            assert!(queue.marker.path.exists());
+            assert!(exists(queue.id) && queue.marker.starts_with(scratch.path()));
+            assert!(queue.marker.exists());
         }
         std::thread::scope(|scope| {
             let waiting = scope.spawn(move || callee.recv::<Block>().map(drop));
@@ -348,13 +288,12 @@ mod tests {
         let missing = scratch.path().join("missing");
         assert!(Queue::create(&missing).is_err());
         // What a kill leaves in between.
-        let marker = Marker::write(scratch.path()).unwrap();
-        let (key, path) = (marker.key, marker.path.clone());
+        let (key, path) = write_marker(scratch.path()).unwrap();
         let noted_s = std::fs::read_to_string(&path).unwrap().parse().unwrap();
         assert!(sys::sysv_queue_of(key).is_err() && !sys::remove_sysv_queue(key, noted_s));
-        let queue = marker.queue().unwrap();
+        let queue = Queue::of(key, path.clone()).unwrap();
         // Nobody makes a queue of a key that is taken.
-        assert!(Marker { key, path: path.clone() }.queue().is_err() && !path.exists());
+        assert!(Queue::of(key, path.clone()).is_err() && !path.exists());
         assert!(!sys::remove_sysv_queue(key, noted_s - 3600) && exists(queue.id));
         assert!(sys::remove_sysv_queue(key, noted_s) && !exists(queue.id));
     }

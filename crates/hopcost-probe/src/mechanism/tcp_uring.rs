@@ -11,13 +11,13 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use io_uring::opcode;
+use io_uring::{opcode, types::Fixed};
 
 use crate::shape::Attaching;
 use crate::stream::fields::Fields;
 use crate::stream::sockets::{Outlet, all_of};
 use crate::transport::tcp;
-use crate::uring::{self, File, Ring};
+use crate::uring::{self, Ring};
 
 /// Whether there is such a request here, or why not.
 pub fn available() -> Result<(), String> {
@@ -29,12 +29,12 @@ pub fn available() -> Result<(), String> {
 pub struct Submission {
     fields: Fields,
     ring: Ring,
-    socket: File,
+    socket: Fixed,
 }
 
 impl Outlet for Submission {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let ring = Ring::open(attaching.case, 2, 2)?;
+        let ring = Ring::open(2, 2)?;
         let [socket] = ring.files([socket])?;
         Ok(Self { fields: Fields::new(attaching), ring, socket })
     }
@@ -52,10 +52,9 @@ impl Outlet for Submission {
             message.msg_iovlen = rest.len() as _;
             // MSG_WAITALL: a part that the socket has no room for is sent by the
             // kernel when there is, and the completion is of the whole.
-            let entry = opcode::SendMsg::new(socket.fd(), &raw const message)
+            let entry = opcode::SendMsg::new(*socket, &raw const message)
                 .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
-                .build()
-                .flags(socket.flags());
+                .build();
             // SAFETY: the message and the fields outlive the operation, whose
             // completion is waited for below.
             unsafe { ring.push(&entry) }?;

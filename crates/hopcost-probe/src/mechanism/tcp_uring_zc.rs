@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 
 use hopcost_model::case::Case;
 use hopcost_model::protocol::ZeroCopySends;
-use io_uring::{cqueue, opcode, squeue};
+use io_uring::{cqueue, opcode, squeue, types::Fixed};
 
 use crate::shape::Attaching;
 use crate::stream::fields::{Fields, InTurn};
@@ -25,7 +25,7 @@ use crate::stream::sockets::Outlet;
 use crate::stream::{FIELDS_MAX, fields, outstanding};
 use crate::sys;
 use crate::transport::tcp;
-use crate::uring::{self, File, Ring};
+use crate::uring::{self, Ring};
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).
 const NOTIF_USAGE_ZC_COPIED: u32 = 1 << 31;
@@ -42,7 +42,6 @@ pub fn available() -> Result<(), String> {
 
 /// Whether a case can be had here, or why not.
 pub fn available_as(case: &Case) -> Result<(), String> {
-    uring::available_as(case)?;
     match Sends::of(case).map_err(|error| error.to_string())? {
         Sends::Message => Ok(()),
         Sends::Field => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
@@ -79,7 +78,7 @@ struct Set {
 pub struct Referred {
     // Dropped first: the ring lets go of the buffers before they are freed.
     ring: Ring,
-    socket: File,
+    socket: Fixed,
     sends: Sends,
     /// Bytes of one send.
     bytes: usize,
@@ -124,12 +123,12 @@ impl Referred {
                 false => (libc::MSG_MORE, squeue::Flags::IO_LINK),
             };
             let bytes = field.iov_len as u32;
-            let entry = opcode::SendZc::new(self.socket.fd(), field.iov_base.cast(), bytes)
+            let entry = opcode::SendZc::new(self.socket, field.iov_base.cast(), bytes)
                 .buf_index(Some((set * count + at) as u16))
                 .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | more)
                 .zc_flags(SEND_ZC_REPORT_USAGE)
                 .build()
-                .flags(self.socket.flags() | link)
+                .flags(link)
                 .user_data(set as u64);
             // SAFETY: the field is not written or freed before its notification.
             unsafe { self.ring.push(&entry) }?;
@@ -152,7 +151,7 @@ impl Outlet for Referred {
             (Sends::Field, count) => (count, most.min(REGISTERED_MAX / count)),
         };
         // Two completions for each send, of all sets.
-        let ring = Ring::open(attaching.case, count, 2 * count * sets)?;
+        let ring = Ring::open(count, 2 * count * sets)?;
         let [socket] = ring.files([socket])?;
         let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
         if sends == Sends::Field {
@@ -201,11 +200,10 @@ impl Outlet for Referred {
             Sends::Message => {
                 message.msg_iov = vectors.as_ptr().cast_mut();
                 message.msg_iovlen = vectors.len() as _;
-                let entry = opcode::SendMsgZc::new(self.socket.fd(), &raw const message)
+                let entry = opcode::SendMsgZc::new(self.socket, &raw const message)
                     .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
                     .ioprio(SEND_ZC_REPORT_USAGE)
                     .build()
-                    .flags(self.socket.flags())
                     .user_data(self.sets.number() as u64);
                 // SAFETY: the message lives until it is sent, and the fields are not written or
                 // freed before their notification.

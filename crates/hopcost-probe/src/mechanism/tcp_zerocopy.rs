@@ -17,8 +17,8 @@ use crate::shape::Attaching;
 use crate::stream::error_queue;
 use crate::stream::fields::{Fields, InTurn};
 use crate::stream::outstanding::{self, Outstanding};
-use crate::stream::sockets::{Outlet, all_of, moved, send_vectors, set_option};
-use crate::sys;
+use crate::stream::sockets::{Outlet, all_of, moved, send_vectors};
+use crate::sys::{self, set_option};
 use crate::transport::tcp;
 
 /// SO_ZEROCOPY (asm-generic/socket.h).
@@ -28,7 +28,7 @@ const SO_ZEROCOPY: i32 = 60;
 pub fn available() -> Result<(), String> {
     tcp::loopback_available()?;
     let [socket, _] = tcp::connected(false).map_err(|error| error.to_string())?;
-    set_option(&socket.into(), libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
+    set_option(&socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
         .map_err(|error| error.to_string())
 }
 

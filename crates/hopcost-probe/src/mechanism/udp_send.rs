@@ -37,17 +37,7 @@ impl UdpSend {
         socket.connect(receiver.local_addr()?)?;
         receiver.connect(socket.local_addr()?)?;
         // The kernel raises this to its least.
-        let least: libc::c_int = 1;
-        // SAFETY: the value is valid for reading, and its size is its own.
-        sys::check(unsafe {
-            libc::setsockopt(
-                receiver.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_RCVBUF,
-                (&raw const least).cast(),
-                size_of::<libc::c_int>() as libc::socklen_t,
-            )
-        })?;
+        sys::set_option(&receiver, libc::SOL_SOCKET, libc::SO_RCVBUF, 1, "SO_RCVBUF")?;
         let mut message = vec![0; payload];
         party::fill(&mut message, 1);
         for _ in 0..FILL {

@@ -19,7 +19,7 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::case::WaitKind;
 use io_uring::{opcode, squeue, types};
 
 use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
@@ -35,13 +35,8 @@ const OWN: u64 = u64::MAX;
 
 /// Whether this can be used here, or why not.
 pub fn available() -> Result<(), String> {
-    uring::available(opcode::MsgRingData::CODE, "IORING_OP_MSG_RING (Linux 5.18)")
-}
-
-/// Whether it can with the parameters of a case, or why not.
-pub fn available_as(case: &Case) -> Result<(), String> {
-    let ring = Ring::unmapped(PLACES).and_then(|fd| Ring::map(fd, case, PLACES));
-    uring::had(ring, "registered=off asks")
+    let ring = Ring::unmapped(PLACES).and_then(|fd| Ring::map(fd, PLACES));
+    uring::knows(ring, opcode::MsgRingData::CODE, "IORING_OP_MSG_RING (Linux 5.18)")
 }
 
 pub struct UringMsg {
@@ -67,7 +62,7 @@ impl End for UringMsg {
     type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [own, peer] = half.take_fds()?;
-        let ring = Ring::map(own, attaching.case, PLACES)?;
+        let ring = Ring::map(own, PLACES)?;
         let spinning = Spinning::of(attaching.case, attaching.budget_ticks)?;
         Ok(Self { ring, peer, sent: 0, awaited: 0, spinning })
     }

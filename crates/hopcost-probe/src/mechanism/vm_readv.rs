@@ -12,15 +12,11 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Role;
-
 use crate::memory::Buffer;
-use crate::shape::{Attaching, End, Half, Stream};
+use crate::shape::{Attaching, Half, Sink, Source, Stream};
 use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
-use crate::stream::wrong_end;
 use crate::sys;
-use crate::wait::AtRunTime;
 
 /// Whether a process may read memory in this way here, or why not.
 pub fn available() -> Result<(), String> {
@@ -58,18 +54,16 @@ fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
     }
 }
 
-pub struct VmReadv {
+pub struct VmReadv;
+
+pub struct VmSource {
     socket: OwnedFd,
-    side: Side,
+    turns: Turns<Fields>,
 }
 
-enum Side {
-    Sender(Turns<Fields>),
-    Receiver(Reader),
-}
-
-/// What the receiver knows of the sender.
-struct Reader {
+pub struct VmSink {
+    socket: OwnedFd,
+    /// The sender.
     process: libc::pid_t,
     /// Where each set's fields are in the sender's memory.
     sets: InTurn<Vec<libc::iovec>>,
@@ -88,9 +82,12 @@ fn receive_numbers(socket: &OwnedFd, count: usize) -> io::Result<Vec<u64>> {
     Ok(bytes.as_chunks::<8>().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
 }
 
-impl VmReadv {
+impl Stream for VmReadv {
+    type Source = VmSource;
+    type Sink = VmSink;
     /// The sender lets the receiver read its memory and tells it where to.
-    fn attach_sender(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<VmSource> {
+        let [socket] = half.take_fds()?;
         let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
         let reader = receive_numbers(&socket, 1)?[0];
         // Fails where there is no Yama, and then nobody needs it.
@@ -103,11 +100,12 @@ impl VmReadv {
             );
         }
         send_numbers(&socket, &numbers)?;
-        Ok(Self { socket, side: Side::Sender(turns) })
+        Ok(VmSource { socket, turns })
     }
 
     /// The receiver says who it is, learns where the fields are, and tries.
-    fn attach_receiver(socket: OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<VmSink> {
+        let [socket] = half.take_fds()?;
         let (sets, count) = (unacknowledged(attaching)?, fields::count(attaching));
         send_numbers(&socket, &[u64::from(std::process::id())])?;
         let numbers = receive_numbers(&socket, 1 + sets * count)?;
@@ -122,63 +120,46 @@ impl VmReadv {
         });
         let mut buffer = Buffer::new(attaching.payload());
         copy_from(process, sets.current(), &mut buffer)?;
-        Ok(Self { socket, side: Side::Receiver(Reader { process, sets, received: 0, buffer }) })
+        Ok(VmSink { socket, process, sets, received: 0, buffer })
     }
 }
 
-impl End for VmReadv {
-    type Waits = AtRunTime;
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [socket] = half.take_fds()?;
-        match attaching.role {
-            Role::Caller => Self::attach_sender(socket, attaching),
-            Role::Callee => Self::attach_receiver(socket, attaching),
-        }
-    }
-}
-
-impl Stream for VmReadv {
+impl Source for VmSource {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
-        match &self.side {
-            Side::Sender(turns) => turns.claim(),
-            Side::Receiver(_) => Err(wrong_end()),
-        }
+        self.turns.claim()
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.side {
-            Side::Sender(turns) => turns.current_mut().each(write),
-            Side::Receiver(_) => {}
-        }
+        self.turns.current_mut().each(write);
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let Side::Sender(turns) = &mut self.side else { return Err(wrong_end()) };
-        send_number(&self.socket, turns.sent())?;
-        turns.pass();
+        send_number(&self.socket, self.turns.sent())?;
+        self.turns.pass();
         Ok(())
-    }
-    #[inline(always)]
-    fn receive(&mut self) -> io::Result<&[u8]> {
-        let Side::Receiver(reader) = &mut self.side else { return Err(wrong_end()) };
-        if receive_number(&self.socket)? != reader.received {
-            return Err(sys::failure("a message was announced out of turn"));
-        }
-        copy_from(reader.process, reader.sets.current(), &mut reader.buffer)?;
-        reader.sets.pass();
-        reader.received += 1;
-        Ok(&reader.buffer)
-    }
-    #[inline(always)]
-    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-        send_number(&self.socket, sequence)
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
         let sequence = receive_number(&self.socket)?;
-        let Side::Sender(turns) = &mut self.side else { return Err(wrong_end()) };
-        turns.release();
+        self.turns.release();
         Ok(sequence)
+    }
+}
+
+impl Sink for VmSink {
+    #[inline(always)]
+    fn receive(&mut self) -> io::Result<&[u8]> {
+        if receive_number(&self.socket)? != self.received {
+            return Err(sys::failure("a message was announced out of turn"));
+        }
+        copy_from(self.process, self.sets.current(), &mut self.buffer)?;
+        self.sets.pass();
+        self.received += 1;
+        Ok(&self.buffer)
+    }
+    #[inline(always)]
+    fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
+        send_number(&self.socket, sequence)
     }
 }

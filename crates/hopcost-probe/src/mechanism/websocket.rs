@@ -10,9 +10,8 @@
 //! as it is framed (`write_buffer_size` 0): one write. It reads into a buffer that
 //! it fills with zeros before every read, as far as the buffer has room: with the
 //! library's own size of 128 KiB that is some 64 KiB of zeros a message on
-//! average, whatever its length. So by default it is given room for one frame,
-//! which also makes it exactly one read a message; `read-buffer=library` shows
-//! what users get who configure nothing.
+//! average, whatever its length. So it is given room for one frame, which also makes
+//! it exactly one read a message.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -27,9 +26,9 @@ use crate::sys;
 use crate::transport::{peer_closed, tcp, wait_writable};
 use crate::wait::{self, AtRunTime, FdWait, Wait};
 
-/// The library's default, and the most that `frame` takes: beyond it the zeros
-/// written for every part of a long message would outweigh the reads saved.
-const LIBRARY_BUFFER: usize = 128 * 1024;
+/// The most room for a frame: beyond it the zeros written for every part of a long
+/// message would outweigh the reads saved.
+const READ_BUFFER_MAX: usize = 128 * 1024;
 
 /// Bytes of a frame that this end receives.
 fn frame_bytes(payload: usize, receiver: Role) -> usize {
@@ -46,10 +45,7 @@ fn frame_bytes(payload: usize, receiver: Role) -> usize {
 }
 
 fn config(attaching: &Attaching<'_>) -> WebSocketConfig {
-    let read_buffer = match attaching.parameter("read-buffer") {
-        "library" => LIBRARY_BUFFER,
-        _ => frame_bytes(attaching.payload(), attaching.role).min(LIBRARY_BUFFER),
-    };
+    let read_buffer = frame_bytes(attaching.payload(), attaching.role).min(READ_BUFFER_MAX);
     WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0)
 }
 

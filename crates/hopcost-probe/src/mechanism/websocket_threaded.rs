@@ -24,7 +24,7 @@
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
@@ -77,23 +77,8 @@ impl Write for Wire {
     }
 }
 
-const EVENT: u64 = 0;
-const SOCKET: u64 = 1;
-
-/// What a thread sleeps on: these descriptors, each told by its number.
-fn poll_of(watched: &[(&OwnedFd, u64)]) -> io::Result<OwnedFd> {
-    // SAFETY: the new descriptor is owned at once; the interests are valid for reading.
-    unsafe {
-        let epoll = sys::check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
-        let epoll = OwnedFd::from_raw_fd(epoll);
-        for (fd, which) in watched {
-            let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: *which };
-            let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
-            sys::check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
-        }
-        Ok(epoll)
-    }
-}
+/// What epoll calls the socket: the first that it watches.
+const SOCKET: u64 = 0;
 
 type Events = [libc::epoll_event; 2];
 
@@ -125,7 +110,7 @@ struct Handler {
 impl Handler {
     fn new(socket: WebSocket<Wire>) -> io::Result<Self> {
         let socket = polled(socket)?;
-        let epoll = poll_of(&[(&socket.get_ref().fd, SOCKET)])?;
+        let epoll = sys::epoll(&[&socket.get_ref().fd], libc::EPOLLIN)?;
         Ok(Self { socket, epoll })
     }
 
@@ -226,7 +211,7 @@ impl Application {
     fn new(socket: WebSocket<Wire>, attaching: &Attaching<'_>) -> io::Result<Self> {
         let socket = polled(socket)?;
         let event = sys::eventfd()?;
-        let epoll = poll_of(&[(&event, EVENT), (&socket.get_ref().fd, SOCKET)])?;
+        let epoll = sys::epoll(&[&socket.get_ref().fd, &event], libc::EPOLLIN)?;
         let (outgoing, queued) = channel();
         let (received, incoming) = channel();
         let io = IoThread { socket, event: event.try_clone()?, epoll, queued, received };

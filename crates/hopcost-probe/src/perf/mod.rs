@@ -27,12 +27,7 @@ pub struct Attributes {
     pub flags: u64,
     /// Bytes after which a reader is woken.
     pub wakeup_watermark: u32,
-    pub breakpoint_type: u32,
-    pub config1: u64,
-    pub config2: u64,
-    pub branch_sample_type: u64,
-    pub sample_regs_user: u64,
-    pub sample_stack_user: u32,
+    pub unused: [u32; 10],
     /// The clock of records.
     pub clock: i32,
 }

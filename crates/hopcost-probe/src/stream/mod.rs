@@ -20,9 +20,3 @@ pub fn number_alone(case: &Case) -> Result<(), String> {
         }
     }
 }
-
-/// The error of an end that is asked for what only the other one does.
-#[cold]
-pub fn wrong_end() -> std::io::Error {
-    crate::sys::failure("only the sender sends, and only the receiver receives")
-}

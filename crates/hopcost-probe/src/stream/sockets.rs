@@ -5,72 +5,54 @@
 //! as a field that begins with it.
 
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{AckSize, Role};
+use hopcost_model::case::AckSize;
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, End, Half, Stream};
+use crate::shape::{Attaching, Half, Sink, Source, Stream};
 use crate::stream::fields;
-use crate::stream::wrong_end;
-use crate::sys;
 use crate::transport::peer_closed;
-use crate::wait::AtRunTime;
 
 /// How the fields of a message get into a connected socket.
 pub trait Outlet: Sized + 'static {
     /// Prepares the sender's end.
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self>;
-    /// As [`Stream::claim`].
+    /// As [`Source::claim`].
     #[inline(always)]
     fn claim(&mut self, _socket: &OwnedFd) -> io::Result<()> {
         Ok(())
     }
-    /// As [`Stream::fields`].
+    /// As [`Source::fields`].
     fn fields(&mut self, write: impl FnMut(&mut [u8]));
-    /// As [`Stream::send`].
+    /// As [`Source::send`].
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()>;
     /// The oldest message was acknowledged.
     #[inline(always)]
     fn acknowledged(&mut self) {}
-    /// As [`Stream::settle`].
+    /// As [`Source::settle`].
     fn settle(&mut self, _socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
         Ok(None)
     }
 }
 
-/// One end of a stream over a socket.
-pub struct OverSocket<O> {
-    socket: OwnedFd,
-    acknowledgement: Buffer,
-    side: Side<O>,
-}
+/// A stream over a socket.
+pub struct OverSocket<O>(PhantomData<O>);
 
-enum Side<O> {
-    Sender(O),
-    Receiver(Buffer),
-}
-
-impl<O: Outlet> OverSocket<O> {
-    #[inline(always)]
-    fn sender(&mut self) -> io::Result<(&OwnedFd, &mut O)> {
-        match &mut self.side {
-            Side::Sender(outlet) => Ok((&self.socket, outlet)),
-            Side::Receiver(_) => Err(wrong_end()),
-        }
-    }
-}
-
-impl<O: Outlet> End for OverSocket<O> {
-    type Waits = AtRunTime;
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+impl<O: Outlet> Stream for OverSocket<O> {
+    type Source = SocketSource<O>;
+    type Sink = SocketSink;
+    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Source> {
         let [socket] = half.take_fds()?;
-        let side = match attaching.role {
-            Role::Caller => Side::Sender(O::new(&socket, attaching)?),
-            Role::Callee => Side::Receiver(Buffer::new(attaching.payload())),
-        };
-        Ok(Self { socket, acknowledgement: acknowledgement(attaching), side })
+        let (outlet, acknowledgement) = (O::new(&socket, attaching)?, acknowledgement(attaching));
+        Ok(SocketSource { socket, acknowledgement, outlet })
+    }
+    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Sink> {
+        let [socket] = half.take_fds()?;
+        let buffer = Buffer::new(attaching.payload());
+        Ok(SocketSink { socket, acknowledgement: acknowledgement(attaching), buffer })
     }
 }
 
@@ -83,29 +65,50 @@ fn acknowledgement(attaching: &Attaching<'_>) -> Buffer {
     Buffer::new(field_bytes.max(size_of::<u64>()))
 }
 
-impl<O: Outlet> Stream for OverSocket<O> {
+/// The sender's end.
+pub struct SocketSource<O> {
+    socket: OwnedFd,
+    acknowledgement: Buffer,
+    outlet: O,
+}
+
+impl<O: Outlet> Source for SocketSource<O> {
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
-        let (socket, outlet) = self.sender()?;
-        outlet.claim(socket)
+        self.outlet.claim(&self.socket)
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        match &mut self.side {
-            Side::Sender(outlet) => outlet.fields(write),
-            Side::Receiver(_) => {}
-        }
+        self.outlet.fields(write);
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        let (socket, outlet) = self.sender()?;
-        outlet.send(socket)
+        self.outlet.send(&self.socket)
     }
     #[inline(always)]
+    fn acknowledged(&mut self) -> io::Result<u64> {
+        receive_all(&self.socket, &mut self.acknowledgement)?;
+        let sequence = self.acknowledgement.first_chunk().copied().unwrap_or_default();
+        self.outlet.acknowledged();
+        Ok(u64::from_le_bytes(sequence))
+    }
+    fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
+        self.outlet.settle(&self.socket)
+    }
+}
+
+/// The receiver's end, which is the same for all.
+pub struct SocketSink {
+    socket: OwnedFd,
+    acknowledgement: Buffer,
+    buffer: Buffer,
+}
+
+impl Sink for SocketSink {
+    #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
-        let Side::Receiver(buffer) = &mut self.side else { return Err(wrong_end()) };
-        receive_all(&self.socket, buffer)?;
-        Ok(buffer)
+        receive_all(&self.socket, &mut self.buffer)?;
+        Ok(&self.buffer)
     }
     #[inline(always)]
     fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
@@ -113,42 +116,6 @@ impl<O: Outlet> Stream for OverSocket<O> {
             *number = sequence.to_le_bytes();
         }
         send_all(&self.socket, &self.acknowledgement, 0)
-    }
-    #[inline(always)]
-    fn acknowledged(&mut self) -> io::Result<u64> {
-        receive_all(&self.socket, &mut self.acknowledgement)?;
-        let sequence = self.acknowledgement.first_chunk().copied().unwrap_or_default();
-        self.sender()?.1.acknowledged();
-        Ok(u64::from_le_bytes(sequence))
-    }
-    fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
-        let (socket, outlet) = self.sender()?;
-        outlet.settle(socket)
-    }
-}
-
-/// Sets an integer option of a socket and makes sure that it took.
-pub fn set_option(
-    socket: &OwnedFd,
-    level: i32,
-    option: i32,
-    value: i32,
-    name: &str,
-) -> io::Result<()> {
-    // SAFETY: the value is valid for reading, and its size is its own.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            (&raw const value).cast(),
-            size_of::<i32>() as libc::socklen_t,
-        )
-    };
-    sys::check(result).map_err(|error| sys::context(error, &format!("setting {name}")))?;
-    match sys::get_option(socket, level, option)? != 0 {
-        taken if taken == (value != 0) => Ok(()),
-        _ => Err(sys::failure(format!("the kernel did not take the setting of {name}"))),
     }
 }
 
@@ -276,6 +243,8 @@ pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> is
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::case::Role;
+
     use super::*;
     use crate::mechanism::tcp_copies::OneSendmsg;
     use crate::shape::Opening;
@@ -307,9 +276,9 @@ mod tests {
             type Sent = OverSocket<OneSendmsg>;
             let opening = Opening { case: &case, scratch: "/nowhere".as_ref() };
             let link = crate::transport::tcp::open_stream(&opening).unwrap();
-            let attached = |half, role| Sent::attach(half, &Attaching::new(&case, role)).unwrap();
-            let mut sender = attached(link.caller, Role::Caller);
-            let mut receiver = attached(link.callee, Role::Callee);
+            let attaching = |role| Attaching::new(&case, role);
+            let mut sender = Sent::source(link.caller, &attaching(Role::Caller)).unwrap();
+            let mut receiver = Sent::sink(link.callee, &attaching(Role::Callee)).unwrap();
             receiver.acknowledge(7).unwrap();
             let mut peeked = [0u8; 200];
             // SAFETY: the buffer is valid for its length.

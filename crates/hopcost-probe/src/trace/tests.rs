@@ -3,8 +3,9 @@ use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
 use super::event::EVENTS;
 use super::format::Tracepoint;
 use super::record::{self, Layout, Whose};
-use super::tie::{self, Pair, Tie};
+use super::tie::{self, Tie};
 use super::*;
+use crate::clock::Pair;
 use crate::sys;
 
 /// Of Linux 6.18 on x86-64.

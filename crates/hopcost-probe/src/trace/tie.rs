@@ -8,13 +8,13 @@
 use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
 
 use super::EndStamp;
-use crate::clock::{Clock, Hardware};
+use crate::clock::{Clock, Hardware, Pair};
 use crate::sys;
 
 /// Where events and stamps can be further apart than this, nothing is told of both.
 pub const BOUND_MAX_NS: u64 = 1_000;
 /// Tries at a reading, of which the shortest counts: the others were interrupted.
-const TRIES: usize = 100;
+const TRIES: u32 = 100;
 
 /// What the own time namespace adds to the clocks (time_namespaces(7)).
 const TIME_NAMESPACE: &str = "/proc/self/timens_offsets";
@@ -23,17 +23,6 @@ const TIME_NAMESPACE: &str = "/proc/self/timens_offsets";
 pub fn is_shifted(offsets: &str) -> bool {
     let words = offsets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     words.into_iter().any(|line| matches!(line[..], ["monotonic", s, ns] if (s, ns) != ("0", "0")))
-}
-
-/// Both clocks at one moment: the tick lies in the middle of an interval that the other reading
-/// lies in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
-    /// The processor's counter.
-    pub ticks: u64,
-    pub ns: u64,
-    /// Half of the interval.
-    pub half_ticks: u64,
 }
 
 /// A line from ticks to nanoseconds.
@@ -67,7 +56,7 @@ impl Tie {
     pub fn read(&mut self) -> Result<(), String> {
         let cpus = &self.cpus;
         let read = || -> std::io::Result<Vec<Pair>> {
-            cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| pair())).collect()
+            cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| Pair::read(TRIES))).collect()
         };
         let pairs = sys::on_a_thread(read).and_then(|pairs| pairs);
         let pairs = pairs.map_err(|error| format!("reading the clocks of the CPUs: {error}"))?;
@@ -120,18 +109,6 @@ impl Tie {
     pub fn of(pairs: &[Pair]) -> Self {
         Tie { cpus: Vec::new(), pairs: pairs.to_vec(), rate: 0.0, bound_ns: 0 }
     }
-}
-
-/// Reads both clocks on the CPU that this runs on.
-fn pair() -> Pair {
-    let read = |_| {
-        let before = Hardware::fenced_start();
-        let ns = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW);
-        let width = Hardware::fenced_end().wrapping_sub(before);
-        Pair { ticks: before.wrapping_add(width / 2), ns, half_ticks: width / 2 + 1 }
-    };
-    let pairs = (0..TRIES).map(read);
-    pairs.min_by_key(|pair| pair.half_ticks).unwrap_or(Pair { ticks: 0, ns: 0, half_ticks: 0 })
 }
 
 /// Events and stamps in one order, from the first stamp, at which time begins, to the last.

@@ -9,12 +9,12 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use io_uring::{cqueue, opcode, squeue};
+use io_uring::{cqueue, opcode, squeue, types::Fixed};
 
 use super::{peer_closed, tcp};
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half};
-use crate::uring::{self, File, Ring};
+use crate::uring::{self, Ring};
 use crate::wait::{Block, Wait};
 
 /// Whether sockets and pipes can be written and read in this way here, or why not.
@@ -45,8 +45,8 @@ pub struct Submitted {
     // Dropped first: its requests name the buffers.
     ring: Ring,
     requests: Requests,
-    incoming: File,
-    outgoing: File,
+    incoming: Fixed,
+    outgoing: Fixed,
     /// What `incoming` and `outgoing` are.
     _fds: (OwnedFd, Option<OwnedFd>),
     out: Buffer,
@@ -61,7 +61,7 @@ pub struct Submitted {
 impl End for Submitted {
     type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let ring = Ring::open(attaching.case, 4, 8)?;
+        let ring = Ring::open(4, 8)?;
         let (first, second) = half.take_ways()?;
         let (requests, incoming, outgoing) = match &second {
             None => {
@@ -93,14 +93,14 @@ impl Submitted {
     /// Queues a write of this part of the message, with these flags.
     #[inline(always)]
     fn queue_write(&mut self, part: *const [u8], flags: squeue::Flags) -> io::Result<()> {
-        let (fd, at, bytes) = (self.outgoing.fd(), part.cast::<u8>(), part.len() as u32);
+        let (fd, at, bytes) = (self.outgoing, part.cast::<u8>(), part.len() as u32);
         let entry = match self.requests {
             Requests::OfSockets => opcode::Send::new(fd, at, bytes)
                 .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
                 .build(),
             Requests::OfPipes => opcode::Write::new(fd, at, bytes).build(),
         };
-        let entry = entry.flags(self.outgoing.flags() | flags).user_data(WRITE);
+        let entry = entry.flags(flags).user_data(WRITE);
         // SAFETY: the buffer outlives the ring, and is not written before the answer has come.
         unsafe { self.ring.push(&entry) }
     }
@@ -108,14 +108,14 @@ impl Submitted {
     /// Queues a read into this part of a message.
     #[inline(always)]
     fn queue_read(&mut self, part: *mut [u8]) -> io::Result<()> {
-        let (fd, at, bytes) = (self.incoming.fd(), part.cast::<u8>(), part.len() as u32);
+        let (fd, at, bytes) = (self.incoming, part.cast::<u8>(), part.len() as u32);
         let entry = match self.requests {
             Requests::OfSockets => {
                 opcode::Recv::new(fd, at, bytes).flags(libc::MSG_WAITALL).build()
             }
             Requests::OfPipes => opcode::Read::new(fd, at, bytes).build(),
         };
-        let entry = entry.flags(self.incoming.flags()).user_data(READ);
+        let entry = entry.user_data(READ);
         // SAFETY: the buffer outlives the ring, and is lent only when the read is completed.
         unsafe { self.ring.push(&entry) }
     }

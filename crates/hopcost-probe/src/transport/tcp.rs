@@ -29,11 +29,9 @@ pub fn loopback_available() -> Result<(), String> {
 fn connects() -> Result<(), String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))?;
-    let until = Instant::now() + AVAILABLE_WITHIN;
     // Where the interface is down, binding works and connecting does not.
-    let connected =
-        listener.local_addr().and_then(|to| interrupt::connect_for("available", to, until));
-    connected.map(drop).map_err(|e| match e.kind() {
+    let connect = |to| TcpStream::connect_timeout(&to, AVAILABLE_WITHIN);
+    listener.local_addr().and_then(connect).map(drop).map_err(|e| match e.kind() {
         io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::NetworkDown
         | io::ErrorKind::TimedOut => {

@@ -5,11 +5,13 @@ use std::io;
 
 use hopcost_model::protocol::ClockReading;
 
-use crate::clock::{Clock, Hardware};
+use crate::clock::{Clock, Hardware, Pair};
 use crate::sys;
 
 /// Length of each of the two parts of the rate calibration.
 const PART_NS: u64 = 50_000_000;
+/// Tries at a reading of both clocks.
+const TRIES: u32 = 16;
 /// Pairs of readings for the cost of a stamp.
 const PAIRS: usize = 10_000;
 
@@ -17,9 +19,9 @@ const PAIRS: usize = 10_000;
 pub fn clock(cpu: u32) -> io::Result<ClockReading> {
     sys::pin(cpu).map_err(|e| sys::context(e, &format!("pinning to CPU {cpu}")))?;
     crate::clock::available().map_err(sys::failure)?;
-    let (first, middle) = (pair(), wait_for(PART_NS));
+    let (first, middle) = (Pair::read(TRIES), wait_for(PART_NS));
     let last = wait_for(PART_NS);
-    let rate = |a: (u64, u64), b: (u64, u64)| (b.0 - a.0) as f64 / (b.1 - a.1) as f64 * 1e9;
+    let rate = |a: Pair, b: Pair| (b.ticks - a.ticks) as f64 / (b.ns - a.ns) as f64 * 1e9;
     let (part_1, part_2, whole) = (rate(first, middle), rate(middle, last), rate(first, last));
     let per_ns = whole / 1e9;
     let costs = sorted(|| {
@@ -52,26 +54,12 @@ pub fn clock(cpu: u32) -> io::Result<ClockReading> {
     })
 }
 
-/// The counter and CLOCK_MONOTONIC_RAW at the same moment: of several tries the
-/// one whose two counter readings lie closest.
-fn pair() -> (u64, u64) {
-    (0..16)
-        .map(|_| {
-            let before = Hardware::fenced_start();
-            let ns = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW);
-            let after = Hardware::fenced_end();
-            (after - before, (before + (after - before) / 2, ns))
-        })
-        .min()
-        .map_or((0, 0), |(_, pair)| pair)
-}
-
-fn wait_for(ns: u64) -> (u64, u64) {
+fn wait_for(ns: u64) -> Pair {
     let end = sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) + ns;
     while sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) < end {
         std::hint::spin_loop();
     }
-    pair()
+    Pair::read(TRIES)
 }
 
 fn sorted(mut sample: impl FnMut() -> u64) -> Vec<u64> {

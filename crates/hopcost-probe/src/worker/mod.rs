@@ -29,7 +29,7 @@ use crate::workload::PhaseSpec;
 use counters::Time;
 pub use describe::{description, description_of, mechanisms};
 use lines::Lines;
-use seat::{Seat, Start, ThreadSeat};
+use seat::{Seat, Start, ThreadSeat, awaited};
 
 /// The most samples a phase may ask for: 512 MiB of them.
 const SAMPLES_MAX: u64 = 1 << 26;
@@ -90,6 +90,10 @@ struct Trial {
 }
 
 impl Worker {
+    fn attached(&mut self) -> io::Result<&mut Trial> {
+        self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))
+    }
+
     fn obey(&mut self, command: Command) -> io::Result<Reply> {
         match command {
             Command::Describe => Ok(Reply::Described(Box::new(description()))),
@@ -120,11 +124,7 @@ impl Worker {
             }
             Command::Meet => Err(sys::failure("this worker offers no addresses")),
             Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
-            Command::Gate { exchanges, steps } => {
-                let trial =
-                    self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
-                trial.gate(exchanges, steps)
-            }
+            Command::Gate { exchanges, steps } => self.attached()?.gate(exchanges, steps),
             Command::IdleSpin { cpu, deadline_ms, parent } => {
                 tied(parent, deadline_ms)?;
                 match background::idle(cpu)? {}
@@ -134,8 +134,7 @@ impl Worker {
                 let given = adopt(progress_fd)?.map(File::from);
                 let trial = self.trial.as_mut();
                 let progress = given.or(trial.and_then(|trial| trial.samples.take()));
-                let attached = || sys::failure("nothing is attached");
-                let exchange = |spec| self.trial.as_mut().ok_or_else(attached)?.run(spec).map(drop);
+                let exchange = |spec| self.attached()?.run(spec).map(drop);
                 match background::work(work, progress.as_ref(), exchange)? {}
             }
             Command::Run { phase, count, stamp, cap_ns } => {
@@ -144,9 +143,7 @@ impl Worker {
                 {
                     return Err(sys::failure(format!("a batch cannot have {n} operations")));
                 }
-                let trial =
-                    self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))?;
-                trial.run(PhaseSpec { phase, count, stamp, cap_ns })
+                self.attached()?.run(PhaseSpec { phase, count, stamp, cap_ns })
             }
             Command::Host { .. } => Err(sys::failure("a worker of a trial is no far host")),
             Command::Stop => Ok(Reply::Stopped),
@@ -184,21 +181,19 @@ fn attach(
         sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
     })?;
     let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
-    let (has_caller, has_callee) = (
-        seats.iter().any(|s| s.role == Role::Caller),
-        seats.iter().any(|s| s.role == Role::Callee),
-    );
+    let both_ends =
+        [Role::Caller, Role::Callee].iter().all(|role| seats.iter().any(|seat| seat.role == *role));
     if seats.is_empty() || seats.len() > SEATS_MAX {
         return Err(sys::failure(format!("a worker plays between 1 and {SEATS_MAX} ends")));
     }
-    if has_caller && has_callee && seats[0].role != Role::Caller {
+    if both_ends && seats[0].role != Role::Caller {
         return Err(sys::failure("a worker that plays both ends needs the caller first"));
     }
     let mut shared = fds.meeting;
-    if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && has_caller && has_callee {
+    if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && both_ends {
         shared = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
     }
-    let halves = halves(row, &case, &seats, has_caller && has_callee, scratch)?;
+    let halves = halves(row, &case, &seats, both_ends, scratch)?;
     let samples_each = |seat: &protocol::Seat| match seat.role {
         role if !case.workload.is_stamped_by(role) => 0,
         Role::Caller => 1,
@@ -226,7 +221,7 @@ fn attach(
     let (seat, attached) = Seat::take(first)?;
     let mut all = vec![attached];
     for thread in &others {
-        all.push(thread.attached()?);
+        all.push(awaited(&thread.attached)?);
     }
     let samples = fds.samples.map(File::from);
     let generates = case.workload == Workload::Load;
@@ -242,39 +237,32 @@ fn halves(
     both_ends: bool,
     scratch: Option<String>,
 ) -> io::Result<Vec<Half>> {
-    let given = seats.iter().filter(|seat| seat.link.is_some()).count();
-    if given == seats.len() && !both_ends {
-        let links = seats.iter().filter_map(|seat| seat.link.as_ref());
-        return links
-            .map(|link| {
-                Ok(Half {
-                    fds: sys::adopt(&link.fds)?,
-                    names: link.names.clone(),
-                    ..Half::default()
-                })
-            })
-            .collect();
+    let given: Vec<_> = seats.iter().filter_map(|seat| seat.link.as_ref()).collect();
+    if given.len() == seats.len() && !both_ends {
+        let half = |link: &&protocol::LinkHalf| {
+            let (fds, names) = (sys::adopt(&link.fds)?, link.names.clone());
+            Ok(Half { fds, names, ..Half::default() })
+        };
+        return given.iter().map(half).collect();
     }
-    if given > 0 {
+    if !given.is_empty() {
         return Err(sys::failure("a worker that plays both ends opens the links itself"));
     }
     let scratch = scratch.map_or_else(std::env::temp_dir, PathBuf::from);
-    let mut kept: Vec<(Role, u32, Half)> = Vec::new();
+    let mut kept: Vec<((Role, u32), Half)> = Vec::new();
     let mut halves = Vec::new();
     for seat in seats {
-        let there =
-            kept.iter().position(|(role, flow, _)| (*role, *flow) == (seat.role, seat.flow));
-        if let Some(at) = there {
-            halves.push(kept.swap_remove(at).2);
-            continue;
+        let wanted = (seat.role, seat.flow);
+        if kept.iter().all(|(whose, _)| *whose != wanted) {
+            let (callers, callee) = row
+                .open_for_all(&Opening { case, scratch: &scratch })
+                .map_err(|e| sys::context(e, "opening the link"))?;
+            let callers = (seat.flow..).zip(callers);
+            kept.extend(callers.map(|(flow, half)| ((Role::Caller, flow), half)));
+            kept.push(((Role::Callee, seat.flow), callee));
         }
-        let (callers, callee) = row
-            .open_for_all(&Opening { case, scratch: &scratch })
-            .map_err(|e| sys::context(e, "opening the link"))?;
-        let callers = (seat.flow..).zip(callers).map(|(flow, half)| (Role::Caller, flow, half));
-        kept.extend(callers.chain([(Role::Callee, seat.flow, callee)]));
-        let mine = kept.iter().position(|(role, flow, _)| (*role, *flow) == (seat.role, seat.flow));
-        halves.extend(mine.map(|at| kept.swap_remove(at).2));
+        let mine = kept.iter().position(|(whose, _)| *whose == wanted);
+        halves.extend(mine.map(|at| kept.swap_remove(at).1));
     }
     Ok(halves)
 }
@@ -295,16 +283,17 @@ impl Trial {
             .collect::<io::Result<Vec<_>>>()?;
         // Before any end starts too: that of another flow may be done before this thread runs again.
         let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
-        for (thread, room) in self.others.iter().zip(rooms) {
-            thread.run(spec, room);
-        }
+        let others = self.others.iter().zip(rooms).map(|(thread, mut room)| {
+            thread.tell(move |seat| seat.run(&spec, &mut room).map(|counters| (counters, room)))
+        });
+        let others: Vec<_> = others.collect();
         let first = self.first.run(&spec, &mut out)?;
         let (mut wall_ns, mut process_cpu_ns) =
             (self.time.wall_ns() - wall_before, self.time.process_cpu_ns() - cpu_before);
         let mut samples = vec![(first.samples as usize, out)];
         let mut ends = vec![first];
-        for thread in &self.others {
-            let (counters, out) = thread.collect()?;
+        for other in &others {
+            let (counters, out) = awaited(other)?;
             samples.push((counters.samples as usize, out));
             ends.push(counters);
         }
@@ -324,13 +313,11 @@ impl Trial {
     }
 
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Reply> {
-        for thread in &self.others {
-            thread.gate(exchanges, steps);
-        }
+        let tell = |thread: &ThreadSeat| thread.tell(move |seat| seat.gate(exchanges, steps));
+        let others: Vec<_> = self.others.iter().map(tell).collect();
         let mut reading = self.first.gate(exchanges, steps)?;
-        for thread in &self.others {
-            let other = thread.collect_gate()?;
-            reading = match (reading, other) {
+        for other in &others {
+            reading = match (reading, awaited(other)?) {
                 (Some(one), Some(other)) => Some(one.joined(other)),
                 (one, other) => one.or(other),
             };

@@ -154,32 +154,19 @@ impl Seat {
 }
 
 /// What a seat on a thread of its own is told to do.
-enum Duty {
-    /// A phase, with room for its samples.
-    Run(PhaseSpec, Vec<u64>),
-    /// Clocks to compare: exchanges, steps.
-    Gate(u64, u64),
-}
-
-/// What it did.
-enum Done {
-    Ran(Box<EndCounters>, Vec<u64>),
-    Gated(Option<GateReading>),
-}
+type Duty = Box<dyn FnOnce(&mut Seat) -> io::Result<()> + Send>;
 
 /// A seat of a worker on a thread of its own.
 pub struct ThreadSeat {
     duties: mpsc::Sender<Duty>,
-    done: mpsc::Receiver<Done>,
-    attached: mpsc::Receiver<Attached>,
+    /// What comes of attaching, which it does at once, because all seats do so at the same time.
+    pub attached: mpsc::Receiver<Attached>,
 }
 
 impl ThreadSeat {
-    /// Starts the thread, which attaches at once; collect with [`Self::attached`]
-    /// after attaching the first seat, because both do so at the same time.
+    /// Starts the thread.
     pub fn start(start: Start) -> io::Result<Self> {
-        let (duties, duties_in) = mpsc::channel();
-        let (done_out, done) = mpsc::channel();
+        let (duties, duties_in) = mpsc::channel::<Duty>();
         let (attached_out, attached) = mpsc::channel();
         std::thread::Builder::new().name("hopcost-seat".into()).spawn(move || {
             let mut seat = match Seat::take(start) {
@@ -190,52 +177,32 @@ impl ThreadSeat {
                 Err(error) => lines::give_up_after(&error),
             };
             while let Ok(duty) = duties_in.recv() {
-                let done = match duty {
-                    Duty::Run(spec, mut out) => {
-                        seat.run(&spec, &mut out).map(|counters| Done::Ran(Box::new(counters), out))
-                    }
-                    Duty::Gate(exchanges, steps) => seat.gate(exchanges, steps).map(Done::Gated),
-                };
-                match done {
-                    Ok(done) => drop(done_out.send(done)),
-                    Err(error) => {
-                        lines::give_up_after(&sys::context(error, &seat.role.to_string()))
-                    }
+                if let Err(error) = duty(&mut seat) {
+                    lines::give_up_after(&sys::context(error, &seat.role.to_string()));
                 }
             }
         })?;
-        Ok(Self { duties, done, attached })
+        Ok(Self { duties, attached })
     }
 
-    /// What became of it.
-    pub fn attached(&self) -> io::Result<Attached> {
-        self.attached.recv().map_err(|_| sys::failure("the second seat's thread ended"))
-    }
-    /// Tells it to run a phase.
-    pub fn run(&self, spec: PhaseSpec, room: Vec<u64>) {
+    /// Has it do something; what comes of it is awaited with [`awaited`].
+    pub fn tell<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Seat) -> io::Result<T> + Send + 'static,
+    ) -> mpsc::Receiver<T> {
+        let (out, result) = mpsc::channel();
         // A send fails only if the thread is gone, and then the process is on its way out.
-        let _ = self.duties.send(Duty::Run(spec, room));
+        let _ = self.duties.send(Box::new(move |seat| {
+            let _ = out.send(work(seat)?);
+            Ok(())
+        }));
+        result
     }
-    /// Waits for the phase to end: what it counted, and its samples.
-    pub fn collect(&self) -> io::Result<(EndCounters, Vec<u64>)> {
-        match self.done.recv() {
-            Ok(Done::Ran(counters, out)) => Ok((*counters, out)),
-            Ok(Done::Gated(_)) => Err(sys::failure("a seat answered out of turn")),
-            Err(_) => Err(sys::failure("a seat's thread ended")),
-        }
-    }
-    /// Tells it to compare clocks.
-    pub fn gate(&self, exchanges: u64, steps: u64) {
-        let _ = self.duties.send(Duty::Gate(exchanges, steps));
-    }
-    /// Waits for the comparison to end.
-    pub fn collect_gate(&self) -> io::Result<Option<GateReading>> {
-        match self.done.recv() {
-            Ok(Done::Gated(reading)) => Ok(reading),
-            Ok(Done::Ran(..)) => Err(sys::failure("a seat answered out of turn")),
-            Err(_) => Err(sys::failure("a seat's thread ended")),
-        }
-    }
+}
+
+/// What came of something that another seat's thread does.
+pub fn awaited<T>(result: &mpsc::Receiver<T>) -> io::Result<T> {
+    result.recv().map_err(|_| sys::failure("a seat's thread ended"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::io;
 use super::Stamped;
 use crate::clock::Clock;
 use crate::party::{Touched, fill_low_bytes, fill_words, first_word, verify_words};
-use crate::shape::Stream;
+use crate::shape::{Sink, Source};
 use crate::sys;
 
 /// The sequence number of the end marker.
@@ -55,7 +55,7 @@ pub fn fill_part(part: &mut [u8], sequence: u64, offset: usize) {
 }
 
 #[inline(always)]
-fn fill<M: Stream>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()> {
+fn fill<M: Source>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()> {
     stream.claim()?;
     let mut offset = 0;
     stream.fields(|field| {
@@ -66,7 +66,7 @@ fn fill<M: Stream>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()>
 }
 
 #[inline(always)]
-fn expect_acknowledgement<M: Stream>(stream: &mut M, sequence: u64) -> io::Result<()> {
+fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Result<()> {
     match stream.acknowledged()? {
         acknowledged if acknowledged == sequence => Ok(()),
         other => Err(unexpected_acknowledgement(other, sequence)),
@@ -112,7 +112,7 @@ impl Starts<'_> {
 /// not looked at before; those still due when the phase ends are collected then.
 /// `starts` has room for the stamps of a window.
 #[inline(never)]
-pub fn sender<M: Stream, C: Clock>(
+pub fn sender<M: Source, C: Clock>(
     stream: &mut M,
     flow: &Flow,
     part: &Part,
@@ -166,7 +166,7 @@ pub fn sender<M: Stream, C: Clock>(
 
 /// Waits for the oldest acknowledgement that is due; when it came.
 #[inline(always)]
-fn collect<M: Stream, C: Clock>(
+fn collect<M: Source, C: Clock>(
     stream: &mut M,
     part: &Part,
     collected: &mut u64,
@@ -185,7 +185,7 @@ fn collect<M: Stream, C: Clock>(
 /// says, and acknowledged when it has been. It counts from when the lead-in message was
 /// complete until the last message was.
 #[inline(never)]
-pub fn receiver<M: Stream, C: Clock>(
+pub fn receiver<M: Sink, C: Clock>(
     stream: &mut M,
     flow: &Flow,
     part: &Part,

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hopcost_probe::sys::{self, Told};
+use hopcost_probe::sys;
 
 /// How long hopcost may take to end once it is told to.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ impl Agent {
         let process = sys::open_process(pid)
             .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
         // Whether it may be stopped only stopping it tells: going on may be told within a session.
-        sys::tell_process(&process, Told::Stop)
+        sys::signal_process(&process, sys::SIGSTOP)
             .map_err(|e| sys::context(e, &format!("stopping the agent's process {pid}")))?;
         drop(Frozen(&process));
         let (life, theirs) = UnixStream::pair()?;
@@ -59,7 +59,7 @@ impl Agent {
         let is_guarded =
             sys::poll_readable(&[self.guarding.as_raw_fd()], 0).is_ok_and(|gone| !gone[0]);
         is_guarded.then(|| {
-            let _ = sys::tell_process(&self.process, Told::Stop);
+            let _ = sys::signal_process(&self.process, sys::SIGSTOP);
             Frozen(&self.process)
         })
     }
@@ -70,7 +70,7 @@ pub struct Frozen<'a>(&'a OwnedFd);
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        let _ = sys::tell_process(self.0, Told::GoOn);
+        let _ = sys::signal_process(self.0, sys::SIGCONT);
     }
 }
 
@@ -86,7 +86,7 @@ pub fn guard(agent: u32, hopcost: u32, lease: Option<Duration>) -> io::Result<()
     loop {
         let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
-            let _ = sys::tell_process(&hopcost, Told::Killed);
+            let _ = sys::signal_process(&hopcost, sys::SIGKILL);
             kill_at = None;
         }
         let wait_ms = left.filter(|left| !left.is_zero()).map_or(-1, |left| {
@@ -96,12 +96,12 @@ pub fn guard(agent: u32, hopcost: u32, lease: Option<Duration>) -> io::Result<()
         let watched = [life.as_raw_fd(), agent.as_raw_fd()];
         let ready = sys::poll_readable(if is_told { &watched[..1] } else { &watched }, wait_ms)?;
         if ready[0] && matches!(life.read(&mut [0]), Ok(0) | Err(_)) {
-            let _ = sys::tell_process(&agent, Told::GoOn);
+            let _ = sys::signal_process(&agent, sys::SIGCONT);
             return Ok(());
         }
         if ready.get(1) == Some(&true) {
             is_told = true;
-            let _ = sys::tell_process(&hopcost, Told::End);
+            let _ = sys::signal_process(&hopcost, sys::SIGTERM);
             kill_at = Some(Instant::now() + PATIENCE);
         }
     }

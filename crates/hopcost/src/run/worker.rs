@@ -16,7 +16,7 @@ use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::{lead_session, tie_to_parent};
-use hopcost_probe::sys::{self, Inherited};
+use hopcost_probe::sys;
 use serde_json::Value;
 
 /// Which program to run as a worker.
@@ -157,7 +157,7 @@ impl Worker {
     /// chance: the environment is padded by `padding` bytes.
     pub fn spawn(program: &Program, inherited: Vec<OwnedFd>, padding: usize) -> io::Result<Self> {
         for fd in &inherited {
-            sys::set_inherited(fd, Inherited::Yes)?;
+            sys::keep_over_exec(fd)?;
         }
         let mut command = Process::new(&program.path);
         command.args(&program.arguments).process_group(0);

@@ -12,7 +12,7 @@ use hopcost_plan::{Ask, Catalog, Machine, PlanError, RuntimeFacts, SuiteSource};
 
 pub const SECOND: u64 = 1_000_000_000;
 
-/// Mechanisms, of which POSIX queues and a way to set io_uring up are not available here.
+/// Mechanisms, of which POSIX queues and a request of io_uring are not available here.
 pub fn mechanisms() -> Vec<Mechanism> {
     let mut all = TABLE.clone();
     let mut engine = |name: &str, form, fits| {
@@ -24,8 +24,8 @@ pub fn mechanisms() -> Vec<Mechanism> {
     engine("replay", "replay:FILE", |text| text.is_some_and(|file| !file.is_empty()));
     let queues = || Err("mq_open: function not\nimplemented".to_owned());
     all.get_mut("posix-mq").unwrap().here.available = queues;
-    all.get_mut("tcp-uring").unwrap().here.available_as = |case| match case.parameter("setup") {
-        Some("cooperative") => Err("io_uring_setup: invalid argument".to_owned()),
+    all.get_mut("tcp-uring-zc").unwrap().here.available_as = |case| match case.parameter("sends") {
+        Some("field") => Err("this kernel's io_uring has no SEND_ZC".to_owned()),
         _ => Ok(()),
     };
     all.into_values().collect()

@@ -2,16 +2,15 @@
 //! (perf_event_open(2)): opened before a phase, switched on right before its loop
 //! and off right after it.
 //!
-//! Hardware events and the kernel's own events are in groups of their own: a
-//! group is counted as a whole or not at all, and where the processor has fewer
-//! counters than events, the kernel's events would take turns too.
+//! The events of a set are one group, which is counted as a whole or not at all, unless the
+//! processor has fewer counters than events. A set has hardware events or the kernel's own and
+//! never both, because the kernel's would take turns with the others.
 //!
 //! Both the kernel's side and the user's are counted. Where that is forbidden an
 //! event is unavailable, with a reason: counted for the user's side alone, a
 //! context switch, which happens in the kernel, would read 0.
 
-mod group;
-mod reading;
+mod counter;
 pub(crate) mod refusal;
 #[cfg(test)]
 mod tests;
@@ -20,7 +19,8 @@ use std::io;
 
 use hopcost_model::protocol::EventReading;
 
-use group::{Group, Opened, Starts, Thread};
+use crate::perf;
+use counter::{Counter, Starts, Thread};
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl Whose<'_> {
 
 /// The counters of some threads, off until they are switched on.
 pub struct Events {
-    groups: Vec<Group>,
+    counters: Vec<Counter>,
     refused: Vec<(Event, String)>,
     order: &'static [Event],
 }
@@ -146,16 +146,13 @@ impl Events {
     /// Opens every event of a set that can be; the others say in their reading
     /// why they cannot.
     pub fn open(set: Set, whose: Whose<'_>) -> Self {
-        let mut events = Events { groups: Vec::new(), refused: Vec::new(), order: set.events() };
+        let mut events = Events { counters: Vec::new(), refused: Vec::new(), order: set.events() };
         for thread in whose.threads() {
+            let first = events.counters.len();
             for &event in set.events() {
-                let kind = event.is_hardware();
-                let mut groups = events.groups.iter_mut();
-                let joined =
-                    groups.by_ref().filter(|g| g.counts(thread) && g.is_hardware() == kind);
-                match group::open(event, thread, joined) {
-                    Ok(Some(Opened::Joined)) | Ok(None) => {}
-                    Ok(Some(Opened::Alone(group))) => events.groups.push(group),
+                let leaders = events.counters[first..].iter().filter(|counter| counter.leads);
+                match Counter::open(event, thread, leaders) {
+                    Ok(counter) => events.counters.extend(counter),
                     Err(reason) => events.refused.push((event, reason)),
                 }
             }
@@ -167,19 +164,20 @@ impl Events {
     /// would be counted.
     #[inline]
     pub fn start(&self) -> io::Result<()> {
-        self.groups.iter().rev().try_for_each(Group::start)
+        let leaders = self.counters.iter().filter(|counter| counter.leads);
+        leaders.rev().try_for_each(|leader| perf::switch_on(leader.fd()))
     }
 
     /// Stops counting: the calling thread first.
     #[inline]
     pub fn stop(&self) -> io::Result<()> {
-        self.groups.iter().try_for_each(Group::stop)
+        let mut leaders = self.counters.iter().filter(|counter| counter.leads);
+        leaders.try_for_each(|leader| perf::switch_off(leader.fd()))
     }
 
     /// What was counted since this was asked last, one reading an event of the set.
     pub fn read(&mut self) -> Vec<EventReading> {
-        let mut readings: Vec<EventReading> =
-            self.groups.iter_mut().flat_map(Group::read).collect();
+        let mut readings: Vec<EventReading> = self.counters.iter_mut().map(Counter::read).collect();
         // A thread that did not run has nothing to add.
         if readings.iter().any(|reading| reading.enabled_ns > 0) {
             readings.retain(|reading| reading.enabled_ns > 0);
