@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="measure a fleet", description="Measures a suite or cases on every host, then pairs.")
     run.set_defaults(do=start)
     add = run.add_argument
-    add("what", nargs="*", metavar="SUITE|CASE", help="a suite (a name or a TOML file) or cases, once a host")
+    add("what", nargs="*", metavar="SUITE|CASE", help="a suite (a name or a TOML file) or cases, once per host")
     engine = run.add_mutually_exclusive_group()
     engine.add_argument("--dask", metavar="tcp://HOST:PORT", help="a Dask scheduler, each of whose workers is a host")
     engine.add_argument("--ssh", metavar="FILE", type=Path, help="a list: [USER@]ADDRESS [name=NAME] [bind=ADDRESS] [KEY=VALUE…]")
@@ -56,16 +56,16 @@ def parser() -> argparse.ArgumentParser:
     add("--pairs", metavar="KIND", help="which pairs: all, ring, sample:N, none (none)")
     add("--pair-cases", metavar="CASE", nargs="+", help="what is measured between two hosts (round trips over tcp and udp)")
     add("--out", metavar="DIR", type=Path, help="where to put the fleet (hopcost-fleet-ID)")
-    add("--resume", metavar="DIR", type=Path, help="go on with a fleet; give the engine again, and --installed where it was given")
-    add("--budget", metavar="TIME", help="time for all of it: rounds of pairs that do not fit are not begun")
+    add("--resume", metavar="DIR", type=Path, help="continue a fleet; give the engine again, and --installed if it was given")
+    add("--budget", metavar="TIME", help="time for everything; rounds of pairs that do not fit are left out")
     add("--host-time", metavar="TIME", help="time for the suite on a host (the suite's own)")
     add("--pair-time", metavar="TIME", help="time for a pair (10s)")
     add("--lease", metavar="TIME", help="after this a task has failed (15m on a host; from --host-time and --pair-time)")
-    add("--label", metavar="FILE", type=Path, help="labels of hosts: NAME KEY=VALUE… a line")
+    add("--label", metavar="FILE", type=Path, help="labels of hosts: NAME KEY=VALUE… per line")
     add("--seed", metavar="N", type=int, help="of the order and choice of pairs (random, stored)")
     add("--hopcost", metavar="FILE", type=Path, help="the binary to ship (the one beside this program)")
     add("--installed", metavar="PROGRAM", nargs="?", const="hopcost", help="ship nothing: use what the hosts have")
-    add("--ssh-command", metavar="WORDS", help="in place of ssh: gets the address and a command")
+    add("--ssh-command", metavar="WORDS", help="instead of ssh: gets the address and a command")
     add("--peer-command", metavar="WORDS", help="how a host of a pair starts a command on the other: gets the address and a command (as the engine; ssh of Dask's hosts)")
     add("--no-report", action="store_true", help="end without the report")
     add("--cost-time", metavar="TIME", default="2s", help=argparse.SUPPRESS)
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     add("--format", choices=["text", "json", "html"], default="text", help="how to print it (text)")
     add("--details", action="store_true", help="print every case, host and group, not one screen")
     add("--output", "-o", metavar="FILE", type=Path, help="print to this file (stdout)")
-    add("--margin", metavar="PERCENT", default="3%", help="ratios within this are of no interest (3%%)")
+    add("--margin", metavar="PERCENT", default="3%", help="treat ratios within this as equal (3%%)")
     add("--hopcost", metavar="FILE", type=Path, help="the binary that reads run files (the one beside this program)")
     agent = commands.add_parser("agent", help="be the quiet Dask worker of this host", description="Starts a Dask worker in the quiet profile.")
     agent.add_argument("scheduler", metavar="tcp://HOST:PORT")
@@ -106,7 +106,7 @@ def start(options: argparse.Namespace) -> int:
         given = (options.what, options.pairs, options.pair_cases, options.out, options.budget, options.host_time,
                  options.pair_time, options.lease, options.label)  # fmt: skip
         if any(given):
-            raise Usage("--resume measures what the fleet was to measure: give only the engine beside it")
+            raise Usage("--resume measures what the fleet planned: give only the engine with it")
         journal = Journal(options.resume, new=False)
         settings = stored_settings(journal, options, binary)
     else:

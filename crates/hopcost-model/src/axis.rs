@@ -105,7 +105,7 @@ pub static AXES: [Axis; 20] = [
             |case, value| case.payload_bytes = value.number(),
         ),
     Axis::new("field", Kind::Number(Unit::Bytes, 1, BYTES_MAX), Of::StreamPayload)
-        .help("Bytes of one field, in place of --payload (256,4KiB, or a range)")
+        .help("Bytes of one field, instead of --payload (256,4KiB, or a range)")
         .derived(|case| number(case.field_bytes())),
     // What one sendmsg takes (IOV_MAX, limits.h).
     Axis::new("fields", Kind::Number(Unit::Count, 1, 1024), Of::Stream)

@@ -68,7 +68,7 @@ fn every_query_of_the_document_runs() {
     let (_dir, path, _) = run();
     let conn = Connection::open(path).unwrap();
     let queries = blocks(&document(), "sql");
-    assert!(queries.len() >= 6);
+    assert!(queries.len() >= 3);
     let mut rows = 0;
     for query in queries {
         let mut query = conn.prepare(&query).unwrap();
@@ -77,9 +77,8 @@ fn every_query_of_the_document_runs() {
             rows += 1;
         }
     }
-    // 3 placements of pipes and runtimes, 1 stream, 2 threads of each rich trial, 1 change of host,
-    // 17 trials.
-    assert_eq!(rows, 28);
+    // 17 trials and 1 change of the host.
+    assert_eq!(rows, 18);
 }
 
 #[test]

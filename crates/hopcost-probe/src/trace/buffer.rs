@@ -134,7 +134,7 @@ fn lost(event: &OwnedFd) -> io::Result<u64> {
         unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
     match sys::check(got)? as usize == size_of_val(&words) {
         true => Ok(words[1]),
-        false => Err(sys::failure(format!("{got} bytes in place of 16"))),
+        false => Err(sys::failure(format!("{got} bytes instead of 16"))),
     }
 }
 

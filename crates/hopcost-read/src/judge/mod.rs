@@ -214,7 +214,9 @@ impl<'a> Bench<'a> {
             None => claim.not_checkable.clone().unwrap_or_default(),
         });
         let cases = distinct(parts().flat_map(|part| &part.cases));
-        let (cause, remedy) = words::cause(&cases, self.readings, self.findings).unzip();
+        // What could not be measured has its own reason, and no finding explains it.
+        let cause = words::cause(&cases, self.readings, self.findings);
+        let (cause, remedy) = cause.filter(|_| parts().any(is_open)).unzip();
         // A cause that counts the copied sends has said their share.
         let has_said = |text: &String| {
             text.starts_with("the copied share")

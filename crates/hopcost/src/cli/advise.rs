@@ -49,7 +49,7 @@ pub struct Args {
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE", alias = "placement")]
     place: Option<String>,
-    /// What the ends are written in (rust, python; caller:callee)
+    /// Runtimes of the ends (rust, python), per end as caller:callee
     #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
     runtime: String,
     /// How ends wait (block,spin,spin-then-block)

@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = plan(&machine, topology.spread(&machine.allowed_cpus, doctor::CPUS_MAX))?;
     let host_before = host::of_run(&plan, &setup.scratch);
     if std::io::stderr().is_terminal() {
-        output::say(&format!("hopcost: looks at {} for up to 15 s", count(plan.cpus.len(), "CPU")));
+        output::say(&format!("hopcost: watching {} for up to 15 s", count(plan.cpus.len(), "CPU")));
     }
     let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
     let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology) else {

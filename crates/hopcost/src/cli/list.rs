@@ -15,10 +15,10 @@ pub struct Args {
     /// Output format
     #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
     format: Format,
-    /// Also this worker executable (workers/PROTOCOL.md)
+    /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
-    /// The suites instead: what `--suite` takes
+    /// List the suites instead
     #[arg(long, conflicts_with = "format")]
     suites: bool,
 }

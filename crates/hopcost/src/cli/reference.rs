@@ -8,7 +8,7 @@ use super::{exit, output};
 /// Arguments of `reference`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What it is about
+    /// The subject
     #[arg(value_enum, default_value = "cli")]
     topic: Topic,
 }

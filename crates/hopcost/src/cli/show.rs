@@ -16,10 +16,10 @@ pub struct Args {
     /// Output format
     #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
     format: Format,
-    /// Only that of this runtime, in full
+    /// Show it in this runtime only, in full
     #[arg(long, value_name = "NAME")]
     runtime: Option<String>,
-    /// Also this worker executable (workers/PROTOCOL.md)
+    /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
 }

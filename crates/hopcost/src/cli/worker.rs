@@ -59,7 +59,7 @@ enum What {
 /// Arguments of `worker list`.
 #[derive(clap::Args)]
 pub struct List {
-    /// Also this worker executable (workers/PROTOCOL.md)
+    /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<PathBuf>,
 }
