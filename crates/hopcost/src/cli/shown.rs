@@ -30,7 +30,7 @@ pub struct Shown {
     /// Print each ranking as one line to paste, with machine and command
     #[arg(long, conflicts_with = "format")]
     sentence: bool,
-    /// Print these percentiles of each case (50, 90, 99, 99.9, and 95 of wake-ups and streams)
+    /// Print these percentiles of each case (50,90,99,99.9). Wake-ups and streams have 95 too
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile,
           conflicts_with_all = ["format", "details", "sentence"])]
     percentiles: Vec<Statistic>,
