@@ -503,7 +503,7 @@ pub struct Case {
     pub idle_knob: IdleKnob,
     /// When messages are to be sent (`Exponential` for all but `load`).
     pub arrivals: Arrivals,
-    /// What becomes of messages that many others are ahead of (`Block` for all but `load`).
+    /// What to do with messages when the queue is full (`Block` for all but `load`).
     pub queue: Queue,
     /// What else the machine does on purpose (`None` for all but `load`).
     pub background: Background,

@@ -74,7 +74,7 @@ columns! {
     rate: Option<u32> = |case| case.rate;
     /// When they are to be sent; `null` for all but `load`.
     arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals);
-    /// What becomes of messages when many are in flight; `null` for all but `load`.
+    /// What to do with messages when the queue is full; `null` for all but `load`.
     queue: Option<String> = |case| case.rate.map(|_| case.queue.to_string());
     /// What else the machine does on purpose; `null` for all but `load`.
     background: Option<String> = |case| case.rate.map(|_| case.background.to_string());

@@ -119,7 +119,7 @@ document! {
     /// How cases are compared. The first of the plan is the baseline, the second the same once
     /// more, which must not differ from it; the others are compared with the baseline.
     pub struct ComparisonPlan {
-        /// Ratios off 1 by no more than this share are those of equals.
+        /// Cases within this share of each other count as equal.
         pub margin: f64,
     }
 }

@@ -89,7 +89,7 @@ document! {
         pub ended: Option<String>,
         /// How often it was resumed.
         pub resumed: u32,
-        /// What it has in common with runs that belong together, as the user named it.
+        /// The group that the user named for runs that belong together.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub group: Option<String>,
     }
@@ -233,7 +233,7 @@ document! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub gaps: Vec<u64>,
         /// Of each sample kept: how much of its lag is the sender's own and not the mechanism's;
-        /// absent where the sender did not tell.
+        /// absent if the sender did not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub own_lags: Option<Vec<u64>>,
     }

@@ -35,7 +35,7 @@ document! {
         pub id: String,
         /// The same, taken apart.
         pub case: CaseParts,
-        /// What became of it.
+        /// Its outcome.
         pub status: Status,
         /// Why it was skipped or failed (the most frequent reason of failed trials).
         pub reason: Option<String>,
@@ -239,7 +239,7 @@ document! {
     /// The trials of a case in which the scheduler placed the ends alike.
     #[derive(Copy)]
     pub struct PlacedShare {
-        /// How.
+        /// Where the ends stayed.
         pub placed: Placed,
         /// Share of this case's trials, 0 to 1.
         pub share: f64,

@@ -115,7 +115,7 @@ document! {
     /// Something that hopcost may or may not do.
     #[derive(Eq)]
     pub struct Right {
-        /// What.
+        /// What hopcost needs it for.
         pub what: String,
         /// Why not; absent if it may.
         pub missing: Option<String>,

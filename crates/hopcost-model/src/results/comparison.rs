@@ -9,7 +9,7 @@ document! {
     /// A comparison of cases in blocks of adjacent trials.
     #[derive(Default)]
     pub struct Comparison {
-        /// Ratios off 1 by no more than this share are those of equals.
+        /// Cases within this share of each other count as equal.
         pub margin: f64,
         /// Blocks made, …
         pub blocks: u32,
@@ -37,7 +37,7 @@ document! {
         /// Its time over the baseline's; `null` where nothing measured both. Where the speeds of
         /// stored runs differ by more than 5 %, it is adjusted for that.
         pub contrast: Option<Contrast>,
-        /// The ratio of the times met, where `contrast` is adjusted; `null` elsewhere.
+        /// The ratio of the raw times, if `contrast` is adjusted; else `null`.
         pub met_ratio: Option<f64>,
         /// What it took: median over trials; of stored runs, the middle of their values.
         pub value_ns: Option<f64>,
@@ -99,7 +99,7 @@ document! {
     /// Stored runs compared with others.
     #[derive(Default)]
     pub struct RunComparison {
-        /// Ratios off 1 by no more than this share are those of equals.
+        /// Cases within this share of each other count as equal.
         pub margin: f64,
         /// The runs of the baseline.
         pub baseline: Vec<ComparedRun>,
@@ -109,7 +109,7 @@ document! {
         pub across: Vec<Across>,
         /// What they differ in.
         pub differences: Vec<Difference>,
-        /// What else is to be known, in words.
+        /// Further remarks, in words.
         pub remarks: Vec<String>,
         /// Each case that both sides have, in the order of the baseline's first run.
         pub compared: Vec<Compared>,

@@ -30,7 +30,7 @@ document! {
         /// Of the lag, what the mechanism held the sender up for: a send had not returned yet.
         pub held_lag: LoadQuantiles,
         /// Share of the messages for which the sender was late by itself by more than a tenth of
-        /// the response's p99: median over trials; `null` where the sender did not tell.
+        /// the response's p99: median over trials; `null` if the sender did not report it.
         pub own_late_share: Option<f64>,
         /// Received minus begin of the send.
         pub service: LoadQuantiles,
@@ -70,7 +70,7 @@ document! {
         /// was lost, 99 % of the rate was achieved and the generator was on time; `null` where
         /// there is none.
         pub knee: Option<LoadKnee>,
-        /// Both in a sentence.
+        /// Capacity and knee in a sentence.
         pub says: String,
     }
 }

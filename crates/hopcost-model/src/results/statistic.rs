@@ -11,7 +11,7 @@ document! {
     /// A statistic with its interval across trials.
     #[derive(Default)]
     pub struct Estimate {
-        /// What was met; `null` if insufficient.
+        /// The raw value; `null` if insufficient.
         pub point: Option<f64>,
         /// Lower end of the interval; `null` if there is none.
         pub low: Option<f64>,

@@ -27,8 +27,7 @@ document! {
         pub per_flow_gbps: Option<Estimate>,
         /// Messages a second, all flows: median over trials.
         pub messages_per_s: Option<f64>,
-        /// Share of the sends that were to be without a copy and were copied after
-        /// all, 0 to 1; `null` where no send was to be.
+        /// Share of the zero-copy sends that the kernel copied, 0 to 1; `null` if there were none.
         pub copied_share: Option<f64>,
         /// Mean number of messages in flight by Little's law (throughput × mean
         /// latency, a flow): median over trials.

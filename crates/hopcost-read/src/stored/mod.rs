@@ -28,7 +28,7 @@ pub use summary::RunSummary;
 
 /// What is asked of stored runs.
 pub struct Asked<'a> {
-    /// Ratios off 1 by no more than this share are those of equals.
+    /// Cases within this share of each other count as equal.
     pub margin: f64,
     /// What the runs may differ in.
     pub across: &'a [Across],

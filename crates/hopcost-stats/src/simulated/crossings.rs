@@ -9,7 +9,7 @@ use super::{runs, share};
 use crate::along::{crossings, next};
 use crate::rng::Rng;
 
-/// Ratios off 1 by no more than this share are those of equals.
+/// Cases within this share of each other count as equal.
 const MARGIN: f64 = 0.03;
 /// The ends of the axis, in bytes.
 const SMALLEST: f64 = 64.0;

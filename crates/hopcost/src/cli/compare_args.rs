@@ -75,7 +75,7 @@ impl Args {
         self.live || two_workers && self.what.len() == 1 && self.what.iter().all(is_case)
     }
 
-    /// Ratios off 1 by no more than this share are those of equals.
+    /// Cases within this share of each other count as equal.
     pub(super) fn margin(&self) -> f64 {
         self.fail_if_slower.unwrap_or(self.margin)
     }
