@@ -58,7 +58,7 @@ fn setting(advice: &Advice) -> String {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Boundary;
-    use hopcost_model::results::{AdviceRequest, Answer, Estimate, SortedBy};
+    use hopcost_model::results::{AdviceRequest, Estimate};
 
     use super::*;
     use crate::style::TextStyle;
@@ -86,20 +86,15 @@ mod tests {
             request: AdviceRequest {
                 payload_bytes: 4096,
                 rate: Some(20_000),
-                p99_ns: Some(50_000),
                 boundary: Boundary::Process,
-                placement: None,
                 runtimes: "rust".to_owned(),
-                spinning: true,
-                loss: false,
-                sort: SortedBy::P99,
+                ..AdviceRequest::default()
             },
-            run: "test".to_owned(),
-            answer: Answer::Recommended,
             says: "Use pipe: p99 of a response 12.0 µs".to_owned(),
             candidates: left.chain(out).collect(),
             notes: vec!["Disturbed: PREEMPTED.".to_owned()],
             command: "hopcost run pipe".to_owned(),
+            ..Advice::default()
         };
         let style = TextStyle::plain(80);
         let screen = document(&advice, false).text(&style);

@@ -114,7 +114,6 @@ fn machine_of(found: &Checkup) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Placement;
-    use hopcost_model::finding::{Code, Finding, Severity};
     use hopcost_model::results::{CpuLine, Right};
 
     use super::*;
@@ -142,43 +141,28 @@ mod tests {
             longest_ns: 48_000,
             steal_share: None,
         };
-        let handover = |relation, cpus| Handover {
-            relation,
-            cpus,
+        let same_llc = Handover {
+            relation: Placement::SameLlc,
+            cpus: (0, 1),
             spinning_ns: None,
             blocking_ns: Some(4_000.0),
             after_idling_ns: Some(9_000.0),
             after_idling_p90_ns: None,
         };
-        let right = |what: &str, missing: Option<&str>| Right {
-            what: what.to_owned(),
-            missing: missing.map(str::to_owned),
-        };
+        let what = "real-time scheduling".to_owned();
         Checkup {
             about: stored.about,
-            took_s: 14.2,
             cpus_allowed: (0..4 * cpus).collect(),
             cpus: (0..cpus).collect(),
             host: stored.host,
             clocks: stored.clocks,
             gaps: (0..cpus).map(gaps).collect(),
             lines: pairs.map(line).collect(),
-            handovers: vec![
-                handover(Placement::SameCpu, (0, 0)),
-                handover(Placement::SameLlc, (0, 1)),
-            ],
-            speeds: Vec::new(),
-            rights: vec![right("io_uring", None), right("real-time scheduling", Some("not root"))],
+            handovers: vec![same_llc],
+            rights: vec![Right { what, missing: Some("not root".to_owned()) }],
             failures: vec!["<script>alert(1)</script>\u{1b}[31m".to_owned()],
-            findings: vec![Finding {
-                code: Code::Preempted,
-                severity: Severity::Note,
-                case: None,
-                evidence: "Something was seen.".to_owned(),
-                values: Default::default(),
-                remedy: Code::Preempted.remedy().to_owned(),
-            }],
             first: "Nothing to do.".to_owned(),
+            ..Checkup::default()
         }
     }
 
@@ -193,7 +177,6 @@ mod tests {
             "24 others lost 2.3 % or less",
             "61 ns to 91 ns",
             "real-time scheduling (not root)",
-            "PREEMPTED: Something was seen.",
         ] {
             assert!(screen.contains(said), "{said}: {screen}");
         }

@@ -6,22 +6,13 @@ use hopcost_model::results::{
 
 pub(crate) use hopcost_model::results::Place;
 
-/// The case of a row at a place.
-pub(crate) fn at<'a>(
-    row: &LadderRow,
-    place: Place,
-    results: &'a Results,
-) -> Option<(usize, &'a CaseResult)> {
-    case_at(results, row.at(place)?)
-}
-
 /// The cases of a row, each with its place and its index.
-pub(crate) fn cases_of<'a>(
+fn cases_of<'a>(
     row: &LadderRow,
     results: &'a Results,
 ) -> impl Iterator<Item = (Place, usize, &'a CaseResult)> {
     Place::ALL.into_iter().filter_map(move |place| {
-        let (index, case) = at(row, place, results)?;
+        let (index, case) = case_at(results, row.at(place)?)?;
         Some((place, index, case))
     })
 }
@@ -110,26 +101,6 @@ pub(crate) fn cpus(plan: &PlanBrief) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_in_another_runtime_says_so_once() {
-        let results = crate::stored::results("runtimes");
-        let mut odd = None;
-        for row in results.ladder.iter().flat_map(|group| &group.rows) {
-            let (.., case) = cases_of(row, &results).next().unwrap();
-            let own = foreign(case).map_or(String::new(), |runtime| format!(" ({runtime})"));
-            let again = if row.label.contains(&own) { "" } else { &own };
-            assert_eq!(row_label(row, &results), format!("{}{again}", row.label));
-            odd = if own == " (python)" { Some(row) } else { odd };
-        }
-        let mut row = odd.unwrap().clone();
-        row.label = "condvar (python)".to_owned();
-        assert_eq!(row_label(&row, &results), "condvar (python)");
-        assert!(row_name(&row, &results).starts_with("condvar (python)"));
-        // Not at the end of another word.
-        row.label = "condvar-python".to_owned();
-        assert_eq!(row_label(&row, &results), "condvar-python (python)");
-    }
 
     #[test]
     fn quantiles_have_no_digit_too_many() {

@@ -7,8 +7,6 @@ use serde_json::json;
 
 use crate::number;
 use crate::section::model::{Block, Cell, Document, Rows, Section, facts, numbers, says, words};
-use crate::style::TextStyle;
-use crate::text;
 
 /// A suite as a list shows it.
 pub struct SuiteLine {
@@ -21,19 +19,19 @@ pub struct SuiteLine {
 }
 
 /// Suites, a line each.
-pub fn suites(suites: &[SuiteLine], style: &TextStyle) -> String {
+pub fn suites(suites: &[SuiteLine]) -> Document {
     let table = Rows::of(suites)
         .column(words("suite"), |suite| Cell::code(suite.name))
         .column(numbers("takes"), |suite| Cell::text(number::expected(suite.estimate_ns)))
         .column(words("what it is"), |suite| Cell::text(&suite.about));
     let head = vec![table.table(), says("hopcost run --suite NAME [--dry-run]")];
-    text::document(&Document { head, ..Document::default() }, style)
+    Document { head, ..Document::default() }
 }
 
 /// A plan for people: every case in its canonical spelling (never broken, so
 /// that it can be pasted), what is skipped and why, rounds, expected duration
 /// (`estimate_ns`, which the planner knows) and the seed of the order.
-pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
+pub fn dry_run(plan: &Plan, estimate_ns: u64) -> Document {
     let live = plan.live().map(|(_, case)| match plan.baseline.as_ref() == Some(&case.id()) {
         true => format!("{}  (baseline)", case.id()),
         false => case.id(),
@@ -52,7 +50,7 @@ pub fn dry_run(plan: &Plan, estimate_ns: u64, style: &TextStyle) -> String {
     let sections = [Section::of("measured", [measured]), Section::of("skipped", skipped)];
     let head = vec![facts(known(plan, estimate_ns))];
     let sections = sections.into_iter().flatten().collect();
-    text::document(&Document { head, sections, ..Document::default() }, style)
+    Document { head, sections, ..Document::default() }
 }
 
 fn known(plan: &Plan, estimate_ns: u64) -> Vec<(&'static str, Cell)> {

@@ -4,9 +4,10 @@
 mod facts;
 mod stored;
 
+use hopcost_model::mechanism::Mechanism;
 use hopcost_model::results::Judged;
 use hopcost_view::answer::Answer;
-use hopcost_view::mechanisms::{self, Format};
+use hopcost_view::mechanisms;
 use hopcost_view::text::{self, Stored, TextStyle};
 use hopcost_view::{csv, markdown, plan};
 use stored::{judged, results, worn};
@@ -91,70 +92,49 @@ fn json_report() {
     insta::assert_snapshot!("json_report", Answer::of_run(&results).json());
 }
 
-/// What is shown of a mechanism that is.
-fn shown(name: &str, format: Format) -> String {
-    mechanisms::show(name, Some(&facts::of(name)), &[], None, format).unwrap()
-}
-
 #[test]
 fn mechanisms_listed_and_shown() {
-    let all = facts::all();
-    let list = mechanisms::list(&all, &facts::runtimes::all(), Format::Text(STYLE));
-    insta::assert_snapshot!("mechanisms", list);
+    let (all, runtimes) = (facts::all(), facts::runtimes::all());
+    let list = mechanisms::list(&all, &runtimes);
+    insta::assert_snapshot!("mechanisms", list.document.text(&STYLE));
     insta::assert_snapshot!("mechanisms_reference", mechanisms::reference(&all));
-    insta::assert_snapshot!("show_posix-mq", shown("posix-mq", Format::Text(STYLE)));
-}
-
-#[test]
-fn mechanisms_shown_in_every_runtime_that_has_them() {
-    let (runtimes, pipe) = (facts::runtimes::all(), facts::of("pipe"));
-    let text = Format::Text(TextStyle::plain(80));
-    for (name, format) in [("text", text), ("json", Format::Json), ("markdown", Format::Markdown)] {
-        let show = |mechanism, facts| mechanisms::show(mechanism, facts, &runtimes, None, format);
-        let shown = show("pipe", Some(&pipe)).unwrap();
-        insta::assert_snapshot!(format!("runtimes_show_pipe_{name}"), shown);
-        // Rust has not these, and has nothing to say of them.
-        for mechanism in ["simple-queue", "pipe-asyncio", "mutex"] {
-            assert!(!show(mechanism, None).unwrap().contains('\x1b'), "{mechanism}");
-        }
-        let python = "python".parse().unwrap();
-        let only = |of| mechanisms::show(of, Some(&pipe), &runtimes, Some(&python), format);
-        let of_python = only("pipe").unwrap();
-        assert!(of_python.contains("os.read") && !of_python.contains("read(2) and write(2) copy"));
-        assert_eq!(only("mutex"), None, "python has none");
-        // All reasons are in what is asked for.
-        let rust = mechanisms::show(
-            "pipe",
-            Some(&pipe),
-            &[],
-            Some(&hopcost_model::case::Runtime::RUST),
-            format,
-        );
-        assert!(
-            format == Format::Json
-                || rust.unwrap().contains("every look in vain is a system call too")
-        );
-        assert_eq!(show("no-such", None), None);
-        assert!(show("syscall", Some(&facts::of("syscall"))).is_some());
-    }
-}
-
-#[test]
-fn hidden_mechanisms_are_shown_only_by_name() {
-    let all = facts::all();
-    for format in [Format::Text(TextStyle::plain(100)), Format::Json, Format::Markdown] {
-        let list = mechanisms::list(&all, &[], format);
-        assert!(!list.contains("asleep for a duration"), "{format:?}");
-        assert!(shown("sleep", format).contains("asleep for a duration"), "{format:?}");
-    }
     // The page must be the same on every machine.
     assert!(!mechanisms::reference(&all).contains("Function not implemented"));
+    let show = |name: &str, facts: Option<&Mechanism>, only: Option<&str>| {
+        let only = only.map(|runtime| runtime.parse().unwrap());
+        mechanisms::show(name, facts, &runtimes, only.as_ref())
+    };
+    let posix = show("posix-mq", Some(&facts::of("posix-mq")), None).unwrap();
+    insta::assert_snapshot!("show_posix-mq", posix.document.text(&STYLE));
+    let pipe = facts::of("pipe");
+    let shown = show("pipe", Some(&pipe), None).unwrap();
+    let narrow = TextStyle::plain(80);
+    insta::assert_snapshot!("runtimes_show_pipe_text", shown.document.text(&narrow));
+    insta::assert_snapshot!("runtimes_show_pipe_json", shown.json);
+    insta::assert_snapshot!("runtimes_show_pipe_markdown", shown.document.markdown());
+    // Rust has not these, and has nothing to say of them.
+    for mechanism in ["simple-queue", "pipe-asyncio", "mutex"] {
+        let shown = show(mechanism, None, None).unwrap();
+        let all = [shown.document.text(&narrow), shown.json, shown.document.markdown()];
+        assert!(all.iter().all(|text| !text.contains('\x1b')), "{mechanism}");
+    }
+    let of_python = show("pipe", Some(&pipe), Some("python")).unwrap().document.markdown();
+    assert!(of_python.contains("os.read") && !of_python.contains("read(2) and write(2) copy"));
+    assert!(show("mutex", Some(&pipe), Some("python")).is_none(), "python has none");
+    assert!(show("no-such", None, None).is_none());
+    // All reasons are in what is asked for.
+    let rust = show("pipe", Some(&pipe), Some("rust")).unwrap().document.markdown();
+    assert!(rust.contains("every look in vain is a system call too"));
+    // Hidden ones are shown only by name.
+    let hidden = "asleep for a duration";
+    assert!(!list.json.contains(hidden) && !list.document.markdown().contains(hidden));
+    assert!(show("sleep", Some(&facts::of("sleep")), None).unwrap().json.contains(hidden));
 }
 
 #[test]
 fn dry_run() {
     let example = stored::raw("quick").plan;
-    let text = plan::dry_run(&example, 64_200_000_000, &STYLE);
+    let text = plan::dry_run(&example, 64_200_000_000).text(&STYLE);
     insta::assert_snapshot!("dry_run", text);
     let json = plan::dry_run_json(&example, 64_200_000_000).unwrap();
     insta::assert_snapshot!("dry_run_json", json);

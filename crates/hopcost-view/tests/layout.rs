@@ -164,33 +164,6 @@ fn colour_changes_nothing_but_colour() {
     }
 }
 
-/// Calls with parameters in their labels, a multiple and wide intervals.
-fn crowded_calls() -> Results {
-    let mut results = worn();
-    results.ladder.retain(|group| group.rows.iter().all(|row| row.wait.is_none()));
-    let ratio = results.results.iter().find_map(|r| r.ratio.clone());
-    for row in &mut results.ladder[0].rows {
-        row.label.push_str(" 65536 B, mode=something");
-    }
-    for result in &mut results.results {
-        result.ratio = ratio.clone();
-        result.n_failed = 3;
-        if let Some(cost) = result.estimates.as_mut().and_then(|e| e.get_mut(Statistic::Cost)) {
-            cost.digits = 4;
-            cost.high = cost.high.map(|ns| ns * 40.0);
-        }
-    }
-    results
-}
-
-#[test]
-fn crowded_tables_keep_to_the_width() {
-    let results = crowded_calls();
-    for style in styles() {
-        check("calls", &text::report(&results, None, &style), &style);
-    }
-}
-
 fn strip(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let mut out = parts.next().unwrap_or_default().to_owned();

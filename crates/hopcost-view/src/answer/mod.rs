@@ -84,15 +84,6 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_part_of_a_row_or_a_table_of_its_own_and_never_lost() {
-        for answer in questions::all() {
-            for column in answer.tables.iter().flat_map(|table| &table.columns) {
-                assert!(!column.name.contains("row"), "an index of ours: {}", column.name);
-            }
-        }
-    }
-
-    #[test]
     fn a_table_of_cases_has_the_columns_of_its_case() {
         let answer = Answer::of_run(&results("runtimes"));
         let csv = answer.csv(None).expect("the main table");

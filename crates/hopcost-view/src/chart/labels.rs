@@ -70,13 +70,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cut_texts_fit() {
-        assert_eq!(fit("pipe", 12.0, 100.0), "pipe");
-        let cut = fit("a very long mechanism name with arguments", 12.0, 80.0);
-        assert!(cut.ends_with('…') && width(&cut, 12.0) <= 80.0, "{cut}");
-    }
-
-    #[test]
     fn notes_are_broken_and_lose_no_word() {
         let note = "a machine with a name, its kernel and what was not counted there";
         let broken = lines(note, 11.0, 120.0);

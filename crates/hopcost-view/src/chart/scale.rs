@@ -176,15 +176,6 @@ mod tests {
     }
 
     #[test]
-    fn each_nine_takes_the_same_length() {
-        let axis = Axis::new("", Scale::Nines, Unit::Quantile);
-        let ruler = Ruler::new(&axis, [0.01, 0.9999].into_iter());
-        let step = |a: f64, b: f64| ruler.place(b) - ruler.place(a);
-        assert!((step(0.9, 0.99) - step(0.99, 0.999)).abs() < 1e-9);
-        assert!((ruler.place(0.9999) - 1.0).abs() < 1e-9);
-    }
-
-    #[test]
     fn nothing_to_show_is_no_reason_to_fail() {
         for scale in [Scale::Linear, Scale::Log, Scale::Nines] {
             for values in [

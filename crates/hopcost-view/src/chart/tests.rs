@@ -123,12 +123,3 @@ fn a_drawing_that_stands_alone_needs_nothing() {
         "only the namespace"
     );
 }
-
-#[test]
-fn looks_differ_in_colour_marker_and_dash() {
-    for (i, a) in Style::DISTINCT.iter().enumerate() {
-        let others = &Style::DISTINCT[i + 1..];
-        let differs = |b: &Style| a.colour != b.colour && a.dash != b.dash && a.marker != b.marker;
-        assert!(others.iter().all(differs));
-    }
-}

@@ -153,7 +153,6 @@ fn table(out: &mut String, table: &Table) {
     put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{cards}\"><thead>");
     heads(out, &columns);
     put!(out, "</thead><tbody>\n");
-    let mut above: &[Cell] = &[];
     for row in &table.rows {
         if let [heading] = &row[..]
             && table.is_heading(row)
@@ -163,12 +162,9 @@ fn table(out: &mut String, table: &Table) {
             continue;
         }
         put!(out, "<tr>");
-        let (mut again, mut group) = (true, "");
+        let mut group = "";
         for (column, at) in columns.iter().zip(&shown) {
             let Some(cell) = row.get(*at) else { continue };
-            // Repeated for the sake of sorting, and quiet until then.
-            again &= column.kind == Kind::Repeated
-                && above.get(*at).is_some_and(|above| above.says_what(cell));
             let place = match at {
                 0 => {
                     let is_number = labelled && !column.kind.is_words();
@@ -182,10 +178,9 @@ fn table(out: &mut String, table: &Table) {
                 _ if labelled => Place::Labelled(&column.head),
                 _ => Place::Under,
             };
-            cells::cell(out, cell, column.kind, place, again);
+            cells::cell(out, cell, column.kind, place);
         }
         put!(out, "</tr>\n");
-        above = row;
     }
     put!(out, "</tbody></table></div>\n");
 }

@@ -27,7 +27,7 @@ pub(super) enum Place<'a> {
 }
 
 /// A cell of a table; an estimate takes two, so that values end below each other.
-pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, again: bool) {
+pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>) {
     let (tag, end) = match place {
         Place::Head(..) => ("th scope=\"row\"", "th"),
         _ => ("td", "td"),
@@ -44,10 +44,9 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>, 
         Some(key) if key.is_finite() => format!(" data-v=\"{}\"", rounded(key)),
         _ => String::new(),
     };
-    let class = match (kind.is_words(), again, &cell.value) {
-        (_, true, _) => " class=\"again\"",
-        (true, ..) => "",
-        (_, _, Value::Words(_)) => " class=\"n none\"",
+    let class = match (kind.is_words(), &cell.value) {
+        (true, _) => "",
+        (_, Value::Words(_)) => " class=\"n none\"",
         _ => " class=\"n\"",
     };
     match (kind, cell.value.shown()) {

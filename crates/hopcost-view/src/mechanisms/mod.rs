@@ -10,17 +10,6 @@ use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts}
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
 };
-use crate::style::TextStyle;
-use crate::{markdown, text};
-
-/// How to show mechanisms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// For the terminal.
-    Text(TextStyle),
-    Json,
-    Markdown,
-}
 
 /// Where no worker was found at all.
 const NONE: &str = "Other runtimes: none was found; `hopcost worker install all` builds them (in a \
@@ -42,14 +31,19 @@ fn asked(facts: &Mechanism) -> Mechanism {
     Mechanism { unavailable: (facts.here.available)().err(), ..facts.clone() }
 }
 
+/// What is known of mechanisms.
+pub struct Known {
+    /// For people.
+    pub document: Document,
+    /// For programs.
+    pub json: String,
+}
+
 /// All mechanisms but the hidden ones by family, a line each, with whether each can be used here,
 /// and which other runtimes have it.
-pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts], format: Format) -> String {
+pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
     let shown = mechanisms.iter().filter(|facts| !facts.hidden());
     let shown: Vec<Mechanism> = shown.map(asked).collect();
-    if format == Format::Json {
-        return json::list(&shown, runtimes);
-    }
     let here: Vec<&RuntimeFacts> = runtimes.iter().filter(|facts| facts.state.is_ok()).collect();
     let names: Vec<&str> = here.iter().map(|facts| facts.runtime.word()).collect();
     let letters = initials(&names);
@@ -73,7 +67,8 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts], format: Format)
     let mut head = vec![table(&shown, &here, &letters)];
     head.extend(notes(below));
     head.extend(runtimes.is_empty().then(|| says(NONE)));
-    written(&Document { head, ..Document::default() }, format)
+    let document = Document { head, ..Document::default() };
+    Known { document, json: json::list(&shown, runtimes) }
 }
 
 /// One row per mechanism, with the letters of the runtimes that have it.
@@ -146,19 +141,14 @@ pub fn show(
     facts: Option<&Mechanism>,
     runtimes: &[RuntimeFacts],
     only: Option<&Runtime>,
-    format: Format,
-) -> Option<String> {
+) -> Option<Known> {
     let asked_for = |runtime: &Runtime| only.is_none_or(|only| only == runtime);
     let own = facts.filter(|_| asked_for(&Runtime::RUST)).map(asked);
-    let found =
-        |facts: &'_ RuntimeFacts| Some((facts.runtime.to_string(), facts.mechanism(name)?.clone()));
     let of = runtimes.iter().filter(|facts| asked_for(&facts.runtime));
-    let rows: Vec<(String, Mechanism)> = of.filter_map(found).collect();
+    let rows = of.filter_map(|of| Some((of.runtime.to_string(), of.mechanism(name)?.clone())));
+    let rows: Vec<(String, Mechanism)> = rows.collect();
     if own.is_none() && rows.is_empty() {
         return None;
-    }
-    if format == Format::Json {
-        return Some(json::show(own.as_ref(), &rows));
     }
     let mut blocks = Vec::new();
     match &own {
@@ -181,7 +171,8 @@ pub fn show(
         }
     }
     let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
-    Some(written(&Document { sections, ..Document::default() }, format))
+    let document = Document { sections, ..Document::default() };
+    Some(Known { document, json: json::show(own.as_ref(), &rows) })
 }
 
 /// What each runtime has, or why not here.
@@ -206,18 +197,11 @@ pub fn reference(mechanisms: &[Mechanism]) -> String {
     let families = grouped(&shown, |mechanism| &mechanism.family);
     let sections = families.into_iter().flat_map(|(_, members)| members).map(section).collect();
     let head = vec![says(CONTAINS), table(&shown, &[], &[])];
-    markdown::document(&Document { head, sections, ..Document::default() })
-}
-
-fn written(document: &Document, format: Format) -> String {
-    match format {
-        Format::Text(style) => text::document(document, &style),
-        _ => markdown::document(document),
-    }
+    Document { head, sections, ..Document::default() }.markdown()
 }
 
 /// Workers of other runtimes: what each is made of, or why it is absent, and where it was found.
-pub fn workers(found: &[(RuntimeFacts, String)], style: &TextStyle) -> String {
+pub fn workers(found: &[(RuntimeFacts, String)]) -> Document {
     let table = Rows::of(found)
         .column(words("runtime"), |(facts, _)| Cell::text(facts.runtime.word()))
         .column(words("made of"), |(facts, _)| match &facts.state {
@@ -227,7 +211,7 @@ pub fn workers(found: &[(RuntimeFacts, String)], style: &TextStyle) -> String {
         .column(words("found in").fold(1), |(_, place)| Cell::text(place));
     let mut head = vec![table.table()];
     head.extend(found.is_empty().then(|| says(NONE)));
-    text::document(&Document { head, ..Document::default() }, style)
+    Document { head, ..Document::default() }
 }
 
 /// What it is made of: the language first, then libraries.

@@ -12,16 +12,12 @@ fn durations_have_a_fitting_unit_and_only_their_digits() {
         (3_654.0, 1, "3.7 µs"),
         (1_470.0, 1, "1.5 µs"),
         (2_654.0, 9, "2.654 µs"),
-        (61_420.0, 2, "61 µs"),
         (123_456.0, 2, "120 µs"),
-        (323_456.0, 0, "320 µs"),
         (999.6, 3, "1.00 µs"),
         (999.4, 3, "999 ns"),
         (999_950.0, 4, "1.000 ms"),
         (0.26, 1, "0.26 ns"),
-        (0.0312, 2, "0.031 ns"),
         (0.0, 2, "0.0 ns"),
-        (-1.25, 2, "-1.3 ns"),
         (-0.0004, 1, "-0.00040 ns"),
         (1.5e9, 2, "1.5 s"),
         (3.6e12, 2, "3600 s"),
@@ -33,28 +29,22 @@ fn durations_have_a_fitting_unit_and_only_their_digits() {
 }
 
 #[test]
-fn an_end_that_bounds_nothing_has_no_digits() {
-    let far = estimate(&made(2_000.0, 1_000.0, 8e12, 2));
-    assert_eq!(far.interval.as_deref(), Some("[1.0, >×1000]"));
-}
-
-#[test]
 fn intervals_are_rounded_outwards_in_the_unit_of_the_point() {
-    let show = |e: &Estimate| estimate(e).to_string();
-    assert_eq!(show(&made(2_654.0, 2_618.0, 2_699.0, 3)), "2.65 µs [2.61, 2.70]");
-    assert_eq!(show(&made(2_654.0, 2_610.0, 2_700.0, 3)), "2.65 µs [2.61, 2.70]");
-    assert_eq!(show(&made(990.0, 980.1, 1_003.2, 3)), "990 ns [980, 1004]");
-    assert_eq!(show(&made(38_200.0, 25_900.0, 53_480.0, 1)), "38 µs [25, 54]");
-    assert_eq!(show(&made(123_400.0, 98_700.0, 151_000.0, 2)), "120 µs [90, 160]");
-}
-
-#[test]
-fn differences_have_the_digits_of_their_interval() {
-    let show = |e: &Estimate| difference(e).to_string();
-    assert_eq!(show(&made(0.000_31, -0.0212, 0.033, 1)), "0.000 ns [-0.022, 0.033]");
-    assert_eq!(show(&made(-31.4, -1_270.0, 990.0, 1)), "0.0 µs [-1.3, 1.0]");
-    assert_eq!(show(&made(7_216.0, 7_004.0, 7_402.0, 2)), "7.2 µs [7.0, 7.5]");
-    assert_eq!(show(&made(0.0, 0.0, 0.0, 4)), "0.000 ns [0.000, 0.000]");
+    let near: fn(&Estimate) -> Shown = estimate;
+    for (show, of, want) in [
+        (near, made(2_654.0, 2_618.0, 2_699.0, 3), "2.65 µs [2.61, 2.70]"),
+        (near, made(990.0, 980.1, 1_003.2, 3), "990 ns [980, 1004]"),
+        (near, made(38_200.0, 25_900.0, 53_480.0, 1), "38 µs [25, 54]"),
+        (near, made(123_400.0, 98_700.0, 151_000.0, 2), "120 µs [90, 160]"),
+        // An end that bounds nothing has no digits.
+        (near, made(2_000.0, 1_000.0, 8e12, 2), "2.0 µs [1.0, >×1000]"),
+        // Differences have the digits of their interval.
+        (difference, made(0.000_31, -0.0212, 0.033, 1), "0.000 ns [-0.022, 0.033]"),
+        (difference, made(-31.4, -1_270.0, 990.0, 1), "0.0 µs [-1.3, 1.0]"),
+        (difference, made(7_216.0, 7_004.0, 7_402.0, 2), "7.2 µs [7.0, 7.5]"),
+    ] {
+        assert_eq!(show(&of).to_string(), want);
+    }
 }
 
 #[test]
@@ -88,11 +78,7 @@ fn what_was_asked_for_is_written_exactly() {
 }
 
 #[test]
-fn wide_intervals_leave_their_point_inside() {
-    let show = |e: &Estimate| estimate(e).to_string();
-    assert_eq!(show(&made(2_400.0, 2_130.0, 4_880.0, 1)), "2.4 µs [2.1, 4.9]");
-    assert_eq!(show(&made(244_700.0, 212_000.0, 581_000.0, 1)), "240 µs [210, 590]");
-    assert_eq!(show(&made(337_000.0, 335_000.0, 790_000.0, 1)), "340 µs [330, 790]");
+fn an_interval_over_a_factor_of_2_is_wide() {
     assert!(is_wide(&made(2_400.0, 2_130.0, 4_880.0, 1)));
     assert!(!is_wide(&made(2_400.0, 2_130.0, 4_260.0, 1)));
     assert!(!is_wide(&Estimate { at_most: true, ..made(2.0, 1.0, 4.0, 1) }));
@@ -170,23 +156,12 @@ fn multiples_show_what_their_interval_supports() {
 }
 
 #[test]
-fn values_are_apart_from_their_units() {
-    let shown = |value: &str, unit: &str| Shown {
-        value: value.to_owned(),
-        unit: unit.to_owned(),
-        interval: None,
-    };
-    assert_eq!(quantity(2_654.0, 3), shown("2.65", "µs"));
-    assert_eq!(quantity(f64::NAN, 3), shown("not known", ""));
-    assert_eq!(quantity(1e-320, 2), shown("0.0", "ns"));
-    assert_eq!([grouped(1_234_567), grouped(123)], ["1\u{202f}234\u{202f}567", "123"]);
-}
-
-#[test]
 fn what_can_be_told_apart_is_rounded_up() {
     let shown = [0.0301, 0.03, 0.0999, 0.09991, 0.5901].map(detectable);
     assert_eq!(shown, ["3.1 %", "3.0 %", "10 %", "10 %", "60 %"]);
     assert_eq!([share(0.78), share(0.021)], ["78 %", "2.1 %"]);
+    assert_eq!(quantity(1e-320, 2).to_string(), "0.0 ns");
+    assert_eq!([grouped(1_234_567), grouped(123)], ["1\u{202f}234\u{202f}567", "123"]);
 }
 
 #[test]

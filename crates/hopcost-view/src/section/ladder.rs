@@ -10,7 +10,7 @@ use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, verdicts,
     words,
 };
-use super::words::{Of, both, fate, uncounted};
+use super::words::{Of, both, estimated, fate, uncounted};
 use crate::names::{Place, capitalised, headline, row_label};
 
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
@@ -77,11 +77,6 @@ fn section(
     Section::of(id, blocks.into_iter().chain(uncounted(cases)))
 }
 
-/// Whether a group has but calls: no second party, and so no message.
-fn is_calls(group: &LadderGroup) -> bool {
-    group.rows.iter().all(|row| row.wait.is_none() && row.two_cpus.is_none() && row.free.is_none())
-}
-
 fn table(
     group: &LadderGroup,
     mut lines: Vec<Line<'_>>,
@@ -96,11 +91,7 @@ fn table(
     let counters = lines.iter().flat_map(|line| &line.case.counters);
     let events = distinct(counters.map(|counter| counter.event.as_str())).into_iter();
     let is_in_ticks = results.plan.unit == TimeUnit::Ticks;
-    let mut rows = Rows::of(&lines)
-        .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
-        .column(repeated("boundary"), |l| Cell::text(l.with.0.boundary.word()))
-        .column(repeated("wait"), |l| Cell::text(l.with.0.wait.as_deref().unwrap_or_default()))
-        .column_if(!is_calls(group), words("placement"), placement)
+    let mut rows = named(&lines, results)
         .column(estimates(if group.batched { "cost" } else { "p50" }), first)
         .column(estimates("aggregate").fold(3), |l| {
             let gbps = l.case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
@@ -138,9 +129,42 @@ fn table(
     rows.column(verdicts(), Line::grade).table()
 }
 
-fn placement(line: &Line<'_>) -> Cell {
-    let place = line.case.case.placement.map(|placement| placement.word());
-    Cell::text(place.unwrap_or(line.with.1.name()))
+/// What names a case among others of its group.
+fn named<'l, 'a>(lines: &'l [Line<'a>], results: &'l Results) -> Rows<'l, Line<'a>> {
+    let has_places = lines.iter().any(|line| line.case.case.workload.has_two_ends());
+    Rows::of(lines)
+        .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
+        .column(repeated("boundary"), |l| Cell::text(l.with.0.boundary.word()))
+        .column(repeated("wait"), |l| Cell::text(l.with.0.wait.as_deref().unwrap_or_default()))
+        .column_if(has_places, words("placement"), |l| {
+            let place = l.case.case.placement.map(|placement| placement.word());
+            Cell::text(place.unwrap_or(l.with.1.name()))
+        })
+}
+
+/// The percentiles that are asked for, of each group whose operations were timed one by one.
+pub(super) fn percentiles(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut missing = asked.to_vec();
+    for group in &results.ladder {
+        let mut lines = Line::rows(group, results);
+        lines.retain(|line| estimated(line.case, Statistic::P50).is_some());
+        missing.retain(|of| lines.iter().all(|line| estimated(line.case, *of).is_none()));
+        if lines.is_empty() {
+            continue;
+        }
+        let columns = asked.iter().fold(named(&lines, results), |rows, of| {
+            rows.column(estimates(of.label()), |line| line.estimate(*of, Scale::Time))
+        });
+        blocks.extend([Block::Heading(capitalised(&group.title)), columns.table()]);
+    }
+    let missing: Vec<&str> = missing.iter().map(|of| of.label()).collect();
+    let none = format!("No case of this run has {}.", missing.join(", "));
+    blocks.extend((!missing.is_empty()).then(|| says(none)));
+    blocks.push(says(
+        "(intervals: 95 %; insufficient: the samples do not support it; costs in batches have none)",
+    ));
+    blocks
 }
 
 /// The number that a row is ranked by, or why there is none.

@@ -1,6 +1,5 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
-use hopcost_model::case::Workload;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{CaseResult, LoadResult, Results, Statistic};
 use hopcost_model::units::format_number;
@@ -8,7 +7,7 @@ use hopcost_model::units::format_number;
 use crate::names::capitalised;
 
 use super::model::{Block, Cell, Rows, Scale, Unit, Value, note, notes, numbers};
-use super::words::{Of, cases_of, estimated, mechanism, payload, setting};
+use super::words::{Of, estimated, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
@@ -17,31 +16,28 @@ const MICRO: Scale = Scale::Power(3);
 type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
 type Load<'a> = Of<'a, &'a LoadResult>;
 
-/// With as much as an answer has.
-pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
-    let is_pooled = |(_, case): (usize, &CaseResult)| {
-        let quantiles = [Statistic::P99, Statistic::P999];
-        quantiles.into_iter().filter_map(|of| estimated(case, of)).any(|of| of.pooled)
-    };
-    let pooled = cases_of(results, Workload::Load).into_iter().any(is_pooled);
-    let says = "* of the messages of all trials together: one trial has too few of them.";
-    let says = pooled.then(|| note(says.to_owned()));
-    blocks(results, &|rows| brief(rows, mark)).into_iter().chain(says).collect()
-}
-
 /// A table for what differs in its rate alone, with what it carries above it.
-fn blocks(results: &Results, table: &dyn Fn(&[Load<'_>]) -> Block) -> Vec<Block> {
-    let cases = cases_of(results, Workload::Load);
-    let measured = Load::measured(cases.iter().copied(), |case| case.load.as_ref());
-    let groups = grouped(measured, |load| title(load.case)).into_iter();
-    let blocks = |(title, mut rows): (String, Vec<Load<'_>>)| {
+pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
+    let cases = results.results.iter().enumerate();
+    let loads =
+        cases.filter_map(|(index, case)| case.load.as_ref().map(|with| Of { index, case, with }));
+    let mut blocks = Vec::new();
+    for (title, mut rows) in grouped(loads, |load| title(load.case)) {
         rows.sort_by_key(|row| row.with.rate);
         let of_rows = |id: &String| rows.iter().any(|row| row.case.id == *id);
         let curve = results.loads.iter().find(|curve| curve.cases.iter().any(of_rows));
-        let says = notes(curve.map(|curve| capitalised(&curve.says)));
-        [Block::Heading(title)].into_iter().chain(says.collect::<Vec<_>>()).chain([table(&rows)])
+        blocks.push(Block::Heading(title));
+        blocks.extend(notes(curve.map(|curve| capitalised(&curve.says))));
+        blocks.push(brief(&rows, mark));
+    }
+    let is_pooled = |case: &CaseResult| {
+        let quantiles = [Statistic::P99, Statistic::P999];
+        quantiles.into_iter().filter_map(|of| estimated(case, of)).any(|of| of.pooled)
     };
-    groups.flat_map(blocks).collect()
+    let is_any = results.results.iter().any(|case| case.load.is_some() && is_pooled(case));
+    let says = "* of the messages of all trials together: one trial has too few of them.";
+    blocks.extend(is_any.then(|| note(says.to_owned())));
+    blocks
 }
 
 /// `pipe, 64 B, process, same-llc, block; times in µs`

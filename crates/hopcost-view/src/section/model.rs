@@ -682,11 +682,6 @@ impl Cell {
         }
     }
 
-    /// Whether both say the same words.
-    pub fn says_what(&self, other: &Self) -> bool {
-        matches!((&self.value, &other.value), (Value::Words(a), Value::Words(b)) if a == b)
-    }
-
     /// Words; nothing where there are none.
     pub fn text(text: impl Into<String>) -> Self {
         Self::spelled(text.into(), Value::Words)

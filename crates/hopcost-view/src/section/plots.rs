@@ -9,7 +9,7 @@ use hopcost_model::results::{
 use super::head::machine;
 use super::model::{Block, Medium, Section};
 use super::shapes::{About, Point, lines};
-use super::words::{estimated, mechanism};
+use super::words::{estimated, mechanism, setting};
 use super::{answer, comparison, runtimes};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
@@ -184,14 +184,12 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
 
 /// The cases of a group with their names, and their places where there are several.
 fn named<'a>(group: &LadderGroup, results: &'a Results) -> Vec<(String, &'a CaseResult)> {
-    let all: Vec<(&LadderRow, Place, &CaseResult)> =
-        all_of(group, results).map(|(row, place, _, case)| (row, place, case)).collect();
-    let several = distinct(all.iter().map(|(_, place, _)| *place)).len() > 1;
-    let name = |(row, place, case): &(&LadderRow, Place, &'a CaseResult)| {
+    let several = distinct(all_of(group, results).map(|(_, place, ..)| place)).len() > 1;
+    let name = |(row, place, _, case): (&LadderRow, Place, usize, &'a CaseResult)| {
         let place = if several { format!(", {}", place.name()) } else { String::new() };
-        (format!("{}{place}", row_name(row, results)), *case)
+        (format!("{}{place}", row_name(row, results)), case)
     };
-    all.iter().map(name).collect()
+    all_of(group, results).map(name).collect()
 }
 
 /// The trials of each group of the ladder.
@@ -236,34 +234,18 @@ fn without(id: &str, key: &str) -> String {
 
 /// What each case is called among several: its mechanism, and its settings that not all have.
 fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
-    let settings = |case: &CaseResult| -> Vec<String> {
-        let id = without(&case.id, key);
-        let keys = id.split_once('?').map_or("", |(_, keys)| keys);
-        let is_own = |one: &&str| {
-            let name = one.split('=').next().unwrap_or_default();
-            !one.is_empty() && !case.case.parameters.contains_key(name)
-        };
-        keys.split('&').filter(is_own).map(str::to_owned).collect()
+    let settings: Vec<Vec<String>> = cases.iter().map(|case| setting(case)).collect();
+    let is_own = |word: &&String| {
+        let is_swept = word.starts_with(key);
+        !is_swept && settings.iter().any(|others| !others.contains(*word))
     };
-    let name = |case: &CaseResult| match &case.stream {
-        Some(stream) => stream.label.clone(),
-        None => mechanism(case),
+    let label = |(case, words): (&&CaseResult, &Vec<String>)| {
+        let stream = case.stream.as_ref().map(|stream| stream.label.clone());
+        let name = stream.unwrap_or_else(|| mechanism(case));
+        let words = words.iter().filter(is_own).cloned();
+        std::iter::once(name).chain(words).collect::<Vec<_>>().join(", ")
     };
-    let all: Vec<(String, Vec<String>)> =
-        cases.iter().map(|case| (name(case), settings(case))).collect();
-    // What a mechanism has always, such as its payload to wake, is told by its name.
-    let word = |name: &str, one: &String| {
-        let (key, word) = one.split_once('=')?;
-        let is_word = matches!(key, "boundary" | "place" | "wait" | "runtime");
-        let alike = all.iter().filter(|(of, _)| is_word || of == name);
-        let is_common = alike.clone().all(|(_, settings)| settings.contains(one));
-        (!is_common).then(|| if is_word { word.to_owned() } else { one.clone() })
-    };
-    let label = |(name, settings): &(String, Vec<String>)| {
-        let own = settings.iter().filter_map(|one| word(name, one));
-        std::iter::once(name.clone()).chain(own).collect::<Vec<_>>().join(", ")
-    };
-    all.iter().map(label).collect()
+    cases.iter().zip(&settings).map(label).collect()
 }
 
 #[cfg(test)]

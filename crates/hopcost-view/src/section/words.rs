@@ -2,7 +2,7 @@
 //! no numbers.
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Role, Workload};
+use hopcost_model::case::Role;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{
     CaseResult, CounterResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
@@ -144,14 +144,6 @@ pub(super) struct Of<'a, T> {
 }
 
 impl<'a, T> Of<'a, T> {
-    /// The cases that were measured, as far as there is something besides.
-    pub fn measured(
-        cases: impl IntoIterator<Item = (usize, &'a CaseResult)>,
-        with: impl Fn(&'a CaseResult) -> Option<T>,
-    ) -> Vec<Self> {
-        let measured = cases.into_iter().filter(|(_, case)| case.status == Status::Measured);
-        measured.filter_map(|(index, case)| Some(Self { index, case, with: with(case)? })).collect()
-    }
     /// A statistic with its interval.
     pub fn estimate(&self, statistic: Statistic, scale: Scale) -> Cell {
         Cell::estimate(estimated(self.case, statistic), scale)
@@ -172,10 +164,4 @@ impl<'a> Of<'a, (&'a LadderRow, Place)> {
         let cases = all_of(group, results);
         cases.map(|(row, place, index, case)| Of { index, case, with: (row, place) }).collect()
     }
-}
-
-/// The cases of a workload, each with its index.
-pub(super) fn cases_of(results: &Results, workload: Workload) -> Vec<(usize, &CaseResult)> {
-    let cases = results.results.iter().enumerate();
-    cases.filter(|(_, case)| case.case.workload == workload).collect()
 }

@@ -32,9 +32,8 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
-    let format = output::mechanism_format(args.format);
-    let document = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes, format);
-    output::write(document.as_bytes(), None)?;
+    let known = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes);
+    output::write(output::of_mechanisms(&known, args.format).as_bytes(), None)?;
     Ok(exit::OK)
 }
 
@@ -55,5 +54,5 @@ fn suites() -> anyhow::Result<String> {
     };
     let lines: Vec<SuiteLine> =
         hopcost_plan::SHIPPED.iter().map(line).collect::<anyhow::Result<_>>()?;
-    Ok(hopcost_view::plan::suites(&lines, &output::style()))
+    Ok(hopcost_view::plan::suites(&lines).text(&output::style()))
 }

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
 use hopcost_view::answer::{self, Answer};
-use hopcost_view::mechanisms;
+use hopcost_view::mechanisms::Known;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
 use hopcost_probe::{interrupt, sys};
@@ -206,12 +206,12 @@ pub fn say(text: &str) {
     interrupt::say(&line);
 }
 
-/// How to show mechanisms.
-pub fn mechanism_format(format: Format) -> mechanisms::Format {
+/// What is known of mechanisms in a format.
+pub fn of_mechanisms(known: &Known, format: Format) -> String {
     match format {
-        Format::Json => mechanisms::Format::Json,
-        Format::Md => mechanisms::Format::Markdown,
-        Format::Text | Format::Csv | Format::Html => mechanisms::Format::Text(style()),
+        Format::Json => known.json.clone(),
+        Format::Md => known.document.markdown(),
+        Format::Text | Format::Csv | Format::Html => known.document.text(&style()),
     }
 }
 

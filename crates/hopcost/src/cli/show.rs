@@ -30,13 +30,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(args.worker.clone()).facts();
     let facts = mechanism::find(name).map(|row| row.facts());
-    let format = output::mechanism_format(args.format);
     let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();
     let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
-    let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref(), format);
-    let Some(document) = shown else {
+    let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref());
+    let Some(known) = shown else {
         if let Some(only) = only
-            && hopcost_view::mechanisms::show(name, facts, &runtimes, None, format).is_some()
+            && hopcost_view::mechanisms::show(name, facts, &runtimes, None).is_some()
         {
             let why = runtimes.iter().find(|facts| facts.runtime == only);
             let why = why.map_or("hopcost worker list shows those that are here", |facts| {
@@ -59,6 +58,6 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         );
         return Err(usage(format!("unknown mechanism `{}`; {hint}", args.mechanism)));
     };
-    output::write(document.as_bytes(), None)?;
+    output::write(output::of_mechanisms(&known, args.format).as_bytes(), None)?;
     Ok(exit::OK)
 }

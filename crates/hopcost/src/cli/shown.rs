@@ -129,7 +129,7 @@ impl Shown {
         let expected_ns = expected.ns;
         progress::say_short(plan, expected);
         let document = match self.format() {
-            Format::Text => hopcost_view::plan::dry_run(plan, expected_ns, &output::style()),
+            Format::Text => hopcost_view::plan::dry_run(plan, expected_ns).text(&output::style()),
             Format::Json => hopcost_view::plan::dry_run_json(plan, expected_ns)?,
             _ => return Err(usage("--dry-run prints text or json")),
         };

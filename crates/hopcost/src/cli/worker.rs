@@ -124,7 +124,7 @@ fn list(args: List) -> anyhow::Result<u8> {
         (facts, found.place.display().to_string())
     });
     let found: Vec<_> = found.collect();
-    let text = hopcost_view::mechanisms::workers(&found, &output::style());
+    let text = hopcost_view::mechanisms::workers(&found).text(&output::style());
     output::write(text.as_bytes(), None)?;
     Ok(super::exit::OK)
 }

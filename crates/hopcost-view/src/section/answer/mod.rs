@@ -20,7 +20,7 @@ pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
 use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
 use super::shapes::{About, rows};
-use super::{comparison, head, load};
+use super::{comparison, head, ladder, load};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale::Log};
 use crate::names::{Place, capitalised, plain_id};
@@ -194,7 +194,7 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
 
 /// The percentiles that are asked for, and what to know of the run.
 pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    let mut blocks = table::percentiles(results, asked);
+    let mut blocks = ladder::percentiles(results, asked);
     blocks.extend(know::blocks(know::sentences(results, &Doubts::of(results), None)));
     blocks
 }

@@ -1,17 +1,16 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results, Statistic};
+use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results};
 
-use super::entry::{Entry, by_rank, ends, entries, unit_in_heading, unit_of, usual};
+use super::entry::{Entry, by_rank, ends, unit_in_heading, unit_of, usual};
 use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Interval, Rows, Scale, Table, Value, note, numbers, says, words,
+    Block, Cell, Column, Interval, Rows, Scale, Table, Value, note, numbers, words,
 };
 use crate::section::pivot::{Part, pivot};
-use crate::section::words::estimated;
 
 /// Columns up to which all places stand in one table.
 const COLUMNS_MAX: usize = 6;
@@ -283,38 +282,4 @@ fn written(
         ns if ns < 5e5 => (Scale::Power(3), Some("µs")),
         _ => (Scale::Power(6), Some("ms")),
     }
-}
-
-/// A table for each group of the ladder whose operations were timed one by one.
-pub(super) fn percentiles(results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    let mut blocks: Vec<Block> =
-        results.ladder.iter().flat_map(|group| of_group(group, results, asked)).collect();
-    let has = |statistic: &Statistic| {
-        results.results.iter().any(|case| estimated(case, *statistic).is_some())
-    };
-    let none: Vec<&str> = asked.iter().filter(|of| !has(of)).map(|of| of.label()).collect();
-    if !none.is_empty() {
-        blocks.push(says(format!("No case of this run has {}.", none.join(", "))));
-    }
-    blocks.push(says(
-        "(±: 95 %; insufficient: the samples do not support it; costs in batches have none)",
-    ));
-    blocks
-}
-
-fn of_group(group: &LadderGroup, results: &Results, asked: &[Statistic]) -> Vec<Block> {
-    let mut rows = entries(group, RankedBy::Time, usual(&group.rows), results);
-    rows.retain(|entry| estimated(entry.case, Statistic::P50).is_some());
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let mut table = Rows::of(&rows)
-        .column(words(""), |entry| Cell::text(entry.name.as_str()).of(entry.index))
-        .column(words(""), |entry| Cell::text(entry.place.name()));
-    for statistic in asked {
-        table = table.column(numbers(statistic.label()), |entry| {
-            Cell::brief(estimated(entry.case, *statistic), Scale::Time, "")
-        });
-    }
-    vec![Block::Heading(titled(group, results)), table.table()]
 }
