@@ -34,8 +34,6 @@ pub struct WorkloadSpec {
     pub estimand: &'static str,
     /// Keys on which two cases have to agree for a multiple of theirs to mean something.
     pub alike: &'static [&'static str],
-    /// Whether its cases stand in a section of their own and not in the ladder.
-    pub has_section: bool,
     /// Where its ends run if nothing is said; absent: on one CPU, and on the nearest two.
     pub place: Option<Placement>,
 }
@@ -109,7 +107,6 @@ const CALL: WorkloadSpec = WorkloadSpec {
     statistics: &[],
     estimand: "median over trials of the trial's median cost of one call",
     alike: &[],
-    has_section: false,
     place: None,
 };
 const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
@@ -136,7 +133,6 @@ const WAKE: WorkloadSpec = WorkloadSpec {
     statistics: &[Statistic::P95, Statistic::Stdev],
     estimand: "median over trials of the trial's median cost of one wake-up",
     alike: &["payload", "touch", "gap", "place"],
-    has_section: true,
     ..CALL
 };
 const STREAM: WorkloadSpec = WorkloadSpec {
@@ -149,7 +145,6 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     estimand: "median over trials of the time per message, all flows together (first byte to \
                last byte, over messages)",
     alike: &["payload", "touch", "fields", "flows", "ack", "ack-size", "place"],
-    has_section: true,
     place: Some(Placement::Free),
     ..CALL
 };
@@ -163,7 +158,6 @@ const LOAD: WorkloadSpec = WorkloadSpec {
     is_for_all_runtimes: false,
     estimand: "median over trials of the trial's median response (received minus intended)",
     alike: &["payload", "touch", "rate", "arrivals", "queue", "senders", "background", "place"],
-    has_section: true,
     ..CALL
 };
 

@@ -120,15 +120,6 @@ impl Statistic {
         Self::ALL.iter().copied().find(|statistic| statistic.label() == label)
     }
 
-    /// What the value of one without an interval is, where tables list it beside those with
-    /// one. The least of all trials is in no such table: it stands beside `min` in JSON.
-    pub const fn bare(self) -> Option<&'static str> {
-        match self {
-            Statistic::Max => Some("greatest of all trials"),
-            _ => None,
-        }
-    }
-
     /// The quantile that it is, 0 to 1.
     pub const fn quantile(self) -> Option<f64> {
         match self {

@@ -1,6 +1,5 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
-use super::cells;
 use super::labels::{TEXT, fit, lines, text, width};
 use super::model::{Chart, Mark, Marker, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
@@ -104,7 +103,6 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
             drawing.x_axis(&mut out);
             drawing.rows(&mut out, rows);
         }
-        Vertical::Cells(grid) => cells::draw(&mut out, grid, drawing.plot.top),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -119,10 +117,6 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
 
 impl<'a> Drawing<'a> {
     fn new(chart: &'a Chart, (width, height): (f64, f64)) -> Self {
-        let width = match &chart.y {
-            Vertical::Cells(grid) => cells::width_of(grid),
-            _ => width,
-        };
         let top = 6.0 + TITLE_LINE * lines(&chart.title, TITLE, width).len() as f64;
         let mut drawing = Self {
             chart,
@@ -157,7 +151,6 @@ impl<'a> Drawing<'a> {
                 drawing.height = plot.bottom + BELOW;
                 drawing.ticks = drawing.place_ticks();
             }
-            Vertical::Cells(grid) => drawing.height = top + cells::height_of(grid),
         }
         drawing
     }

@@ -1,9 +1,8 @@
-//! Charts: one model (`model`), drawn as SVG (`draw`). What is drawn is a table, in one of three
+//! Charts: one model (`model`), drawn as SVG (`draw`). What is drawn is a table, in one of two
 //! shapes (`section::shapes`).
 //!
 //! A drawing has classes instead of colours, a title, and a description for those who do not see it.
 
-mod cells;
 mod draw;
 mod labels;
 pub mod model;

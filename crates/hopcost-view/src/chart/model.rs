@@ -51,7 +51,7 @@ pub struct Chart {
     pub title: String,
     /// What is to be seen, in a sentence or two, for those who do not see it.
     pub description: String,
-    /// The horizontal axis; always a value axis. Cells have none.
+    /// The horizontal axis; always a value axis.
     pub x: Axis,
     /// The vertical one.
     pub y: Vertical,
@@ -67,38 +67,7 @@ pub enum Vertical {
     Value(Axis),
     /// Named rows; the `y` of a mark is row + place within the row (0 to 1, from above).
     Rows(Rows),
-    /// Named rows by named columns, one cell each, and nothing else.
-    Cells(Cells),
 }
-
-/// Named rows by named columns. A cell says its number; its ground is the darker
-/// (on paper) or the lighter (on a dark screen), the greater it is.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cells {
-    /// What the rows are.
-    pub rows_label: String,
-    /// What the columns are.
-    pub columns_label: String,
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// The rows, from above: name, and one cell a column.
-    pub rows: Vec<(String, Vec<Cell>)>,
-    /// What the ends of the scale of grounds stand for; none where all are alike.
-    pub ends: Option<(String, String)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cell {
-    /// Its number, or why there is none, in a word.
-    pub text: String,
-    /// Its ground, 0 to [`STEPS`] - 1; none where there is no number.
-    pub step: Option<u8>,
-    /// What it says when pointed at.
-    pub tip: String,
-}
-
-/// Grounds that a cell may have.
-pub const STEPS: u8 = 7;
 
 /// Named rows with a gutter of text columns on the left.
 #[derive(Debug, Clone, PartialEq, Default)]

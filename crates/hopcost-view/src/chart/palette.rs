@@ -1,9 +1,7 @@
 //! The colours, once for paper and once for dark screens. Text colours have a
 //! contrast of at least 4.5 to 1 against the ground, marks of at least 3 to 1.
 //! The hues are Okabe and Ito's; those too pale for
-//! paper are darkened there. Grounds of cells (`heat0` to `heat6`) are one hue, blue, in
-//! steps of lightness, each farther from the ground of the page than the one before;
-//! `on0` to `on6` is the text on each.
+//! paper are darkened there.
 
 /// The style sheet of every drawing; colours are custom properties.
 pub(crate) const CSS: &str = include_str!("chart.css");

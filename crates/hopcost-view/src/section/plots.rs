@@ -10,7 +10,7 @@ use super::head::machine;
 use super::model::{Block, Medium, Section};
 use super::shapes::{About, Point, lines};
 use super::words::{estimated, mechanism, setting};
-use super::{answer, comparison, runtimes};
+use super::{answer, comparison};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
@@ -49,7 +49,6 @@ pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
     let mut charts: Vec<Chart> = compared.collect();
     charts.extend(along_axes(results));
     charts.extend(answer::charts(results));
-    charts.extend(runtimes::charts(results));
     charts.extend(curves(results));
     charts.extend(of_trials(results));
     let of = origin(results);
@@ -119,12 +118,24 @@ fn of_workload(
         let ns = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
         Some(Estimate::exact(ns?, case.n_trials, String::new()))
     };
+    let flow = |case: &CaseResult| case.stream.as_ref()?.per_flow_gbps.clone();
+    let count = |event: &'static str| {
+        move |case: &CaseResult| {
+            let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
+            let sum = own.map(|of| of.per_operation).sum::<Option<f64>>()?;
+            Some(Estimate::exact(sum, case.n_trials, String::new()))
+        }
+    };
+    let (cycles, misses) = (count("cycles"), count("llc-misses"));
     type Value<'a> = &'a dyn Fn(&CaseResult) -> Option<Estimate>;
-    let charts: [(&str, &str, Unit, Value); 4] = [
+    let charts: [(&str, &str, Unit, Value); 7] = [
         ("", "time", Unit::Ns, &|case| headline(case).map(|(_, of)| of.clone())),
         ("-p99", "p99", Unit::Ns, &|case| estimated(case, Statistic::P99).cloned()),
-        ("-throughput", "throughput of all flows", Unit::GigabitsPerSecond, &gbps),
+        ("-throughput", "throughput of one flow", Unit::GigabitsPerSecond, &flow),
+        ("-aggregate", "throughput of all flows", Unit::GigabitsPerSecond, &gbps),
         ("-cpu", "CPU time per message of both ends", Unit::Ns, &cpu),
+        ("-cycles", "cycles per message of both ends", Unit::Count, &cycles),
+        ("-llc-misses", "last-level misses per message", Unit::Count, &misses),
     ];
     let chart = |(suffix, what, unit, value): (&str, &str, Unit, Value)| {
         let about = About {

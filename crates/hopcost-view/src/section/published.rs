@@ -8,11 +8,11 @@ use hopcost_model::results::{
 
 use super::answer::{Doubts, between};
 use super::model::{
-    Block, Cell, Column, Form, Medium, Scale, Section, Table, Value, notes, numbers, repeated,
+    Block, Cell, Column, Form, Medium, Scale, Section, Table, notes, numbers, repeated,
     words as texts,
 };
 use super::pivot::{Part, pivot};
-use super::words::{Numbered, index_of, sentence};
+use super::words::{index_of, sentence};
 use crate::number;
 
 /// Statistics in the order of their columns; any other goes after them as its file has it.
@@ -151,8 +151,7 @@ impl<'a> Sheet<'a> {
 
     /// Table, notes, and everything that is known of the sources.
     fn whole(&self) -> Vec<Block> {
-        let mut remarks = Numbered::default();
-        let table = Table { form: Form::Columns, ..self.table(Some(&mut remarks)) };
+        let table = Table { form: Form::Columns, ..self.table() };
         let sources = self.files.iter().flat_map(|table| {
             let lines = [
                 ("What was really timed there", &table.timed),
@@ -164,7 +163,7 @@ impl<'a> Sheet<'a> {
             let told = lines.map(|(what, text)| format!("{name}{what}: {}", sentence(text)));
             told.collect::<Vec<_>>()
         });
-        let said = notes(self.legend()).chain(remarks.notes()).chain(notes(sources));
+        let said = notes(self.legend().into_iter().chain(self.remarks()).chain(sources));
         [Block::Heading(self.title()), Block::Table(table)].into_iter().chain(said).collect()
     }
 
@@ -178,10 +177,9 @@ impl<'a> Sheet<'a> {
             self.rows.clone_from(&brief.rows);
         }
         self.has_ratios = false;
-        let mut remarks = Numbered::default();
-        let mut table = self.table(Some(&mut remarks));
+        let mut remarks = self.remarks();
         if remarks.len() > NOTES_MAX || brief.is_some() {
-            (table, remarks) = (self.table(None), Numbered::default());
+            remarks.clear();
         }
         let source = self.told(|table| &table.source);
         let told =
@@ -192,8 +190,8 @@ impl<'a> Sheet<'a> {
         let said = self.legend().into_iter().chain(told).collect::<Vec<_>>().join(" ");
         let said = notes(Some(said).filter(|said| !said.is_empty()));
         *above = source;
-        let head = [Block::Heading(self.title()), Block::Table(table)].into_iter();
-        head.chain(remarks.notes()).chain(said).collect()
+        let head = [Block::Heading(self.title()), Block::Table(self.table())].into_iter();
+        head.chain(notes(remarks)).chain(said).collect()
     }
 
     /// What it shows, and what all of its rows have in common.
@@ -239,8 +237,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The table; with a number at a row that has a note, where notes are wanted.
-    fn table(&self, remarks: Option<&mut Numbered>) -> Table {
+    fn table(&self) -> Table {
         let several = distinct(self.entries.iter().map(|entry| place(entry.table))).len() > 1;
         let key = |entry: &&Entry<'a>| {
             let place = if several { place(entry.table) } else { String::new() };
@@ -252,11 +249,10 @@ impl<'a> Sheet<'a> {
         let mut rows: Vec<Row> = grouped(&self.entries, key);
         let headings = distinct(rows.iter().map(|((heading, _), _)| heading.clone()));
         rows.sort_by_key(|((heading, _), _)| headings.iter().position(|of| of == heading));
-        let marks = remarks.map_or(Vec::new(), |remarks| self.marks(remarks));
         let keys = self.column_keys();
         let mut table = pivot(
             &rows,
-            |(_, entries)| self.named(entries, &marks),
+            |(_, entries)| self.named(entries),
             &self.sides(&keys),
             |(_, entries), (key, side)| {
                 let is_here = |entry: &&&Entry<'a>| {
@@ -278,25 +274,22 @@ impl<'a> Sheet<'a> {
         if self.columns == PublishedField::Label { without_repeats(table) } else { table }
     }
 
-    /// The notes with their marks. Where labels are columns, a note says of which it is.
-    fn marks(&self, remarks: &mut Numbered) -> Vec<(String, String)> {
-        let of_label = self.columns == PublishedField::Label;
-        let notes = self.entries.iter().filter_map(|entry| {
-            let note = entry.row.note.clone()?;
-            let label = if of_label { format!("{}: ", entry.row.label) } else { String::new() };
-            Some((format!("{label}{note}"), note))
+    /// The notes, each with the labels of its rows.
+    fn remarks(&self) -> Vec<String> {
+        let noted = self.entries.iter().filter_map(|entry| Some((entry.row.note.as_ref()?, entry)));
+        let said = grouped(noted, |(note, _)| *note).into_iter().map(|(note, entries)| {
+            let named = |(_, entry): (&String, &Entry)| {
+                let group = [entry.table.group.as_str(), entry.row.label.as_str()];
+                group.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+            };
+            let labels = distinct(entries.into_iter().map(named)).join("; ");
+            format!("{labels}: {note}")
         });
-        let marked = distinct(notes).into_iter().map(|(says, note)| {
-            let number = remarks.number(&says);
-            // No line breaks before the number.
-            (note, if of_label { String::new() } else { format!("\u{202f}({number})") })
-        });
-        marked.collect()
+        said.collect()
     }
 
-    /// The columns that name a row: its fields, the last with the marks of its notes, and what its
-    /// case is where cases differ.
-    fn named(&self, entries: &[&Entry<'a>], marks: &[(String, String)]) -> Vec<Part> {
+    /// The columns that name a row: its fields, and what its case is where cases differ.
+    fn named(&self, entries: &[&Entry<'a>]) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for (at, field) in self.rows.iter().enumerate() {
             let value = value(*field, entries[0]);
@@ -321,11 +314,6 @@ impl<'a> Sheet<'a> {
             let is_last = at + 1 == self.rows.len();
             let head = |head: &String| if is_last { texts(head) } else { repeated(head) };
             parts.extend(heads.iter().zip(texts_of).map(|(of, text)| (head(of), Cell::text(text))));
-        }
-        let notes = distinct(entries.iter().filter_map(|entry| entry.row.note.as_ref()));
-        let own = notes.into_iter().filter_map(|note| marks.iter().find(|(of, _)| of == note));
-        if let Some(Value::Words(text)) = parts.last_mut().map(|(_, cell)| &mut cell.value) {
-            own.for_each(|(_, mark)| text.push_str(mark));
         }
         let is_named = self.rows.contains(&PublishedField::Label);
         let cases = self.entries.iter().filter_map(|entry| self.case(&[entry]));

@@ -1,13 +1,11 @@
-//! Values as charts, in three shapes: rows with intervals, lines, and a grid.
+//! Values as charts, in two shapes: rows with intervals, and lines.
 
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::Estimate;
 
-use super::model::{Cell, Table};
 use crate::chart::domain;
 use crate::chart::model::{
-    Axis, Cells, Chart, Colour, Dash, Mark, Marker, Row, Rows, STEPS, Scale, Series, Style, Unit,
-    Vertical,
+    Axis, Chart, Colour, Dash, Mark, Marker, Row, Rows, Scale, Series, Style, Unit, Vertical,
 };
 use crate::number;
 
@@ -165,58 +163,6 @@ fn line(look: Style, name: &str, points: &[Point], x: &Axis, unit: Unit) -> Seri
         marks: marked.map(|of| Mark::at(of.x, of.y, tip(of))).collect(),
         ..Series::new(name, look)
     }
-}
-
-/// A cell for each number of a table whose first column names its rows.
-pub(crate) fn grid(about: About, table: &Table, across: &str) -> Option<Chart> {
-    let key = |cell: &Cell| cell.value.key().filter(|key| holds(Scale::Log, *key));
-    let amount = |cell: &Cell| cell.value.shown().map_or(String::new(), |shown| shown.amount());
-    let cells = || table.rows.iter().flat_map(|row| row.iter().skip(1));
-    let keyed = || cells().filter_map(|cell| Some((key(cell)?, cell)));
-    let least = keyed().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let most = keyed().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let heads: Vec<String> = table.columns.iter().map(|column| column.head.clone()).collect();
-    let row = |row: &Vec<Cell>| {
-        let name = row.first().map_or(String::new(), crate::markdown::cell);
-        let cells = row.iter().zip(&heads).skip(1).map(|(cell, head)| {
-            let found = key(cell);
-            let shown = cell.value.shown().map_or("–".to_owned(), |shown| shown.to_string());
-            crate::chart::model::Cell {
-                tip: format!("{name}, {head}\n{shown}"),
-                text: if found.is_some() { amount(cell) } else { "–".to_owned() },
-                step: found.map(|value| step(value, (least.0, most.0))),
-            }
-        });
-        (name.clone(), cells.collect())
-    };
-    let grid = Cells {
-        rows_label: heads.first().cloned().unwrap_or_default(),
-        columns_label: across.to_owned(),
-        columns: heads.iter().skip(1).cloned().collect(),
-        rows: table.rows.iter().map(row).collect(),
-        ends: (most.0 > least.0).then(|| (amount(least.1), amount(most.1))),
-    };
-    Some(Chart {
-        id: about.id,
-        description: format!(
-            "{} The ground of each cell is one of {STEPS} steps of a logarithmic scale. The table \
-             below holds the same numbers.",
-            about.says
-        ),
-        title: about.title,
-        x: Axis::new("", Scale::Linear, Unit::Ns),
-        y: Vertical::Cells(grid),
-        series: Vec::new(),
-        notes: Vec::new(),
-    })
-}
-
-/// One of the grounds between the least number and the greatest.
-fn step(value: f64, (least, most): (f64, f64)) -> u8 {
-    let range = (most / least).ln();
-    let share = if range > 0.0 { (value / least).ln() / range } else { 0.0 };
-    // A share of 1 belongs to the last step.
-    ((share * f64::from(STEPS)) as u8).min(STEPS - 1)
 }
 
 /// The ends of an axis that holds all points, and intervals as far as they leave room for these.

@@ -71,32 +71,6 @@ pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Different texts, each with the number of its note.
-#[derive(Default)]
-pub(super) struct Numbered {
-    texts: Vec<String>,
-}
-
-impl Numbered {
-    /// The text's number, from 1.
-    pub fn number(&mut self, text: &str) -> usize {
-        let known = self.texts.iter().position(|known| known == text);
-        known.unwrap_or_else(|| {
-            self.texts.push(text.to_owned());
-            self.texts.len() - 1
-        }) + 1
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    pub fn notes(self) -> impl Iterator<Item = Block> {
-        notes(self.texts.into_iter().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)))
-    }
-}
-
 /// The count of an event at one end, or of both together (`None`).
 fn counter<'a>(case: &'a CaseResult, event: &str, role: Option<Role>) -> Option<&'a CounterResult> {
     case.counters.iter().find(|counter| counter.event == event && counter.role == role)

@@ -64,7 +64,7 @@ fn what_differs_in_size_is_a_curve_with_its_tail() {
     let results = stored::results("copies");
     let charts = files(&results);
     let names: Vec<&str> = charts.iter().map(|(name, _)| name.as_str()).collect();
-    for name in ["stream-payload", "stream-payload-throughput", "stream-flows-p99"] {
+    for name in ["stream-payload", "stream-payload-throughput", "stream-flows-aggregate"] {
         assert!(names.iter().any(|known| known.starts_with(name)), "{name}: {names:?}");
     }
     let (_, chart) = charts.iter().find(|(name, _)| name.starts_with("stream-payload")).unwrap();
