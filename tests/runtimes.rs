@@ -294,8 +294,8 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
     for (rogue, reason) in [
         ("foreign-thread", "there is no thread 1"),
         ("foreign-process", "none of its own"),
-        ("one-seat", "has not attached the ends"),
-        ("wrong-roles", "has not attached the ends"),
+        ("one-seat", "attached other ends"),
+        ("wrong-roles", "attached other ends"),
         ("fewer", "says that its caller did"),
         ("forgets-callee", "does not answer for the ends"),
     ] {

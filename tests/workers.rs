@@ -58,7 +58,7 @@ fn lies_of_wake_ups_and_streams_are_failed_trials() {
         (wake, "gate:bound_ticks=18446744073709551615", "is impossible"),
         (wake, "gate:backward_steps=5", "ran backwards"),
         ("wake/pipe?gap=10us&place=same-cpu&idle-knob=spinner", "spinning:", "spinner ended"),
-        ("load/pipe?rate=10k&background=cpu:1", "spinning:", "1 of the 1 that were to work"),
+        ("load/pipe?rate=10k&background=cpu:1", "spinning:", "1 of the 1 background processes"),
     ] {
         let result = with_lie(case, lie);
         assert_eq!(result["status"], "failed", "{case} {lie}: {result}");
