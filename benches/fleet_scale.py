@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,11 +40,11 @@ def one(hopcost: Path, count: int, directory: Path, recorded: Path) -> None:
     words += ["--hopcost", str(hopcost), "--out", str(directory), "--no-report"]
     _code, engine = simulated.main(count, recorded, 1, words)
     book = journal.Journal(directory, new=False)
-    done = dict(book._db.execute("SELECT kind, COUNT(*) FROM task WHERE state = 'done' GROUP BY kind"))
+    done = Counter(task["kind"] for task in book.latest("done"))
     print(json.dumps({
         "real_s": time.perf_counter() - began, "played_s": engine.played_s,
         "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "bare_mib": before_kib / 1024,
-        "done": done, "rounds": len(book._db.execute("SELECT DISTINCT round FROM task WHERE kind = 'pair'").fetchall()),
+        "done": done, "rounds": len({task["round"] for task in book.latest("done", "failed", "skipped") if task["kind"] == "pair"}),
         **{name: span[0] for name, span in spans.items()},
     }))  # fmt: skip
 

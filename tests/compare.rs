@@ -93,7 +93,7 @@ pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawR
     change(&mut raw);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let mut out = RunFile::create(file, &raw.about, &raw.plan, &raw.host_before).unwrap();
-    raw.trials.iter().for_each(|trial| out.append_trial(trial).unwrap());
+    raw.trials.iter().for_each(|trial| out.append_trial(trial.clone()).unwrap());
     out.change("finish it", |run| {
         run.clocks = raw.clocks;
         run.workers = raw.workers;

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 
 use crate::artefacts::loads;
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, measured};
+use crate::support::{Home, alone, hopcost_path, measured};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
@@ -50,6 +50,14 @@ fn read(run: &Path, report: &Path) -> Result<String, String> {
     let output = command.arg(&script).args([run, report]).finish();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+#[test]
+fn a_run_that_is_killed_loses_no_trial_and_counts_none_twice() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kills");
+    let output = Command::new(script).arg(hopcost_path()).args(["8", "3"]).finish();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.starts_with("8 kills"), "{said}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ from . import VERSION, agent
 from .driver import Driver, Settings
 from .engine import STOP, Aborted, Engine
 from .hosts import Usage, printable, read_hosts, read_labels, seconds
-from .journal import SCHEMA, Journal, own
+from .journal import SCHEMA, Journal, index_runs, own
 from .slurm import submit
 
 INSTALL = "pip install 'hopcost[fleet]', or Debian's python3-pandas python3-scipy python3-matplotlib"
@@ -170,11 +170,14 @@ def finish(journal: Journal, binary: Path, options: argparse.Namespace) -> int:
     for row in out[:5]:
         print(f"hopcost-fleet: {row['name']} is {row['state']}: {printable(row['reason'])}", file=sys.stderr)
     code = 130 if aborted else 1 if failed or out else 0
-    if options.no_report or aborted:
+    if aborted:
+        return code
+    is_indexed = bring_up_to_date(directory, binary)
+    if options.no_report:
         return code
     sys.stdout.flush()
     try:
-        sys.stdout.buffer.write(report_of(directory, binary, 0.03, "text", False))
+        sys.stdout.buffer.write(report_of(directory, is_indexed, 0.03, "text", False))
         sys.stdout.buffer.flush()
     except Usage as error:
         # What was measured is there all the same.
@@ -189,7 +192,10 @@ def show(options: argparse.Namespace) -> int:
     margin = float(share[1]) / 100 if share else 0.0
     if not 0.001 <= margin <= 1:
         raise Usage(f"--margin {printable(options.margin, 40)} is not a percentage from 0.1% to 100%")
-    text = report_of(options.directory, find_binary(options.hopcost), margin, options.format, options.details)
+    if not (options.directory / "fleet.sqlite").exists():
+        raise Usage(f"{options.directory}: holds no fleet.sqlite")
+    is_indexed = bring_up_to_date(options.directory, find_binary(options.hopcost))
+    text = report_of(options.directory, is_indexed, margin, options.format, options.details)
     try:
         if options.output:
             options.output.write_bytes(text)
@@ -201,8 +207,8 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
-def report_of(directory: Path, binary: Path, margin: float, form: str, details: bool) -> bytes:
-    """The report, after hopcost has read into the index what was measured since the last one."""
+def report_of(directory: Path, is_indexed: bool, margin: float, form: str, details: bool) -> bytes:
+    """The report of an index."""
     try:
         from . import index, page, report
 
@@ -210,7 +216,6 @@ def report_of(directory: Path, binary: Path, margin: float, form: str, details: 
             import matplotlib  # noqa: F401
     except ImportError as error:
         raise Usage(f"{error.name} is not here: {INSTALL}") from None
-    is_indexed = bring_up_to_date(directory, binary)
     try:
         found = report.report(index.open_index(directory, is_indexed), margin)
     except (sqlite3.Error, ValueError) as error:
@@ -220,21 +225,31 @@ def report_of(directory: Path, binary: Path, margin: float, form: str, details: 
 
 
 def bring_up_to_date(directory: Path, binary: Path) -> bool:
-    """Has hopcost read new run files into the index; whether it could write there."""
+    """Has hopcost read new run files, and stores in the index what they hold; whether it could be written."""
+    try:
+        index_runs(directory, lambda files: run_documents(binary, files))
+        return True
+    except (Usage, OSError, sqlite3.Error) as error:
+        STOP.check()
+        print(f"hopcost-fleet: not indexed: {printable(error, 1000)}", file=sys.stderr)
+        return False
+
+
+def run_documents(binary: Path, files: list[Path]) -> list[str]:
+    """What run files hold, a JSON text each."""
+    if not files:
+        return []
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        # The index may become as large as it has to, and take as long.
-        child = agent.begin([binary, "fleet", "index", "--", directory], out, err, None)
+        # They may be as large as they have to, and take as long.
+        child = agent.begin([binary, "fleet", "index", "--", *files], out, err, None)
         agent.wait(child, float("inf"), STOP)
         STOP.check()
         out.seek(0)
         err.seek(0)
-        said, why = out.read(agent.CHUNK_BYTES), err.read(agent.CHUNK_BYTES).decode(errors="replace")
-    line = "".join(why.strip().splitlines()[-1:]).removeprefix("hopcost: ")
-    if child.returncode:
-        raise Usage(line or f"{binary} fleet index ended with {child.returncode}")
-    if line:
-        print(f"hopcost-fleet: {printable(line, 1000)}", file=sys.stderr)
-    return bool(said)
+        lines = out.read().decode().split("\n")[:-1]
+        if child.returncode or len(lines) != len(files):
+            raise Usage(f"{binary} fleet index ended with {child.returncode}: {agent.tail(err.read(agent.CHUNK_BYTES))}")
+    return lines
 
 
 def find_binary(given: Path | None) -> Path:

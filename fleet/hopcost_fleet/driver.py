@@ -101,11 +101,11 @@ class Driver:
         else:
             self.recover()
         self.measure_hosts()
-        for number in self.journal.rounds():
+        for number, ids in self.journal.rounds().items():
             if self.out_of_time():
                 self.skip_rest()
                 break
-            self.measure_pairs(number)
+            self.measure_pairs(number, ids)
         # What could not be tried because of a host is skipped.
         self._usable(self.journal.planned("host") + self.journal.planned("pair"))
         self.journal.set(status="complete")
@@ -309,10 +309,10 @@ class Driver:
         self.show.phase("hosts", len(todo))
         self._measure(todo, dict.fromkeys(todo, job), lease_s)
 
-    def measure_pairs(self, number: int) -> None:
+    def measure_pairs(self, number: int, ids: list[int]) -> None:
         """A round: near ends start the workers of their far ends, and measure."""
         began_s = self.engine.time()
-        todo = self._usable(self.journal.planned("pair", number))
+        todo = self._usable(self.journal.by_id(ids))
         if not todo:
             return
         lease_s = self.settings.lease_s or self.settings.pair_time_s * 1.5 + 30

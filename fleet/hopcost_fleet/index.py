@@ -1,27 +1,24 @@
 """The index of a fleet (fleet.sqlite) as tables of pandas. Nothing in it is believed unchecked."""
 
-import json
+import re
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 
 from .hosts import is_name
+from .journal import document
 
 # Statistics by which hosts are compared, the first that a case has; and whether more is better.
 HEADLINE = {"aggregate_gbps": True, "cost_ns": False, "p50_ns": False}
-TEXT_MAX, LABELS_MAX = 1000, 32
 # No index that a driver wrote exceeds these.
-CELL_MAX_BYTES, HOSTS_MAX, STEPS_MAX = 16 << 20, 100_000, 2_000_000_000
-TEXT = f"CASE WHEN typeof({{0}}) <> 'blob' THEN substr({{0}}, 1, {TEXT_MAX}) END AS {{0}}"
-IS_NUMBER = "typeof({0}) IN ('integer', 'real') AND {0} BETWEEN -1e18 AND 1e18"
-NUMBER = f"CASE WHEN {IS_NUMBER} THEN {{0}} END AS {{0}}"
+CELL_MAX_BYTES, HOSTS_MAX, STEPS_MAX, LABELS_MAX = 16 << 20, 100_000, 2_000_000_000, 32
+NUMBER_MAX = 1e18
 # Readings of what changes by itself, of the far end, and of single CPUs.
-STEADY = " AND ".join(
-    f"key NOT GLOB '{of}'" for of in ("load.*", "stat.*", "peer.*", "cpu[0-9]*.*")
-)
+UNSTEADY = re.compile(r"(load|stat|peer|cpu[0-9][^.]*)\.")
 
 
 @dataclass
@@ -39,89 +36,93 @@ class Index:
         # One moment for all of them, though the driver may be writing.
         self.db.execute("BEGIN")
         # A view may be an endless one, so only tables are read.
-        found = self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        self.tables = {name for (name,) in found}
-
-    def read(self, table: str, texts: str, numbers: str = "", where: str = "") -> pd.DataFrame:
-        """A table. Blobs and impossible numbers are missing values, and are counted."""
-        words, figures = texts.split(), numbers.split()
-        if table not in self.tables and table in ("run_file", "fact", "estimate"):
-            # No run has been indexed yet.
-            empty = pd.DataFrame({name: [] for name in words + figures}, dtype=object)
-            return empty.astype(dict.fromkeys(figures, float))
-        cells = [TEXT.format(name) for name in words] + [NUMBER.format(name) for name in figures]
-        wrong = [f"(typeof({name}) = 'blob')" for name in words]
-        wrong += [f"({name} IS NOT NULL AND NOT ({IS_NUMBER.format(name)}))" for name in figures]
-        columns = f"{', '.join(cells)}, {' + '.join(wrong)} AS wrong"
-        rows = self.db.execute(f"SELECT {columns} FROM {table} {where}").fetchall()
-        found = pd.DataFrame(rows, columns=[*words, *figures, "wrong"])
-        self.leave_out(
-            found.pop("wrong").sum(), f"values of {table} that are no text or plausible number"
-        )
-        found[words] = found[words].astype(object).where(found[words].notna(), None)
-        found[figures] = found[figures].astype(float)
-        return found
+        tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        missing = sorted({"fleet", "host", "task"} - tables)
+        if missing:
+            raise ValueError(f"no such table: {missing[0]}")
 
     def leave_out(self, count: int, what: str) -> None:
         """Says how many of something were left out."""
         if count:
             self.remarks.append(f"Left out of the index, {what}: {count}.")
 
+    def documents(self, table: str, columns: str) -> list[tuple[object, dict]]:
+        """Rows of a table with what their document holds."""
+        rows = [(key, document(text)) for key, text in self.db.execute(f"SELECT {columns} FROM {table}")]
+        self.leave_out(sum(of is None for _, of in rows), f"rows of {table} that are no JSON object")
+        return [row for row in rows if row[1] is not None]
+
+    def frame(self, what: str, rows: list[dict], texts: str, numbers: str) -> pd.DataFrame:
+        """These keys of rows as columns; what is no text or plausible number is missing, and counted."""
+        found = pd.DataFrame(rows, columns=[*texts.split(), *numbers.split()], dtype=object)
+        is_number = lambda of: type(of) in (int, float) and abs(of) < NUMBER_MAX
+        wrong = 0
+        for name in found:
+            good = found[name].map((lambda of: type(of) is str) if name in texts.split() else is_number).astype(bool)
+            wrong += int((found[name].notna() & ~good).sum())
+            found[name] = found[name].where(good, None)
+        self.leave_out(wrong, f"values of {what} that are no text or plausible number")
+        return found.astype(dict.fromkeys(numbers.split(), float))
+
+    def settings(self) -> dict[str, str]:
+        """Of the fleet, those that are text."""
+        rows = self.db.execute("SELECT key, value FROM fleet").fetchall()
+        return {key: value for key, value in rows if isinstance(key, str) and isinstance(value, str)}
+
     def hosts(self) -> pd.DataFrame:
         """The hosts by name, each with its labels."""
-        numbers = "clock_off_s agent_cpu_percent agent_wakeups_per_s frozen_cpu_percent"
-        numbers += " frozen_wakeups_per_s"
-        hosts = self.read("host", "name labels state reason", numbers)
-        good = hosts.name.map(lambda name: is_name(name or ""))
-        self.leave_out((~good.astype(bool)).sum(), "hosts of impossible names")
-        hosts = hosts[good.astype(bool)].drop_duplicates("name", keep="last").sort_values("name")
-        if len(hosts) > HOSTS_MAX:
+        rows = [{**of, "name": name} for name, of in self.documents("host", "name, document")]
+        good = [of for of in rows if isinstance(of["name"], str) and is_name(of["name"])]
+        self.leave_out(len(rows) - len(good), "hosts of impossible names")
+        if len(good) > HOSTS_MAX:
             raise ValueError(f"it has more than {HOSTS_MAX} hosts")
-        labels = hosts.labels.map(labels_of)
-        self.leave_out(labels.isna().sum(), "labels that are no JSON object")
-        hosts["labels"] = labels.map(lambda of: of or {})
-        hosts["state"] = hosts.state.map(lambda state: state or "")
-        return hosts.reset_index(drop=True)
+        numbers = "clock_off_s agent_cpu_percent agent_wakeups_per_s frozen_cpu_percent frozen_wakeups_per_s"
+        hosts = self.frame("hosts", good, "name state reason", numbers)
+        labels = [of.get("labels", {}) for of in good]
+        self.leave_out(sum(not isinstance(of, dict) for of in labels), "labels that are no JSON object")
+        hosts["labels"] = [labels_of(of) for of in labels]
+        return hosts.fillna({"state": ""}).sort_values("name").reset_index(drop=True)
 
     def tasks(self) -> pd.DataFrame:
-        """The tasks, `b` of a host's being empty."""
-        tasks = self.read("task", "kind a b state reason file", "attempt")
-        tasks["b"] = [b or "" if kind == "pair" else "" for kind, b in zip(tasks.kind, tasks.b)]
+        """The tasks, `b` of a host's being empty; `error` is why a run file cannot be read, empty if it can."""
+        rows = []
+        for number, of in self.documents("task", "id, document"):
+            indexed = of.get("indexed")
+            error = indexed.get("error") or "" if isinstance(indexed, dict) else None
+            rows.append({**of, "id": number, "error": error})
+        tasks = self.frame("tasks", rows, "kind a b state reason error", "id attempt")
         is_pair = tasks.kind == "pair"
-        sound = (is_pair | (tasks.kind == "host")) & tasks.a.map(lambda a: is_name(a or ""))
-        sound &= ~is_pair | tasks.b.map(is_name)
-        self.leave_out((~sound.astype(bool)).sum(), "tasks of no host")
-        return tasks[sound.astype(bool)].fillna({"attempt": 0, "state": ""})
+        tasks["b"] = tasks.b.where(is_pair, "").fillna("")
+        sound = (is_pair | (tasks.kind == "host")) & tasks.a.map(lambda a: is_name(a or "")).astype(bool)
+        sound &= ~is_pair | tasks.b.map(is_name).astype(bool)
+        self.leave_out(int((~sound).sum()), "tasks of no host")
+        return tasks[sound].fillna({"attempt": 0, "state": ""})
 
-    def estimates(self) -> pd.DataFrame:
-        """The statistics by which hosts are compared, and cases without a value."""
-        wanted = ", ".join(f"'{name}'" for name in ["", *HEADLINE])
-        texts = "file case_id statistic unit validity skip"
-        found = self.read("estimate", texts, "point low high", f"WHERE statistic IN ({wanted})")
-        found = found.rename(columns={"case_id": "case"})
+    def runs(self, tasks: pd.Series) -> tuple[pd.DataFrame, dict[int, dict[str, str]]]:
+        """What the run files of these tasks hold: estimates by which hosts are compared, cases without any, facts."""
+        wanted, rows, owners, facts = set(tasks), [], [], {}
+        for number, text in self.db.execute("SELECT id, run FROM task WHERE run IS NOT NULL"):
+            run = (document(text) or {}) if number in wanted else {}
+            of_run, said = run.get("estimates"), run.get("facts")
+            of_run = [of for of in of_run if isinstance(of, dict)] if isinstance(of_run, list) else []
+            of_run = [of for of in of_run if of.get("statistic", "") in ("", *HEADLINE)]
+            rows += of_run
+            owners += [number] * len(of_run)
+            if isinstance(said, dict):
+                facts[number] = {key: of for key, of in said.items() if isinstance(of, str) and not UNSTEADY.match(key)}
+        found = self.frame("estimates", rows, "case statistic unit validity skip", "point low high").assign(task=owners)
         below = found.point <= 0
-        self.leave_out(below.sum(), "estimates that are not above 0")
-        found.loc[below, "point"] = float("nan")
+        self.leave_out(int(below.sum()), "estimates that are not above 0")
+        found.loc[below, "point"] = np.nan
         astray = ~((found.low <= found.point) & (found.point <= found.high))
-        found.loc[astray, ["low", "high"]] = float("nan")
-        return found
-
-    def facts(self, where: str) -> pd.DataFrame:
-        """Readings of hosts, a row each."""
-        return self.read("fact", "file key value", where=f"WHERE {where}")
-
-    def telling_facts(self) -> pd.DataFrame:
-        """Those of which there is more than one value."""
-        # A small set of pairs is cheaper than to sort the facts of all files.
-        pairs = f"SELECT DISTINCT key, value FROM fact WHERE {STEADY}"
-        keys = f"SELECT key FROM ({pairs}) GROUP BY key HAVING COUNT(*) > 1"
-        return self.facts(f"key IN ({keys})")
+        found.loc[astray, ["low", "high"]] = np.nan
+        return found, facts
 
 
 def open_index(directory: Path, is_indexed: bool) -> Index:
     """Opens the index to read it.
 
-    Where hopcost could not write, nobody has checked what lies beside the file, so it is taken as
+    Where it could not be written, nobody has checked what lies beside the file, so it is taken as
     it is: SQLite would follow a stranger's journal.
     """
     mode = "mode=ro" if is_indexed else "immutable=1"
@@ -139,13 +140,7 @@ def has_own_values(estimates: pd.DataFrame) -> pd.Series:
     return estimates.point.notna() & (estimates.validity != "invalid") & (estimates.statistic != "")
 
 
-def labels_of(text: str | None) -> dict[str, str] | None:
-    """The labels of a host; None where they are no JSON object."""
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    words = {key: of if isinstance(of, str) else json.dumps(of) for key, of in found.items()}
-    return dict(list(words.items())[:LABELS_MAX])
+def labels_of(of: object) -> dict[str, str]:
+    """The labels of a host that are text, a few of them."""
+    words = of.items() if isinstance(of, dict) else ()
+    return dict([(key, value) for key, value in words if isinstance(value, str)][:LABELS_MAX])

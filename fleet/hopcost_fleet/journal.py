@@ -3,9 +3,11 @@
 import fcntl
 import json
 import os
+import re
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,18 +15,22 @@ from .hosts import Host, Usage, is_name, printable
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS fleet(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE IF NOT EXISTS host(
-    name TEXT PRIMARY KEY, address TEXT, labels TEXT, state TEXT, reason TEXT, hopcost TEXT, checksum TEXT,
-    clock_off_s REAL, agent_cpu_percent REAL, agent_wakeups_per_s REAL,
-    frozen_cpu_percent REAL, frozen_wakeups_per_s REAL);
-CREATE TABLE IF NOT EXISTS task(
-    id INTEGER PRIMARY KEY, kind TEXT, a TEXT, b TEXT, round INTEGER, attempt INTEGER, state TEXT, reason TEXT,
-    file TEXT, exit_code INTEGER, started_s REAL, ended_s REAL, UNIQUE(kind, a, b, attempt));
-CREATE INDEX IF NOT EXISTS task_by_state ON task(state, kind, round);
+CREATE TABLE IF NOT EXISTS host(name TEXT PRIMARY KEY, document TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS task(id INTEGER PRIMARY KEY, document TEXT NOT NULL, run TEXT);
 """
-SCHEMA = "1"
+SCHEMA = "2"
+# The keys of each document; one that is not known is absent from it.
+HOST = ("address", "labels", "state", "reason", "hopcost", "checksum", "clock_off_s",
+        "agent_cpu_percent", "agent_wakeups_per_s", "frozen_cpu_percent", "frozen_wakeups_per_s")  # fmt: skip
+TASK = ("kind", "a", "b", "round", "attempt", "state", "reason", "file", "exit_code", "started_s", "ended_s", "indexed")
 HOST_STATES = ("ready", "unreachable", "refused", "lost")
 TASK_STATES = ("planned", "running", "done", "failed", "skipped")
+# The tasks of a kind that are still to do.
+PLANNED = "WHERE json_extract(document, '$.state') = 'planned' AND json_extract(document, '$.kind') = ?"
+# A run file, as the driver names it.
+FILE = re.compile(r"(hosts|pairs)/[A-Za-z0-9_][A-Za-z0-9._-]*\.hopcost")
+# Run files that are read at once, and stored.
+AT_ONCE = 1000
 # How a rollback journal ends that names another file, which SQLite would delete; one database alone never has it.
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
@@ -53,6 +59,85 @@ def own(directory: Path, new: bool = False) -> None:
             raise Usage(f"{path}: others can put another directory in the place of {directory}")
 
 
+def opened(directory: Path, new: bool = False) -> sqlite3.Connection:
+    """The index of a fleet, to write into it: nobody else could have put anything there."""
+    path = directory / "fleet.sqlite"
+    try:
+        own(directory, new)
+        beside = path.with_name("fleet.sqlite-journal")
+        if beside.exists() and beside.stat().st_size >= 8:
+            with open(beside, "rb") as file:
+                file.seek(-8, os.SEEK_END)
+                if file.read() == NAMES_ANOTHER:
+                    raise Usage(f"{beside}: names another file, which no driver has written")
+    except OSError as error:
+        raise Usage(f"{error.filename}: {error.strerror}") from None
+    try:
+        db = sqlite3.connect(path, timeout=60, isolation_level=None)
+        db.execute("PRAGMA trusted_schema=OFF")
+        db.execute("PRAGMA journal_mode=DELETE")
+        db.execute("PRAGMA synchronous=FULL")
+        strange = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+        if db.execute(f"SELECT 1 FROM sqlite_master WHERE {strange}").fetchone():
+            raise Usage(f"{path}: has triggers, views or virtual tables, which no driver has made")
+        return db
+    except sqlite3.Error as error:
+        raise Usage(f"{path}: {error}") from None
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; the driver and the report write to one file at any time."""
+    db.execute("BEGIN IMMEDIATE")
+    with db:  # COMMIT or ROLLBACK
+        yield
+
+
+def index_runs(directory: Path, read: Callable[[list[Path]], list[str]]) -> None:
+    """Brings what run files hold into the index, each file once, and again if it changed."""
+    db = opened(directory)
+    try:
+        stale: list[tuple[int, str, object]] = []
+        for number, text in db.execute("SELECT id, document FROM task"):
+            task = document(text) or {}
+            now = state_of(directory, task["file"]) if task.get("file") else None
+            known = task.get("indexed")
+            if now and now != (known.get("state") if isinstance(known, dict) else None):
+                stale.append((number, task["file"], now))
+        for some in (stale[at : at + AT_ONCE] for at in range(0, len(stale), AT_ONCE)):
+            found = iter(read([directory / file for _, file, now in some if isinstance(now, list)]))
+            rows = []
+            for number, _, now in some:
+                run = next(found) if isinstance(now, list) else json.dumps({"error": now})
+                # By its own document one sees whether a run can be read.
+                indexed = {"state": now, "error": (document(run) or {}).get("error")}
+                rows.append((run, json.dumps({"indexed": indexed}), number))
+            with transaction(db):
+                db.executemany("UPDATE task SET run = ?, document = json_patch(document, ?) WHERE id = ?", rows)
+    finally:
+        db.close()
+
+
+def state_of(directory: Path, file: object) -> list[int] | str:
+    """By what a run file is seen to have changed, or why it is not looked at."""
+    if not isinstance(file, str) or not FILE.fullmatch(file):
+        return "its path leads out of the fleet's directory"
+    try:
+        found = os.lstat(directory / file)
+    except OSError:
+        return "there is no such file"
+    return [found.st_size, found.st_mtime_ns]
+
+
+def document(text: object) -> dict | None:
+    """What a row holds; None where that is no JSON object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 class Journal:
     """The one index of a fleet. Rollback journal and synchronous FULL: a kill loses nothing that was said."""
 
@@ -67,12 +152,6 @@ class Journal:
             for folder in (directory, directory / "hosts", directory / "pairs"):
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             own(directory, new)
-            beside = path.with_name("fleet.sqlite-journal")
-            if beside.exists() and beside.stat().st_size >= 8:
-                with open(beside, "rb") as file:
-                    file.seek(-8, os.SEEK_END)
-                    if file.read() == NAMES_ANOTHER:
-                        raise Usage(f"{beside}: names another file, which no driver has written")
         except OSError as error:
             raise Usage(f"{error.filename}: {error.strerror}") from None
         # One driver at a time. The lock goes when the process does, however it ends.
@@ -83,13 +162,8 @@ class Journal:
             raise Usage(f"{directory}: another driver is at work there") from None
         except OSError:
             pass  # a network file system that locks no directories
+        self._db = opened(directory, new)
         try:
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA trusted_schema=OFF")
-            self._db.execute("PRAGMA journal_mode=DELETE")
-            self._db.execute("PRAGMA synchronous=FULL")
-            if self._db.execute("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'").fetchone():
-                raise Usage(f"{path}: has triggers, views or virtual tables, which no driver has made")
             if not new and self.get("schema") != SCHEMA:
                 raise Usage(f"{path}: schema {printable(self.get('schema'))}, and this driver knows {SCHEMA}")
             self._db.executescript(TABLES)
@@ -113,56 +187,62 @@ class Journal:
 
     def add_hosts(self, hosts: list[Host]) -> None:
         """Rows of hosts that nothing is known of yet."""
-        rows = [(h.name, h.address, json.dumps(h.labels), "unreachable", "not asked yet") for h in hosts]
-        self._many("INSERT OR IGNORE INTO host(name, address, labels, state, reason) VALUES (?, ?, ?, ?, ?)", rows)
+        unasked = {"state": "unreachable", "reason": "not asked yet"}
+        rows = [(h.name, json.dumps({"address": h.address, "labels": h.labels, **unasked})) for h in hosts]
+        self._many("INSERT OR IGNORE INTO host VALUES (?, ?)", rows)
 
     def host(self, name: str, **values: object) -> None:
-        """Changes columns of a host."""
+        """Changes what is known of a host."""
         self.hosts({name: values})
 
     def hosts(self, changes: dict[str, dict[str, object]]) -> None:
-        """Changes columns of hosts, all of them or none."""
-        self._update("host SET {} WHERE name = ?", changes.items())
+        """Changes what is known of hosts, of all of them or none."""
+        rows = [(json.dumps(values), name) for name, values in changes.items()]
+        self._many("UPDATE host SET document = json_patch(document, ?) WHERE name = ?", rows)
 
-    def host_rows(self) -> list[sqlite3.Row]:
+    def host_rows(self) -> list[dict]:
         """All hosts, in the order in which they were added."""
-        return self._rows("SELECT * FROM host ORDER BY rowid")
+        rows = self._db.execute("SELECT name, document FROM host ORDER BY rowid")
+        return [{"name": name, **dict.fromkeys(HOST), **json.loads(text)} for name, text in rows]
 
     def plan(self, rows: Iterable[tuple[str, str, str | None, int, int]]) -> None:
         """New tasks: kind, a, b, round, attempt."""
-        self._many("INSERT INTO task(kind, a, b, round, attempt, state) VALUES (?, ?, ?, ?, ?, 'planned')", rows)
+        documents = (json.dumps({**dict(zip(TASK, row)), "state": "planned"}) for row in rows)
+        self._many("INSERT INTO task(document) VALUES (json_patch('{}', ?))", ((text,) for text in documents))
 
     def tasks(self, ids: list[int], values: dict[str, object]) -> None:
-        """Changes the same columns of some tasks, all of them or none."""
+        """Changes the same of some tasks, of all of them or none."""
         self.change([(number, values) for number in ids])
 
     def change(self, changes: list[tuple[int, dict[str, object]]]) -> None:
-        """Changes columns of tasks, each its own, all of them or none."""
-        self._update("task SET {} WHERE id = ?", changes)
+        """Changes of tasks, each its own, all of them or none."""
+        rows = [(json.dumps(values), number) for number, values in changes]
+        self._many("UPDATE task SET document = json_patch(document, ?) WHERE id = ?", rows)
 
-    def planned(self, kind: str, limit_to_round: int | None = None) -> list[sqlite3.Row]:
-        """What is still to do, of a round or of all."""
-        where = "state = 'planned' AND kind = ?1 AND ifnull(?2, round) = round"
-        return self._rows(f"SELECT * FROM task WHERE {where} ORDER BY id", (kind, limit_to_round))
+    def planned(self, kind: str) -> list[dict]:
+        """What is still to do."""
+        return self._tasks(PLANNED, kind)
 
-    def rounds(self) -> list[int]:
-        """Rounds of pairs in which something is still to do."""
-        rows = self._db.execute("SELECT DISTINCT round FROM task WHERE state = 'planned' AND kind = 'pair' ORDER BY round")
-        return [row[0] for row in rows]
+    def rounds(self) -> dict[int, list[int]]:
+        """The pairs that are still to do, by their round."""
+        found = self._db.execute(f"SELECT json_extract(document, '$.round'), id FROM task {PLANNED} ORDER BY 1, 2", ("pair",))
+        rounds: dict[int, list[int]] = {}
+        for number, task in found:
+            rounds.setdefault(number, []).append(task)
+        return rounds
 
-    def latest(self, *states: str) -> list[sqlite3.Row]:
+    def by_id(self, ids: list[int]) -> list[dict]:
+        """These tasks."""
+        return [task for number in ids for task in self._tasks("WHERE id = ?", number)]
+
+    def latest(self, *states: str) -> list[dict]:
         """Tasks whose last attempt is in one of these states."""
-        marks = ", ".join("?" * len(states))
-        return self._rows(
-            f"SELECT * FROM task t WHERE state IN ({marks}) AND NOT EXISTS (SELECT 1 FROM task o WHERE o.kind = t.kind"
-            " AND o.a = t.a AND o.b IS t.b AND o.attempt > t.attempt) ORDER BY id",
-            states,
-        )
+        last = {(task["kind"], task["a"], task["b"]): task for task in self._tasks()}
+        return [task for task in last.values() if task["state"] in states]
 
     def counts(self) -> dict[str, int]:
         """How many tasks have a last attempt in each state."""
-        latest = "SELECT MAX(attempt), state FROM task GROUP BY kind, a, b"
-        return dict(self._db.execute(f"SELECT state, COUNT(*) FROM ({latest}) GROUP BY state"))
+        return Counter(task["state"] for task in self.latest(*TASK_STATES))
 
     def check(self) -> None:
         """Refuses rows that no driver has written: their values become names of files, and lines on a terminal."""
@@ -175,32 +255,19 @@ class Journal:
             and t["a"] in names
             and (t["b"] in names if t["kind"] == "pair" else t["b"] is None)
             and numbers(t, "id", "round", "attempt")
-            for t in self._rows("SELECT * FROM task")
+            for t in self._tasks()
         )
         if not good:
             raise Usage(f"{self.directory}: fleet.sqlite has rows that no driver has written")
 
-    def _rows(self, statement: str, values: tuple = ()) -> list[sqlite3.Row]:
-        cursor = self._db.cursor()
-        cursor.row_factory = sqlite3.Row
-        return cursor.execute(statement, values).fetchall()
-
-    def _update(self, statement: str, changes: Iterable[tuple[object, dict[str, object]]]) -> None:
-        with self._transaction():
-            for key, values in changes:
-                columns = ", ".join(f"{column} = ?" for column in values)
-                self._db.execute(f"UPDATE {statement.format(columns)}", (*values.values(), key))
+    def _tasks(self, where: str = "", *values: object) -> list[dict]:
+        """Tasks, each attempt after those before it."""
+        rows = self._db.execute(f"SELECT id, document FROM task {where} ORDER BY id", values)
+        return [{"id": number, **dict.fromkeys(TASK), **json.loads(text)} for number, text in rows]
 
     def _many(self, statement: str, rows: Iterable[tuple]) -> None:
-        with self._transaction():
+        with transaction(self._db):
             self._db.executemany(statement, rows)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing; the report writes its own tables of the same file at any time."""
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:  # COMMIT or ROLLBACK
-            yield
 
 
 def file_of(kind: str, a: str, b: str | None, attempt: int) -> str:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +16,8 @@ from .hosts import printable
 WIDTH = 100
 # Rows of a table and cases that a screen, and that a page has room for.
 SCREEN, PAGE = (4, 8), (200, 10_000)
-# Rows and columns of a square, squares of a page, and dots that stay lines of the picture.
-NAMES_MAX, SQUARES_MAX, DOTS_MAX = 40, 4, 3000
+# Names beside a picture, hosts of a square, squares of a page, and dots that stay lines of the picture.
+NAMES_MAX, SQUARE_MAX, SQUARES_MAX, DOTS_MAX = 40, 1000, 4, 3000
 # Seconds from which a clock is off.
 CLOCK_OFF_S = 60.0
 STYLE = """body{font:15px/1.45 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
@@ -32,8 +33,8 @@ class Section:
 
     title: str
     sentences: list[str] = field(default_factory=list)
-    columns: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
+    # Of words.
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
     # How many more rows there are than have room.
     more: int = 0
     pictures: list[str] = field(default_factory=list)
@@ -41,16 +42,9 @@ class Section:
 
 def to_json(found: dict) -> str:
     """Each table as an array of objects; what is not known is null."""
-    plain = {
-        name: records(of) if isinstance(of, pd.DataFrame) else of for name, of in found.items()
-    }
+    plain = {name: of.to_dict("records") if isinstance(of, pd.DataFrame) else of for name, of in found.items()}
     # What others wrote is escaped, so that no terminal takes it for a command.
     return json.dumps(cleaned(plain), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
-
-
-def records(table: pd.DataFrame) -> list[dict]:
-    """The rows of a table."""
-    return table.to_dict("records")
 
 
 def cleaned(of):
@@ -68,12 +62,9 @@ def to_text(found: dict, details: bool) -> str:
     room = (1 << 30, 1 << 30) if details else SCREEN
     lines = [title(found), *wrapped(head(found))]
     for section in sections(found, room, details):
-        lines += [
-            "",
-            *wrapped(section.title),
-            *(line for said in section.sentences for line in wrapped(said, "  ")),
-        ]
-        lines += columns(section, not details)
+        lines += ["", *wrapped(section.title)]
+        lines += [line for said in section.sentences for line in wrapped(said, "  ")]
+        lines += aligned(section.table, not details)
         lines += [f"  And {section.more} more: --details has them."] if section.more else []
     return "\n".join(lines) + "\n"
 
@@ -81,33 +72,25 @@ def to_text(found: dict, details: bool) -> str:
 def wrapped(said: str, indent: str = "") -> list[str]:
     """A sentence as lines of a screen."""
     shown = printable(said, 2000)
-    return textwrap.wrap(
-        shown, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
+    return textwrap.wrap(shown, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def columns(section: Section, is_screen: bool) -> list[str]:
-    """A table as aligned lines, the first column and words to the left."""
-    rows = [list(section.columns), *([printable(cell) for cell in row] for row in section.rows)]
-    if not section.rows:
+def aligned(table: pd.DataFrame, is_screen: bool) -> list[str]:
+    """A table as lines, the first column and words to the left."""
+    if table.empty:
         return []
-    widths = [max(map(len, column)) for column in zip(*rows)]
+    columns = [[name, *map(printable, table[name])] for name in table]
+    widths = [max(map(len, column)) for column in columns]
     over = sum(widths) + 2 * len(widths) - WIDTH
     if is_screen and over > 0:
         # The name of a case, mostly, whose end says least.
         widest = widths.index(max(widths))
         widths[widest] = max(widths[widest] - over, 12)
-        for row in rows:
-            row[widest] = printable(row[widest], widths[widest])
-    is_number = [
-        at > 0 and all(re.match(r"[-+×<\d]|$", row[at]) for row in rows[1:])
-        for at in range(len(widths))
-    ]
-    side = ["rjust" if number else "ljust" for number in is_number]
-    cells = (
-        [getattr(cell, to)(width) for cell, to, width in zip(row, side, widths)] for row in rows
-    )
-    return ["  " + "  ".join(row).rstrip() for row in cells]
+        columns[widest] = [printable(cell, widths[widest]) for cell in columns[widest]]
+    for at, (column, width) in enumerate(zip(columns, widths)):
+        is_number = at > 0 and all(re.match(r"[-+×<\d]|$", cell) for cell in column[1:])
+        columns[at] = [cell.rjust(width) if is_number else cell.ljust(width) for cell in column]
+    return ["  " + "  ".join(row).rstrip() for row in zip(*columns)]
 
 
 def to_html(found: dict) -> str:
@@ -117,17 +100,12 @@ def to_html(found: dict) -> str:
     for section in sections(found, PAGE, True, True):
         parts.append(f"<h2>{escape(section.title)}</h2>")
         parts += [f"<p>{escape(said)}</p>" for said in section.sentences] + section.pictures
-        if section.rows:
-            row = lambda cells, tag: (
-                "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
-            )
-            body = "\n".join(row(cells, "td") for cells in section.rows)
-            parts.append(f"<table>{row(section.columns, 'th')}\n{body}</table>")
-        parts += (
-            [f"<p>And {section.more} more: --format json has them.</p>"] if section.more else []
-        )
-    top = '<!doctype html><html lang="en"><meta charset="utf-8">'
-    top += f"<title>{escape(title(found))}</title>"
+        if not section.table.empty:
+            shown = section.table.apply(lambda column: column.map(lambda cell: printable(cell, 2000)))
+            with pd.option_context("display.max_colwidth", None):
+                parts.append(shown.to_html(index=False, border=0))
+        parts += [f"<p>And {section.more} more: --format json has them.</p>"] if section.more else []
+    top = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title(found))}</title>'
     return f"{top}<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n"
 
 
@@ -135,43 +113,30 @@ def title(found: dict) -> str:
     """What was measured, on one line."""
     about = found["about"]
     by = f" by {about['engine']}" if about["engine"] else ""
-    parts = [
-        "hopcost",
-        f"fleet {about['id']}",
-        about["suite"],
-        f"{len(found['hosts'])} hosts{by}",
-        about["status"],
-    ]
+    parts = ["hopcost", f"fleet {about['id']}", about["suite"], f"{len(found['hosts'])} hosts{by}", about["status"]]
     return printable(" · ".join(part for part in parts if part), WIDTH)
 
 
 def head(found: dict) -> str:
     """The conclusion first: how many hosts there are, and how many are outliers."""
-    about = found["about"]
+    about, said = found["about"], []
     if found["hosts"].empty:
         return "The fleet has no host yet."
-    said = []
-    for what, states, first in [
-        ("Hosts", about["hosts"], "ready"),
-        ("Runs of hosts", about["host_tasks"], "done"),
-        ("Runs of pairs", about["pair_tasks"], "done"),
+    for what, key, first in [
+        ("Hosts", "hosts", "ready"),
+        ("Runs of hosts", "host_tasks", "done"),
+        ("Runs of pairs", "pair_tasks", "done"),
     ]:
-        ordered = sorted(states.items(), key=lambda of: of[0] != first)
-        said += [f"{what}: {', '.join(f'{n} {state}' for state, n in ordered)}."] if states else []
+        ordered = sorted(about[key].items(), key=lambda of: of[0] != first)
+        said += [f"{what}: {', '.join(f'{n} {state}' for state, n in ordered)}."] if ordered else []
     if found["rule"]:
-        outliers = found["outliers"]
-        slower, faster = (
-            outliers.host[outliers.off == side].nunique() for side in ("slower", "faster")
-        )
-        said.append(
-            f"Outliers by more than {percent(about['margin'])}: {slower} slower, {faster} faster."
-        )
+        hosts = found["outliers"].groupby("off").host.nunique()
+        slower, faster = hosts.get("slower", 0), hosts.get("faster", 0)
+        said.append(f"Outliers by more than {percent(about['margin'])}: {slower} slower, {faster} faster.")
     return " ".join(said)
 
 
-def sections(
-    found: dict, room: tuple[int, int], details: bool, is_page: bool = False
-) -> list[Section]:
+def sections(found: dict, room: tuple[int, int], details: bool, is_page: bool = False) -> list[Section]:
     """All that has something to say."""
     made = [
         cases(found, room[1], is_page),
@@ -183,15 +148,13 @@ def sections(
         *([hosts(found, room[0])] if details else []),
         how(found),
     ]
-    return [of for of in made if of.rows or of.sentences or of.pictures]
+    return [of for of in made if len(of.table) or of.sentences or of.pictures]
 
 
-def table(title: str, names: str, rows: pd.DataFrame, room: int, *cells, **more) -> Section:
+def table(title: str, rows: pd.DataFrame, room: int, columns: dict[str, Callable]) -> Section:
     """A section of a table: a function of a row for each column."""
-    shown = [[str(cell(row)) for cell in cells] for row in rows.head(room).itertuples()]
-    return Section(
-        title, columns=names.split("|"), rows=shown, more=max(len(rows) - room, 0), **more
-    )
+    shown = [[str(cell(row)) for cell in columns.values()] for row in rows.head(room).itertuples()]
+    return Section(title, table=pd.DataFrame(shown, columns=list(columns)), more=max(len(rows) - room, 0))
 
 
 def cases(found: dict, room: int, is_page: bool) -> Section:
@@ -199,22 +162,15 @@ def cases(found: dict, room: int, is_page: bool) -> Section:
     of, short = found["cases"], shorter(found["cases"].case)
     if len(of) > room:
         of = of.assign(off=of.slower + of.faster).sort_values("off", ascending=False, kind="stable")
-    made = table(
-        "Cases",
-        "case|hosts|median [95 %]|spread|slowest|slower|faster",
-        of,
-        room,
-        lambda row: short(row.case),
-        lambda row: row.hosts,
-        lambda row: (
-            quantity(row.median, row.unit)
-            + interval(row.low, row.high, lambda x: quantity(x, row.unit))
-        ),
-        lambda row: percent(row.spread),
-        lambda row: f"×{plain(row.slowest_ratio)} {row.slowest}",
-        lambda row: row.slower or "",
-        lambda row: row.faster or "",
-    )
+    made = table("Cases", of, room, {
+        "case": lambda row: short(row.case),
+        "hosts": lambda row: row.hosts,
+        "median [95 %]": lambda row: measured(row.median, row),
+        "spread": lambda row: percent(row.spread),
+        "slowest": lambda row: f"×{plain(row.slowest_ratio)} {row.slowest}",
+        "slower": lambda row: row.slower or "",
+        "faster": lambda row: row.faster or "",
+    })  # fmt: skip
     made.sentences = [f"All: {short.common}."] if short.common else []
     made.pictures = [strip(found)] if is_page and len(of) else []
     return made
@@ -223,18 +179,14 @@ def cases(found: dict, room: int, is_page: bool) -> Section:
 def outliers(found: dict, room: int) -> Section:
     """The hosts that deviate most."""
     short = shorter(found["cases"].case)
-    return table(
-        "Outliers",
-        "host|is|by [95 % of its run]|its run|in|scales",
-        found["outliers"],
-        room,
-        lambda row: row.host,
-        lambda row: row.off,
-        lambda row: times(row.ratio, row.low_ratio, row.high_ratio),
-        lambda row: row.validity or "",
-        lambda row: short(row.case),
-        lambda row: plain(abs(row.score)),
-    )
+    return table("Outliers", found["outliers"], room, {
+        "host": lambda row: row.host,
+        "is": lambda row: row.off,
+        "by [95 % of its run]": lambda row: times(row.ratio, row.low_ratio, row.high_ratio),
+        "its run": lambda row: row.validity or "",
+        "in": lambda row: short(row.case),
+        "scales": lambda row: plain(abs(row.score)),
+    })  # fmt: skip
 
 
 def shared(found: dict, room: int) -> Section:
@@ -243,32 +195,24 @@ def shared(found: dict, room: int) -> Section:
     for row in found["shared"].head(room).itertuples():
         slow = f"All {row.slow}" if row.slow_with == row.slow else f"{row.slow_with} of {row.slow}"
         others = f"{row.others_with or 'none'} of the {row.others} others"
-        said.append(
-            f"{slow} slow hosts have {row.key} {row.value}; {others} (error {error(row.error)})."
-        )
+        said.append(f"{slow} slow hosts have {row.key} {row.value}; {others} (error {error(row.error)}).")
     return Section("What the slow hosts have in common", said + found["confounded"])
 
 
 def groups(found: dict, room: int) -> Section:
     """Hosts that have a reading or a label in common, against the others."""
     short, of = shorter(found["cases"].case), found["groups"][found["groups"].off != ""]
-    n = found["groups_compared"]
-    made = table(
-        "Groups of hosts against the others",
-        "hosts with|are|and|by [95 %]|in|error",
-        of,
-        room,
-        lambda row: f"{row.key} {row.value}",
-        lambda row: f"{row.hosts} of {row.hosts + row.others}",
-        lambda row: row.off,
-        lambda row: times(row.ratio, row.low, row.high),
-        lambda row: short(row.case),
-        lambda row: error(row.error),
-    )
+    made = table("Groups of hosts against the others", of, room, {
+        "hosts with": lambda row: f"{row.key} {row.value}",
+        "are": lambda row: f"{row.hosts} of {row.hosts + row.others}",
+        "and": lambda row: row.off,
+        "by [95 %]": lambda row: times(row.ratio, row.low, row.high),
+        "in": lambda row: short(row.case),
+        "error": lambda row: error(row.error),
+    })  # fmt: skip
+    n, margin = found["groups_compared"], percent(found["about"]["margin"])
     if n and of.empty:
-        made.sentences = [
-            f"No group differs by more than {percent(found['about']['margin'])} in {n} comparisons."
-        ]
+        made.sentences = [f"No group differs by more than {margin} in {n} comparisons."]
     return made
 
 
@@ -278,29 +222,21 @@ def pairs(found: dict, room: int, is_page: bool) -> list[Section]:
     for at, case in enumerate(found["pair_cases"].itertuples()):
         own = found["pairs"][found["pairs"].case == case.case]
         off = own[own.off != ""].sort_values("ratio", ascending=False)
-        of = table(
-            f"Pairs, {case.case}: median {quantity(case.median, case.unit)} of {case.hosts} pairs",
-            "pair|off the median|value [95 %]",
-            off,
-            room,
-            lambda row: f"{row.a} to {row.b}",
-            lambda row: times(row.ratio),
-            lambda row: (
-                quantity(row.value, row.unit)
-                + interval(row.low, row.high, lambda x: quantity(x, row.unit))
-            ),
-        )
+        of = table(f"Pairs, {case.case}: median {quantity(case.median, case.unit)} of {case.hosts} pairs", off, room, {
+            "pair": lambda row: f"{row.a} to {row.b}",
+            "off the median": lambda row: times(row.ratio),
+            "value [95 %]": lambda row: measured(row.value, row),
+        })  # fmt: skip
         slow = found["pair_hosts"][found["pair_hosts"].case == case.case]
         slow = slow[2 * slow.slower > slow.pairs].head(5).itertuples()
         named = [f"{row.host} (×{plain(row.ratio)}, {row.slower} of {row.pairs})" for row in slow]
         of.sentences += [f"Slower in most of their pairs: {', '.join(named)}."] if named else []
         if off.empty:
             few = pd.isna(case.threshold)
-            of.sentences.append(
-                "Fewer than 8 pairs: no rule for outliers." if few else "No pair is an outlier."
-            )
-        if is_page and at < SQUARES_MAX:
-            of.pictures.append(square(found, own, case))
+            of.sentences.append("Fewer than 8 pairs: no rule for outliers." if few else "No pair is an outlier.")
+        names = sorted({*own.a, *own.b})
+        if is_page and at < SQUARES_MAX and len(names) <= SQUARE_MAX:
+            of.pictures.append(square(own, names, case))
         made.append(of)
     return made
 
@@ -311,16 +247,12 @@ def not_measured(found: dict, room: int) -> Section:
     of = of[(of.state != "ready") | of.reason.notna()].fillna({"reason": "no reason is given"})
     alike = of.groupby(["state", "reason"]).name.agg(["size", "first"]).reset_index()
     alike = alike.sort_values("size", ascending=False, kind="stable").rename(columns={"size": "n"})
-    made = table(
-        "Not measured, or measured with a remark",
-        "hosts|state|such as|why",
-        alike,
-        room,
-        lambda row: row.n,
-        lambda row: row.state,
-        lambda row: row.first,
-        lambda row: row.reason,
-    )
+    made = table("Not measured, or measured with a remark", alike, room, {
+        "hosts": lambda row: row.n,
+        "state": lambda row: row.state,
+        "such as": lambda row: row.first,
+        "why": lambda row: row.reason,
+    })  # fmt: skip
     made.sentences = found["missing_pairs"]
     return made
 
@@ -333,20 +265,15 @@ def hosts(found: dict, room: int) -> Section:
     n_off = far.index.to_series().map(values[values.off != ""].groupby("host").size())
     of = of.join(far[["case", "ratio"]].assign(n_off=n_off), on="name")
     word = lambda text: "" if pd.isna(text) else text
-    labels = lambda of: ", ".join(f"{key} {value}" for key, value in list(of.items())[:3])
-    return table(
-        "Hosts",
-        "host|state|cases off|farthest|in|kernel|labels",
-        of,
-        room,
-        lambda row: row.name,
-        lambda row: row.state,
-        lambda row: "" if pd.isna(row.n_off) else int(row.n_off),
-        lambda row: times(row.ratio),
-        lambda row: short(row.case) if word(row.case) else "",
-        lambda row: word(row.kernel),
-        lambda row: labels(row.labels),
-    )
+    return table("Hosts", of, room, {
+        "host": lambda row: row.name,
+        "state": lambda row: row.state,
+        "cases off": lambda row: "" if pd.isna(row.n_off) else int(row.n_off),
+        "farthest": lambda row: times(row.ratio),
+        "in": lambda row: short(row.case) if word(row.case) else "",
+        "kernel": lambda row: word(row.kernel),
+        "labels": lambda row: ", ".join(f"{key} {value}" for key, value in list(row.labels.items())[:3]),
+    })  # fmt: skip
 
 
 def how(found: dict) -> Section:
@@ -363,8 +290,7 @@ def how(found: dict) -> Section:
             f" {plain(of['false_alarms_heavy'], 2)}."
         ]
     costs = [
-        f"{plain(agents[f'{kind}_cpu_percent'], 2)} % CPU and"
-        f" {plain(agents[f'{kind}_wakeups_per_s'], 2)} wake-ups a second {when}"
+        f"{plain(agents[f'{kind}_cpu_percent'], 2)} % CPU and {plain(agents[f'{kind}_wakeups_per_s'], 2)} wake-ups a second {when}"
         for kind, when in [("agent", "between trials"), ("frozen", "during a trial")]
         if not pd.isna(agents[f"{kind}_cpu_percent"])
     ]
@@ -407,11 +333,16 @@ def quantity(value: float, unit: str) -> str:
     return f"{plain(value / 1000**power)} {('ns', 'µs', 'ms', 's')[power]}"
 
 
+def measured(value: float, row) -> str:
+    """A value with the interval of its row."""
+    return quantity(value, row.unit) + interval(row.low, row.high, lambda x: quantity(x, row.unit))
+
+
 def percent(share: float) -> str:
     return "–" if pd.isna(share) else f"{plain(share * 100, 2)} %"
 
 
-def interval(low: float, high: float, show) -> str:
+def interval(low: float, high: float, show: Callable) -> str:
     return "" if pd.isna(low) else f" [{show(low)}, {show(high)}]"
 
 
@@ -446,43 +377,22 @@ def strip(found: dict) -> str:
         set_format("{x:.3g}")
     axes.set_xlabel("time over the median of the hosts")
     axes.axvline(1, color="#888", linewidth=0.8)
-    return svg(
-        figure, "Each host's time over the median of its case; the table of hosts has the numbers"
-    )
+    return svg(figure, "Each host's time over the median of its case; the table of hosts has the numbers")
 
 
-def square(found: dict, own: pd.DataFrame, case) -> str:
+def square(own: pd.DataFrame, names: list[str], case) -> str:
     """Pairs as a square, the near end in the rows; darker is slower."""
-    by, name = square_names(found["hosts"], sorted({*own.a, *own.b}))
-    cells = own.assign(a=own.a.map(name), b=own.b.map(name))
-    names = sorted(set(name.values()))
-    cells = cells.pivot_table("ratio", "a", "b", aggfunc="median").reindex(names, columns=names)
-    figure, axes = canvas(1.5 + 0.3 * cells.shape[1], 1.2 + 0.3 * cells.shape[0])
+    cells = own.pivot_table("ratio", "a", "b", aggfunc="median").reindex(index=names, columns=names)
+    named = range(0, len(names), -(-len(names) // NAMES_MAX))
+    size = 1.5 + 0.3 * len(named)
+    figure, axes = canvas(size, size)
     picture = axes.imshow(cells.to_numpy(dtype=float), cmap="YlOrRd", interpolation="nearest")
-    axes.set_xticks(range(cells.shape[1]), cells.columns, rotation=90)
-    axes.set_yticks(range(cells.shape[0]), cells.index)
-    axes.set_xlabel(f"to {by}")
-    axes.set_ylabel(f"from {by}")
+    axes.set_xticks(named, [names[at] for at in named], rotation=90)
+    axes.set_yticks(named, [names[at] for at in named])
+    axes.set_xlabel("to host")
+    axes.set_ylabel("from host")
     figure.colorbar(picture, label="time over the median of the pairs")
     return svg(figure, f"{case.case}: time of each pair over the median of all")
-
-
-def square_names(hosts: pd.DataFrame, names: list[str]) -> tuple[str, dict[str, str]]:
-    """What a row of the square is: a host, else a label that has room, else neighbours by name."""
-    if len(names) <= NAMES_MAX:
-        return "host", dict(zip(names, names))
-    labels = (
-        hosts.set_index("name")
-        .labels.reindex(names)
-        .map(lambda of: of if isinstance(of, dict) else {})
-    )
-    for key in sorted(set().union(*labels)):
-        of = {name: own.get(key) for name, own in labels.items()}
-        if None not in of.values() and 2 <= len(set(of.values())) <= NAMES_MAX:
-            return f"label {key}", {name: printable(value, 30) for name, value in of.items()}
-    each = -(-len(names) // NAMES_MAX)
-    parts = [names[at : at + each] for at in range(0, len(names), each)]
-    return "hosts by name", {name: f"{part[0]} to {part[-1]}" for part in parts for name in part}
 
 
 def canvas(width: float, height: float):

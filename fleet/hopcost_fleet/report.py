@@ -3,6 +3,8 @@
 Tables of the index come in and the tables of one document go out. page.py writes it.
 """
 
+from collections import defaultdict
+
 import numpy as np
 import pandas as pd
 
@@ -17,72 +19,63 @@ GROUPED = {"cpu.model": "cpu", "kernel.release": "kernel", "virt.hypervisor": "h
 SAME = 0.8
 NAMED_MAX = 3
 # Of facts that say the same, the one that people ask for first.
-ASKED = ("kernel.release", "label ", "cpu.model", "virt.hypervisor")
+ASKED = ("kernel.release", "label ", "cpu.model", "virt.hypervisor", "")
 AGENT = ["agent_cpu_percent", "agent_wakeups_per_s", "frozen_cpu_percent", "frozen_wakeups_per_s"]
+SETTINGS = ("id", "created", "suite", "engine", "hopcost", "status")
+# The columns of what the rule says of a value, and of a case.
+JUDGED = ["ratio", "low_ratio", "high_ratio", "score", "off"]
+CASE = ["case", "statistic", "unit", "is_rate", "hosts", "median", "low", "high", "spread", "threshold",
+        "slowest", "slowest_ratio", "slower", "faster"]  # fmt: skip
+SHARED = ["key", "value", "slow_with", "others_with", "slow", "others", "error"]
 
 
 def report(index: Index, margin: float) -> dict:
     """The document. Ratios within the share `margin` of 1 are of no interest."""
-    hosts, tasks, files = index.hosts(), index.tasks(), index.read("run_file", "file error")
-    estimates, runs = index.estimates(), best(tasks, files)
-    hosts["file"] = hosts.name.map(runs[runs.b == ""].set_index("a").file).astype(object)
-    measured = hosts.dropna(subset="file")
-    of_hosts = measured[["file", "name"]].rename(columns={"name": "host"})
+    hosts, tasks = index.hosts(), index.tasks()
+    runs = latest(tasks[tasks.error == ""])
+    estimates, facts = index.runs(runs.id)
+    hosts["task"] = hosts.name.map(runs[runs.b == ""].set_index("a").id)
+    measured = hosts.dropna(subset="task")
+    of_hosts = measured[["task", "name"]].rename(columns={"name": "host"})
+    of_pairs = runs.loc[runs.b != "", ["id", "a", "b"]].rename(columns={"id": "task"})
     values, cases = judge(values_of(estimates, of_hosts), margin)
-    pairs, pair_cases = judge(
-        values_of(estimates, runs.loc[runs.b != "", ["file", "a", "b"]]), margin
-    )
-    facts = index.facts("key IN ('" + "', '".join(GROUPED) + "')").merge(of_hosts, on="file")
-    members = pd.concat([facts[["host", "key", "value"]], labels(measured)], ignore_index=True)
+    pairs, pair_cases = judge(values_of(estimates, of_pairs), margin)
+    told = facts_of(measured, facts)
+    members = told[told.key.isin(GROUPED) | told.key.str.startswith("label ")]
     groups, compared = compare(values, members, margin)
-    slow = set(values.host[values.off == "slower"])
-    # What no two slow hosts can share need not be read.
-    telling = index.telling_facts().merge(of_hosts, on="file") if len(slow) > 1 else facts
-    telling = pd.concat([telling[["host", "key", "value"]], labels(measured)])
-    shared = shared_facts(telling, slow, len(measured))
-    told = pd.concat([shared[["key", "value"]], groups.loc[groups.off != "", ["key", "value"]]])
-    all_members = pd.concat([members, telling]).drop_duplicates()
-    named = facts.replace({"key": GROUPED}).pivot_table("value", "host", "key", aggfunc="first")
-    hosts = hosts.join(named.reindex(columns=list(GROUPED.values())), on="name")
-    hosts["reason"] = hosts.reason.where(hosts.reason.notna(), reasons(hosts, tasks, files))
-    few = int((cases.hosts < rule.HOSTS_MIN).sum())
+    shared = shared_facts(told, set(values.host[values.off == "slower"]), len(measured))
+    differing = pd.concat([shared[["key", "value"]], groups.loc[groups.off != "", ["key", "value"]]])
+    for key, name in GROUPED.items():
+        hosts[name] = [facts.get(task, {}).get(key) for task in hosts.task]
+    hosts["reason"] = hosts.reason.where(hosts.reason.notna(), reasons(hosts, tasks))
     return {
         "schema": "hopcost-fleet/1",
         "about": about(index, hosts, tasks, margin),
         "rule": applied(cases),
-        "hosts": hosts.drop(columns=AGENT),
+        "hosts": hosts.drop(columns=[*AGENT, "task"]),
         "cases": cases,
         "outliers": values[values.off != ""].sort_values("score", key=abs, ascending=False),
-        "values": values.drop(columns=["log", "error"]),
-        "missing": missing(estimates.merge(of_hosts, on="file"), values),
+        "values": values.drop(columns=["log", "error", "task"]),
+        "missing": missing(estimates.merge(of_hosts, on="task"), values),
         "shared": shared,
-        "confounded": confounded(told, all_members),
+        "confounded": confounded(differing, told),
         "groups": groups,
         "groups_compared": compared,
         "pair_cases": pair_cases,
-        "pairs": pairs.drop(columns=["log", "error"]),
+        "pairs": pairs.drop(columns=["log", "error", "task"]),
         "pair_hosts": pair_hosts(pairs),
         "agents": {"hosts": int(hosts[AGENT].notna().any(axis=1).sum()), **hosts[AGENT].median()},
         "missing_pairs": missing_pairs(tasks, runs),
-        "remarks": index.remarks
-        + remarks(tasks, files, runs, hosts)
-        + (
-            [f"No outliers in {few} of {len(cases)} cases: fewer than {rule.HOSTS_MIN} hosts."]
-            if few
-            else []
-        ),
+        "remarks": index.remarks + remarks(tasks, runs, hosts, cases),
     }
 
 
 def about(index: Index, hosts: pd.DataFrame, tasks: pd.DataFrame, margin: float) -> dict:
     """The fleet in brief, with its tasks by state."""
-    said = index.read("fleet", "key value").dropna().set_index("key").value
-    last = latest(tasks)
+    said, last = index.settings(), latest(tasks)
+    counts = lambda states: {state: int(n) for state, n in states.value_counts().sort_index().items()}
     return {
-        **{
-            key: said.get(key, "")
-            for key in ("id", "created", "suite", "engine", "hopcost", "status")
-        },
+        **{key: said.get(key, "") for key in SETTINGS},
         "hosts": counts(hosts.state),
         "host_tasks": counts(last.state[last.b == ""]),
         "pair_tasks": counts(last.state[last.b != ""]),
@@ -90,45 +83,35 @@ def about(index: Index, hosts: pd.DataFrame, tasks: pd.DataFrame, margin: float)
     }
 
 
-def counts(states: pd.Series) -> dict[str, int]:
-    """How many there are of each state."""
-    return {state: int(n) for state, n in states.value_counts().sort_index().items()}
-
-
 def latest(tasks: pd.DataFrame) -> pd.DataFrame:
-    """One attempt at each task: one that was done before all others, and then the last."""
+    """One attempt at each task: one that was done before all others, and then the last. What failed may have left
+    trials all the same."""
     order = tasks.assign(done=tasks.state == "done").sort_values(["done", "attempt"], kind="stable")
     return order.drop_duplicates(["a", "b"], keep="last").sort_values(["a", "b"])
 
 
-def best(tasks: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
-    """The run of each host and pair that counts: what failed may have left trials all the same."""
-    return latest(tasks[tasks.file.isin(files.file[files.error.isna()])])
-
-
-def remarks(tasks: pd.DataFrame, files: pd.DataFrame, runs: pd.DataFrame, hosts: pd.DataFrame):
+def remarks(tasks: pd.DataFrame, runs: pd.DataFrame, hosts: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
     """What readers of the report need to know of its runs."""
-    readable = tasks[tasks.file.isin(files.file[files.error.isna()])]
-    several = int((readable.groupby(["a", "b"]).size() > 1).sum())
-    strangers = int((~runs.a[runs.b == ""].isin(hosts.name)).sum())
-    broken = int(files.error.notna().sum())
+    few = int((cases.hosts < rule.HOSTS_MIN).sum())
     said = [
-        (several, "Tasks measured more than once, whose last run counts"),
-        (strangers, "Runs left out because the table of hosts does not have their host"),
-        (broken, "Run files that cannot be read (`error` in the table run_file says why)"),
-    ]
-    return [f"{what}: {n}." for n, what in said if n]
+        (int((tasks[tasks.error == ""].groupby(["a", "b"]).size() > 1).sum()),
+         "Tasks measured more than once, whose last run counts: {}."),
+        (int((~runs.a[runs.b == ""].isin(hosts.name)).sum()),
+         "Runs left out because the table of hosts does not have their host: {}."),
+        (int((tasks.error.fillna("") != "").sum()), "Run files that cannot be read (`indexed` of their task says why): {}."),
+        (few, f"No outliers in {{}} of {len(cases)} cases: fewer than {rule.HOSTS_MIN} hosts."),
+    ]  # fmt: skip
+    return [what.format(n) for n, what in said if n]
 
 
-def reasons(hosts: pd.DataFrame, tasks: pd.DataFrame, files: pd.DataFrame) -> pd.Series:
+def reasons(hosts: pd.DataFrame, tasks: pd.DataFrame) -> pd.Series:
     """Why hosts have no run: what their last task says, or why its file cannot be read."""
-    of = tasks[tasks.b == ""].merge(files, on="file", how="left")
+    of = tasks[tasks.b == ""].copy()
     words = of.state.map({"failed": "measuring it failed: ", "skipped": "it was not measured: "})
     failed = words + of.reason.fillna("no reason is given")
-    unreadable = "its run file cannot be read: " + of.error.astype(object)
-    of["why"] = failed.where(failed.notna(), unreadable)
+    of["why"] = failed.where(words.notna(), "its run file cannot be read: " + of.error.where(of.error != "", None))
     last = of.dropna(subset="why").drop_duplicates("a", keep="last").set_index("a").why
-    return hosts.name.map(last).where(hosts.file.isna(), None)
+    return hosts.name.map(last).where(hosts.task.isna(), None)
 
 
 def missing_pairs(tasks: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
@@ -136,94 +119,60 @@ def missing_pairs(tasks: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
     known = set(zip(runs.a, runs.b))
     over = tasks[(tasks.b != "") & tasks.state.isin(["failed", "skipped"])]
     none = [row for row in over.itertuples() if (row.a, row.b) not in known]
-    said = [
-        f"Pair {row.a} to {row.b} {row.state}: {row.reason or 'no reason is given'}."
-        for row in none[:NAMED_MAX]
-    ]
+    said = [f"Pair {row.a} to {row.b} {row.state}: {row.reason or 'no reason is given'}." for row in none[:NAMED_MAX]]
     more = len(none) - NAMED_MAX
-    return said + (
-        [f"More pairs, with their `reason` in the table task: {more}."] if more > 0 else []
-    )
+    return said + ([f"More pairs, with their `reason` in the table task: {more}."] if more > 0 else [])
 
 
 def values_of(estimates: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """A row per run and case. What its run calls invalid is no value of the case."""
-    found = (
-        estimates[has_own_values(estimates)].merge(runs, on="file").drop(columns=["file", "skip"])
-    )
+    found = estimates[has_own_values(estimates)].merge(runs, on="task").drop(columns="skip")
     place = found.statistic.map(list(HEADLINE).index).astype(float)
     found = found[place == place.groupby(found.case).transform("min")].copy()
     found["is_rate"] = found.statistic.map(HEADLINE).astype(bool)
     # Of a rate the inverse is a time.
     found["log"] = np.log(found.point) * np.where(found.is_rate, -1, 1)
-    ends = found.high.div(found.low).where(found.low > 0, 1.0)
-    found["error"] = np.log(ends) / (2 * rule.HALF)
+    found["error"] = np.log(found.high.div(found.low).where(found.low > 0, 1.0)) / (2 * rule.HALF)
     return found.rename(columns={"point": "value"}).sort_values(["case", *runs.columns[1:]])
 
 
 def judge(values: pd.DataFrame, margin: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The values with ratio, score and the side on which they are outliers; and each case."""
     n_cases = int((values.groupby("case").size() >= rule.HOSTS_MIN).sum())
-    parts, cases = [], []
-    for case, own in values.groupby("case"):
-        judged, row = judge_case(own, n_cases, margin)
-        parts.append(judged)
-        cases.append({"case": case, **row})
-    columns = {"ratio": [], "low_ratio": [], "high_ratio": [], "score": [], "off": []}
-    empty = values.iloc[:0].assign(**columns)
-    names = [
-        "case",
-        "statistic",
-        "unit",
-        "is_rate",
-        "hosts",
-        "median",
-        "low",
-        "high",
-        "spread",
-        "threshold",
-        "slowest",
-        "slowest_ratio",
-        "slower",
-        "faster",
-    ]
-    return pd.concat(parts) if parts else empty, pd.DataFrame(cases, columns=names)
+    found = [judge_case(case, own, n_cases, margin) for case, own in values.groupby("case")]
+    empty = values.iloc[:0].assign(**{name: [] for name in JUDGED})
+    judged = pd.concat([of for of, _ in found]) if found else empty
+    return judged, pd.DataFrame([row for _, row in found], columns=CASE)
 
 
-def judge_case(own: pd.DataFrame, n_cases: int, margin: float) -> tuple[pd.DataFrame, dict]:
+def judge_case(case: str, own: pd.DataFrame, n_cases: int, margin: float) -> tuple[pd.DataFrame, dict]:
     """A case by the rule."""
     logs, is_rate = own.log.to_numpy(), bool(own.is_rate.iloc[0])
     least = rule.threshold(len(own), n_cases)
     middle, scale, scores = rule.place(logs, own.error.to_numpy())
-    is_off = np.abs(scores) > (least or np.inf)
-    is_off &= np.abs(logs - middle) > np.log1p(margin)
-    value = lambda log: float(np.exp(-log if is_rate else log))
+    is_off = (np.abs(scores) > (least or np.inf)) & (np.abs(logs - middle) > np.log1p(margin))
     ends = np.log(own[["low", "high"]].where(own.low > 0)) * (-1 if is_rate else 1)
     judged = own.assign(
         ratio=np.exp(logs - middle),
         low_ratio=np.exp(ends.min(axis=1) - middle),
         high_ratio=np.exp(ends.max(axis=1) - middle),
         score=scores,
-        off=np.where(is_off, np.where(scores > 0, "slower", "faster"), ""),
+        off=side(is_off, scores),
     )
+    value = lambda log: float(np.exp(-log if is_rate else log))
     slowest = int(logs.argmax())
     low, high = sorted(value(end) for end in rule.median_interval(logs))
     who = "host" if "host" in own else ["a", "b"]
-    return judged, {
-        "statistic": own.statistic.iloc[0],
-        "unit": own.unit.iloc[0],
-        "is_rate": is_rate,
-        "hosts": len(own),
-        "median": value(middle),
-        "low": low,
-        "high": high,
-        "spread": float(np.expm1(scale)),
-        "threshold": least,
-        "slowest": " to ".join(np.atleast_1d(own.iloc[slowest][who])),
-        "slowest_ratio": float(judged.ratio.iloc[slowest]),
-        "slower": int((judged.off == "slower").sum()),
-        "faster": int((judged.off == "faster").sum()),
-    }
+    counts = judged.off.value_counts()
+    row = [case, own.statistic.iloc[0], own.unit.iloc[0], is_rate, len(own), value(middle), low, high, float(np.expm1(scale)),
+           least, " to ".join(np.atleast_1d(own.iloc[slowest][who])), float(judged.ratio.iloc[slowest]),
+           int(counts.get("slower", 0)), int(counts.get("faster", 0))]  # fmt: skip
+    return judged, dict(zip(CASE, row, strict=True))
+
+
+def side(is_off: np.ndarray, far: np.ndarray) -> np.ndarray:
+    """On which side something is an outlier; empty where it is none."""
+    return np.where(is_off, np.where(far > 0, "slower", "faster"), "")
 
 
 def applied(cases: pd.DataFrame) -> dict | None:
@@ -252,14 +201,18 @@ def missing(estimates: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     return none.drop_duplicates(["host", "case"])[["host", "case", "reason"]]
 
 
-def labels(hosts: pd.DataFrame) -> pd.DataFrame:
-    """The labels of hosts as facts."""
-    rows = [
-        (name, f"label {key}", value)
-        for name, of in zip(hosts.name, hosts.labels)
-        for key, value in of.items()
-    ]
-    return pd.DataFrame(rows, columns=["host", "key", "value"])
+def facts_of(measured: pd.DataFrame, facts: dict[float, dict[str, str]]) -> pd.DataFrame:
+    """Readings of hosts of which there is more than one value, those that group hosts, and labels, a row each."""
+    values = defaultdict(set)
+    for of in facts.values():
+        for key, value in of.items():
+            values[key].add(value)
+    telling = {key for key, of in values.items() if len(of) > 1}.union(GROUPED)
+    rows = []
+    for host in measured.itertuples():
+        rows += [(host.name, key, value) for key, value in facts.get(host.task, {}).items() if key in telling]
+        rows += [(host.name, f"label {key}", value) for key, value in host.labels.items()]
+    return pd.DataFrame(rows, columns=["host", "key", "value"], dtype=object)
 
 
 def compare(values: pd.DataFrame, members: pd.DataFrame, margin: float) -> tuple[pd.DataFrame, int]:
@@ -272,9 +225,8 @@ def compare(values: pd.DataFrame, members: pd.DataFrame, margin: float) -> tuple
     ends = [shift_of(group, values, members) for group in groups.itertuples()]
     groups[["ratio", "low", "high"]] = np.exp(np.reshape(ends, (-1, 3)))
     far = np.log(groups.ratio)
-    is_off = far.abs() > np.log1p(margin)
-    groups["off"] = np.where(is_off, np.where(far > 0, "slower", "faster"), "")
-    order = groups.assign(sound=~is_off, near=-far.abs()).sort_values(["sound", "near"]).index
+    groups["off"] = side(far.abs() > np.log1p(margin), far)
+    order = groups.assign(sound=groups.off == "", near=-far.abs()).sort_values(["sound", "near"]).index
     return groups.loc[order], n
 
 
@@ -292,19 +244,17 @@ def compared_in(case: str, own: pd.DataFrame, members: pd.DataFrame) -> pd.DataF
 def shift_of(group, values: pd.DataFrame, members: pd.DataFrame) -> tuple[float, float, float]:
     """By how much a group differs from the others."""
     own = values[values.case == group.case]
-    of = members.host[(members.key == group.key) & (members.value == group.value)]
-    is_in = own.host.isin(of)
+    is_in = own.host.isin(hosts_of(group, members))
     return rule.shift(own.log[is_in].to_numpy(), own.log[~is_in].to_numpy())
 
 
 def shared_facts(facts: pd.DataFrame, slow: set[str], hosts: int) -> pd.DataFrame:
     """What is commoner among the slow hosts than by chance: of each fact its most telling value."""
-    names = ["key", "value", "slow_with", "others_with", "slow", "others", "error"]
     per_key = facts.drop_duplicates(["key", "value"]).groupby("key").size()
     # What nearly every host has a value of its own of is its name, and nothing that it shares.
     facts = facts[facts.key.isin(per_key[(per_key > 1) & (2 * per_key <= hosts)].index)]
     if not 2 <= len(slow) < hosts or facts.empty:
-        return pd.DataFrame({name: [] for name in names})
+        return pd.DataFrame({name: [] for name in SHARED})
     marked = facts.assign(slow=facts.host.isin(slow).astype(int))
     found = marked.groupby(["key", "value"]).slow.agg(["size", "sum"]).reset_index()
     errors = rule.fisher(found["sum"].to_numpy(), len(slow), found["size"].to_numpy(), hosts)
@@ -314,18 +264,17 @@ def shared_facts(facts: pd.DataFrame, slow: set[str], hosts: int) -> pd.DataFram
         slow=len(slow),
         others=hosts - len(slow),
         error=rule.holm(errors),
+        asked=found.key.map(lambda key: [key.startswith(of) for of in ASKED].index(True)),
     )
-    asked = found.key.map(lambda key: [key.startswith(of) for of in (*ASKED, "")].index(True))
-    found = found.assign(asked=asked)[found.error <= ERROR]
-    found = found.sort_values(["error", "asked"], kind="stable").drop_duplicates("key")
-    return found[names]
+    found = found[found.error <= ERROR].sort_values(["error", "asked"], kind="stable")
+    return found.drop_duplicates("key")[SHARED]
 
 
-def confounded(told: pd.DataFrame, members: pd.DataFrame) -> list[str]:
+def confounded(differing: pd.DataFrame, members: pd.DataFrame) -> list[str]:
     """Facts that are told of nearly the same hosts, a sentence each."""
     left = [
-        (f"{row.key} {row.value}", section(row.key), hosts_of(row, members))
-        for row in told.drop_duplicates("key").itertuples()
+        (f"{row.key} {row.value}", row.key if row.key.startswith("label ") else row.key.split(".")[0], hosts_of(row, members))
+        for row in differing.drop_duplicates("key").itertuples()
     ]
     sentences = []
     while left:
@@ -350,16 +299,9 @@ def hosts_of(fact, members: pd.DataFrame) -> frozenset[str]:
     return frozenset(members.host[(members.key == fact.key) & (members.value == fact.value)])
 
 
-def section(key: str) -> str:
-    """The part of a key before its first dot; a label stands for itself."""
-    return key if key.startswith("label ") else key.split(".")[0]
-
-
 def pair_hosts(pairs: pd.DataFrame) -> pd.DataFrame:
     """Each host over its pairs, the slowest first: its median ratio, and how many are outliers."""
-    ends = [pairs.assign(host=pairs[end]) for end in ("a", "b") if end in pairs]
-    both = pd.concat(ends) if ends else pairs.assign(host="")
-    both = both.assign(slower=(both.off == "slower").astype(int))
-    of = both.groupby(["case", "host"])
+    both = pd.concat([pairs.assign(host=pairs[end]) for end in ("a", "b")])
+    of = both.assign(slower=(both.off == "slower").astype(int)).groupby(["case", "host"])
     found = of.agg(pairs=("ratio", "size"), slower=("slower", "sum"), ratio=("ratio", "median"))
     return found.reset_index().sort_values(["case", "ratio"], ascending=[True, False])

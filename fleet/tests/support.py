@@ -22,6 +22,7 @@ QUICK = ["--cost-time", "100ms"]
 # The report needs it, the driver does not.
 HAS_PANDAS = all(importlib.util.find_spec(name) for name in ("pandas", "scipy", "matplotlib"))
 sys.path.insert(0, str(FLEET))
+from hopcost_fleet.journal import HOST, TASK  # noqa: E402
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -104,9 +105,13 @@ class FleetTest(unittest.TestCase):
         return ["--ssh", hosts, "--ssh-command", shlex.join([sys.executable, str(TESTS / "fake_ssh.py")]), "--hopcost", FAKE]
 
     def rows(self, statement: str) -> list[sqlite3.Row]:
+        """Of the index, whose documents have columns here."""
         db = sqlite3.connect(f"file:{self.out / 'fleet.sqlite'}?mode=ro", timeout=30, uri=True)
         db.row_factory = sqlite3.Row
         try:
+            for table, key, parts in (("host", "name", HOST), ("task", "id", TASK)):
+                columns = ", ".join(f"json_extract(document, '$.{part}') AS {part}" for part in parts)
+                db.execute(f"CREATE TEMP VIEW {table} AS SELECT {key}, {columns} FROM main.{table}")
             return db.execute(statement).fetchall()
         finally:
             db.close()

@@ -1,6 +1,5 @@
 """What happens to hosts becomes their rows, and the others go on; over a stand-in for ssh."""
 
-import importlib.util
 import os
 import resource
 import shlex
@@ -194,10 +193,8 @@ class Faults(FleetTest):
         silent = ["--ssh-command", shlex.join([sys.executable, "-c", deaf, str(reached)])]
         points = [
             ("facts", signal.SIGTERM, 1), ("list", signal.SIGHUP, 3), ("run", signal.SIGINT, 1),
-            ("ssh", signal.SIGTERM, 1), ("ssh", signal.SIGINT, 5), ("lock", signal.SIGTERM, 2),
+            ("ssh", signal.SIGTERM, 1), ("ssh", signal.SIGINT, 5), ("lock", signal.SIGTERM, 2), ("fleet", signal.SIGTERM, 3),
         ]  # fmt: skip
-        # Only a driver that can report asks for the index of the fleet.
-        points += [("fleet", signal.SIGTERM, 3)] if importlib.util.find_spec("pandas") else []
         for at, number, times in points:
             with self.subTest(at=at, number=number.name, times=times):
                 reached.unlink(missing_ok=True)

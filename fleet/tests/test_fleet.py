@@ -33,7 +33,7 @@ class Fleet(FleetTest):
             # Stopped it does nothing at all; the other figure is this machine's.
             self.assertEqual((row["frozen_cpu_percent"], row["frozen_wakeups_per_s"]), (0, 0))
             self.assertIsNotNone(row["agent_cpu_percent"])
-        self.assertEqual(self.rows("SELECT labels FROM host WHERE name = 'a'")[0][0], '{"rack": "r7"}')
+        self.assertEqual(self.rows("SELECT labels FROM host WHERE name = 'a'")[0][0], '{"rack":"r7"}')
         self.assertEqual(self.setting("status"), "complete")
         self.nothing_left()
         # Nothing of the fleet is left on hosts but the binary.
@@ -49,7 +49,8 @@ class Fleet(FleetTest):
         (self.out / row["file"]).rename(fleet / "run.hopcost")
         (fleet / "ended").write_text('{"exit": 0, "said": ""}')
         db = sqlite3.connect(self.out / "fleet.sqlite")
-        db.execute("UPDATE task SET state = 'running', file = NULL, exit_code = NULL WHERE a = 'a'")
+        gone = '{"state": "running", "file": null, "exit_code": null}'
+        db.execute("UPDATE task SET document = json_patch(document, ?) WHERE json_extract(document, '$.a') = 'a'", (gone,))
         db.commit()
         self.drive("run", "--resume", self.out, *self.by_ssh(self.hosts("a", "b")), *QUICK)
         rows = self.rows("SELECT a, state, attempt, file, reason FROM task")

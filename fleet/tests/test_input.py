@@ -104,6 +104,7 @@ class Input(FleetTest):
         program.write_text(f"#!/bin/sh\ntouch {victim}\n")
         program.chmod(0o755)
         whole = (self.out / "fleet.sqlite").read_bytes()
+        part = lambda table, key, value: f"UPDATE {table} SET document = json_set(document, '$.{key}', {value})"
         settings = lambda key, value: f"UPDATE fleet SET value = json_set(value, '$.{key}', json('{value}')) WHERE key = 'settings'"
         for statement, why in (
             (settings("installed", f'"{program}"'), "does not say"),
@@ -126,12 +127,14 @@ class Input(FleetTest):
             (f"UPDATE fleet SET value = '{'[' * 100000}' WHERE key = 'settings'", "does not say"),
             ("UPDATE fleet SET value = '--out' WHERE key = 'id'", "does not say"),
             ("UPDATE fleet SET value = 'x' WHERE key = 'seed'", "does not say"),
-            ("UPDATE task SET a = '../../x'", "no driver has written"),
-            ("UPDATE task SET state = 'planned', attempt = '/../../../victim'", "no driver has written"),
-            ("UPDATE task SET round = 'x'", "no driver has written"),
+            (part("task", "a", "'../../x'"), "no driver has written"),
+            (part("task", "state", "'planned'") + "; " + part("task", "attempt", "'/../../../victim'"), "no driver has written"),
+            (part("task", "round", "'x'"), "no driver has written"),
+            (part("task", "kind", "json('[]')"), "no driver has written"),
+            ("UPDATE task SET document = '[1]'", "does not say"),
             ("UPDATE host SET name = '../x'", "no driver has written"),
-            ("UPDATE host SET state = '\x1b[31m'", "no driver has written"),
-            ("ALTER TABLE task RENAME COLUMN kind TO kin", "does not say"),
+            (part("host", "state", "'\x1b[31m'"), "no driver has written"),
+            ("ALTER TABLE host RENAME COLUMN document TO other", "does not say"),
             ("CREATE VIEW v AS SELECT 1", "no driver has made"),
             ("CREATE VIRTUAL TABLE v USING rtree(a, b, c)", "no driver has made"),
         ):

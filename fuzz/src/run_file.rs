@@ -133,5 +133,5 @@ fn store(raw: &RawRun, path: &Path) -> Result<(), Error> {
     let mut file = RunFile::create(path, &raw.about, &raw.plan, &raw.host_before)?;
     let trials = Vec::new();
     file.change("store it", |run| *run = RawRun { trials, ..raw.clone() })?;
-    raw.trials.iter().try_for_each(|trial| file.append_trial(trial))
+    raw.trials.iter().try_for_each(|trial| file.append_trial(trial.clone()))
 }

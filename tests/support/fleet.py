@@ -17,17 +17,8 @@ import sqlite3
 
 TABLES = """
 CREATE TABLE fleet(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE host(name TEXT PRIMARY KEY, address TEXT, labels TEXT, state TEXT, reason TEXT, hopcost TEXT, checksum TEXT,
-  clock_off_s REAL, agent_cpu_percent REAL, agent_wakeups_per_s REAL, frozen_cpu_percent REAL, frozen_wakeups_per_s REAL);
-CREATE TABLE task(id INTEGER PRIMARY KEY, kind TEXT, a TEXT, b TEXT NULL, round INTEGER, attempt INTEGER, state TEXT,
-  reason TEXT, file TEXT, exit_code INTEGER, started_s REAL, ended_s REAL, UNIQUE(kind, a, b, attempt));
-"""
-INDEX = """
-CREATE TABLE run_file(file TEXT PRIMARY KEY, bytes INTEGER, modified_ns INTEGER, run_id TEXT, kind TEXT, a TEXT, b TEXT,
-  started TEXT, error TEXT NULL);
-CREATE TABLE fact(file TEXT, key TEXT, value TEXT, PRIMARY KEY(file, key));
-CREATE TABLE estimate(file TEXT, case_id TEXT, statistic TEXT, unit TEXT, point REAL, low REAL, high REAL,
-  trials INTEGER, validity TEXT, skip TEXT, PRIMARY KEY(file, case_id, statistic));
+CREATE TABLE host(name TEXT PRIMARY KEY, document TEXT NOT NULL);
+CREATE TABLE task(id INTEGER PRIMARY KEY, document TEXT NOT NULL, run TEXT);
 """
 CASES = [
     "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
@@ -65,7 +56,7 @@ class Fleet:
         for folder in ("hosts", "pairs"):
             os.makedirs(os.path.join(asked.directory, folder), exist_ok=True)
         self.db = sqlite3.connect(os.path.join(asked.directory, "fleet.sqlite"))
-        self.db.executescript(TABLES + ("" if asked.run else INDEX))
+        self.db.executescript(TABLES)
         self.cases = [CASES[at % len(CASES)] + (f"&gap={at}us" if at >= len(CASES) else "") for at in range(asked.cases)]
 
     def name(self, host):
@@ -74,64 +65,63 @@ class Fleet:
     def put(self, table, *cells):
         self.db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(cells))})", cells)
 
-    def task(self, kind, a, b, state, file, reason=None):
-        self.put("task", None, kind, a, b, 0, 0, state, reason, file, 0 if state == "done" else 1, 0.0, 60.0)
+    def task(self, kind, a, b, state, file, run=None, reason=None):
+        code = 0 if state == "done" else 1
+        task = {"kind": kind, "a": a, "b": b, "round": 0, "attempt": 0, "state": state, "reason": reason, "file": file,
+                "exit_code": code, "started_s": 0.0, "ended_s": 60.0}
+        if run:
+            path = os.path.join(self.asked.directory, file)
+            open(path, "w").close()
+            # So that it is not read again.
+            task["indexed"] = {"state": [0, os.stat(path).st_mtime_ns]}
+            run = json.dumps({"id": f"run-{a}", "started": "2026-11-25T10:00:00Z", **run})
+        known = {key: value for key, value in task.items() if value is not None}
+        self.put("task", None, json.dumps(known), run)
 
-    def file(self, name):
-        """A file that is not read again, because the index has it as it is."""
-        path = os.path.join(self.asked.directory, name)
-        open(path, "w").close()
-        return 0, os.stat(path).st_mtime_ns
-
-    def estimates(self, file, values):
-        for case, value in values:
-            for statistic, times in STATISTICS:
-                own = value * times
-                self.put("estimate", file, case, statistic, "ns", own, own * 0.995, own * 1.005, 15, "valid", None)
-
-    def run_file(self, name, kind, a, b):
-        size, modified = self.file(name)
-        self.put("run_file", name, size, modified, f"run-{a}", kind, a, b, "2026-11-25T10:00:00Z", None)
+    def estimates(self, values):
+        rows = [(case, statistic, value * times) for case, value in values for statistic, times in STATISTICS]
+        return [
+            {"case": case, "statistic": statistic, "unit": "ns", "point": own, "low": own * 0.995, "high": own * 1.005,
+             "trials": 15, "validity": "valid", "skip": None}
+            for case, statistic, own in rows
+        ]
 
     def host(self, host):
         asked, name = self.asked, self.name(host)
         rack = 0 if host < self.slow else 1 + host % asked.rack
-        labels = json.dumps({"rack": f"r{rack}"})
         failed = host >= asked.hosts - asked.failed
         kinds = [("unreachable", "no route to host"), ("refused", "another hopcost: 0.0.9"), ("lost", "its agent died"), ("ready", None)]
         state, reason = kinds[host % 4] if failed else ("ready", None)
-        off = 7200.0 if host == asked.hosts // 2 else 0.01
-        self.put("host", name, f"10.0.{host // 250}.{host % 250}", labels, state, reason, "0.1.0", "abc", off, 2.1, 7.3, 0.0, 1.0)
+        row = {"address": f"10.0.{host // 250}.{host % 250}", "labels": {"rack": f"r{rack}"}, "state": state, "hopcost": "0.1.0",
+               "checksum": "abc", "clock_off_s": 7200.0 if host == asked.hosts // 2 else 0.01, "agent_cpu_percent": 2.1,
+               "agent_wakeups_per_s": 7.3, "frozen_cpu_percent": 0.0, "frozen_wakeups_per_s": 1.0}
+        self.put("host", name, json.dumps({**row, **({"reason": reason} if reason else {})}))
         file = f"hosts/{name}.hopcost"
         if failed:
-            return self.task("host", name, None, "failed", None, reason or "exit code 1: no space left on device")
-        self.task("host", name, None, "done", file)
+            return self.task("host", name, None, "failed", None, reason=reason or "exit code 1: no space left on device")
         if asked.run:
             shutil.copyfile(asked.run, os.path.join(asked.directory, file))
-            return None
-        self.run_file(file, "host", name, None)
+            return self.task("host", name, None, "done", file)
         kernel = "6.1.9" if host < self.slow else asked.kernel
-        facts = [("kernel.release", kernel), ("cpu.model", "Simulated"), ("virt.hypervisor", "none"), ("tool.hopcost", "0.1.0")]
-        for key, value in facts + [(f"cpu{at}.l2", "2 MiB") for at in range(asked.facts)]:
-            self.put("fact", file, key, value)
+        facts = {"kernel.release": kernel, "cpu.model": "Simulated", "virt.hypervisor": "none", "tool.hopcost": "0.1.0"}
+        facts |= {f"cpu{at}.l2": "2 MiB" for at in range(asked.facts)}
         slow = self.factor if host < self.slow else 1.0
         level = lambda at: 1000.0 * (1 + at) * asked.scale * math.exp(asked.spread * self.random.gauss(0, 1))
-        return self.estimates(file, [(case, level(at) * (slow if at == 0 else 1.0)) for at, case in enumerate(self.cases)])
+        values = [(case, level(at) * (slow if at == 0 else 1.0)) for at, case in enumerate(self.cases)]
+        return self.task("host", name, None, "done", file, {"facts": facts, "estimates": self.estimates(values)})
 
     def pair(self, a, b):
         names = self.name(a), self.name(b)
-        file = f"pairs/{names[0]}--{names[1]}.hopcost"
-        self.task("pair", *names, "done", file)
-        self.run_file(file, "pair", *names)
         slow = 1.6 if 3 in (a, b) else 1.0
         value = 20_000.0 * slow * math.exp(0.05 * self.random.gauss(0, 1))
-        self.estimates(file, [("roundtrip/tcp?payload=64&boundary=host&place=free&wait=block", value)])
+        of = self.estimates([("roundtrip/tcp?payload=64&boundary=host&place=free&wait=block", value)])
+        self.task("pair", *names, "done", f"pairs/{names[0]}--{names[1]}.hopcost", {"facts": {}, "estimates": of})
 
 
 def main():
     asked = options()
     fleet = Fleet(asked)
-    about = {"schema": "1", "id": asked.id, "created": "2026-11-25T10:00:00Z", "suite": "quick", "cases": "[]", "pairs": "all",
+    about = {"schema": "2", "id": asked.id, "created": "2026-11-25T10:00:00Z", "suite": "quick", "cases": "[]", "pairs": "all",
              "engine": "dask", "seed": str(asked.seed), "hopcost": "0.1.0", "checksum": "abc", "status": "complete"}
     for key, value in about.items():
         fleet.put("fleet", key, value)

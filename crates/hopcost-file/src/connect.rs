@@ -13,19 +13,25 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{DOING_READ, Error, IS_DIRECTORY, Kind, Result, beside};
-use crate::limits::{Limits, SCHEMA_STEPS, VALUE_MAX_BYTES};
+use crate::limits::{SCHEMA_STEPS, STEPS, VALUE_MAX_BYTES, in_file};
 use crate::schema::{APPLICATION_ID, check_version};
 
 /// How long to wait for another program's lock: a reader's is short.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const NOT_REGULAR: &str = "this is not a regular file";
+const NO_LOG: &str = "no hopcost keeps a write-ahead log; `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` takes it \
+                      into the file";
+/// How the names of files end that SQLite looks for beside a file.
+const JOURNAL: &str = "-journal";
+const LOG: &str = "-wal";
 const DOING_COPY: &str = "copy it to settle a killed run";
 
 /// What lies where SQLite looks for a file beside a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// The run's own, of so many bytes; 0 where there is none.
+    Nothing,
+    /// The run's own, of so many bytes.
     Own(u64),
     /// What a user has put there who is neither the run's owner nor this user nor root.
     Strangers,
@@ -41,7 +47,7 @@ fn look_beside(path: &Path, suffix: &str) -> Result<Beside> {
         Ok(found) if found.uid() != owner && !is_trusted(&found) => Ok(Beside::Strangers),
         Ok(found) if found.is_file() => Ok(Beside::Own(found.len())),
         Ok(_) => Err(Error::because(&beside, NOT_REGULAR)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Beside::Own(0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Beside::Nothing),
         Err(error) => Err(Error::io(&beside, DOING_READ, error)),
     }
 }
@@ -56,18 +62,25 @@ fn is_ours_alone(path: &Path) -> bool {
         }
         Err(_) => false,
     };
-    path.ancestors().all(ours) && ours(&beside(path, "-journal"))
+    path.ancestors().all(ours) && ours(&beside(path, JOURNAL))
 }
 
 /// Refuses what another user has put, or may have put, beside a file that is to be written.
-fn ensure_ours_beside(path: &Path, may_have_wal: bool) -> Result<()> {
-    for (suffix, may_hold_bytes) in [("-wal", may_have_wal), ("-journal", is_ours_alone(path))] {
-        match look_beside(path, suffix)? {
-            Beside::Own(bytes) if bytes == 0 || may_hold_bytes => {}
-            _ => return Err(Error::of(Kind::Shared, &beside(path, suffix))),
-        }
+fn ensure_ours_beside(path: &Path) -> Result<()> {
+    ensure_no_log(path)?;
+    match look_beside(path, JOURNAL)? {
+        Beside::Nothing | Beside::Own(0) => Ok(()),
+        Beside::Own(_) if is_ours_alone(path) => Ok(()),
+        Beside::Own(_) | Beside::Strangers => Err(Error::of(Kind::Shared, &beside(path, JOURNAL))),
     }
-    Ok(())
+}
+
+/// Refuses a file with a write-ahead log, in which SQLite would believe what it holds.
+fn ensure_no_log(path: &Path) -> Result<()> {
+    match look_beside(path, LOG)? {
+        Beside::Nothing => Ok(()),
+        _ => Err(Error::because(&beside(path, LOG), NO_LOG)),
+    }
 }
 
 /// Checks by type and header that `path` is a run file of a known format, and
@@ -79,8 +92,8 @@ pub(crate) fn check_file(path: &Path) -> Result<PathBuf> {
 /// The same of the index of a fleet.
 pub(crate) fn check_index(path: &Path) -> Result<PathBuf> {
     checked(path, |path, header| match header.starts_with(MAGIC) {
-        true => Ok(()),
-        false => Err(Error::not_a_fleet(path, NO_DATABASE)),
+        true => check_writing(path, header),
+        false => Err(Error::because(path, format!("is not the index of a fleet: {NO_DATABASE}"))),
     })
 }
 
@@ -128,7 +141,17 @@ fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     if application != APPLICATION_ID {
         return not_a_run("it is the SQLite database of something else");
     }
+    check_writing(path, header)?;
     check_version(path, version.into())
+}
+
+/// Whether a database is written with a rollback journal.
+fn check_writing(path: &Path, header: &[u8]) -> Result<()> {
+    match header.get(18..20) {
+        Some([1, 1]) => Ok(()),
+        Some([1 | 2, 1 | 2]) => Err(Error::because(path, NO_LOG)),
+        _ => Err(Error::damaged(path, "its header says no way of writing that SQLite has")),
+    }
 }
 
 /// What every connection gets, whoever made the file.
@@ -178,14 +201,14 @@ fn proved(mut conn: Connection) -> rusqlite::Result<Connection> {
     bound(&mut conn, SCHEMA_STEPS)?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let bytes = conn.path().map_or(0, |path| fs::metadata(path).map_or(0, |found| found.len()));
-    bound(&mut conn, Limits::of(bytes).steps())?;
+    bound(&mut conn, in_file(STEPS, bytes))?;
     Ok(conn)
 }
 
 /// Ends what takes more steps of SQLite's virtual machine.
-pub(crate) fn bound(conn: &mut Connection, steps: u64) -> rusqlite::Result<()> {
+fn bound(conn: &mut Connection, steps: usize) -> rusqlite::Result<()> {
     const AT_ONCE: i32 = 1000;
-    let mut left = steps / AT_ONCE as u64;
+    let mut left = steps / AT_ONCE as usize;
     let step = move || {
         left = left.saturating_sub(1);
         left == 0
@@ -241,19 +264,13 @@ pub type MakeFolder<'a> = dyn Fn() -> std::io::Result<Box<dyn AsRef<Path>>> + 'a
 /// Opens a copy of a run, settled. It has no name any more when this returns.
 fn settled_copy(path: &Path, folder: &MakeFolder) -> Result<Connection> {
     let folder = folder().map_err(|error| Error::io(path, DOING_COPY, error))?;
-    settle_into(path, &(*folder).as_ref().join("run"))
-}
-
-fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
-    for suffix in ["", "-journal", "-wal"] {
+    let copy = (*folder).as_ref().join("run");
+    for suffix in ["", JOURNAL] {
         let from = beside(path, suffix);
-        copy_of_ours(&from, &beside(copy, suffix)).map_err(|e| Error::io(&from, DOING_COPY, e))?;
+        copy_of_ours(&from, &beside(&copy, suffix)).map_err(|e| Error::io(&from, DOING_COPY, e))?;
     }
-    let sqlite = |error| Error::sqlite(path, DOING_READ, error);
-    let conn = try_reading(copy, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
-    // Takes a WAL into the file.
-    conn.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(())).map_err(sqlite)?;
-    Ok(conn)
+    try_reading(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(|error| Error::sqlite(path, DOING_READ, error))
 }
 
 /// Opens a checked file for reading, wherever it lies.
@@ -265,13 +282,12 @@ fn settle_into(path: &Path, copy: &Path) -> Result<Connection> {
 pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
     let sqlite = |error| Error::sqlite(path, DOING_READ, error);
     let as_it_is = || immutable(path).and_then(proved);
-    let has_journal = match (look_beside(path, "-journal")?, look_beside(path, "-wal")?) {
-        (Beside::Strangers, _) | (_, Beside::Strangers) => return as_it_is().map_err(sqlite),
-        (Beside::Own(_), Beside::Own(1..)) => return settled_copy(path, folder),
-        // Anything else would write beside it.
-        (Beside::Own(0), Beside::Own(0)) if is_wal(path) => return as_it_is().map_err(sqlite),
-        (Beside::Own(journal_bytes), Beside::Own(0)) => journal_bytes > 0,
-    };
+    let found = (look_beside(path, JOURNAL)?, look_beside(path, LOG)?);
+    if matches!(found, (Beside::Strangers, _) | (_, Beside::Strangers)) {
+        return as_it_is().map_err(sqlite);
+    }
+    ensure_no_log(path)?;
+    let has_journal = matches!(found.0, Beside::Own(1..));
     match read_only(path) {
         Ok(conn) => Ok(conn),
         Err(_) if has_journal => settled_copy(path, folder),
@@ -279,28 +295,17 @@ pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
     }
 }
 
-fn header_of(path: &Path) -> Option<[u8; HEADER_BYTES]> {
-    let mut header = [0; HEADER_BYTES];
-    File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
-    Some(header)
-}
-
-/// Whether the header says that a WAL may belong to the file.
-fn is_wal(path: &Path) -> bool {
-    header_of(path).is_some_and(|header| header[18..20].contains(&2))
-}
-
 /// Takes an empty journal away again.
 pub(crate) fn leave(path: &Path) {
-    if matches!(look_beside(path, "-journal"), Ok(Beside::Own(0))) {
-        let _ = fs::remove_file(beside(path, "-journal"));
+    if matches!(look_beside(path, JOURNAL), Ok(Beside::Own(0))) {
+        let _ = fs::remove_file(beside(path, JOURNAL));
     }
 }
 
 /// Sees to it that the journal is this user's: an empty one keeps others from putting theirs
 /// there, and one of theirs is an error.
 pub(crate) fn own_journal(path: &Path) -> Result<()> {
-    let journal = beside(path, "-journal");
+    let journal = beside(path, JOURNAL);
     let made = File::options().write(true).create_new(true).mode(0o600).open(&journal);
     match made {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -319,42 +324,10 @@ fn is_trusted(found: &fs::Metadata) -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| [0, own.uid()].contains(&found.uid()))
 }
 
-/// The same of a file whose views are nobody's of ours: what is read of it are tables.
-pub(crate) fn reading_tables(path: &Path, folder: &MakeFolder) -> Result<Connection> {
-    let conn = reading(path, folder)?;
-    let tables_alone = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false);
-    tables_alone.map_err(|error| Error::sqlite(path, DOING_READ, error))?;
-    Ok(conn)
-}
-
-/// Opens the checked index of a fleet to write into it; who drives the fleet may be writing too.
-pub(crate) fn indexing(path: &Path) -> Result<Connection> {
-    const DOING: &str = "index it";
-    let owner = fs::symlink_metadata(path).map_err(|error| Error::io(path, DOING, error))?;
-    if !is_trusted(&owner) {
-        return Err(Error::of(Kind::Shared, path));
-    }
-    ensure_ours_beside(path, false)?;
-    if is_wal(path) {
-        let why = "it keeps a write-ahead log, in which a killed program leaves rows";
-        return Err(Error::not_a_fleet(path, why));
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let open = || {
-        let conn = proved(Connection::open_with_flags(path, flags)?)?;
-        conn.pragma_update(None, "synchronous", "FULL")?;
-        // Whoever made the tables shall not have us do more than we write.
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        Ok(conn)
-    };
-    open().map_err(|error| Error::sqlite(path, DOING, error))
-}
-
 /// Opens a checked file to append to it.
 pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     const DOING: &str = "resume it";
-    ensure_ours_beside(path, true)?;
+    ensure_ours_beside(path)?;
     own_journal(path)?;
     let sqlite = |error| Error::sqlite(path, DOING, error);
     let conn = append(path).map_err(sqlite)?;
@@ -365,15 +338,10 @@ pub(crate) fn resuming(path: &Path) -> Result<Connection> {
     if sound != "ok" {
         return Err(Error::damaged(path, sound));
     }
-    let header = header_of(path).unwrap_or([0; HEADER_BYTES]);
-    if !matches!(header[18], 1 | 2) {
-        let why = format!("its header says version {} of writing, not 1 or 2", header[18]);
-        return Err(Error::damaged(path, why));
-    }
-    let pages: i64 =
-        conn.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(sqlite)?;
-    let (first, free) = (big_endian(&header, 32), big_endian(&header, 36).unwrap_or(-1));
-    if !(0..pages).contains(&free.into()) || (first == Some(0)) != (free == 0) {
+    let count = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (free, pages) = (count("freelist_count"), count("page_count"));
+    let (free, pages) = (free.map_err(sqlite)?, pages.map_err(sqlite)?);
+    if !(0..pages).contains(&free) {
         let why = format!("its header says {free} free pages of {pages}");
         return Err(Error::damaged(path, why));
     }

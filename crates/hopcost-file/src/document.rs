@@ -57,10 +57,11 @@ fn check(value: &mut Value, key: &str, show: fn(&str) -> String) -> Result<usize
     match value {
         Value::Null | Value::Bool(_) => {}
         Value::Number(number) => {
-            // Random bits fill a seed, and the callee's clock may be behind the caller's.
+            // Random bits fill a seed, the callee's clock may be behind the caller's, and a signal
+            // counts as a negative exit code.
             let is_in_range = match key {
                 "seed" => number.is_u64(),
-                "offset_ticks" => number.is_i64(),
+                "offset_ticks" | "exit_code" => number.is_i64(),
                 _ => match number.as_u64() {
                     Some(whole) => whole <= i64::MAX as u64,
                     None => number.as_f64().is_some_and(|x| (0.0..i64::MAX as f64).contains(&x)),

@@ -126,11 +126,6 @@ impl Error {
         Self::because(path, format!("{place}: {}; {made}", plain(why)))
     }
 
-    /// A database that is no index of a fleet, or one that cannot be used.
-    pub(crate) fn not_a_fleet(path: &Path, why: impl Display) -> Self {
-        Self::because(path, format!("is not the index of a fleet: {}", plain(&why.to_string())))
-    }
-
     /// The line for what the operating system said about `path`.
     pub(crate) fn io(path: &Path, doing: &str, source: std::io::Error) -> Self {
         use std::io::ErrorKind;

@@ -6,7 +6,7 @@
 //!   that was reported as stored.
 //! * [`open`] reads, trusting nothing: a foreign, damaged or hostile file is an
 //!   error with one clear line, never a panic.
-//! * [`Fleet`] reads the index of a fleet, and writes into it what the run files of its hosts hold.
+//! * [`read_fleet`] reads the index of a fleet.
 //! * [`Runs`] finds runs by path, id prefix, `last` or `last~1`.
 //!
 //! This crate knows no statistic and reads no clock.
@@ -27,10 +27,9 @@ mod write;
 pub use connect::MakeFolder;
 pub use document::as_read;
 pub use error::{Error, Kind, Result};
-pub use fleet::{Fleet, Indexed, IndexedRow, Unread, is_fleet};
+pub use fleet::{is_fleet, read_fleet};
 pub use id::{new_id, utc};
-pub use read::{finished, open};
-
+pub use read::open;
 pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

@@ -37,33 +37,14 @@ pub(crate) const TICKS_MAX: u64 = 1 << 62;
 
 /// Steps of SQLite's virtual machine in which the names of tables are read, and then
 /// everything else of a file of 100 MB.
-pub(crate) const SCHEMA_STEPS: u64 = 100_000;
-const STEPS: u64 = 500_000_000;
+pub(crate) const SCHEMA_STEPS: usize = 100_000;
+pub(crate) const STEPS: usize = 500_000_000;
 
 /// Samples of a file of 100 MB.
-const SAMPLES: usize = 1 << 26;
+pub(crate) const SAMPLES_MAX: usize = 1 << 26;
 
-/// What grows with the file: a larger one may take longer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// Hundreds of megabytes, rounded up; at most 100.
-    hundreds: u64,
-}
-
-impl Limits {
-    /// Those of a file of this size.
-    pub(crate) fn of(bytes: u64) -> Self {
-        Self { hundreds: bytes.div_ceil(100_000_000).clamp(1, 100) }
-    }
-    /// As many as there may be where there may be `rows` in 100 MB.
-    pub(crate) fn rows(self, rows: usize) -> usize {
-        rows.saturating_mul(self.hundreds as usize)
-    }
-    pub(crate) fn samples(self) -> usize {
-        self.rows(SAMPLES).min(crate::samples::MAX_PER_RUN)
-    }
-    /// Steps of SQLite's virtual machine.
-    pub(crate) fn steps(self) -> u64 {
-        STEPS * self.hundreds
-    }
+/// As many as a file of so many bytes may have where there may be `most` in 100 MB: a larger one may
+/// take longer.
+pub(crate) fn in_file(most: usize, bytes: u64) -> usize {
+    most.saturating_mul(bytes.div_ceil(100_000_000).clamp(1, 10) as usize)
 }

@@ -9,14 +9,16 @@ use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::{RawRun, RawTrial, YardstickReading};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, Transaction};
 use serde::de::DeserializeOwned;
 
 use crate::connect::{self, MakeFolder};
 use crate::document;
 use crate::error::{Cell, DOING_READ, Error, Kind, Problem, Result};
-use crate::limits::{CASES_MAX, ELEMENTS_MAX, LIST_MAX, Limits, OPERATIONS_MAX, TICKS_MAX};
-use crate::limits::{TRIALS_MAX, TRIALS_OF_CASE_MAX, WORKERS_MAX};
+use crate::limits::{
+    CASES_MAX, ELEMENTS_MAX, LIST_MAX, OPERATIONS_MAX, SAMPLES_MAX, TICKS_MAX, TRIALS_MAX,
+    TRIALS_OF_CASE_MAX, WORKERS_MAX, in_file,
+};
 use crate::{samples, schema, trace};
 
 /// Reads a whole run. The file may lie in a directory that cannot be written to,
@@ -31,16 +33,11 @@ pub fn open(path: &Path, folder: &MakeFolder) -> Result<RawRun> {
     run(&connect::reading(&path, folder)?, &path)
 }
 
-/// `(case, round)` of every trial of a run, failed ones included.
-pub fn finished(run: &RawRun) -> BTreeSet<(u32, u32)> {
-    run.trials.iter().map(|trial| (trial.case, trial.round)).collect()
-}
-
-/// A file that is read.
-struct Source<'a> {
-    conn: &'a Connection,
+/// A file that is read, as of one moment.
+pub(crate) struct Source<'a> {
+    snapshot: Transaction<'a>,
     path: &'a Path,
-    limits: Limits,
+    bytes: u64,
     /// Bytes that its cells may still have: no more than the file.
     bytes_left: Counter<u64>,
     /// Elements that the lists of its documents may still have.
@@ -52,7 +49,7 @@ struct Source<'a> {
 /// Reads a run, as of one moment.
 pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let sqlite = |error| Error::sqlite(path, DOING_READ, error);
-    let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
+    let source = Source::of(conn, path)?;
     let objects: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(sqlite)?;
@@ -64,32 +61,35 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
     let version = schema::version(conn).map_err(sqlite)?;
     schema::check_version(path, version)?;
     schema::check(conn, path)?;
-    let pages = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let bytes = pages("page_count").and_then(|count| Ok(count * pages("page_size")?));
-    let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
-    let on_disk = fs::metadata(path).map_or(0, |found| found.len());
-    let limits = Limits::of(bytes.min(on_disk));
-    let source = Source {
-        conn,
-        path,
-        limits,
-        bytes_left: bytes.into(),
-        elements_left: limits.rows(ELEMENTS_MAX).into(),
-        samples_left: limits.samples().into(),
-    };
-    let found = source.run()?;
-    drop(snapshot);
-    Ok(found)
+    source.run()
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// A file of which nothing was read yet.
+    pub(crate) fn of(conn: &'a Connection, path: &'a Path) -> Result<Self> {
+        let sqlite = |error| Error::sqlite(path, DOING_READ, error);
+        let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
+        let pages = |name| snapshot.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let bytes = pages("page_count").and_then(|count| Ok(count * pages("page_size")?));
+        let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
+        let on_disk = fs::metadata(path).map_or(0, |found| found.len());
+        Ok(Self {
+            snapshot,
+            path,
+            bytes: bytes.min(on_disk),
+            bytes_left: bytes.into(),
+            elements_left: in_file(ELEMENTS_MAX, bytes.min(on_disk)).into(),
+            samples_left: in_file(SAMPLES_MAX, bytes.min(on_disk)).min(samples::MAX_PER_RUN).into(),
+        })
+    }
+
     /// A line for what hopcost would never have written.
     fn wrong<T>(&self, place: &str, why: &str) -> Result<T> {
         Err(Error::content(self.path, place, why))
     }
 
     /// Every row of a table, by the number in its first column.
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         (table, columns): (&str, &str),
         rows_max: usize,
@@ -98,9 +98,9 @@ impl Source<'_> {
         let sqlite = |error| Error::sqlite(self.path, DOING_READ, error);
         // No index and no sorting by SQLite, which a made-up file can make long.
         let query = format!("SELECT {columns} FROM {table} NOT INDEXED");
-        let mut query = self.conn.prepare(&query).map_err(sqlite)?;
+        let mut query = self.snapshot.prepare(&query).map_err(sqlite)?;
         let mut cursor = query.query([]).map_err(sqlite)?;
-        let most = self.limits.rows(rows_max);
+        let most = in_file(rows_max, self.bytes);
         let mut out: Vec<(i64, T)> = Vec::new();
         while let Some(row) = cursor.next().map_err(sqlite)? {
             if out.len() == most {
@@ -137,7 +137,7 @@ impl Source<'_> {
     }
 
     /// The text of a document.
-    fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
+    pub(crate) fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
         let wrong = |what: &str| Problem::Value(format!("{} is {what}", name(row, at)));
         match self.cell(row, at)? {
             ValueRef::Text(bytes) => {
@@ -147,12 +147,11 @@ impl Source<'_> {
         }
     }
 
-    fn document<T: DeserializeOwned>(&self, row: &Row<'_>, at: usize) -> Cell<T> {
+    pub(crate) fn document<T: DeserializeOwned>(&self, row: &Row<'_>, at: usize) -> Cell<T> {
         let (value, elements) = document::parse(self.text(row, at)?).map_err(Problem::Value)?;
         let rest = self.elements_left.get().checked_sub(elements);
-        let why = || {
-            format!("the lists so far have more than {} elements", self.limits.rows(ELEMENTS_MAX))
-        };
+        let most = in_file(ELEMENTS_MAX, self.bytes);
+        let why = || format!("the lists so far have more than {most} elements");
         Self::take(&self.elements_left, rest, why)?;
         Ok(value)
     }
@@ -192,7 +191,7 @@ impl Source<'_> {
             traced.events = self.unpacked(row, 8, trace::unpack)?.unwrap_or_default();
         }
         let rest = self.samples_left.get().checked_sub(numbers(&trial));
-        let most = self.limits.samples();
+        let most = in_file(SAMPLES_MAX, self.bytes).min(samples::MAX_PER_RUN);
         let why = || format!("the number of samples so far is more than {most}");
         Self::take(&self.samples_left, rest, why)?;
         Ok(trial)

@@ -1,6 +1,5 @@
 //! Writing a run: creating, appending, resuming, finishing.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -31,9 +30,8 @@ pub struct RunFile {
     conn: Connection,
     lock: File,
     path: PathBuf,
-    /// What is stored but for the trials.
+    /// What is stored.
     run: RawRun,
-    finished: BTreeSet<(u32, u32)>,
     next_trial: i64,
 }
 
@@ -61,13 +59,13 @@ fn lock(path: &Path, file: &File) -> Result<()> {
     }
 }
 
-/// Opens an unfinished run to append to it, and reads what it holds. Call
+/// Opens an unfinished run to append to it. Call
 /// [`RunFile::set_resumed`] before the first trial: until then the file stays as it is, and in
 /// its format.
 ///
 /// # Errors
 /// As of [`crate::open`], and where it may not be written or another hopcost appends to it.
-pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
+pub fn open_for_resume(path: &Path) -> Result<RunFile> {
     const DOING: &str = "resume it";
     let path = connect::check_file(path)?;
     let file = OpenOptions::new().read(true).write(true).open(&path);
@@ -84,12 +82,8 @@ pub fn open_for_resume(path: &Path) -> Result<(RunFile, RawRun)> {
         })?;
         Ok((conn, run, next_trial))
     });
-    let (conn, mut run, next_trial) = opened.inspect_err(|_| connect::leave(&path))?;
-    let finished = crate::read::finished(&run);
-    let trials = std::mem::take(&mut run.trials);
-    let stored = run.clone();
-    run.trials = trials;
-    Ok((RunFile { conn, lock: file, path, run: stored, finished, next_trial }, run))
+    let (conn, run, next_trial) = opened.inspect_err(|_| connect::leave(&path))?;
+    Ok(RunFile { conn, lock: file, path, run, next_trial })
 }
 
 fn begin(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
@@ -133,10 +127,7 @@ impl RunFile {
             Ok(conn)
         });
         match stored {
-            Ok(conn) => {
-                let finished = BTreeSet::new();
-                Ok(Self { conn, lock: file, path, run, finished, next_trial: 1 })
-            }
+            Ok(conn) => Ok(Self { conn, lock: file, path, run, next_trial: 1 }),
             Err(error) => {
                 let _ = fs::remove_file(&path);
                 let _ = fs::remove_file(beside(&path, "-journal"));
@@ -150,9 +141,9 @@ impl RunFile {
         &self.path
     }
 
-    /// `(case, round)` of every stored trial, failed ones included.
-    pub fn finished(&self) -> &BTreeSet<(u32, u32)> {
-        &self.finished
+    /// What is stored, as it would be read.
+    pub fn run(&self) -> &RawRun {
+        &self.run
     }
 
     /// Where the file is now, which may have been moved, and how many trials it
@@ -204,22 +195,19 @@ impl RunFile {
         change: impl FnOnce(&mut RawRun),
         besides: impl FnOnce(&Transaction<'_>) -> Cell<()>,
     ) -> Result<()> {
+        // The trials have rows of their own.
+        let trials = std::mem::take(&mut self.run.trials);
         let mut run = self.run.clone();
         change(&mut run);
-        self.transaction(doing, "the run", |tx| {
+        let stored = self.transaction(doing, "the run", |tx| {
             besides(tx)?;
             replace(tx, "run", [measured(&run)])
-        })?;
-        self.run = run;
-        Ok(())
-    }
-
-    /// Reads back what is stored so far.
-    ///
-    /// # Errors
-    /// As of [`crate::open`].
-    pub fn so_far(&self) -> Result<RawRun> {
-        crate::read::run(&self.conn, &self.path)
+        });
+        if stored.is_ok() {
+            self.run = run;
+        }
+        self.run.trials = trials;
+        stored
     }
 
     /// Stores a finished trial. When this returns `Ok`, the trial is on the disk;
@@ -229,19 +217,19 @@ impl RunFile {
     /// Where the case is not in the plan, its trial of this round is stored already, a count exceeds
     /// 2^63 - 1, a time is not finite or more than [`crate::samples::MAX_PER_TRIAL`] samples are
     /// kept; others from below.
-    pub fn append_trial(&mut self, trial: &RawTrial) -> Result<()> {
+    pub fn append_trial(&mut self, trial: RawTrial) -> Result<()> {
         const DOING: &str = "store a trial";
         let place = format!("the trial of case {} in round {}", trial.case, trial.round);
-        let key = (trial.case, trial.round);
+        let is_same = |other: &RawTrial| (other.case, other.round) == (trial.case, trial.round);
         let refuse = |why: String| Problem::Value(why).storing(&self.path, DOING, &place);
         if trial.case as usize >= self.run.plan.cases.len() {
             return Err(refuse(format!("the plan has {} cases", self.run.plan.cases.len())));
         }
-        if self.finished.contains(&key) {
+        if self.run.trials.iter().any(is_same) {
             return Err(refuse("it is stored already".to_owned()));
         }
         // Outside the transaction, which then is as short as can be.
-        let cells = cells(self.next_trial, trial);
+        let cells = cells(self.next_trial, &trial);
         let cells = cells.map_err(|problem| problem.storing(&self.path, DOING, &place))?;
         self.transaction(DOING, &place, |tx| {
             let insert = format!("INSERT INTO trial ({TRIAL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -249,7 +237,7 @@ impl RunFile {
             Ok(())
         })?;
         self.next_trial += 1;
-        self.finished.insert(key);
+        self.run.trials.push(trial);
         Ok(())
     }
 
@@ -385,16 +373,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r");
         let mut file = create(&path);
-        file.append_trial(&empty_trial(0, vec![])).unwrap();
+        file.append_trial(empty_trial(0, vec![])).unwrap();
         // What SQLite meets on a full disk: a file that cannot grow.
         let pages: i64 = file.conn.pragma_query_value(None, "page_count", |r| r.get(0)).unwrap();
         file.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
         let large: Vec<u64> = (0..9_000u32).map(|i| i.wrapping_mul(2_654_435_761).into()).collect();
-        let refused = file.append_trial(&empty_trial(1, large.clone())).unwrap_err();
+        let refused = file.append_trial(empty_trial(1, large.clone())).unwrap_err();
         assert_eq!(refused.kind(), Kind::Full, "{refused}");
         assert_eq!(trials(&path), 1);
         file.conn.pragma_update_and_check(None, "max_page_count", 1 << 30, |_| Ok(())).unwrap();
-        file.append_trial(&empty_trial(1, large)).unwrap();
+        file.append_trial(empty_trial(1, large)).unwrap();
         drop(file);
         assert_eq!(trials(&path), 2);
     }

@@ -1,7 +1,11 @@
-//! What a comparison needs of a fleet: the run of each host that counts, as the index
-//! (`fleet.sqlite`) holds it.
+//! The index of a fleet (`fleet.sqlite`): what it holds of a run file, and what a comparison reads of
+//! it, which is the run of each host that counts.
 
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Validity;
 
 /// Statistics by which hosts are compared, the first that a case has; and whether more is better.
 pub const HEADLINE: [(&str, bool); 3] =
@@ -13,28 +17,56 @@ pub struct RawFleet {
     pub id: String,
     pub created: String,
     /// The hosts that have a run that can be read, by name.
-    pub hosts: BTreeMap<String, HostRun>,
+    pub hosts: BTreeMap<String, IndexedRun>,
     /// What of the index was left out, a sentence each.
     pub left_out: Vec<String>,
 }
 
-/// The run of a host.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct HostRun {
-    /// The fingerprint: key and value.
-    pub facts: Vec<(String, String)>,
-    pub values: Vec<HostValue>,
+/// What a run file holds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IndexedRun {
+    /// The run's id.
+    pub id: String,
+    /// When it began.
+    pub started: String,
+    /// Why the file cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The fingerprint.
+    pub facts: BTreeMap<String, String>,
+    pub estimates: Vec<IndexedEstimate>,
 }
 
-/// A value of a case, which its run does not call invalid.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostValue {
+/// What a run says of a case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IndexedEstimate {
     /// Canonical spelling of the case.
     pub case: String,
-    /// Index in [`HEADLINE`].
-    pub statistic: usize,
-    /// Above 0 and finite.
-    pub value: f64,
+    /// Name of the statistic; empty where the case has no value.
+    pub statistic: String,
+    /// Unit of the numbers.
+    pub unit: String,
+    /// Value and interval.
+    pub point: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Trials behind it.
+    pub trials: u32,
+    /// Validity of the case's result.
+    pub validity: Option<Validity>,
+    /// Why there is no value.
+    pub skip: Option<String>,
+}
+
+impl IndexedEstimate {
+    /// By which of [`HEADLINE`] hosts are compared, and the value, which its run does not call invalid.
+    pub fn headline(&self) -> Option<(usize, f64)> {
+        let statistic = HEADLINE.iter().position(|(known, _)| *known == self.statistic)?;
+        let point = self.point.filter(|_| self.validity != Some(Validity::Invalid))?;
+        (point > 0.0).then_some((statistic, point))
+    }
 }
 
 /// Whether a name is one that a host may have: it becomes a part of file names.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::fleet::{HEADLINE, HostRun, RawFleet};
+use hopcost_model::fleet::{HEADLINE, IndexedRun, RawFleet};
 use hopcost_model::results::{
     Across, Compared, ComparedFleets, ComparedRun, Difference, RunComparison,
 };
@@ -89,7 +89,10 @@ pub fn of_fleets(
 }
 
 /// The runs of hosts that both fleets have measured.
-fn both<'a>(a: &'a RawFleet, b: &'a RawFleet) -> impl Iterator<Item = (&'a HostRun, &'a HostRun)> {
+fn both<'a>(
+    a: &'a RawFleet,
+    b: &'a RawFleet,
+) -> impl Iterator<Item = (&'a IndexedRun, &'a IndexedRun)> {
     a.hosts.iter().filter_map(|(name, run)| Some((run, b.hosts.get(name)?)))
 }
 
@@ -115,7 +118,7 @@ fn differences(baseline: &RawFleet, other: &RawFleet) -> Vec<Difference> {
 }
 
 /// What has to be the same of a host before and after.
-fn facts(run: &HostRun) -> BTreeMap<(Across, String), Fact> {
+fn facts(run: &IndexedRun) -> BTreeMap<(Across, String), Fact> {
     let facts = run.facts.iter().filter_map(|(key, value)| Fact::of_fingerprint(key, value));
     facts.map(|fact| ((fact.across, fact.what.clone()), fact)).collect()
 }
@@ -124,14 +127,15 @@ fn facts(run: &HostRun) -> BTreeMap<(Across, String), Fact> {
 fn cases(fleet: &RawFleet) -> BTreeMap<&str, Case<'_>> {
     let mut cases: BTreeMap<&str, Case> = BTreeMap::new();
     for (name, run) in &fleet.hosts {
-        for value in &run.values {
-            let new = || Case { statistic: value.statistic, ..Case::default() };
-            let case = cases.entry(&*value.case).or_insert_with(new);
-            if value.statistic < case.statistic {
+        for of in &run.estimates {
+            let Some((statistic, value)) = of.headline() else { continue };
+            let new = || Case { statistic, ..Case::default() };
+            let case = cases.entry(&*of.case).or_insert_with(new);
+            if statistic < case.statistic {
                 *case = new();
             }
-            if value.statistic == case.statistic {
-                case.values.insert(name, value.value);
+            if statistic == case.statistic {
+                case.values.insert(name, value);
             }
         }
     }

@@ -5,11 +5,9 @@ mod common;
 
 /// The format as FORMAT.md describes it.
 mod document;
-/// A kill at any moment loses nothing that was stored.
+/// What a kill leaves behind.
 mod kill;
 /// What is written comes back, finished or not.
 mod life;
-/// No damage panics.
-mod property;
 /// What is no run of ours is refused in one line.
 mod refuse;

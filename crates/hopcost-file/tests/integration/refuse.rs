@@ -246,7 +246,7 @@ fn check_permissions() {
 
     // The file may be written, its directory not: no journal, so no resuming.
     mode(&whole, 0o644);
-    let (mut file, _) = open_for_resume(&whole).unwrap();
+    let mut file = open_for_resume(&whole).unwrap();
     let refused = file.set_resumed(1).unwrap_err().to_string();
     assert!(refused.contains("no permission to resume it"), "{refused}");
     drop(file);
@@ -291,18 +291,12 @@ fn what_reading_does_not_look_at_is_found_before_a_run_is_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();
     let (whole, path) = (dir.path().join("whole"), dir.path().join("run"));
     make(&whole, 3);
-    let bytes = fs::read(&whole).unwrap();
-    // How the file is written; the number of free pages.
-    for (at, part) in
-        [(18, "its header says version 255 of writing"), (36, "says -16777216 free pages of ")]
-    {
-        let mut damaged = bytes.clone();
-        damaged[at] = 255;
-        fs::write(&path, &damaged).unwrap();
-        assert!(open(&path).is_ok(), "{at}");
-        let refused = open_for_resume(&path).unwrap_err();
-        assert_eq!(refused.kind(), Kind::Damaged, "{refused}");
-        assert!(refused.to_string().contains(part), "{refused}");
-        assert_eq!(fs::read(&path).unwrap(), damaged, "{at}: something was written");
-    }
+    // The number of free pages.
+    let mut damaged = fs::read(&whole).unwrap();
+    damaged[36] = 255;
+    fs::write(&path, &damaged).unwrap();
+    assert!(open(&path).is_ok());
+    let refused = open_for_resume(&path).unwrap_err();
+    assert_eq!(refused.kind(), Kind::Damaged, "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), damaged, "something was written");
 }

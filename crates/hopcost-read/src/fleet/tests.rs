@@ -1,11 +1,10 @@
-use hopcost_model::fleet::{HostRun, HostValue, RawFleet};
+use hopcost_model::fleet::{IndexedEstimate, IndexedRun, RawFleet};
 use hopcost_model::results::{Across, Contrast, Verdict};
 use hopcost_stats::rng::Rng;
 
 use super::of_fleets;
 
 const CASES: [&str; 3] = ["roundtrip/pipe", "roundtrip/tcp", "call/getppid"];
-const P50: usize = 2;
 
 /// A fleet of one kernel whose hosts spread by 2 %, the first case slower by a factor.
 fn fleet(hosts: usize, seed: u64, kernel: &str, factor: f64) -> RawFleet {
@@ -15,14 +14,13 @@ fn fleet(hosts: usize, seed: u64, kernel: &str, factor: f64) -> RawFleet {
         let mut value = |(at, case): (usize, &&str)| {
             let value = 1000.0 * (at + 1) as f64 * (0.02 * rng.normal()).exp();
             let value = if at == 0 { value * factor } else { value };
-            HostValue { case: (*case).into(), statistic: P50, value }
+            let (case, statistic) = ((*case).into(), "p50_ns".into());
+            IndexedEstimate { case, statistic, point: Some(value), ..IndexedEstimate::default() }
         };
-        let values = CASES.iter().enumerate().map(&mut value).collect();
-        let facts = vec![
-            ("kernel.release".into(), kernel.into()),
-            ("host.id".into(), name.as_str().into()),
-        ];
-        (name, HostRun { facts, values })
+        let estimates = CASES.iter().enumerate().map(&mut value).collect();
+        let facts =
+            [("kernel.release".into(), kernel.into()), ("host.id".into(), name.as_str().into())];
+        (name, IndexedRun { facts: facts.into(), estimates, ..IndexedRun::default() })
     };
     RawFleet { hosts: (0..hosts).map(host).collect(), ..RawFleet::default() }
 }
@@ -33,8 +31,9 @@ fn fleets_are_compared_host_by_host() {
     let new = |factor: f64, kernel: &str| {
         let mut new = fleet(40, 1, kernel, factor);
         let mut rng = Rng::new(77);
-        let values = new.hosts.values_mut().flat_map(|run| &mut run.values);
-        values.for_each(|of| of.value *= (0.01 * rng.normal()).exp());
+        let values = new.hosts.values_mut().flat_map(|run| &mut run.estimates);
+        let values = values.filter_map(|of| of.point.as_mut());
+        values.for_each(|point| *point *= (0.01 * rng.normal()).exp());
         new
     };
     let found = of_fleets(&old, &new(1.06, "6.1.8"), 0.03, &[]).unwrap();

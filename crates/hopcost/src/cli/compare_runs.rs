@@ -9,7 +9,7 @@ use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
-use super::{fleet_index, output, report};
+use super::{output, report};
 use crate::run::scratch::Scratch;
 
 /// A side as read.
@@ -48,8 +48,10 @@ fn are_fleets(sides: [&[String]; 2]) -> anyhow::Result<bool> {
 }
 
 fn fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> {
-    let [baseline, other] = sides.map(|spec| fleet_index::read(Path::new(spec)));
-    let (baseline, other) = (baseline?, other?);
+    let read = |spec: &String| {
+        hopcost_file::read_fleet(Path::new(spec), &Scratch::for_copy).map_err(usage)
+    };
+    let (baseline, other) = (read(sides[0])?, read(sides[1])?);
     if !baseline.id.is_empty() && baseline.id == other.id {
         return Err(usage("both directories hold the same fleet"));
     }

@@ -1,14 +1,13 @@
 //! `hopcost fleet`: becomes the program beside this one, which drives fleets and reports what they
-//! measured, and keeps their index for it.
+//! measured, and reads run files for it.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::exit::{self, usage};
+use super::exit::usage;
 use super::fleet_index;
-use super::output;
 use crate::run::trust;
 
 /// The program that drives fleets.
@@ -37,12 +36,12 @@ enum What {
         #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
-    /// Read the run files of a fleet into its index, each once and again if it changed
+    /// Print what run files hold for the index of a fleet, a line of JSON each
     #[command(hide = true)]
     Index {
-        /// The fleet's directory
-        #[arg(value_name = "DIR")]
-        directory: PathBuf,
+        /// The run files
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
     },
 }
 
@@ -51,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.command {
         What::Run { words } => drive("run", words),
         What::Report { words } => drive("report", words),
-        What::Index { directory } => index(directory),
+        What::Index { files } => fleet_index::print(files),
     }
 }
 
@@ -69,15 +68,4 @@ fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
     trust::folder(folder).and_then(|()| trust::file(&driver)).map_err(usage)?;
     let error = Command::new(&driver).arg(command).args(words).exec();
     Err(usage(format!("cannot start {}: {error}", driver.display())))
-}
-
-fn index(directory: &Path) -> anyhow::Result<u8> {
-    // Nothing on stdout: nobody has checked what lies beside the index.
-    let Some(done) = fleet_index::refresh(directory)? else { return Ok(exit::OK) };
-    let line = format!(
-        "{} run files read into the index, {} of them cannot be read\n",
-        done.read, done.broken
-    );
-    output::write(line.as_bytes(), None)?;
-    Ok(exit::OK)
 }

@@ -15,8 +15,8 @@ use hopcost_probe::sys;
 use super::exit::{not_comparable, usage};
 use super::output;
 use crate::about;
-use crate::run::agent::Agent;
 use crate::run::peer::near::{Peer, Wanted};
+use crate::run::setup::Agent;
 use crate::run::setup::Setup;
 
 /// The far host.

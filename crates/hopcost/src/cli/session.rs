@@ -57,8 +57,7 @@ impl RunSession {
         let mut before = host::of_run(&plan, &setup.scratch);
         before.readings.extend(setup.peer.iter().flat_map(Peer::readings_before));
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
-        let (clocks, earlier, expected_ns) = (Vec::new(), Vec::new(), 0);
-        let session = Session { setup, plan, clocks, yardsticks, expected_ns, earlier };
+        let session = Session { setup, plan, clocks: Vec::new(), yardsticks, expected_ns: 0 };
         Ok(Self { session, file, path, machine: Machine::of(&before) })
     }
 
@@ -70,7 +69,8 @@ impl RunSession {
         (peer, agent): (&PeerArgs, &AgentArgs),
     ) -> anyhow::Result<(Self, Lease)> {
         let path = report::find(spec)?;
-        let (mut file, raw) = hopcost_file::open_for_resume(&path).map_err(usage)?;
+        let mut file = hopcost_file::open_for_resume(&path).map_err(usage)?;
+        let raw = RawRun { trials: Vec::new(), ..file.run().clone() };
         if raw.about.ended.is_some() {
             return Err(usage(format!(
                 "{} is complete: there is nothing to resume; see hopcost report",
@@ -90,8 +90,8 @@ impl RunSession {
         run::ensure_descriptors_for(&raw.plan, &yardsticks).map_err(usage)?;
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let machine = Machine::of(&raw.host_before);
-        let RawRun { plan, trials: earlier, clocks, .. } = raw;
-        let session = Session { setup, plan, clocks, yardsticks, expected_ns: 0, earlier };
+        let RawRun { plan, clocks, .. } = raw;
+        let session = Session { setup, plan, clocks, yardsticks, expected_ns: 0 };
         Ok((Self { session, file, path, machine }, lease))
     }
 

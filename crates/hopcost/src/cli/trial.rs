@@ -14,11 +14,11 @@ use super::{host, output};
 use crate::run::peer::first_cpu;
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
+use crate::run::runtimes::Workers;
 use crate::run::setup::Setup;
 use crate::run::trial;
 use crate::run::trial::spec::{Outcome, TrialSpec};
 use crate::run::worker::{Program, Transcript};
-use crate::run::workers::Workers;
 use crate::run::yardstick::Beside;
 
 /// Arguments of `trial`.
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let transcript = args.transcript.then(Transcript::default);
     let counts = (args.warm_up, args.count);
     let cpus = cpus(&case, setup.peer.as_ref(), args.cpu)?;
-    let spec = TrialSpec::exactly(&setup, &case, &workers, cpus, counts);
+    let spec = TrialSpec::exactly(&setup, &case, workers, cpus, counts);
     let spec = TrialSpec {
         shape: TrialShape {
             deadline_ms: args.deadline_ms,

@@ -12,7 +12,7 @@ use super::exit::usage;
 use super::output;
 use crate::run::peer::far;
 use crate::run::runtimes::{Ready, Runtimes};
-use crate::run::{agent, install};
+use crate::run::{install, setup};
 
 /// Where workers are looked for.
 const WHERE: &str = "hopcost looks for workers in this order: programs and folders named by \
@@ -103,7 +103,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(What::List(args)) => list(args).map(ExitCode::from),
         Some(What::Install(args)) => install(&args).map(ExitCode::from),
         Some(What::Guard { agent, of, lease_ms }) => {
-            agent::guard(agent, of, lease_ms.map(Duration::from_millis))?;
+            setup::guard(agent, of, lease_ms.map(Duration::from_millis))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(What::Launch(launch)) => {

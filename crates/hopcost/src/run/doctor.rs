@@ -8,10 +8,10 @@ use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::{CpuAccounting, RawTrial};
 
+use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial;
 use super::trial::spec::{Outcome, TrialSpec};
-use super::workers::Workers;
 use super::yardstick::Beside;
 
 /// What has every kind of trial on every relation of CPUs.
@@ -159,9 +159,9 @@ impl Doctor<'_> {
         let mut failed = RawTrial::default();
         let workers = Workers::assemble(case, &self.setup.runtimes);
         let started_ns = self.started.elapsed().as_nanos() as u64;
-        let mut trial = match &workers {
+        let mut trial = match workers {
             Err(why) => {
-                failed.error = Some(why.clone());
+                failed.error = Some(why);
                 failed
             }
             Ok(workers) => {

@@ -1,7 +1,6 @@
 //! `run`: from a plan to finished trials. Spawns, supervises, stores every finished trial. While
 //! a trial is running this process is asleep in one wait.
 
-pub mod agent;
 pub mod check;
 pub mod clocks;
 pub mod doctor;
@@ -17,7 +16,6 @@ pub mod setup;
 pub mod trial;
 pub mod trust;
 pub mod worker;
-pub mod workers;
 pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
@@ -80,10 +78,7 @@ pub fn execute(
     file: &mut RunFile,
     draw: &dyn Fn(&Progress),
 ) -> anyhow::Result<Ending> {
-    let planned = &session.yardsticks.all;
-    let players = yardstick::players(planned, &session.setup);
-    let specs = yardstick::specs(&players, planned, &session.setup, &session.clocks);
-    match OpenYardsticks::open(planned, &specs) {
+    match OpenYardsticks::open(&session.yardsticks.all, &session.setup, &session.clocks) {
         Ok(yardsticks) => Rounds::of(session, file, draw, yardsticks)?.run(),
         Err(_) => Ok(Ending::Interrupted),
     }

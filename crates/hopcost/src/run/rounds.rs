@@ -2,6 +2,7 @@
 //! have been enough. Every finished trial is in the run's file before the next one begins.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
@@ -18,10 +19,10 @@ use hopcost_stats::{contrast, thinning};
 
 use super::clocks;
 use super::peer::near::Peer;
+use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial;
 use super::trial::spec::{Clocks, Lives, Outcome, TrialSpec};
-use super::workers::Workers;
 use super::yardstick::{Beside, OpenYardsticks};
 
 /// A case whose first trials all fail is given up after this many: the others
@@ -31,7 +32,7 @@ const FAILURES_MAX: u32 = 3;
 /// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
 const FIRST_LOOK: u32 = 9;
 
-/// A run: what its trials need, and what an earlier sitting has measured.
+/// A run: what its trials need.
 pub struct Session {
     pub setup: Setup,
     pub plan: Plan,
@@ -40,8 +41,6 @@ pub struct Session {
     pub yardsticks: Yardsticks,
     /// How long it takes, by its plan.
     pub expected_ns: u64,
-    /// Trials that an earlier sitting finished.
-    pub earlier: Vec<RawTrial>,
 }
 
 /// How far a run is, between two trials.
@@ -80,8 +79,8 @@ pub enum Ending {
 /// A case of which trials are made.
 struct Live<'a> {
     index: u32,
-    case: &'a Case,
-    workers: Workers<'a>,
+    case: Rc<Case>,
+    workers: Rc<Workers<'a>>,
     stamp: Option<Stamp>,
     tried: u32,
     succeeded: u32,
@@ -136,8 +135,8 @@ impl<'a> Rounds<'a> {
         draw: &'a dyn Fn(&Progress),
         yardsticks: OpenYardsticks<'a>,
     ) -> anyhow::Result<Self> {
-        let live = live_cases(session)?;
-        let earlier = &session.earlier;
+        let earlier = &file.run().trials;
+        let live = live_cases(session, earlier)?;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
         let look = look_after(&session.plan, 0);
         let progress = Progress {
@@ -169,7 +168,7 @@ impl<'a> Rounds<'a> {
     /// All that the plan, its budget and its aim leave.
     pub fn run(mut self) -> anyhow::Result<Ending> {
         for round in 0..self.session.plan.rounds {
-            if round == self.look && !self.goes_on(round)? {
+            if round == self.look && !self.goes_on(round) {
                 break;
             }
             let left = self.left_in(round);
@@ -205,15 +204,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// Looks at the results before a round; whether further rounds are for any case, and which these are.
-    fn goes_on(&mut self, round: u32) -> anyhow::Result<bool> {
+    fn goes_on(&mut self, round: u32) -> bool {
         let plan = &self.session.plan;
         if self.looked_at != Some(self.progress.trials_done) {
-            let raw = self.file.so_far().context("looking at the trials so far")?;
-            let rust = hopcost_probe::worker::mechanisms();
+            let (raw, rust) = (self.file.run(), hopcost_probe::worker::mechanisms());
             let wanted = match plan.until.filter(|_| plan.question.is_none()) {
-                Some(until) => self.too_wide(until, &hopcost_read::read(&raw, &rust).results),
+                Some(until) => self.too_wide(until, &hopcost_read::read(raw, &rust).results),
                 None => {
-                    let look = hopcost_read::look(&raw, &rust);
+                    let look = hopcost_read::look(raw, &rust);
                     self.progress.decided = look.decided;
                     let is_open = |live: &&Live<'_>| look.wanted.contains(&live.index);
                     let open = self.live.iter().filter(is_open).filter(|live| !live.is_given_up());
@@ -227,7 +225,7 @@ impl<'a> Rounds<'a> {
         self.look = look_after(plan, round);
         let next = wanted as u64 * u64::from(self.look - round);
         self.progress.trials_planned = self.progress.trials_done + next;
-        Ok(wanted > 0)
+        wanted > 0
     }
 
     /// The cases whose intervals are wider than aimed at, and their baselines, of whose rounds every
@@ -238,10 +236,10 @@ impl<'a> Rounds<'a> {
         let is_wide = |live: &&Live<'_>| width(live).is_none_or(|width| width > until);
         let open = || self.live.iter().filter(|live| !live.is_given_up()).filter(is_wide);
         let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
-        let baseline = self.live.iter().find(named).map(|live| live.case);
+        let baseline = self.live.iter().find(named).map(|live| &live.case);
         let is_base = |live: &&Live<'_>| {
             baseline.is_some_and(|baseline| live.case.is_of_kind(baseline))
-                && open().any(|open| open.case.is_alike(live.case))
+                && open().any(|open| open.case.is_alike(&live.case))
         };
         self.progress.wider = open().count();
         open().chain(self.live.iter().filter(is_base)).map(|live| live.index).collect()
@@ -340,10 +338,11 @@ impl<'a> Rounds<'a> {
             self.live.iter_mut().for_each(|live| live.stamp = live.stamp.or(row.stamp));
         }
         interrupt::stall("store");
-        self.file.append_trial(&row).context("storing a trial")?;
+        let phases_ns = row.phases_ns;
+        self.file.append_trial(*row).context("storing a trial")?;
         self.trials += 1;
         self.progress.trials_done += 1;
-        Ok(Some(row.phases_ns))
+        Ok(Some(phases_ns))
     }
 
     fn outcome(
@@ -359,8 +358,8 @@ impl<'a> Rounds<'a> {
         let (padding, seed) = thinning::trial_draws(seed);
         let spec = TrialSpec {
             setup: &session.setup,
-            case: live.case,
-            workers: &live.workers,
+            case: live.case.clone(),
+            workers: live.workers.clone(),
             cpus,
             shape: self.shape,
             stamp: live.stamp,
@@ -426,13 +425,13 @@ fn width(case: &CaseResult) -> Option<f64> {
     Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
 }
 
-fn live_cases(session: &Session) -> anyhow::Result<Vec<Live<'_>>> {
+fn live_cases<'a>(session: &'a Session, earlier: &[RawTrial]) -> anyhow::Result<Vec<Live<'a>>> {
     session
         .plan
         .live()
         .map(|(index, planned)| {
             let index = index as u32;
-            let of_case = || session.earlier.iter().filter(move |t| t.case == index);
+            let of_case = || earlier.iter().filter(move |t| t.case == index);
             let measured = || of_case().filter(|trial| trial.error.is_none());
             let case = planned.case.as_ref().map_err(|unknown| {
                 anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
@@ -441,8 +440,8 @@ fn live_cases(session: &Session) -> anyhow::Result<Vec<Live<'_>>> {
                 .map_err(|reason| anyhow!("{case}: {reason}"))?;
             Ok(Live {
                 index,
-                case,
-                workers,
+                case: Rc::new(case.clone()),
+                workers: Rc::new(workers),
                 stamp: measured().find_map(|trial| trial.stamp),
                 tried: of_case().count() as u32,
                 succeeded: measured().count() as u32,

@@ -1,4 +1,5 @@
-//! Workers of other runtimes: asked to describe themselves, absent with a reason otherwise.
+//! Workers of other runtimes: asked to describe themselves, absent with a reason otherwise; and which of
+//! them play the ends of a case.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -8,16 +9,17 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Runtime};
-use hopcost_model::describe::Description;
+use hopcost_model::case::{Boundary, Case, Role, Runtime};
+use hopcost_model::describe::{Description, WarmUp};
 use hopcost_model::mechanism::{
     CountRange, LinkSource, Mechanism, ParameterDescription, PayloadRange,
 };
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_model::workload::EndsOf;
-use hopcost_plan::{Catalog, Expected, RuntimeFacts};
-use hopcost_probe::sys;
+use hopcost_plan::{Catalog, Expected, RoleAssignment, Roles, RuntimeFacts, assign};
+use hopcost_probe::registry::Row;
+use hopcost_probe::{mechanism, sys};
 
 use super::search::{self, Candidate};
 use super::worker::{Launch, Program, ReplyError, Worker};
@@ -211,6 +213,69 @@ impl Runtimes {
     }
 }
 
+/// The workers of a case.
+pub struct Workers<'a> {
+    /// What each end plays.
+    pub roles: Roles,
+    /// What opens the link, where hopcost does.
+    pub link: Option<&'static Row>,
+    caller: Option<&'a Ready>,
+    callee: Option<&'a Ready>,
+}
+
+impl<'a> Workers<'a> {
+    /// Finds everybody that a case needs, or says who is missing.
+    pub fn assemble(case: &Case, runtimes: &'a Runtimes) -> Result<Self, String> {
+        let ready = |runtime: &Runtime| match runtime.is_rust() {
+            true => Ok(None),
+            false => runtimes.ready(runtime).map(Some),
+        };
+        let (caller, callee) = (ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?);
+        let roles = assign(case, &|runtime| runtimes.description(runtime))?;
+        // A mechanism of Rust carries a test engine's argument, which is no part of its name.
+        let row = |name: &str| {
+            let name = name.split(':').next().unwrap_or(name);
+            mechanism::find(name).ok_or_else(|| format!("no mechanism `{name}` in this build"))
+        };
+        if case.runtimes.are_rust() {
+            row(&case.mechanism)?;
+        }
+        let link = roles.carrier.as_deref().map(row).transpose()?;
+        Ok(Self { roles, link, caller, callee })
+    }
+
+    /// The worker of an end; `None` where it is the one inside this binary.
+    pub fn foreign(&self, role: Role) -> Option<&'a Ready> {
+        match role {
+            Role::Caller => self.caller,
+            Role::Callee => self.callee,
+        }
+    }
+
+    /// What an end plays.
+    pub fn assignment(&self, role: Role) -> &RoleAssignment {
+        self.roles.of(role)
+    }
+
+    /// Whether an end is of another runtime than Rust.
+    pub fn has_foreign(&self) -> bool {
+        self.caller.is_some() || self.callee.is_some()
+    }
+
+    /// Whether each end has a worker of its own.
+    pub fn two_workers(&self) -> bool {
+        self.roles.carrier.is_some()
+    }
+
+    /// Whether an end compiles while it runs.
+    pub fn warms_up_until_steady(&self) -> bool {
+        [self.caller, self.callee]
+            .into_iter()
+            .flatten()
+            .any(|ready| ready.description.warm_up == WarmUp::UntilSteady)
+    }
+}
+
 /// The runtimes besides Rust that take part in a plan's live cases.
 fn foreign(plan: &Plan) -> BTreeSet<&Runtime> {
     let ends = plan.live_cases().flat_map(|case| [&case.runtimes.caller, &case.runtimes.callee]);
@@ -298,8 +363,7 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     let others = workloads.iter().find(|w| !w.spec().is_for_all_runtimes);
     let other = others.map_or("", |workload| workload.word());
-    let row =
-        hopcost_probe::mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
+    let row = mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
         LinkSource::Descriptors => {

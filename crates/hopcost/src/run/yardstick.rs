@@ -13,13 +13,13 @@ use hopcost_stats::sample::median;
 
 use super::clocks;
 use super::pace::{self, Pace};
+use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
 use super::trial::spec::{Clocks, Failure, Lives, TrialSpec};
 use super::trial::workers::TrialWorkers;
 use super::worker::Program;
-use super::workers::Workers;
 
 /// Aimed length of a reading.
 const READING_NS: f64 = 1_500_000.0;
@@ -75,50 +75,29 @@ fn none(plan: &Plan) -> Yardsticks {
     Yardsticks { all: Vec::new(), of_case: vec![None; plan.cases.len()] }
 }
 
-/// Who plays a yardstick.
-pub struct Player<'a> {
-    case: Case,
-    workers: Workers<'a>,
-}
-
-/// Who plays each yardstick, or why nobody does.
-pub fn players<'a>(yardsticks: &[Yardstick], setup: &'a Setup) -> Vec<Result<Player<'a>, String>> {
-    let player = |yardstick: &Yardstick| {
-        let case: Case = yardstick.case.parse().map_err(|error| format!("{error}"))?;
-        let workers = Workers::assemble(&case, &setup.runtimes)?;
-        Ok(Player { case, workers })
-    };
-    yardsticks.iter().map(player).collect()
-}
-
-/// What the workers of each yardstick are started from.
-pub fn specs<'a>(
-    players: &'a [Result<Player<'a>, String>],
-    yardsticks: &[Yardstick],
+/// What the workers of a yardstick are started from, or why nobody plays it.
+fn spec_of<'a>(
+    yardstick: &Yardstick,
     setup: &'a Setup,
     clocks: &'a [ClockReading],
-) -> Vec<Result<TrialSpec<'a>, String>> {
-    let spec = |(player, yardstick): (&'a Result<Player<'a>, String>, &Yardstick)| {
-        let player = player.as_ref().map_err(Clone::clone)?;
-        let caller = yardstick.cpus.first().copied();
-        let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
-        let clock =
-            |cpu| clocks::of(clocks, &Runtime::RUST, cpu).map_err(|error| format!("{error:#}"));
-        let patience_ms = PATIENCE.as_millis() as u64;
-        Ok(TrialSpec {
-            shape: TrialShape { deadline_ms: patience_ms, ..TRIAL_DEFAULT },
-            clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
-            lives: Lives::ForRun,
-            ..TrialSpec::exactly(setup, &player.case, &player.workers, cpus, (0, 0))
-        })
-    };
-    players.iter().zip(yardsticks).map(spec).collect()
+) -> Result<TrialSpec<'a>, String> {
+    let case: Case = yardstick.case.parse().map_err(|error| format!("{error}"))?;
+    let workers = Workers::assemble(&case, &setup.runtimes)?;
+    let caller = yardstick.cpus.first().copied();
+    let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
+    let clock = |cpu| clocks::of(clocks, &Runtime::RUST, cpu).map_err(|error| format!("{error:#}"));
+    Ok(TrialSpec {
+        shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
+        clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
+        lives: Lives::ForRun,
+        ..TrialSpec::exactly(setup, &case, workers, cpus, (0, 0))
+    })
 }
 
 /// A yardstick and its workers.
 struct Open<'a> {
     yardstick: Yardstick,
-    spec: Result<&'a TrialSpec<'a>, String>,
+    spec: Result<TrialSpec<'a>, String>,
     workers: Option<TrialWorkers<'a>>,
     opened: u32,
 }
@@ -127,13 +106,13 @@ impl<'a> Open<'a> {
     /// Starts its workers and finds out how many operations a reading has, unless that is known.
     fn open(&mut self) -> Result<(), Failure> {
         self.opened += 1;
-        let spec = self.spec.clone()?;
+        let spec = &self.spec.clone()?;
         let mut workers = open::open(spec)?;
         workers.allow(PATIENCE);
         let known = self.yardstick.operations > 0;
         if !known {
             let clocks = spec.clocks.ok_or("it has no clock")?;
-            let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
+            let mut pace = Pace::new(&spec.case, clocks.caller, spec.shape);
             workers.pilot(&mut pace)?;
             self.size(spec, pace.operation_ns());
         }
@@ -157,7 +136,7 @@ impl<'a> Open<'a> {
 
     /// Nanoseconds an operation, the lower quartile over the batches of one reading.
     fn take(&mut self) -> Result<f64, Failure> {
-        let spec = self.spec.clone()?;
+        let spec = &self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
         let clocks = spec.clocks.ok_or("it has no clock")?;
         workers.allow(READ_WITHIN);
@@ -167,7 +146,7 @@ impl<'a> Open<'a> {
         warm.sort_unstable();
         // The lower quartile: a task that shares the CPU makes most batches longer, and none shorter.
         let quartile = warm.get(warm.len() / 4).copied().unwrap_or(0) as f64;
-        let operation_ns = quartile / pace::ticks_per_ns(spec.case, clocks.caller) / batch as f64;
+        let operation_ns = quartile / pace::ticks_per_ns(&spec.case, clocks.caller) / batch as f64;
         if operation_ns > 0.0 { Ok(operation_ns) } else { Err("it took no time at all".into()) }
     }
 
@@ -196,11 +175,12 @@ impl<'a> OpenYardsticks<'a> {
     /// failure is that the user interrupted.
     pub fn open(
         yardsticks: &[Yardstick],
-        specs: &'a [Result<TrialSpec<'a>, String>],
+        setup: &'a Setup,
+        clocks: &'a [ClockReading],
     ) -> Result<Self, Failure> {
         let mut all = Vec::new();
-        for (yardstick, spec) in yardsticks.iter().zip(specs) {
-            let (yardstick, spec) = (yardstick.clone(), spec.as_ref().map_err(Clone::clone));
+        for yardstick in yardsticks {
+            let (yardstick, spec) = (yardstick.clone(), spec_of(yardstick, setup, clocks));
             let mut one = Open { yardstick, spec, workers: None, opened: 0 };
             one.open().or_else(|failure| one.lose(failure))?;
             all.push(one);
@@ -253,10 +233,7 @@ const READINGS: usize = 12;
 /// What an operation of a yardstick takes, over some readings of it alone; none if the user
 /// interrupted.
 pub fn speed_ns(yardstick: Yardstick, setup: &Setup, clocks: &[ClockReading]) -> Option<f64> {
-    let yardsticks = [yardstick];
-    let players = players(&yardsticks, setup);
-    let specs = specs(&players, &yardsticks, setup, clocks);
-    let mut open = OpenYardsticks::open(&yardsticks, &specs).ok()?;
+    let mut open = OpenYardsticks::open(&[yardstick], setup, clocks).ok()?;
     let mut taken = Vec::new();
     for _ in 0..READINGS {
         taken.extend(open.read(0, Moment::Before).ok()?.map(|read| read.operation_ns));

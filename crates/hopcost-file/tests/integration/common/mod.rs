@@ -128,7 +128,7 @@ pub fn make_of(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
     }
     run.trials.extend((4..run.plan.cases.len() as u32).map(|case| rich(case, 0)));
     for trial in &run.trials {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial.clone()).unwrap();
     }
     run.clocks_after = vec![ClockReading { ticks_per_second: 2.1e9, ..clock(1) }];
     run.accounting =

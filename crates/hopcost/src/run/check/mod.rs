@@ -18,11 +18,10 @@ use hopcost_probe::mechanism;
 
 pub use self::bench::{Bench, Check, Verdict};
 use self::bench::{PATIENCE, answer, start};
-use super::runtimes::Ready;
+use super::runtimes::{Ready, Workers};
 use super::trial;
 use super::trial::plausible::Measure;
 use super::trial::spec::{Outcome, TrialSpec};
-use super::workers::Workers;
 use super::yardstick::Beside;
 
 /// How long leaving may take.
@@ -213,7 +212,7 @@ fn trial(
 ) -> Result<RawTrial, String> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
     let (cpus, counts) = (plan.cpus_for(case.placement), (count / 2, count));
-    let spec = TrialSpec::exactly(bench.setup, case, &workers, cpus, counts);
+    let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, counts);
     match trial::run(&TrialSpec { stamp: Some(stamp), ..spec }, Beside::NONE) {
         Outcome::Interrupted => Err("interrupted".to_owned()),
         Outcome::Row(row) => match &row.error {

@@ -16,8 +16,8 @@ use hopcost_probe::sys;
 use super::open;
 use super::spec::{Failure, TrialSpec};
 use super::workers::{TrialWorkers, unexpected};
+use crate::run::runtimes::Workers;
 use crate::run::worker::{ReplyError, Worker};
-use crate::run::workers::Workers;
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
 /// file is open (Documentation/power/pm_qos_interface.rst).
@@ -29,41 +29,6 @@ const OUTLIVES_MS: u64 = 5_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What the work of a case is called in reasons.
 const WHAT: &str = "the background";
-
-/// Who plays the pairs of `same-mechanism`, which are where the scheduler puts them.
-pub struct Pair<'a> {
-    case: Case,
-    workers: Workers<'a>,
-}
-
-impl<'a> Pair<'a> {
-    /// Those of a case, if it has any.
-    pub fn of(spec: &TrialSpec<'a>) -> Result<Option<Self>, Failure> {
-        let Asked::SameMechanism(_) = spec.case.background else { return Ok(None) };
-        let case = Case {
-            workload: Workload::Roundtrip,
-            rate: None,
-            senders: 1,
-            placement: Some(Placement::Free),
-            background: Asked::None,
-            arrivals: Case::new(Workload::Roundtrip, "").arrivals,
-            queue: Queue::Block,
-            sched: Sched::Other,
-            ..spec.case.clone()
-        };
-        let workers = Workers::assemble(&case, &spec.setup.runtimes)?;
-        Ok(Some(Self { case, workers }))
-    }
-
-    /// How their workers are started.
-    pub fn spec<'b>(&'b self, of: &TrialSpec<'b>) -> TrialSpec<'b> {
-        TrialSpec {
-            shape: TrialShape { deadline_ms: deadline_ms(of), ..of.shape },
-            padding: of.padding,
-            ..TrialSpec::exactly(of.setup, &self.case, &self.workers, (None, None), (0, 0))
-        }
-    }
-}
 
 /// What is held, and the processes; dropping it lets go and kills them.
 pub struct Background<'a> {
@@ -78,9 +43,9 @@ pub struct Background<'a> {
 }
 
 impl<'a> Background<'a> {
-    /// Starts what a case asks for; `pair` is what its pairs are started from.
-    pub fn start(spec: &TrialSpec<'_>, pair: Option<&'a TrialSpec<'a>>) -> Result<Self, Failure> {
-        let (case, receiver) = (spec.case, spec.cpus.1.or(spec.cpus.0));
+    /// Starts what a case asks for.
+    pub fn start(spec: &TrialSpec<'a>) -> Result<Self, Failure> {
+        let (case, receiver) = (&spec.case, spec.cpus.1.or(spec.cpus.0));
         let mut background = Self {
             _latency: (case.idle_knob == IdleKnob::DmaLatency).then(ask_latency).transpose()?,
             spinner: None,
@@ -95,11 +60,12 @@ impl<'a> Background<'a> {
             let begin = Command::IdleSpin { cpu, deadline_ms, parent };
             background.spinner = Some(started(spec, &begin, Vec::new(), "the idle spinner")?);
         }
-        match (case.background, pair) {
-            (Asked::Cpu(processes), _) => {
+        match case.background {
+            Asked::None => {}
+            Asked::Cpu(processes) => {
                 (0..processes).try_for_each(|_| background.add(BackgroundWork::Compute, spec))?;
             }
-            (Asked::Cache, _) => {
+            Asked::Cache => {
                 let bytes = last_level_bytes(&Root::default(), receiver.unwrap_or(0)).ok_or(
                     "background=cache needs the size of the last-level cache, which /sys does not \
                      report here",
@@ -107,10 +73,10 @@ impl<'a> Background<'a> {
                 let bytes = bytes.saturating_mul(2);
                 background.add(BackgroundWork::Walk { bytes }, spec)?;
             }
-            (Asked::SameMechanism(pairs), Some(pair)) => {
-                (0..pairs).try_for_each(|_| background.add_pair(pair))?;
+            Asked::SameMechanism(pairs) => {
+                let pair = pair_of(spec)?;
+                (0..pairs).try_for_each(|_| background.add_pair(&pair))?;
             }
-            (Asked::None | Asked::SameMechanism(_), _) => {}
         }
         Ok(background)
     }
@@ -124,7 +90,7 @@ impl<'a> Background<'a> {
         Ok(())
     }
 
-    fn add_pair(&mut self, spec: &'a TrialSpec<'a>) -> Result<(), Failure> {
+    fn add_pair(&mut self, spec: &TrialSpec<'a>) -> Result<(), Failure> {
         let named = |failure| match failure {
             Failure::Reason(reason) => Failure::Reason(format!("{WHAT}: {reason}")),
             Failure::Interrupted => Failure::Interrupted,
@@ -174,6 +140,27 @@ impl<'a> Background<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// How the workers of a pair of `same-mechanism` are started, which are where the scheduler puts them.
+fn pair_of<'a>(spec: &TrialSpec<'a>) -> Result<TrialSpec<'a>, Failure> {
+    let case = Case {
+        workload: Workload::Roundtrip,
+        rate: None,
+        senders: 1,
+        placement: Some(Placement::Free),
+        background: Asked::None,
+        arrivals: Case::new(Workload::Roundtrip, "").arrivals,
+        queue: Queue::Block,
+        sched: Sched::Other,
+        ..Case::clone(&spec.case)
+    };
+    let workers = Workers::assemble(&case, &spec.setup.runtimes)?;
+    Ok(TrialSpec {
+        shape: TrialShape { deadline_ms: deadline_ms(spec), ..spec.shape },
+        padding: spec.padding,
+        ..TrialSpec::exactly(spec.setup, &case, workers, (None, None), (0, 0))
+    })
 }
 
 /// Asks for wake-ups without latency, for as long as what is returned is open.

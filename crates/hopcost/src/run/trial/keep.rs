@@ -1,10 +1,10 @@
 //! What a trial's workers handed over, held against what they say of it and against what can be
-//! seen from outside, and put into the trial's row.
+//! seen from outside, and put into the trial's row: in one pass, whatever the workload.
 
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use hopcost_model::case::{Ack, Role};
+use hopcost_model::case::{Ack, Role, Workload};
 use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_probe::workload::{lateness, schedule};
@@ -21,8 +21,17 @@ fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
     let clocks = spec.clocks?;
     (!spec.case.has_virtual_clock()).then(|| Measure {
         outside_ns: ran.outside_ns,
-        ticks_per_ns: pace::ticks_per_ns(spec.case, clocks.caller),
+        ticks_per_ns: pace::ticks_per_ns(&spec.case, clocks.caller),
     })
+}
+
+/// Forgets what the workers have handed over so far.
+pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<(), Failure> {
+    for one in &mut workers.all {
+        one.samples.set_len(0)?;
+        one.samples.rewind()?;
+    }
+    Ok(())
 }
 
 /// So many batches of `batch` operations each: what they took, in ticks of the caller's clock.
@@ -35,76 +44,253 @@ pub fn batches(
     forget(workers)?;
     let stamp = Stamp::Batch { n: batch };
     let ran = workers.phase(Phase::Measure, batches * batch, stamp, None)?;
-    let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
-    ticks(&mut workers.all[0].samples, caller.samples, "caller")
+    stamps(workers, &ran.ends)?.into_iter().next().ok_or_else(|| unexpected("run"))
 }
 
-/// Exchanges or calls: one end has stamped, and its samples are durations.
-pub fn exchanges(
+/// The stamps of each end, or of one that stamps round trips what each took.
+pub fn stamps(
     workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    stamp: Stamp,
-    mut ran: Ran,
-) -> Result<(), Failure> {
-    let spec = workers.spec;
-    let caller = ran.ends.first().ok_or_else(|| unexpected("run"))?;
-    let ticks = ticks(&mut workers.all[0].samples, caller.samples, "caller")?;
-    // Losing every exchange is an outcome; saying nothing is not.
-    if ticks.is_empty() && caller.lost == 0 {
-        return Err("the caller's worker handed over no samples".into());
-    }
-    trial.operations = caller.count;
-    if let Some(phase) = measure(spec, &ran).filter(|_| caller.lost == 0) {
-        let is_foreign = spec.workers.has_foreign();
-        let besides_ns = if is_foreign { FOREIGN_UNCOVERED_NS } else { UNCOVERED_NS };
-        let besides = (besides_ns, ran.waited_ns);
-        if !plausible::durations(phase, stamp, caller, &ticks, besides)? {
-            // The worker may not have been running yet, and so know nothing of it.
-            ran.wall_ns = ran.outside_ns;
+    ends: &[EndCounters],
+) -> Result<Vec<Vec<u64>>, Failure> {
+    let (mut ends, mut all) = (ends.iter(), Vec::new());
+    for at in 0..workers.all.len() {
+        let who = workers.name(at);
+        let one = &mut workers.all[at];
+        let counts: Vec<u64> = ends.by_ref().take(one.seats.len()).map(|end| end.samples).collect();
+        let promised = counts.iter().copied().fold(0, u64::saturating_add);
+        let of_worker = ticks(&mut one.samples, promised, who)?;
+        let mut rest = of_worker.as_slice();
+        for count in counts {
+            let (of_end, others) = rest.split_at(rest.len().min(count as usize));
+            all.push(of_end.to_vec());
+            rest = others;
         }
     }
-    put(trial, spec, stamp, &ticks, ran);
-    Ok(())
+    Ok(all)
 }
 
-/// Wake-ups: both ends have stamped, and a sample is what lies between the two
-/// stamps once the clocks' offset is taken out.
-pub fn wakes(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    mut ran: Ran,
-) -> Result<(), Failure> {
-    let spec = workers.spec;
-    let stamps = stamps(workers, &ran.ends)?;
-    let ([_, _], [sent, woken]) = (ran.ends.as_slice(), stamps.as_slice()) else {
-        return Err(unexpected("run"));
-    };
-    let counted = ran.ends.iter().all(|end| end.count == end.samples);
-    if !counted || sent.len() != woken.len() || sent.is_empty() {
+/// The ticks that a worker promised. A lying worker may promise more than it
+/// wrote, or write more than it promised.
+fn ticks(file: &mut File, promised: u64, who: &str) -> Result<Vec<u64>, Failure> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    Read::by_ref(file)
+        .take(promised.saturating_mul(8).saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != promised.saturating_mul(8) {
         return Err(Failure::Reason(format!(
-            "the sender handed over {} stamps and the receiver {}",
-            sent.len(),
-            woken.len()
+            "{who} promised {promised} samples and handed over {} bytes instead of 8 each",
+            bytes.len()
         )));
     }
-    if !sent.is_sorted() || !woken.is_sorted() {
-        return Err("an end's own stamps run backwards".into());
+    let (ticks, _) = bytes.as_chunks::<8>();
+    Ok(ticks.iter().map(|ticks| u64::from_le_bytes(*ticks)).collect())
+}
+
+/// Puts what the measured phase of a trial brought into its row, if it can be true.
+pub fn measured(
+    workers: &mut TrialWorkers<'_>,
+    trial: &mut RawTrial,
+    ran: Ran,
+) -> Result<(), Failure> {
+    let stamps = stamps(workers, &ran.ends)?;
+    let spec = &workers.spec;
+    let said = Said { spec, phase: measure(spec, &ran), stamps, ran };
+    match spec.case.workload {
+        Workload::Call | Workload::Roundtrip => said.exchanges(trial),
+        Workload::Wake => said.wakes(trial),
+        Workload::Stream => said.messages(trial),
+        Workload::Load => said.responses(trial),
     }
-    let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
-    let mut ticks = Vec::with_capacity(sent.len());
-    for (number, both) in sent.iter().copied().zip(woken.iter().copied()).enumerate() {
-        ticks.push(one_way(trial, &gate, both, &format!("wake-up {number}"))?);
+}
+
+/// What the measured phase brought, and what it is held against.
+struct Said<'t, 'a> {
+    spec: &'t TrialSpec<'a>,
+    phase: Option<Measure>,
+    /// Of each end.
+    stamps: Vec<Vec<u64>>,
+    ran: Ran,
+}
+
+impl Said<'_, '_> {
+    /// Exchanges or calls: one end has stamped, and its samples are durations.
+    fn exchanges(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+        let first = self.ran.ends.first().zip(self.stamps.first());
+        let (caller, ticks) = first.ok_or_else(|| unexpected("run"))?;
+        // Losing every exchange is an outcome; saying nothing is not.
+        if ticks.is_empty() && caller.lost == 0 {
+            return Err("the caller's worker handed over no samples".into());
+        }
+        trial.operations = caller.count;
+        if let Some(phase) = self.phase.filter(|_| caller.lost == 0) {
+            let is_foreign = self.spec.workers.has_foreign();
+            let besides_ns = if is_foreign { FOREIGN_UNCOVERED_NS } else { UNCOVERED_NS };
+            let stamp = trial.stamp.unwrap_or(Stamp::Each);
+            let besides = (besides_ns, self.ran.waited_ns);
+            if !plausible::durations(phase, stamp, caller, ticks, besides)? {
+                // The worker may not have been running yet, and so know nothing of it.
+                self.ran.wall_ns = self.ran.outside_ns;
+            }
+        }
+        let ticks = self.stamps.swap_remove(0);
+        self.put(trial, &ticks);
+        Ok(())
     }
-    if let Some(phase) = measure(spec, &ran) {
-        let span = woken[woken.len() - 1].abs_diff(sent[0]);
-        // The offset of two clocks says nothing of how fast they run.
-        phase.holds(span.saturating_sub(gate.offset_ticks.unsigned_abs()), "the stamps cover")?;
+
+    /// Wake-ups: both ends have stamped, and a sample is what lies between the two
+    /// stamps once the clocks' offset is taken out.
+    fn wakes(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+        let ([_, _], [sent, woken]) = (self.ran.ends.as_slice(), self.stamps.as_slice()) else {
+            return Err(unexpected("run"));
+        };
+        let counted = self.ran.ends.iter().all(|end| end.count == end.samples);
+        if !counted || sent.len() != woken.len() || sent.is_empty() {
+            return Err(Failure::Reason(format!(
+                "the sender handed over {} stamps and the receiver {}",
+                sent.len(),
+                woken.len()
+            )));
+        }
+        if !sent.is_sorted() || !woken.is_sorted() {
+            return Err("an end's own stamps run backwards".into());
+        }
+        let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
+        let mut ticks = Vec::with_capacity(sent.len());
+        for (number, both) in sent.iter().copied().zip(woken.iter().copied()).enumerate() {
+            ticks.push(one_way(trial, &gate, both, &format!("wake-up {number}"))?);
+        }
+        if let Some(phase) = self.phase {
+            let span = woken[woken.len() - 1].abs_diff(sent[0]);
+            // The offset of two clocks says nothing of how fast they run.
+            let own = span.saturating_sub(gate.offset_ticks.unsigned_abs());
+            phase.holds(own, "the stamps cover")?;
+        }
+        trial.operations = ticks.len() as u64;
+        let between = sent.windows(2).map(|two| two[1] - two[0]);
+        self.ran.ends[0].max_ticks = between.max().unwrap_or(0);
+        self.put(trial, &ticks);
+        Ok(())
     }
-    trial.operations = ticks.len() as u64;
-    let between = sent.windows(2).map(|two| two[1] - two[0]);
-    ran.ends[0].max_ticks = between.max().unwrap_or(0);
-    put(trial, spec, Stamp::Each, &ticks, ran);
-    Ok(())
+
+    /// Messages of a load: a sample is received minus intended, once the clocks' offset is taken out.
+    fn responses(self, trial: &mut RawTrial) -> Result<(), Failure> {
+        let spec = self.spec;
+        let all = self.ran.ends.split_last().zip(self.stamps.split_last());
+        let Some(((callee, callers), (received, words))) = all else {
+            return Err(unexpected("run"));
+        };
+        let begun = |words: &Vec<u64>| words.iter().copied().map(lateness::begun).collect();
+        let sent: Vec<Vec<u64>> = words.iter().map(begun).collect();
+        // A build of hopcost that does not say which messages it came late to counts them all the same.
+        let tells = |(caller, words): (&EndCounters, &Vec<u64>)| {
+            lateness::late_sends(words) == caller.overruns
+        };
+        let tells = callers.iter().zip(words).all(tells);
+        if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
+            return Err(unexpected("run"));
+        }
+        let received_of = by_sender(callers, callee, &sent, received)?;
+        let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
+        let mut load = trial.load.take().unwrap_or_default();
+        let begin = callers.iter().map(|caller| caller.first_tick).min().unwrap_or(0);
+        let mut came = Vec::with_capacity(received.len());
+        for (sender, (((caller, words), sent), received)) in
+            (0..).zip(callers.iter().zip(words).zip(&sent).zip(received_of))
+        {
+            let after = caller.first_tick - begin;
+            let offsets = schedule::offsets(&spec.case, spec.schedule(), sender, caller.samples);
+            load.offered += sent.len() as u64;
+            let last = offsets.last().copied().unwrap_or(0).saturating_add(after);
+            load.intended_ticks = load.intended_ticks.max(last);
+            let own = lateness::own_ticks(caller.first_tick, &offsets, words);
+            for (number, (((offset, own), sent), received)) in
+                offsets.iter().zip(own).zip(sent).zip(received).enumerate()
+            {
+                if *sent == 0 {
+                    continue;
+                }
+                let Some(lag) = sent.checked_sub(caller.first_tick.saturating_add(*offset)) else {
+                    return Err(format!("message {number} was sent before its time").into());
+                };
+                load.sent_ticks = load.sent_ticks.max(sent.saturating_sub(begin));
+                if *received == 0 {
+                    continue;
+                }
+                let what = format!("message {number}");
+                let service = one_way(trial, &gate, (*sent, *received), &what)?;
+                let intended = offset.saturating_add(after);
+                came.push(Came { intended, lag, own, response: lag.saturating_add(service) });
+            }
+        }
+        // Those of each sender are in order.
+        came.sort_by_key(|message| message.intended);
+        let until = came.iter().map(|message| message.intended.saturating_add(message.response));
+        load.received_ticks = until.max().ok_or("no message came")?;
+        load.delivered = came.len() as u64;
+        if let Some(phase) = self.phase {
+            phase.holds(load.sent_ticks, "the stamps cover")?;
+        }
+        load.own_lags = tells.then(Vec::new);
+        let mut before = 0;
+        for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
+            let Came { intended, lag, own, .. } = came[at];
+            load.lags.push(lag);
+            load.gaps.push(intended - before);
+            load.own_lags.iter_mut().for_each(|all| all.push(own));
+            before = intended;
+        }
+        trial.operations = load.delivered;
+        trial.load = Some(load);
+        let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
+        self.put(trial, &responses);
+        // What a sender has dropped never came either, but it was not lost.
+        if let Some((callee, callers)) = trial.ends.split_last_mut() {
+            let dropped = callers.iter().map(|end| end.samples.saturating_sub(end.count)).sum();
+            callee.lost = callee.lost.saturating_sub(dropped);
+        }
+        Ok(())
+    }
+
+    /// Messages of a stream: every sender has stamped its own, unless nothing is
+    /// acknowledged.
+    fn messages(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            self.ran.ends.iter().partition(|end| end.role == Role::Caller);
+        let flows = self.spec.case.flows.unwrap_or(1) as usize;
+        if senders.len() != flows || receivers.len() != flows {
+            return Err(unexpected("run"));
+        }
+        agree(self.spec, self.phase, &senders, &receivers)?;
+        let ticks = self.stamps[..flows].concat();
+        if self.spec.case.ack != Some(Ack::None) && ticks.is_empty() {
+            return Err("the senders handed over no samples".into());
+        }
+        trial.operations = senders.iter().map(|end| end.count).sum();
+        if let Some(phase) = self.phase {
+            // From the first byte that any receiver had to the last byte of any: a worker's own time
+            // begins before its flows do, by as long as their threads took to start.
+            let first = receivers.iter().map(|end| end.first_tick).min().unwrap_or(0);
+            let last = receivers.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks));
+            let moving = last.max().unwrap_or(0).saturating_sub(first);
+            phase.holds(moving, "the flows cover")?;
+            self.ran.wall_ns = (moving as f64 / phase.ticks_per_ns) as u64;
+        }
+        self.put(trial, &ticks);
+        Ok(())
+    }
+
+    /// Puts it into the trial's row, with as many of its samples as are kept.
+    fn put(self, trial: &mut RawTrial, ticks: &[u64]) {
+        let (spec, stamp) = (self.spec, trial.stamp.unwrap_or(Stamp::Each));
+        trial.samples_taken = ticks.len() as u64;
+        trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
+        trial.samples = pace::thin(ticks, spec.shape.samples_max as usize, stamp, spec.seed);
+        trial.wall_ns = self.ran.wall_ns;
+        trial.cpu_ns = self.ran.process_cpu_ns;
+        trial.ends = self.ran.ends;
+        trial.threads = self.ran.threads;
+    }
 }
 
 /// What lies between two stamps of two clocks once their offset is taken out, and refuses what
@@ -127,50 +313,16 @@ fn one_way(
     Ok(u64::try_from(between.max(0)).unwrap_or(u64::MAX))
 }
 
-/// Forgets what the workers have handed over so far.
-pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<(), Failure> {
-    for one in &mut workers.all {
-        one.samples.set_len(0)?;
-        one.samples.rewind()?;
-    }
-    Ok(())
-}
-
-/// The stamps of each end, or of one that stamps round trips what each took.
-pub fn stamps(
-    workers: &mut TrialWorkers<'_>,
-    ends: &[EndCounters],
-) -> Result<Vec<Vec<u64>>, Failure> {
-    let (mut ends, mut all, last) = (ends.iter(), Vec::new(), workers.all.len() - 1);
-    for (at, one) in workers.all.iter_mut().enumerate() {
-        let counts: Vec<u64> = ends.by_ref().take(one.seats.len()).map(|end| end.samples).collect();
-        let whose = match at {
-            0 if last == 0 => "worker",
-            at if at < last => "caller",
-            _ => "callee",
-        };
-        let promised = counts.iter().copied().fold(0, u64::saturating_add);
-        let of_worker = ticks(&mut one.samples, promised, whose)?;
-        let mut rest = of_worker.as_slice();
-        for count in counts {
-            let (of_end, others) = rest.split_at(rest.len().min(count as usize));
-            all.push(of_end.to_vec());
-            rest = others;
-        }
-    }
-    Ok(all)
-}
-
 /// How exactly the generators of a load kept their schedules without a channel, the latest of
 /// them; their stamps are forgotten.
 pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Failure> {
-    let spec = workers.spec;
     let stamps = stamps(workers, &ran.ends)?;
     forget(workers)?;
+    let spec = &workers.spec;
     let mut load = RawLoad::default();
     let callers = ran.ends.iter().filter(|end| end.role == Role::Caller);
     for ((sender, caller), stamps) in (0..).zip(callers).zip(&stamps) {
-        let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
+        let offsets = schedule::offsets(&spec.case, spec.schedule(), sender, caller.samples);
         let late = |(stamp, offset): (&u64, &u64)| {
             lateness::ticks(*stamp).saturating_sub(caller.first_tick.saturating_add(*offset))
         };
@@ -192,86 +344,6 @@ struct Came {
     lag: u64,
     own: u64,
     response: u64,
-}
-
-/// Messages of a load: a sample is received minus intended, once the clocks' offset is taken out.
-pub fn responses(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    load: &mut RawLoad,
-    ran: Ran,
-) -> Result<(), Failure> {
-    let spec = workers.spec;
-    let stamps = stamps(workers, &ran.ends)?;
-    let all = ran.ends.split_last().zip(stamps.split_last());
-    let Some(((callee, callers), (received, words))) = all else { return Err(unexpected("run")) };
-    let sent: Vec<Vec<u64>> =
-        words.iter().map(|words| words.iter().copied().map(lateness::begun).collect()).collect();
-    // A build of hopcost that does not say which messages it came late to counts them all the same.
-    let tells =
-        |(caller, words): (&EndCounters, &Vec<u64>)| lateness::late_sends(words) == caller.overruns;
-    let tells = callers.iter().zip(words).all(tells);
-    if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
-        return Err(unexpected("run"));
-    }
-    let received_of = by_sender(callers, callee, &sent, received)?;
-    let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
-    let begin = callers.iter().map(|caller| caller.first_tick).min().unwrap_or(0);
-    let mut came = Vec::with_capacity(received.len());
-    for (sender, (((caller, words), sent), received)) in
-        (0..).zip(callers.iter().zip(words).zip(&sent).zip(received_of))
-    {
-        let after = caller.first_tick - begin;
-        let offsets = schedule::offsets(spec.case, spec.schedule(), sender, caller.samples);
-        load.offered += sent.len() as u64;
-        let last = offsets.last().copied().unwrap_or(0).saturating_add(after);
-        load.intended_ticks = load.intended_ticks.max(last);
-        let own = lateness::own_ticks(caller.first_tick, &offsets, words);
-        for (number, (((offset, own), sent), received)) in
-            offsets.iter().zip(own).zip(sent).zip(received).enumerate()
-        {
-            if *sent == 0 {
-                continue;
-            }
-            let Some(lag) = sent.checked_sub(caller.first_tick.saturating_add(*offset)) else {
-                return Err(format!("message {number} was sent before its time").into());
-            };
-            load.sent_ticks = load.sent_ticks.max(sent.saturating_sub(begin));
-            if *received == 0 {
-                continue;
-            }
-            let what = format!("message {number}");
-            let service = one_way(trial, &gate, (*sent, *received), &what)?;
-            let (intended, response) = (offset.saturating_add(after), lag.saturating_add(service));
-            came.push(Came { intended, lag, own, response });
-        }
-    }
-    // Those of each sender are in order.
-    came.sort_by_key(|message| message.intended);
-    let until = came.iter().map(|message| message.intended.saturating_add(message.response));
-    load.received_ticks = until.max().ok_or("no message came")?;
-    load.delivered = came.len() as u64;
-    if let Some(phase) = measure(spec, &ran) {
-        phase.holds(load.sent_ticks, "the stamps cover")?;
-    }
-    load.own_lags = tells.then(Vec::new);
-    let mut before = 0;
-    for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
-        let Came { intended, lag, own, .. } = came[at];
-        load.lags.push(lag);
-        load.gaps.push(intended - before);
-        load.own_lags.iter_mut().for_each(|all| all.push(own));
-        before = intended;
-    }
-    trial.operations = load.delivered;
-    let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
-    put(trial, spec, Stamp::Each, &responses, ran);
-    // What a sender has dropped never came either, but it was not lost.
-    if let Some((callee, callers)) = trial.ends.split_last_mut() {
-        let dropped = callers.iter().map(|end| end.samples.saturating_sub(end.count)).sum();
-        callee.lost = callee.lost.saturating_sub(dropped);
-    }
-    Ok(())
 }
 
 /// The receiver's stamps, those of each sender apart, if all ends of a load speak of the same
@@ -307,41 +379,6 @@ fn by_sender<'a>(
             received.len()
         )),
     }
-}
-
-/// Messages of a stream: every sender has stamped its own, unless nothing is
-/// acknowledged.
-pub fn messages(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    mut ran: Ran,
-) -> Result<(), Failure> {
-    let spec = workers.spec;
-    let phase = measure(spec, &ran);
-    let (senders, receivers): (Vec<_>, Vec<_>) =
-        ran.ends.iter().partition(|end| end.role == Role::Caller);
-    let flows = spec.case.flows.unwrap_or(1) as usize;
-    if senders.len() != flows || receivers.len() != flows {
-        return Err(unexpected("run"));
-    }
-    agree(spec, phase, &senders, &receivers)?;
-    let expected: u64 = senders.iter().map(|end| end.samples).sum();
-    let ticks = ticks(&mut workers.all[0].samples, expected, "senders")?;
-    if spec.case.ack != Some(Ack::None) && ticks.is_empty() {
-        return Err("the senders handed over no samples".into());
-    }
-    trial.operations = senders.iter().map(|end| end.count).sum();
-    if let Some(phase) = phase {
-        // From the first byte that any receiver had to the last byte of any: a worker's own time
-        // begins before its flows do, by as long as their threads took to start.
-        let first = receivers.iter().map(|end| end.first_tick).min().unwrap_or(0);
-        let last = receivers.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks));
-        let moving = last.max().unwrap_or(0).saturating_sub(first);
-        phase.holds(moving, "the flows cover")?;
-        ran.wall_ns = (moving as f64 / phase.ticks_per_ns) as u64;
-    }
-    put(trial, spec, Stamp::Each, &ticks, ran);
-    Ok(())
 }
 
 /// Whether both ends of every flow speak of the same messages, no more than were asked for, each of
@@ -380,33 +417,4 @@ fn agree(
         true => Err("a flow moved no message within its time".into()),
         false => Ok(()),
     }
-}
-
-/// Puts what a phase brought into the trial's row, with as many of its samples as are kept.
-fn put(trial: &mut RawTrial, spec: &TrialSpec<'_>, stamp: Stamp, ticks: &[u64], ran: Ran) {
-    trial.samples_taken = ticks.len() as u64;
-    trial.samples_max_ticks = ticks.iter().copied().max().unwrap_or(0);
-    trial.samples = pace::thin(ticks, spec.shape.samples_max as usize, stamp, spec.seed);
-    trial.wall_ns = ran.wall_ns;
-    trial.cpu_ns = ran.process_cpu_ns;
-    trial.ends = ran.ends;
-    trial.threads = ran.threads;
-}
-
-/// The ticks that a worker promised. A lying worker may promise more than it
-/// wrote, or write more than it promised.
-fn ticks(file: &mut File, promised: u64, whose: &str) -> Result<Vec<u64>, Failure> {
-    file.rewind()?;
-    let mut bytes = Vec::new();
-    Read::by_ref(file)
-        .take(promised.saturating_mul(8).saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != promised.saturating_mul(8) {
-        return Err(Failure::Reason(format!(
-            "the worker of the {whose} promised {promised} samples and handed over {} bytes instead of 8 each",
-            bytes.len()
-        )));
-    }
-    let (ticks, _) = bytes.as_chunks::<8>();
-    Ok(ticks.iter().map(|ticks| u64::from_le_bytes(*ticks)).collect())
 }

@@ -2,7 +2,6 @@
 //! yardstick, and everything cleaned up whatever happens in between.
 
 pub mod background;
-pub mod dial;
 pub mod keep;
 pub mod open;
 pub mod plausible;
@@ -22,11 +21,11 @@ use hopcost_model::workload::PhaseLength;
 use hopcost_probe::interrupt;
 use hopcost_probe::worker::events::{Events, Set};
 
-use super::agent::Agent;
 use super::pace::Pace;
 use super::peer::near::Peer;
+use super::setup::Agent;
 use super::yardstick::Beside;
-use background::{Background, Pair};
+use background::Background;
 use spec::{Failure, Outcome, TrialSpec};
 use workers::{Ran, TrialWorkers, lost};
 
@@ -69,17 +68,17 @@ fn perform(
     beside: &mut Beside<'_, '_>,
 ) -> Result<(), Failure> {
     traced::refuse(spec)?;
-    let pair = Pair::of(spec)?;
-    let pair = pair.as_ref().map(|pair| pair.spec(spec));
-    let mut background = Background::start(spec, pair.as_ref())?;
+    let mut background = Background::start(spec)?;
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);
-    match spec.case.workload {
+    trial.stamp = Some(spec.stamp.unwrap_or(Stamp::Each));
+    let ran = match spec.case.workload {
         Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial, beside)?,
         Workload::Wake => wake(&mut workers, trial, beside)?,
         Workload::Stream => stream(&mut workers, trial, beside)?,
         Workload::Load => load(&mut workers, trial, &background)?,
-    }
+    };
+    keep::measured(&mut workers, trial, ran)?;
     memory(&workers, trial);
     background.still_spins()?;
     drop(background);
@@ -109,19 +108,18 @@ fn exchange(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     beside: &mut Beside<'_, '_>,
-) -> Result<(), Failure> {
-    let spec = workers.spec;
+) -> Result<Ran, Failure> {
+    let spec = &workers.spec.clone();
     let phases = Instant::now();
     let Some(clocks) = spec.clocks else {
         let stamp = spec.stamp.unwrap_or(Stamp::Each);
-        trial.stamp = Some(stamp);
         workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
         let operations = spec.shape.operations.unwrap_or(1);
         let ran = workers.phase(Phase::Measure, operations, stamp, None)?;
         trial.phases_ns = phases.elapsed().as_nanos() as u64;
-        return keep::exchanges(workers, trial, stamp, ran);
+        return Ok(ran);
     };
-    let mut pace = Pace::new(spec.case, clocks.caller, spec.shape);
+    let mut pace = Pace::new(&spec.case, clocks.caller, spec.shape);
     workers.pilot(&mut pace)?;
     if spec.workers.warms_up_until_steady() {
         trial.warm_up_ns = steady::warm_up(workers, &mut pace)?;
@@ -129,14 +127,13 @@ fn exchange(
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    let ran = between_readings(workers, trial, beside, |workers, trial| {
+    between_readings(workers, trial, beside, |workers, trial| {
         let count = pace.warm_up_count(stamp);
         if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
             pace.lose(count, ran.outside_ns);
         }
         steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))
-    })?;
-    keep::exchanges(workers, trial, stamp, ran)
+    })
 }
 
 /// Phases between two readings of the yardstick.
@@ -146,11 +143,11 @@ fn between_readings(
     beside: &mut Beside<'_, '_>,
     phases: impl FnOnce(&mut TrialWorkers<'_>, &mut RawTrial) -> Result<Ran, Failure>,
 ) -> Result<Ran, Failure> {
-    beside.read(Moment::Before, workers.spec, trial)?;
+    beside.read(Moment::Before, &workers.spec, trial)?;
     let began = Instant::now();
     let ran = phases(workers, trial)?;
     trial.phases_ns += began.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, workers.spec, trial)?;
+    beside.read(Moment::After, &workers.spec, trial)?;
     Ok(ran)
 }
 
@@ -159,17 +156,14 @@ fn wake(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     beside: &mut Beside<'_, '_>,
-) -> Result<(), Failure> {
-    let stamp = Stamp::Each;
-    trial.stamp = Some(stamp);
+) -> Result<Ran, Failure> {
     let (warm_up, measure) = workers.spec.shape.wake_ups();
-    let ran = between_readings(workers, trial, beside, |workers, trial| {
+    between_readings(workers, trial, beside, |workers, trial| {
         between_gates(workers, trial, |workers| {
-            workers.warm_up(warm_up, stamp, None)?;
-            workers.phase(Phase::Measure, measure, stamp, None)
+            workers.warm_up(warm_up, Stamp::Each, None)?;
+            workers.phase(Phase::Measure, measure, Stamp::Each, None)
         })
-    })?;
-    keep::wakes(workers, trial, ran)
+    })
 }
 
 /// A `load`: the generator by itself, then the schedule over the channel.
@@ -177,13 +171,12 @@ fn load(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     background: &Background<'_>,
-) -> Result<(), Failure> {
+) -> Result<Ran, Failure> {
     let stamp = Stamp::Each;
-    trial.stamp = Some(stamp);
     let [alone, warm_up, measure] = workers.spec.load_messages();
     let phases = Instant::now();
     let ran = workers.phase(Phase::Pilot, alone, stamp, None)?;
-    let mut load = keep::generator(workers, ran)?;
+    let load = keep::generator(workers, ran)?;
     let ran = between_gates(workers, trial, |workers| {
         workers.warm_up(warm_up, stamp, None)?;
         let before = background.progress()?;
@@ -192,9 +185,8 @@ fn load(
         Ok(ran)
     })?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    keep::responses(workers, trial, &mut load, ran)?;
     trial.load = Some(load);
-    Ok(())
+    Ok(ran)
 }
 
 /// Phases between two comparisons of the clocks.
@@ -220,7 +212,7 @@ fn between_gates(
 
 /// Compares the two ends' clocks, and refuses what runs against causality.
 fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading, Failure> {
-    let spec = workers.spec;
+    let spec = &workers.spec.clone();
     let (exchanges, steps) = if spec.is_exact() { GATE_BRIEF } else { aimed };
     let reading = workers.gate(exchanges, steps)?;
     let one_cpu = spec.case.placement == Some(Placement::SameCpu);
@@ -242,20 +234,18 @@ fn stream(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
     beside: &mut Beside<'_, '_>,
-) -> Result<(), Failure> {
+) -> Result<Ran, Failure> {
     let stamp = Stamp::Each;
-    trial.stamp = Some(stamp);
-    let (spec, most) = (workers.spec, workers.spec.messages_max());
+    let (spec, most) = (&workers.spec.clone(), workers.spec.messages_max());
     let warm_up = match spec.shape.warm_up_ns {
         0 => 0,
         _ => spec.shape.warm_up_operations.unwrap_or(most),
     };
     let cap = |ns: u64| Some(ns).filter(|_| !spec.is_exact());
-    let ran = between_readings(workers, trial, beside, |workers, _| {
+    between_readings(workers, trial, beside, |workers, _| {
         workers.warm_up(warm_up, stamp, cap(spec.shape.warm_up_ns))?;
         workers.phase(Phase::Measure, most, stamp, cap(spec.shape.measure_ns))
-    })?;
-    keep::messages(workers, trial, ran)
+    })
 }
 
 /// The phase in which the kernel counts system calls. Ends of another runtime are counted from
@@ -281,7 +271,7 @@ fn count_phase(
     count: u64,
     outside: &mut [Events],
 ) -> Result<(u64, Vec<EventReading>), Failure> {
-    let (case, shape) = (workers.spec.case, &workers.spec.shape);
+    let (case, shape) = (workers.spec.case.clone(), workers.spec.shape);
     let is_timed = case.workload.spec().length == PhaseLength::Timed;
     let cap_ns = is_timed.then_some(shape.measure_ns);
     let ran = workers.phase(Phase::Count, count, Stamp::Each, cap_ns)?;
@@ -296,7 +286,7 @@ fn count_phase(
 
 /// The phase in which the ends time how they write and compare messages, where all are in Rust.
 fn touch(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
-    let spec = workers.spec;
+    let spec = &workers.spec.clone();
     let touches = spec.case.workload != Workload::Call && spec.case.payload_bytes > Some(0);
     let is_real = !spec.is_exact() && !spec.case.has_virtual_clock();
     if !touches || !is_real || spec.workers.has_foreign() {

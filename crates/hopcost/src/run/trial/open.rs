@@ -6,8 +6,10 @@
 //! either, tells it the address.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
@@ -16,9 +18,8 @@ use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
 use hopcost_probe::meeting;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, namespace, sys};
 
-use super::dial;
 use super::snapshot::Seated;
 use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
@@ -60,12 +61,12 @@ impl WorkerSpec {
 }
 
 /// Opens the links, spawns the workers and has them attach.
-pub fn open<'a>(spec: &'a TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
+pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
     let meets = spec.case.workload.is_stamped_by(Role::Callee) && spec.case.two_processes();
     let meeting_bytes = meeting::BYTES as u64 * u64::from(spec.case.senders);
     let meeting = || sys::memfd("hopcost-meeting", meeting_bytes);
     let mut workers = TrialWorkers {
-        spec,
+        spec: spec.clone(),
         all: Vec::new(),
         meeting: meets.then(meeting).transpose()?,
         deadline: Instant::now() + Duration::from_millis(spec.deadline_ms()) + GRACE,
@@ -134,7 +135,7 @@ impl TrialWorkers<'_> {
 
     /// The callee's worker is on another host, whose worker it is to everything here.
     fn over_hosts(&mut self) -> Result<(), Failure> {
-        let spec = self.spec;
+        let spec = &self.spec.clone();
         let (Some(peer), Some(row)) = (spec.peer(), spec.workers.link) else {
             return Err("boundary=host needs another host (--peer)".into());
         };
@@ -146,7 +147,7 @@ impl TrialWorkers<'_> {
 
     /// The far host's worker listens, and hopcost connects: the caller's worker, which inherits the links.
     fn far_links(&mut self, peer: &Peer, row: &Row) -> Result<WorkerSpec, Failure> {
-        let spec = self.spec;
+        let spec = &self.spec.clone();
         let reason = |e: std::io::Error| Failure::Reason(format!("the far host: {e}"));
         let patience = Duration::from_millis(spec.deadline_ms());
         let far = peer.take(patience, &spec.setup.interrupt).map_err(reason)?;
@@ -168,7 +169,7 @@ impl TrialWorkers<'_> {
         self.all[0].worker.send(&Command::Meet);
         let mut caller = WorkerSpec::of(Role::Caller);
         for (flow, token) in (0..).zip(&tokens) {
-            let half = link::dial(row, spec.case, address, token)
+            let half = link::dial(row, &spec.case, address, token)
                 .map_err(|e| Failure::Reason(format!("opening the link to {address}: {e}")))?;
             let half = caller.inherits(half);
             caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
@@ -204,11 +205,11 @@ impl TrialWorkers<'_> {
         })?;
         let mut connecting = WorkerSpec::of(other);
         let link = if self.spec.workers.assignment(other).link == LinkSource::Address {
-            dial::check(carrier, &address, scratch)?;
+            check_address(carrier, &address, scratch)?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
         } else {
-            let socket = dial::connect(carrier, &address, &token, scratch)?;
+            let socket = dial(carrier, &address, &token, scratch)?;
             connecting.inherits(Half::of_fds([socket]))
         };
         connecting.seats.push(self.seat(other, 0, Some(link)));
@@ -225,7 +226,7 @@ impl TrialWorkers<'_> {
 
     /// Spawns a worker and has it attach.
     fn start(&mut self, mut wanted: WorkerSpec) -> Result<(), Failure> {
-        let spec = self.spec;
+        let spec = &self.spec.clone();
         let samples = File::from(sys::memfd("hopcost-samples", 0)?);
         let workload = spec.case.workload;
         let stamps = wanted.seats.iter().any(|seat| workload.is_stamped_by(seat.role));
@@ -336,4 +337,72 @@ fn token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
+}
+
+/// Connects to an address that an end has offered, on behalf of an end that inherits the connected socket, and
+/// shows the token.
+pub fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<OwnedFd, Failure> {
+    check_address(carrier, address, scratch)?;
+    let until = Instant::now() + namespace::PATIENCE;
+    let dial = || -> std::io::Result<OwnedFd> {
+        match carrier {
+            "tcp" => {
+                let address: SocketAddr = address.parse().map_err(std::io::Error::other)?;
+                let mut stream = interrupt::connect(address, until)?;
+                stream.write_all(token.as_bytes())?;
+                Ok(stream.into())
+            }
+            "udp" => {
+                let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+                socket.connect(address)?;
+                socket.send(token.as_bytes())?;
+                Ok(socket.into())
+            }
+            _ => {
+                let mut stream = interrupt::connect_unix(Path::new(address), until)?;
+                stream.write_all(token.as_bytes())?;
+                Ok(stream.into())
+            }
+        }
+    };
+    dial().map_err(|e| Failure::from(sys::context(e, &format!("connecting to {address}"))))
+}
+
+/// Refuses addresses that are not on loopback or in the scratch directory.
+fn check_address(carrier: &str, address: &str, scratch: &Path) -> Result<(), Failure> {
+    let ours = match carrier {
+        "tcp" | "udp" => {
+            address.parse::<SocketAddr>().is_ok_and(|a| a.ip().is_loopback() && a.port() != 0)
+        }
+        "unix-stream" => {
+            let path = Path::new(address);
+            path.parent() == Some(scratch) && path.is_absolute()
+        }
+        _ => {
+            return Err(Failure::Reason(format!("{carrier} has no addresses to connect to")));
+        }
+    };
+    match ours {
+        true => Ok(()),
+        false => Err(Failure::Reason(format!(
+            "it offers the address `{}`, which is not on loopback or in the directory it was given",
+            address.escape_debug()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_and_the_scratch_directory_are_connected_to() {
+        let scratch = Path::new("/tmp/scratch");
+        let ok = |carrier, address| check_address(carrier, address, scratch).is_ok();
+        assert!(ok("tcp", "127.0.0.1:80") && ok("udp", "127.0.0.1:9"));
+        assert!(ok("unix-stream", "/tmp/scratch/x"));
+        assert!(!ok("tcp", "10.0.0.1:80") && !ok("tcp", "127.0.0.1:0") && !ok("udp", "x"));
+        assert!(!ok("unix-stream", "/tmp/x") && !ok("unix-stream", "/tmp/scratch/../x"));
+        assert!(!ok("pipe", "127.0.0.1:80"));
+    }
 }

@@ -1,5 +1,7 @@
 //! What a trial depends on, and how it may end.
 
+use std::rc::Rc;
+
 use hopcost_model::case::{Boundary, Case};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
@@ -9,9 +11,9 @@ use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::sys;
 
 use crate::run::peer::near::Peer;
+use crate::run::runtimes::Workers;
 use crate::run::setup::Setup;
 use crate::run::worker::{Program, Transcript};
-use crate::run::workers::Workers;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
@@ -23,12 +25,13 @@ const START_UP_MS: u64 = 5_000;
 const STEADY_START_UP_MS: u64 = 20_000;
 
 /// Everything a trial depends on.
+#[derive(Clone)]
 pub struct TrialSpec<'a> {
     /// What all trials have.
     pub setup: &'a Setup,
-    pub case: &'a Case,
+    pub case: Rc<Case>,
     /// Who plays it.
-    pub workers: &'a Workers<'a>,
+    pub workers: Rc<Workers<'a>>,
     /// CPUs of the caller and the callee; none where free.
     pub cpus: (Option<u32>, Option<u32>),
     /// How it is shaped.
@@ -108,15 +111,15 @@ impl<'a> TrialSpec<'a> {
     /// A trial of given counts.
     pub fn exactly(
         setup: &'a Setup,
-        case: &'a Case,
-        workers: &'a Workers<'a>,
+        case: &Case,
+        workers: Workers<'a>,
         cpus: (Option<u32>, Option<u32>),
         (warm_up, measure): (u64, u64),
     ) -> Self {
         Self {
             setup,
-            case,
-            workers,
+            case: Rc::new(case.clone()),
+            workers: Rc::new(workers),
             cpus,
             shape: TrialShape {
                 warm_up_operations: Some(warm_up),
@@ -206,12 +209,12 @@ impl<'a> TrialSpec<'a> {
         let load_ms = self.case.rate.map_or(0, |rate| {
             messages.saturating_mul(10_000 * u64::from(self.case.senders)) / u64::from(rate)
         });
-        let traced_ms = traced_ns(&self.shape, self.case).saturating_mul(10) / 1_000_000;
+        let traced_ms = traced_ns(&self.shape, &self.case).saturating_mul(10) / 1_000_000;
         let beside_ms = wake_ups_ms.saturating_add(load_ms).saturating_add(traced_ms);
         let all_ms = (start_up_ms + self.shape.deadline_ms).saturating_add(beside_ms);
         // One that stands still takes what is left of the budget, and no less than a healthy one may.
         let measured_ns =
-            self.shape.warm_up_of_ns(self.case).saturating_add(self.shape.measure_max_ns);
+            self.shape.warm_up_of_ns(&self.case).saturating_add(self.shape.measure_max_ns);
         let least_ms = start_up_ms + MOMENT_MS + measured_ns / 1_000_000 * 4 + beside_ms / 3;
         self.left_ms.map_or(all_ms, |left_ms| all_ms.min(left_ms.max(least_ms)))
     }

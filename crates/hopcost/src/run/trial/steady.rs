@@ -56,7 +56,7 @@ pub fn measure(
     stamp: Stamp,
     count: u64,
 ) -> Result<Ran, Failure> {
-    let spec = workers.spec;
+    let spec = &workers.spec.clone();
     let checks = spec.case.workload == Workload::Roundtrip
         && spec.workers.foreign(Role::Caller).is_some()
         && spec.workers.foreign(Role::Callee).is_none()
@@ -74,12 +74,12 @@ pub fn measure(
     let by_callee = |ran: &Ran| {
         let callee = ran.ends.iter().find(|end| end.role == Role::Callee);
         let ticks = callee.map_or(0, |end| end.elapsed_ticks);
-        ticks as f64 / pace::ticks_per_ns(spec.case, clocks.callee)
+        ticks as f64 / pace::ticks_per_ns(&spec.case, clocks.callee)
     };
     // The callee's two stamps hold one exchange less than the caller's.
     let exchanges = count - 1;
     let by_caller = ran.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
-    let by_caller_ns = by_caller / pace::ticks_per_ns(spec.case, clocks.caller);
+    let by_caller_ns = by_caller / pace::ticks_per_ns(&spec.case, clocks.caller);
     trial.stamp_check = Some(StampCheck {
         exchanges,
         stamped_ns: by_callee(&ran),

@@ -24,7 +24,7 @@ const WARM_UP: u64 = 10;
 /// Refuses, before anything is measured, what could not be traced in the end.
 pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
-    let case = spec.case;
+    let case = &spec.case;
     if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
         let word = case.workload.word();
         let why = format!("only round trips and wake-ups are, not a {word}");
@@ -77,7 +77,7 @@ fn bytes(
 
 /// Both phases, where they are asked for.
 pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
-    let spec = workers.spec;
+    let spec = &workers.spec.clone();
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;

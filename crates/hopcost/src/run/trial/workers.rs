@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The workers of one trial, the caller's first.
 pub struct TrialWorkers<'a> {
-    pub(super) spec: &'a TrialSpec<'a>,
+    pub(super) spec: TrialSpec<'a>,
     pub(super) all: Vec<TrialWorker>,
     /// Memory for the two ends of a `wake` to meet in.
     pub(super) meeting: Option<OwnedFd>,
@@ -241,7 +241,7 @@ impl TrialWorkers<'_> {
         for one in &mut self.all {
             one.worker.send(&Command::Stop);
         }
-        let spec = self.spec;
+        let spec = self.spec.clone();
         if let Some((peer, far)) = spec.peer().zip(self.all.pop_if(|_| spec.peer().is_some())) {
             peer.give_back(far.worker, &spec.setup.interrupt);
         }
