@@ -59,7 +59,7 @@ fn carry_workers(root: &Path, table: &Path) -> std::io::Result<()> {
 
 fn main() {
     let var = |name| std::env::var(name).unwrap_or_else(|_| "unknown".into());
-    // Where somebody else holds the index, whether it is dirty cannot be told.
+    // While another process holds the index, nobody can see whether it is dirty.
     let commit = output("git", &["describe", "--always", "--dirty", "--abbrev=12"])
         .or_else(|| output("git", &["rev-parse", "--short=12", "HEAD"]));
     let compiler = output(&var("RUSTC"), &["--version"]);

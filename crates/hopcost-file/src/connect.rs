@@ -154,7 +154,7 @@ fn check_writing(path: &Path, header: &[u8]) -> Result<()> {
     }
 }
 
-/// What every connection gets, whoever made the file.
+/// The settings of every connection, for any file.
 fn harden(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(PATIENCE)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

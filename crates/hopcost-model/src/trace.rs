@@ -40,7 +40,7 @@ document! {
             /// Which.
             to_cpu: u32,
         },
-        /// The interrupt by which a CPU is told to reschedule begins
+        /// The interrupt that makes a CPU reschedule begins
         /// (irq_vectors:reschedule_entry).
         RescheduleEntry,
         /// It ends (irq_vectors:reschedule_exit).

@@ -1,5 +1,5 @@
 //! What a workload is, apart from its loop: one description each, so that what holds of a
-//! new one is said once.
+//! new one is stated once.
 
 use crate::case::{Placement, Role, Workload};
 use crate::results::Statistic;
@@ -12,7 +12,7 @@ pub struct WorkloadSpec {
     pub ends: EndsOf,
     /// Messages of one operation.
     pub messages: u32,
-    /// How large they are if nothing is said.
+    /// How large they are by default.
     pub payload: DefaultPayload,
     /// Who stamps.
     pub stamped_by: StampedBy,
@@ -34,7 +34,7 @@ pub struct WorkloadSpec {
     pub estimand: &'static str,
     /// Keys on which two cases have to agree for a multiple of theirs to mean something.
     pub alike: &'static [&'static str],
-    /// Where its ends run if nothing is said; absent: on one CPU, and on the nearest two.
+    /// Where its ends run by default; absent: on one CPU, and on the nearest two.
     pub place: Option<Placement>,
 }
 
@@ -49,7 +49,7 @@ pub enum EndsOf {
     SideBySide,
 }
 
-/// How large messages are if nothing is said.
+/// How large messages are by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultPayload {
     /// As the mechanism says.

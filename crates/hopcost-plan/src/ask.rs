@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::error::{Origin, PlanError, quote};
 use crate::values::{Values, suggest};
 
-/// What the user asked for. An empty list means that nothing was said.
+/// What the user asked for. An empty list means the default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
     pub suite: Option<SuiteSource>,

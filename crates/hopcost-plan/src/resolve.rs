@@ -171,7 +171,7 @@ impl<'c> Planner<'c> {
         Ok(all)
     }
 
-    /// Refuses keys of a layer that mean nothing to any case they were said of.
+    /// Refuses keys of a layer that mean nothing to any of its cases.
     fn check_keys(
         &self,
         layer: &Values,

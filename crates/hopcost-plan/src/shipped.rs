@@ -82,7 +82,7 @@ impl Shown {
     }
 }
 
-/// A table that others published, to stand beside what is measured.
+/// A published table, which reports show beside measured values.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Published {

@@ -10,14 +10,14 @@ use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
 
 pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
-/// The text of a suite or a claims file, from which places are told.
+/// The text of a suite or a claims file, which gives the places of errors.
 pub(crate) struct Source(pub Arc<SourceText>);
 
 /// Longest file, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
 
 impl Source {
-    /// Parses a file, of which one of a `kind` is told at most so long. `file` only names it in errors.
+    /// Parses a file; `kind` names what it is when it is too long, `file` names it in errors.
     pub fn parsed<'t>(
         kind: &str,
         file: &str,

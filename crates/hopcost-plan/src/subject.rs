@@ -2,7 +2,7 @@
 //!
 //! The defaults that are not in [`AXES`], which docs/suites.md repeats:
 //!
-//! | key | where nothing is said |
+//! | key | default |
 //! |---|---|
 //! | workload | the mechanism's first |
 //! | payload | the mechanism's default; of a wake-up the least it has |
@@ -30,7 +30,7 @@ use crate::values::{CROSS, Values, axis_keys};
 /// A mechanism with a workload, in certain runtimes, and what was asked of it in all.
 #[derive(Clone)]
 pub(crate) struct Subject<'c> {
-    /// What is said of the mechanism.
+    /// The facts of the mechanism.
     pub mechanism: Cow<'c, Mechanism>,
     /// Its name with a test engine's argument (`sleep:1ms`).
     pub name: String,
@@ -48,8 +48,8 @@ pub(crate) struct Subject<'c> {
 
 impl Catalog<'_> {
     /// What a selector selects, where these values are asked of it in all. A name is asked for
-    /// every workload that is said, a glob selects the mechanisms that have one. Where none
-    /// is said, it is the first that the mechanism has.
+    /// every named workload, a glob selects the mechanisms that have one. If none
+    /// is named, it is the first that the mechanism has.
     pub(crate) fn subjects<'c>(
         &'c self,
         selector: &Selector,
@@ -96,7 +96,7 @@ impl Catalog<'_> {
     }
 
     /// A subject in each of the runtimes that are asked for, with what holds there. A
-    /// name is asked for in every one of them, whoever has it; a glob selects what there is.
+    /// name is asked for in every one of them; a glob selects what there is.
     pub(crate) fn in_runtimes<'c>(&'c self, subject: &Subject<'c>) -> Vec<Subject<'c>> {
         let ends = subject.values.parsed("runtime");
         let ends = ends.unwrap_or_else(|| vec![subject.runtimes.clone()]);
@@ -106,7 +106,7 @@ impl Catalog<'_> {
     fn in_these<'c>(&'c self, subject: &Subject<'c>, ends: Runtimes) -> Option<Subject<'c>> {
         let name = subject.name.split(':').next().unwrap_or(&subject.name);
         let own = self.mechanism_of(&ends, name);
-        // What nobody here has may take any key: its case is spelled as it was said.
+        // A mechanism that no runtime here has takes any key: its case keeps its spelling.
         let own = own.or_else(|| self.mechanism(&Runtime::RUST, name)).map(Cow::Borrowed);
         let mechanism = own
             .or_else(|| self.representative(name, &[]))

@@ -30,7 +30,7 @@ pub const ROUNDS_MAX: u32 = 10_000;
 pub const MEASURE_FLOOR_NS: u64 = 10 * MS;
 /// What a run takes beside its trials: fingerprint, clocks and reading back.
 pub const RUN_FIXED_NS: u64 = 1_000 * MS;
-/// The shape of a trial where nothing else is said.
+/// The default shape of a trial.
 pub const TRIAL_DEFAULT: TrialShape = TrialShape {
     measure_ns: 50 * MS,
     measure_max_ns: 100 * MS,
@@ -266,7 +266,7 @@ pub(crate) fn deadline_ms(shape: &TrialShape, said_ns: Option<u64>) -> u64 {
     said_ns.map_or((expected.saturating_mul(20) / MS).max(10_000), |ns| ns / MS)
 }
 
-/// What was said of time.
+/// The options of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time {
     pub rounds: Option<u32>,

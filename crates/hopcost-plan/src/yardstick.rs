@@ -1,4 +1,4 @@
-//! Which yardstick stands beside the trials of a case: chosen by what the case does, before
+//! Which yardstick belongs to the trials of a case: chosen by what the case does, before
 //! anything is measured, and never by an outcome.
 
 use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtime, WaitKind, Workload};
@@ -78,7 +78,7 @@ pub fn yardsticks<'m>(
 /// What an operation of the engine `known` takes on its quiet host.
 const SIMULATED_NS: f64 = 10_000.0;
 
-/// What stands beside a test engine on a simulated host: one that follows that host alone.
+/// The yardstick of a test engine on a simulated host: one that follows that host alone.
 fn simulated(case: &Case) -> Option<Case> {
     let host = case.parameter("host").filter(|host| *host != "none" && case.has_virtual_clock())?;
     let parameters = [("clock", "virtual"), ("host", host)];

@@ -249,7 +249,7 @@ pub trait End: Sized + 'static {
 pub trait Notifier {
     /// Tells the other end, once; releases what was written before.
     fn notify<W: Wait>(&mut self) -> io::Result<()>;
-    /// Waits to be told, once; acquires what was written before that.
+    /// Waits for one notification; acquires what was written before that.
     fn wait<W: Wait>(&mut self) -> io::Result<()>;
 }
 

@@ -260,7 +260,7 @@ impl FdWait {
                     done => return done,
                 }
             },
-            // An arrival is told once, so there is nothing left when this waits (epoll(7)).
+            // epoll reports an arrival once, so there is nothing left when this waits (epoll(7)).
             WaitKind::EpollEdge => loop {
                 match attempt(Look::AsOpened) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -57,7 +57,7 @@ pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
     found
 }
 
-/// Each reason once, with the case that it was met in first, and what was skipped.
+/// Each reason once, with its first case, and what was skipped.
 fn failures(raw: &RawRun) -> Vec<String> {
     let skipped = raw.plan.cases.iter().filter_map(|case| Some((case.skip.clone()?, case.id())));
     let failed = raw.trials.iter().filter_map(|trial| {

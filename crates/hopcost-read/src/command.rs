@@ -27,7 +27,7 @@ pub fn of_case(id: &str) -> String {
     format!("hopcost run '{}'", id.replace('\'', r"'\''"))
 }
 
-/// What `hopcost trial` allows a trial where it is not told.
+/// What `hopcost trial` allows a trial by default.
 const DEADLINE_MS: u64 = 10_000;
 
 /// The command that replays a trial by hand with as many operations in as large

@@ -101,7 +101,7 @@ pub struct PerTrial {
     pub round: u32,
     /// p50 of its operations, or its cost in batches.
     pub value_ns: f64,
-    /// Throughput, of a stream only: as it was met.
+    /// Throughput, of a stream only: raw.
     pub rates: Option<Rates>,
     /// How much slower than at the run's own speed the machine was beside it.
     pub slower: f64,

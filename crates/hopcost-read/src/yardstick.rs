@@ -211,7 +211,7 @@ impl Yardsticks {
     }
 }
 
-/// How trials of these cases depend on those before them, adjusted or as they were met.
+/// How trials of these cases depend on those before them, adjusted or raw.
 fn autocorrelation(cases: &BTreeMap<u32, Series>, divided: bool) -> Option<Autocorrelation> {
     let left = |series: &Series| -> Vec<f64> {
         let levels = series.levels.iter().map(|level| if divided { *level } else { 0.0 });

@@ -1,6 +1,6 @@
 //! Which samples of a trial are kept where there were more than a run file is to hold: as many
 //! as wanted, each as likely as any other, in time order. The choice follows from a seed alone,
-//! so that the time index of a stored sample can be told without being stored.
+//! so that the time index of a stored sample follows from the seed.
 
 use crate::rng::SplitMix64;
 

@@ -239,7 +239,7 @@ pub fn share(share: f64) -> String {
     format!("{:.decimals$} %", (percent * tenths).round() / tenths + 0.0)
 }
 
-/// A relative difference that can be told apart, as per cent, rounded up: never
+/// A relative difference that can be detected, as per cent, rounded up: never
 /// finer than it is.
 pub fn detectable(relative: f64) -> String {
     let tenths = up(relative * 1000.0).max(0.0);

@@ -17,7 +17,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The text of a file as a value. `missing` is said where there is no such
+    /// The text of a file as a value. `missing` is the reason if there is no such
     /// file, if it is not empty; any other trouble explains itself.
     pub(super) fn text(&self, path: &str, missing: &str) -> Found {
         self.root.text(path).map_err(because(missing))

@@ -22,7 +22,7 @@ document! {
 
 document! {
     /// The cases of a group at one place, best first, and which of them differ: all pairs
-    /// are judged at once, paired by round, so that with 95 % no two equals are told apart.
+    /// are judged at once, paired by round, so that with 95 % no two equals differ.
     pub struct Ranking {
         /// On how many CPUs.
         pub place: Place,
@@ -66,11 +66,11 @@ document! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum Step {
-        /// The first of all, or told apart from none of its group.
+        /// The first of all, or different from none of its group.
         Tied,
-        /// The first of a group of which each is told apart from each of the group before.
+        /// The first of a group of which each differs from each of the group before.
         Apart,
-        /// The first of a group that is told apart from some of the group before, not from all.
+        /// The first of a group that differs from some of the group before, not from all.
         Between,
     }
 }

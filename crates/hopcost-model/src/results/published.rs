@@ -69,7 +69,7 @@ document! {
 }
 
 document! {
-    /// What a published number is told by.
+    /// The names of a published number.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
     pub enum PublishedField {

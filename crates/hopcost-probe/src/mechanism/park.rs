@@ -54,7 +54,7 @@ impl End for Park {
         };
         own.0.thread.get_or_init(std::thread::current);
         let peer = loop {
-            // No time-out: whoever supervises ends an end whose partner never comes.
+            // No time-out: the supervisor ends an end whose partner never comes.
             match peers.0.thread.get() {
                 Some(thread) => break thread.clone(),
                 None => std::thread::sleep(LOOK_EVERY),

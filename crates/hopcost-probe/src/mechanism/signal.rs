@@ -62,7 +62,7 @@ impl End for Signal {
         let threads = !attaching.case.two_processes();
         own_id.store(if threads { sys::thread_id() } else { own_pid }, Ordering::Release);
         let peer = loop {
-            // No time-out: whoever supervises ends an end whose partner never comes.
+            // No time-out: the supervisor ends an end whose partner never comes.
             match peer_id.load(Ordering::Acquire) {
                 0 => std::thread::sleep(LOOK_EVERY),
                 id => break id as libc::pid_t,

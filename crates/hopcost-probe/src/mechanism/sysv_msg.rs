@@ -66,7 +66,7 @@ fn write_marker(scratch: &Path) -> io::Result<(i32, PathBuf)> {
 }
 
 impl Queue {
-    /// The file first: whoever is killed in between leaves no queue that nobody knows of.
+    /// The file first: a process that is killed in between leaves no queue without a file.
     fn create(scratch: &Path) -> io::Result<Self> {
         let (key, marker) = write_marker(scratch)?;
         Self::of(key, marker)
@@ -83,7 +83,7 @@ impl Queue {
         }
     }
 
-    /// What an end is told of it: its key and its id, since its partner may have removed it already.
+    /// What an end gets of it: its key and its id, since its partner may have removed it already.
     fn name(&self) -> String {
         format!("{} {}", self.key, self.id)
     }

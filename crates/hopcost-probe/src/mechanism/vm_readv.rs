@@ -1,7 +1,7 @@
 //! `vm-readv`: a message that the receiver copies out of the sender's memory with
 //! one `process_vm_readv`.
 //!
-//! Where the fields are is told once, when the two ends attach. From then on the
+//! The ends exchange the fields' addresses once, when they attach. From then on the
 //! sender announces a message with 8 bytes over a Unix socket, the receiver copies
 //! all fields at once, and its acknowledgement, over the same socket, lets the
 //! sender write them again. So there is a set of fields for each message of the

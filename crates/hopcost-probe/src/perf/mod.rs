@@ -1,4 +1,4 @@
-//! perf_event_open(2): what it is told, and switching on and off what it opened.
+//! perf_event_open(2): its attributes, and switching on and off what it opened.
 
 pub mod tracefs;
 

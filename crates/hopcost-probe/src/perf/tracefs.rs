@@ -52,7 +52,7 @@ impl Tracefs {
     }
 }
 
-/// Why there is no instance of our own, with what helps whoever is root or is not.
+/// Why there is no instance of our own, with what helps root and others.
 fn reason(error: &io::Error, is_root: bool) -> String {
     let [mounted, _] = MOUNTED;
     match (error.raw_os_error(), is_root) {

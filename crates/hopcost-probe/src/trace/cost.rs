@@ -1,4 +1,4 @@
-//! What one event costs whoever causes it: two threads on one CPU that hand a byte back and forth
+//! What one event costs its cause: two threads on one CPU that hand a byte back and forth
 //! over two pipes, with and without their events.
 //!
 //! The shortest system call in a loop tells too little: there the kernel's code that writes events

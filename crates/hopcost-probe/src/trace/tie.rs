@@ -11,7 +11,7 @@ use super::EndStamp;
 use crate::clock::{Clock, Hardware, Pair};
 use crate::sys;
 
-/// Where events and stamps can be further apart than this, nothing is told of both.
+/// If events and stamps may be further apart than this, there is no trace.
 pub const BOUND_MAX_NS: u64 = 1_000;
 /// Tries at a reading, of which the shortest counts: the others were interrupted.
 const TRIES: u32 = 100;

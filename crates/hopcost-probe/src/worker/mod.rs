@@ -37,7 +37,7 @@ const SAMPLES_MAX: u64 = 1 << 26;
 /// Ends that a worker may play at most.
 const SEATS_MAX: usize = 256;
 
-/// Runs the worker until its input ends or it is told to stop; `far` goes on in its place where the
+/// Runs the worker until its input ends or a command stops it; `far` continues in its place if the
 /// worker is to be the far host of a run.
 pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> ExitCode) -> ExitCode {
     sys::set_name("hopcost-worker");

@@ -153,7 +153,7 @@ impl Seat {
     }
 }
 
-/// What a seat on a thread of its own is told to do.
+/// The commands to a seat on a thread of its own.
 type Duty = Box<dyn FnOnce(&mut Seat) -> io::Result<()> + Send>;
 
 /// A seat of a worker on a thread of its own.

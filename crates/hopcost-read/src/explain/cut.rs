@@ -227,7 +227,7 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
     cut
 }
 
-/// Why nothing can be told of a phase, if nothing can.
+/// Why a phase cannot be explained, if it cannot.
 fn broken(trace: &Trace) -> Option<String> {
     match trace.lost {
         0 if trace.events.is_sorted_by_key(|event| event.at_ns) => None,

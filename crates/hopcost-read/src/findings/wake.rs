@@ -20,7 +20,7 @@ const MOVED_NS: f64 = 20.0;
 /// A change below this share of the one-way time is to be known and no more: the
 /// printed bound covers it.
 const MOVED_SHARE: f64 = 0.01;
-/// Share of wake-ups deferred from which on it is told that some gaps were longer.
+/// Share of deferred wake-ups from which on the finding appears.
 const OVERRUN_TOLD: f64 = 0.01;
 /// The same from which on they decide more than the tail: the p50 is one of the others.
 const OVERRUN_MAX: f64 = 0.10;

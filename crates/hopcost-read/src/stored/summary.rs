@@ -34,7 +34,7 @@ pub struct CaseSummary {
     pub case: Case,
     /// What it is compared by.
     pub statistic: Statistic,
-    /// What was met.
+    /// The raw value.
     pub met: Values,
     /// The same adjusted to the run's own speed.
     pub adjusted: Values,
@@ -88,7 +88,7 @@ impl RunSummary {
 }
 
 impl CaseSummary {
-    /// `None` of a case without a value, or that cannot be told from the empty loop.
+    /// `None` of a case without a value, or with an upper bound alone.
     fn of(run: &Run, reading: &Reading, statistic: Option<Statistic>) -> Option<Self> {
         let case = reading.case?;
         let estimates = reading.result.estimates.as_ref()?;

@@ -1,5 +1,5 @@
-//! Searches on simulated hosts: how often a crossing lies where it is told to, and how often one is
-//! told where there is none.
+//! Searches on simulated hosts: how often a crossing lies where it is reported, and how often it is
+//! reported where there is none.
 
 use std::cmp::Ordering;
 

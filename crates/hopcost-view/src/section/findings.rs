@@ -74,7 +74,7 @@ pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
     format!("finding-{code}-{}", Grade::from(severity).word())
 }
 
-/// Every finding; a remedy that is not that of its code stands beside it.
+/// Every finding; a remedy that is not that of its code follows it.
 fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
     let remedy = kind.code.remedy();
     let table = Rows::of(&kind.findings)

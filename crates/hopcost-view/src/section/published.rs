@@ -214,7 +214,7 @@ impl<'a> Sheet<'a> {
         format!("{}{}", self.told(|table| &table.file_title), setting.collect::<String>())
     }
 
-    /// What is to be said of the columns.
+    /// The legend of the columns.
     fn legend(&self) -> Option<String> {
         let is_multiple =
             |entry: &Entry| entry.row.statistic == "relative" && entry.row.measured_ratio.is_some();
@@ -449,7 +449,7 @@ impl<'a> Sheet<'a> {
                 Cell::sorted(measured.point, |value| narrow(value, measured.digits))
             }
         };
-        // With the ends of its interval, for whoever points at it.
+        // With the ends of its interval as a tooltip.
         let told = match &row.measured {
             Some(measured) => Cell::estimate(Some(measured), Scale::Power(0)),
             None => Cell::ratio(row.measured_ratio.as_ref(), ""),
@@ -458,7 +458,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// What an entry is told by.
+/// The names of an entry.
 fn value(field: PublishedField, entry: &Entry<'_>) -> String {
     match field {
         PublishedField::Group => entry.table.group.clone(),

@@ -21,7 +21,7 @@ pub(crate) struct About {
 const BEYOND: f64 = 2.0;
 /// Bars begin at zero where the longest is no more than so many times the shortest.
 const BARS_MAX: f64 = 50.0;
-/// Lines that one chart can hold and still be told by their looks.
+/// Lines that one chart can hold and that a reader can still distinguish.
 const LINES_MAX: usize = Style::DISTINCT.len();
 /// Values on an axis that each get a tick.
 const TICKS_MAX: usize = 12;

@@ -1,5 +1,5 @@
 //! Where workers of other runtimes are looked for, and how each is started. One that others
-//! may write is told of and never run (SECURITY.md).
+//! may write is listed and never run (SECURITY.md).
 
 use std::path::{Path, PathBuf};
 

@@ -17,7 +17,7 @@ use super::runtimes::Runtimes;
 use super::scratch::Scratch;
 use super::worker::Program;
 
-/// How long hopcost may take to end once it is told to.
+/// How long hopcost may take to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The programs that play, and what watches over them.
@@ -73,12 +73,12 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Watches over a process of this user's: it is gone on with when hopcost is gone, and hopcost is told
-    /// to end when it is gone, or when it has not ended by itself so long after its lease.
+    /// Watches over a process of this user's: the guard continues it when hopcost is gone, and ends
+    /// hopcost when the process is gone, or this long after its lease.
     pub fn watch(pid: u32, lease: Option<Duration>) -> io::Result<Self> {
         let process = sys::open_process(pid)
             .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
-        // Whether it may be stopped only stopping it tells: going on may be told within a session.
+        // Only stopping it shows whether it may be stopped: SIGCONT is allowed within a session.
         sys::signal_process(&process, sys::SIGSTOP)
             .map_err(|e| sys::context(e, &format!("stopping the agent's process {pid}")))?;
         drop(Frozen(&process));

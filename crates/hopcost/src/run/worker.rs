@@ -230,7 +230,7 @@ impl Worker {
         Self::spawn(&launcher, inherited, padding)
     }
 
-    /// From now on, writes down what is said to it and what it answers.
+    /// From now on, keeps a transcript of its commands and answers.
     pub fn write_down(&mut self, name: &'static str, transcript: &Transcript) {
         self.transcript = Some((name, transcript.clone()));
     }

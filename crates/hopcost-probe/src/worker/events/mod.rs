@@ -124,7 +124,7 @@ pub enum Whose<'a> {
 }
 
 impl Whose<'_> {
-    /// The threads, as perf_event_open(2) is told of them: 0 is the calling one.
+    /// The threads, as perf_event_open(2) numbers them: 0 is the calling one.
     fn threads(&self) -> Vec<Thread> {
         let (own, others, starts) = match *self {
             Whose::Caller { helpers } => (Some(0), helpers, Starts::Ignored),

@@ -21,7 +21,7 @@ pub(crate) enum Weight {
     Table,
     /// A sentence on the run.
     Says,
-    /// What stands beside a table.
+    /// The notes of a table.
     Aside,
 }
 
@@ -125,7 +125,7 @@ fn first_sentence(text: &str) -> String {
 pub(crate) struct Doubts<'a> {
     /// What is found in fewer than half of the cases that were measured: it marks them.
     pub few: Vec<(Code, Vec<&'a Finding>)>,
-    /// What is found in half of them or more: it is said of the run.
+    /// What is found in half of them or more: it is a remark on the run.
     pub most: Vec<(Code, Vec<&'a Finding>)>,
     /// How many were measured.
     pub measured: usize,

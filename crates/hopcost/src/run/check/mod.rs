@@ -176,7 +176,7 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
             && mechanism.boundaries.contains(&Boundary::Process)
             && mechanism::find(mechanism.carrier()).is_some();
         if meets_rust {
-            // An end is pinned like this whoever its partner is.
+            // An end is pinned like this with any partner.
             let place = places.first().unwrap_or(&"");
             let each = format!("boundary=process&place={place}{payload}");
             selectors.push(format!("roundtrip/{name}?runtime={own}:rust,rust:{own}&{each}"));

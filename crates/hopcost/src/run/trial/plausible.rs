@@ -95,7 +95,7 @@ pub fn durations(
     }
 }
 
-/// Whether what a worker of another runtime says of any phase is about what it was told to do.
+/// Whether a reply of a worker of another runtime is about the operations that it was asked for.
 pub fn foreign(phase: Measure, ends: &[EndCounters], count: u64) -> Result<(), String> {
     if let Some(caller) = ends.iter().find(|end| end.role == Role::Caller && end.lost == 0) {
         let what = format!("says that {count} operations took");

@@ -17,7 +17,7 @@ use crate::run::worker::{Program, Transcript};
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
-/// How long a trial may stand still where nothing is left of the budget.
+/// How long a trial may stand still when the budget is spent.
 const MOMENT_MS: u64 = 2_000;
 /// What a worker of another runtime may take to start.
 const START_UP_MS: u64 = 5_000;
@@ -46,7 +46,7 @@ pub struct TrialSpec<'a> {
     pub lives: Lives,
     /// What is left of the run's budget, where there is one.
     pub left_ms: Option<u64>,
-    /// Where to write down what is said to the workers and what they answer.
+    /// Where to keep the transcript of the workers.
     pub transcript: Option<&'a Transcript>,
     /// The trial's number among those of its case.
     pub number: u32,
