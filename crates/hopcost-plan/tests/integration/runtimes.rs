@@ -4,17 +4,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::runtimes::{CPP, JAVA, PYTHON, absent, here};
+use crate::common::runtimes::{JAVA, PYTHON, here, scan};
 use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement};
 use hopcost_model::plan::Plan;
 use hopcost_plan::{Ask, PlanError, RuntimeFacts, Selector, claims_of, estimate_ns, level};
-
-/// Python, C++ and Java are here, Go is not, and Node is not even looked for.
-fn scan() -> Vec<RuntimeFacts> {
-    let go = absent("go", "not built: run scripts/setup workers go");
-    vec![here(PYTHON), here(CPP), go, here(JAVA)]
-}
 
 fn planned(ask: &Ask) -> Result<Plan, PlanError> {
     planned_beside(scan, ask)
@@ -25,142 +19,23 @@ fn of(selector: &str) -> Plan {
 }
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
-const TCP: &str = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block";
 
+/// A value that one of them takes is no slip; the other's row says why not.
 #[test]
-fn a_runtime_stands_in_the_id_and_rust_is_not_said() {
-    let larger = PIPE.replace("64", "256");
-    let of_size =
-        |id: &str| ["", "&runtime=python", "&runtime=cpp:python"].map(|of| format!("{id}{of}"));
-    for (selector, want) in [
-        ("pipe?place=same-cpu", vec![PIPE.to_owned()]),
-        ("pipe?place=same-cpu&runtime=rust", vec![PIPE.to_owned()]),
-        ("pipe?place=same-cpu&runtime=python:rust", vec![format!("{PIPE}&runtime=python:rust")]),
-        (
-            "call/mutex-uncontended?runtime=python",
-            vec!["call/mutex-uncontended?runtime=python".into()],
-        ),
-        // What Rust has not is measured in the first runtime that has it.
-        (
-            "simple-queue?place=same-cpu",
-            vec![
-                PIPE.replace("/pipe", "/simple-queue").replace("process", "thread")
-                    + "&runtime=python",
-            ],
-        ),
-        // What is compared stands side by side.
-        (
-            "pipe?payload=64,256&place=same-cpu&runtime=rust,python,cpp:python",
-            [of_size(PIPE), of_size(&larger)].concat(),
-        ),
-        // Rust's TCP has a parameter that Python's has not, Java's has none.
-        (
-            "tcp?place=same-cpu&runtime=rust,python,java&nodelay=off",
-            vec![
-                format!("{TCP}&nodelay=off"),
-                format!("{TCP}&nodelay=off&runtime=python"),
-                format!("{TCP}&runtime=java"),
-            ],
-        ),
-        // What nobody here has is spelled as it was said.
-        ("call/goroutine-start?runtime=go", vec!["call/goroutine-start?runtime=go".into()]),
-        (
-            "channel-buffered?payload=64&place=same-cpu&capacity=16&boundary=thread&runtime=go",
-            vec![
-                PIPE.replace("/pipe", "/channel-buffered").replace("process", "thread")
-                    + "&capacity=16&runtime=go",
-            ],
-        ),
-    ] {
-        assert_eq!(ids(&of(selector)), want, "{selector}");
-    }
-}
-
-#[test]
-fn each_runtime_has_its_own_defaults_parameters_and_limits() {
-    let wait = of("tcp?place=cross&wait=spin&runtime=rust,python,java,python:java");
-    let reason = Some("java's tcp has no wait `spin`; it has block");
-    assert_eq!(skips(&wait), [None, None, reason, reason]);
-    // A value that one of them takes is no slip; the other's row says why not.
+fn a_value_that_nobody_takes_is_a_slip() {
     let on = r#""peers":"any","parameters":[{"name":"nodelay","values":["on"],"default":"on"}]"#;
     let java = JAVA.replace(r#""peers":"any""#, on);
-    let scan = || vec![here(PYTHON), here(&java)];
     let rows = |runtime: &str| {
         let selector = format!("tcp?place=same-cpu&nodelay=off&runtime={runtime}");
-        planned_beside(scan, &ask(&[&selector]))
+        planned_beside(|| vec![here(PYTHON), here(&java)], &ask(&[&selector]))
     };
     let reason = Some("java's tcp has no nodelay=off; it has on");
-    let three = rows("python,java,python:java").unwrap();
-    assert_eq!(skips(&three), [None, reason, reason]);
+    assert_eq!(skips(&rows("python,java,python:java").unwrap()), [None, reason, reason]);
     let text = one_line(rows("java").unwrap_err());
     assert!(text.contains("unknown value of `nodelay` `off`"), "{text}");
-    // Other runtimes always touch every byte.
-    let touch = of("tcp?place=same-cpu&touch=none&runtime=rust,python,python:rust");
-    let whole = Some(
-        "a worker of another runtime writes and compares every byte; touch=none needs both ends in \
-         rust",
-    );
-    assert_eq!(skips(&touch), [None, whole, whole]);
-    // Either end has to take the size: Python's pipe is shorter here.
-    let plan = of("pipe?payload=64KiB&place=same-cpu&runtime=cpp,python,cpp:python,python:cpp");
-    let short = Some("payload 65536 is over the limit of 4096 bytes of python's pipe");
-    assert_eq!(skips(&plan), [None, short, short, short]);
-}
-
-#[test]
-fn what_cannot_be_is_a_row_with_the_reason() {
-    let go = "runtime go is absent: not built: run scripts/setup workers go";
-    for (selector, reason) in [
-        ("pipe?runtime=go", go),
-        // Nobody here has these: they are spelled as they were said.
-        ("channel-unbuffered?runtime=go", go),
-        ("call/goroutine-start?runtime=go", go),
-        ("pipe?runtime=node", "runtime node is absent: no worker of it was found"),
-        ("simple-queue?runtime=rust", "rust has no mechanism simple-queue"),
-        ("pipe?boundary=thread&runtime=cpp:python", "cpp and python are two processes, so"),
-        ("simple-queue?runtime=python:cpp", "python's simple-queue stays inside one runtime"),
-        ("call/mutex-uncontended?runtime=python:rust", "a call has one end, so one runtime"),
-        ("uvloop?runtime=python", "python's uvloop is not available here: uvloop is not installed"),
-        (
-            "mp-queue?place=cross",
-            "python's mp-queue has no placement `same-llc`; it has same-cpu, free",
-        ),
-    ] {
-        let plan = of(selector);
-        assert!(!plan.cases.is_empty(), "{selector}");
-        for case in &plan.cases {
-            let skip = case.skip.as_deref().unwrap_or_default();
-            assert!(skip.starts_with(reason), "{selector}: {} {skip:?}", case.id());
-        }
-    }
-}
-
-#[test]
-fn a_glob_selects_what_a_runtime_has() {
-    let names = |selector: &str| {
-        let plan = of(selector);
-        let name = |id: &str| {
-            let path = id.split('?').next().unwrap();
-            let runtime = id.split_once("runtime=").map_or("rust", |(_, runtime)| runtime);
-            format!("{path} {runtime}")
-        };
-        let mut names: Vec<String> = plan.cases.iter().map(|case| name(&case.id())).collect();
-        names.dedup();
-        names
-    };
-    assert_eq!(
-        names("call/*?runtime=python"),
-        ["call/mutex-uncontended python", "call/udp-send python"]
-    );
-    assert_eq!(names("roundtrip/mp-*?runtime=rust,python"), ["roundtrip/mp-queue python"]);
-    assert_eq!(names("pip*?place=free&runtime=java,cpp"), ["roundtrip/pipe cpp"]);
-    // A carrier plays what a library of the other runtime is called by.
-    assert_eq!(names("websocket-b*?runtime=cpp:python"), ["roundtrip/websocket-beast cpp:python"]);
-    // Both have their own.
-    assert_eq!(names("mutex-*?runtime=python,rust").len(), 2);
-    // Who is not here may have whatever Rust has.
-    assert_eq!(names("unix-*?runtime=go").len(), 4);
-    assert!(names("*").iter().all(|name| name.ends_with(" rust")));
+    // What a terminal would obey is no part of an error.
+    let text = one_line(planned(&ask(&["a\u{7}b:1?runtime=go"])).unwrap_err());
+    assert!(text.contains("`a\\u{7}b` takes no argument"), "{text}");
 }
 
 #[test]
@@ -199,33 +74,6 @@ fn workers_are_asked_once_and_only_if_one_matters() {
 }
 
 #[test]
-fn mistakes_are_one_line_with_a_suggestion() {
-    for (selector, part) in [
-        ("pipe?runtime=pyton", "unknown runtime `pyton`; did you mean `python`?"),
-        (
-            "pipe?runtime=erlang",
-            "unknown runtime `erlang`; known: rust, python, cpp, go, java, node",
-        ),
-        ("pipe?runtime=Python", "`Python` is not a value for `runtime`"),
-        ("simpel-queue", "unknown mechanism `simpel-queue`; did you mean `simple-queue`?"),
-        ("zeromq", "`hopcost list` shows them all but those of go, node, which are not here"),
-        (
-            "pipe?runtime=python&nodelay=on",
-            "`nodelay` is a parameter of tcp, not of `pipe` in python",
-        ),
-        ("simple-queue:1", "`simple-queue` takes no argument"),
-        // What nobody here has is told as it was written, but for what a terminal would obey.
-        ("a\u{7}b:1?runtime=go", "`a\\u{7}b` takes no argument"),
-    ] {
-        let text = one_line(planned(&ask(&[selector])).unwrap_err());
-        assert!(text.contains(part), "{selector}: {text}");
-    }
-    let option = on([("runtime", "pyton")], ask(&["pipe"]));
-    let text = one_line(planned(&option).unwrap_err());
-    assert!(text.starts_with("--runtime: unknown runtime"), "{text}");
-}
-
-#[test]
 fn the_option_replaces_what_a_suite_says() {
     let text = "name = \"x\"\n[[cases]]\nselect = [\"pipe\", \"call/mutex-uncontended\"]\n\
                 place = \"same-cpu\"\nruntime = [\"rust\", \"cpp\"]\n";
@@ -240,17 +88,6 @@ fn the_option_replaces_what_a_suite_says() {
     let chosen =
         planned(&Ask { selectors: strings(&["pipe?runtime=python:rust"]), ..base }).unwrap();
     assert_eq!(ids(&chosen), [format!("{PIPE}&runtime=python:rust")]);
-}
-
-#[test]
-fn a_baseline_in_rust_does_not_say_so() {
-    let selectors = ["pipe?place=same-cpu&runtime=python,rust"];
-    let of = |baseline: &str| {
-        planned(&Ask { baseline: Some(baseline.into()), ..ask(&selectors) }).unwrap().baseline
-    };
-    assert_eq!(of(PIPE).as_deref(), Some(PIPE));
-    assert_eq!(of("pipe?runtime=python"), Some(format!("{PIPE}&runtime=python")));
-    assert_eq!(of(&format!("{PIPE}&runtime=python")), Some(format!("{PIPE}&runtime=python")));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod runtimes;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use hopcost_model::case::{Case, Placement};
 use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
@@ -29,6 +30,29 @@ pub fn mechanisms() -> Vec<Mechanism> {
         _ => Ok(()),
     };
     all.into_values().collect()
+}
+
+/// Compares a file of questions and answers with what `answer` says of each question. Blank lines
+/// separate the questions, and `=> ` begins a line of an answer. With ACCEPT=1 the file is written anew.
+pub fn answers(file: &str, answer: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration").join(file);
+    let written = std::fs::read_to_string(&path).unwrap();
+    let is_answer = |line: &&str| line.starts_with("=> ");
+    let found = written.trim_end().split("\n\n").map(|block| {
+        let question: Vec<&str> = block.lines().filter(|line| !is_answer(line)).collect();
+        let question = question.join("\n");
+        let lines: Vec<String> =
+            answer(&question).lines().map(|line| format!("\n=> {line}")).collect();
+        question + &lines.concat()
+    });
+    let found: Vec<String> = found.collect();
+    if std::env::var_os("ACCEPT").is_some() {
+        std::fs::write(&path, found.join("\n\n") + "\n").unwrap();
+        return;
+    }
+    for (found, written) in found.iter().zip(written.trim_end().split("\n\n")) {
+        assert_eq!(found, written, "{file}");
+    }
 }
 
 /// Two CPUs, as the machine that this was written on.

@@ -78,3 +78,9 @@ pub fn absent(runtime: &str, why: &str) -> RuntimeFacts {
     let runtime: Runtime = runtime.parse().unwrap();
     RuntimeFacts { runtime, start_ns: None, state: Err(why.to_owned()) }
 }
+
+/// Python, C++ and Java are here, Go is not, and Node is not even looked for.
+pub fn scan() -> Vec<RuntimeFacts> {
+    let go = absent("go", "not built: run scripts/setup workers go");
+    vec![here(PYTHON), here(CPP), go, here(JAVA)]
+}
