@@ -76,6 +76,10 @@ pub struct RuntimeFacts {
 }
 
 impl Description {
+    /// What it says of a mechanism.
+    pub fn mechanism(&self, name: &str) -> Option<&Mechanism> {
+        self.mechanisms.iter().find(|mechanism| mechanism.name == name)
+    }
     /// Whether it is the worker inside the hopcost binary.
     pub fn is_rust(&self) -> bool {
         self.runtime == Runtime::RUST.word()
@@ -85,6 +89,6 @@ impl Description {
 impl RuntimeFacts {
     /// What its worker says of a mechanism.
     pub fn mechanism(&self, name: &str) -> Option<&Mechanism> {
-        self.state.as_ref().ok()?.mechanisms.iter().find(|row| row.name == name)
+        self.state.as_ref().ok()?.mechanism(name)
     }
 }

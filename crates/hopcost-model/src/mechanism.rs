@@ -214,39 +214,35 @@ struct Entry {
     words: Words,
 }
 
-/// What the planner, the worker and the conformance suite go by. See [`Mechanism`], [`Own`] and
-/// [`Here`].
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// What the planner, the worker and the conformance suite go by: see [`Mechanism`]. Keys that belong
+/// neither here nor to [`Own`] and [`Here`] are mistakes.
+#[derive(Deserialize)]
 struct Facts {
     family: String,
-    shape: Shape,
     workloads: Vec<Workload>,
     boundaries: Vec<Boundary>,
+    #[serde(default)]
     waits: Vec<String>,
-    call_system_calls: Option<PerOperation>,
-    call_switches: Option<PerOperation>,
     payload: Option<PayloadRange>,
+    #[serde(default)]
     parameters: Vec<String>,
-    hidden: bool,
-    keeps_buffers: bool,
-    no_copy: Option<String>,
-    spins_first: bool,
-    senders: Senders,
-    loss: Loss,
-    peer_exit: PeerExit,
-    bare_messages: bool,
-    address: Option<String>,
     #[serde(default = "first")]
     revision: u32,
+    #[serde(flatten)]
+    own: Own,
+    #[serde(flatten)]
+    here: Here,
+    #[serde(flatten)]
+    unknown: BTreeMap<String, toml::Value>,
 }
 
 impl Entry {
     fn mechanism(self, name: String, shared: &Shared) -> Mechanism {
         let Entry { facts, words } = self;
+        assert!(facts.unknown.is_empty(), "mechanisms.toml: {name}: {:?}", facts.unknown);
         let waits: Vec<WaitFacts> = facts.waits.iter().map(|name| shared.wait[name]).collect();
         let parameters = facts.parameters.iter().map(|name| shared.parameter[name].clone());
-        let touches = facts.shape != Shape::Call && facts.payload.is_some();
+        let touches = facts.own.shape != Shape::Call && facts.payload.is_some();
         Mechanism {
             name,
             family: facts.family,
@@ -259,24 +255,8 @@ impl Entry {
             link: LinkSource::Descriptors,
             peers: Peers::Any,
             revision: facts.revision + if touches { TOUCH_REVISION } else { 0 },
-            own: Some(Own {
-                shape: facts.shape,
-                waits,
-                call_system_calls: facts.call_system_calls,
-                call_switches: facts.call_switches,
-                hidden: facts.hidden,
-                keeps_buffers: facts.keeps_buffers,
-                no_copy: facts.no_copy,
-                spins_first: facts.spins_first,
-            }),
-            here: Here {
-                loss: facts.loss,
-                senders: facts.senders,
-                peer_exit: facts.peer_exit,
-                bare_messages: facts.bare_messages,
-                address: facts.address,
-                ..Here::default()
-            },
+            own: Some(Own { waits, ..facts.own }),
+            here: facts.here,
             ..Mechanism::default()
         }
     }
@@ -447,6 +427,7 @@ fn is_first(revision: &u32) -> bool {
 
 /// What hopcost knows of its own mechanisms, and of nobody else's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Own {
     /// Shape.
     pub shape: Shape,
@@ -455,7 +436,7 @@ pub struct Own {
     /// System calls in one operation of a `call`.
     pub call_system_calls: Option<PerOperation>,
     /// Context switches in one operation of a `call` that sleeps until another thread has run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_switches: Option<PerOperation>,
     /// A test engine, not listed.
     pub hidden: bool,
@@ -463,21 +444,24 @@ pub struct Own {
     /// so that only an acknowledgement tells when they may be written again.
     pub keeps_buffers: bool,
     /// The flag by which it asks for sends without a copy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub no_copy: Option<String>,
     /// Whether an end that waits by `block` spins before it sleeps.
-    #[serde(default)]
     pub spins_first: bool,
 }
 
 /// What is not stored: the binary that has the mechanism knows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
 pub struct Here {
     /// Whether it can be used here, or why not.
+    #[serde(skip)]
     pub available: fn() -> Result<(), String>,
     /// Whether it can be used here with the parameters of a case, or why not.
+    #[serde(skip)]
     pub available_as: fn(&Case) -> Result<(), String>,
     /// What a test engine's name has to carry; anything where nothing is said.
+    #[serde(skip)]
     pub argument: Option<Argument>,
     /// Whether messages may be lost.
     pub loss: Loss,

@@ -32,47 +32,65 @@ fn split(text: &str) -> Option<(u64, u64, &str)> {
     Some((whole.parse().ok()?, nano, unit.trim_start()))
 }
 
-fn scale(text: &str, whole: u64, nano: u64, unit: u64) -> Result<u64, UnitError> {
-    let total =
-        u128::from(whole) * u128::from(unit) + u128::from(nano) * u128::from(unit) / 1_000_000_000;
+/// A number with a unit that `size_of` knows; a part of the smallest unit is refused.
+fn parse(
+    text: &str,
+    (what, example): (&'static str, &'static str),
+    size_of: impl Fn(&str) -> Option<u64>,
+) -> Result<u64, UnitError> {
+    let form = || UnitError::Form { what, got: text.to_owned(), example };
+    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
+    if unit.is_empty() && size_of("").is_none() && (whole, nano) != (0, 0) {
+        return Err(UnitError::NoUnit(text.trim().to_owned()));
+    }
+    let size = size_of(unit).or((whole == 0 && nano == 0 && unit.is_empty()).then_some(1));
+    let size = size.filter(|size| *size > 1 || nano == 0).ok_or_else(form)?;
+    let parts = u128::from(nano) * u128::from(size) / 1_000_000_000;
+    let total = u128::from(whole) * u128::from(size) + parts;
     u64::try_from(total).map_err(|_| UnitError::TooLarge(text.to_owned()))
 }
 
 /// Bytes of `64`, `64B`, `4KiB`, `1.5MiB`, `10kB`: k, M and G are powers of 1000, Ki, Mi and Gi of
 /// 1024, whatever their case, and a bare number is bytes.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
-    let form = || UnitError::Form { what: "size", got: text.to_owned(), example: "64, 4KiB, 1MiB" };
-    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
-    let unit = unit.to_ascii_lowercase();
-    let unit = match unit.strip_suffix('b').unwrap_or(&unit) {
-        "" => 1,
-        "k" => 1_000,
-        "ki" => 1 << 10,
-        "m" => 1_000_000,
-        "mi" => 1 << 20,
-        "g" => 1_000_000_000,
-        "gi" => 1 << 30,
-        _ => return Err(form()),
-    };
-    if unit == 1 && nano != 0 {
-        return Err(form());
-    }
-    scale(text, whole, nano, unit)
+    parse(text, ("size", "64, 4KiB, 1MiB"), |unit| {
+        let unit = unit.to_ascii_lowercase();
+        Some(match unit.strip_suffix('b').unwrap_or(&unit) {
+            "" => 1,
+            "k" => 1_000,
+            "ki" => 1 << 10,
+            "m" => 1_000_000,
+            "mi" => 1 << 20,
+            "g" => 1_000_000_000,
+            "gi" => 1 << 30,
+            _ => return None,
+        })
+    })
 }
 
 /// `10k`, `1.5M`, `2000`: k, M and G are powers of 1000.
 pub fn parse_number(text: &str) -> Result<u64, UnitError> {
-    let form =
-        || UnitError::Form { what: "number", got: text.to_owned(), example: "500, 10k, 1.5M" };
-    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
-    let unit = match unit {
-        "" if nano == 0 => 1,
-        "k" | "K" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        _ => return Err(form()),
-    };
-    scale(text, whole, nano, unit)
+    parse(text, ("number", "500, 10k, 1.5M"), |unit| match unit {
+        "" => Some(1),
+        "k" | "K" => Some(1_000),
+        "M" => Some(1_000_000),
+        "G" => Some(1_000_000_000),
+        _ => None,
+    })
+}
+
+/// Nanoseconds of `20us`, `1.5ms`, `2s`, `2m`, `1h`; a bare number is refused
+/// except 0, because seconds and nanoseconds are both plausible.
+pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
+    parse(text, ("duration", "500us, 20ms, 75s, 2m"), |unit| match unit {
+        "ns" => Some(1),
+        "us" | "µs" | "μs" => Some(1_000),
+        "ms" => Some(1_000_000),
+        "s" => Some(1_000_000_000),
+        "m" | "min" => Some(60_000_000_000),
+        "h" => Some(3_600_000_000_000),
+        _ => None,
+    })
 }
 
 /// A number in the shortest exact spelling (`500`, `10k`, `1.5M`).
@@ -87,29 +105,6 @@ pub fn format_number(number: u64) -> String {
         }
     }
     number.to_string()
-}
-
-/// Nanoseconds of `20us`, `1.5ms`, `2s`, `2m`, `1h`; a bare number is refused
-/// except 0, because seconds and nanoseconds are both plausible.
-pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
-    let form = || UnitError::Form {
-        what: "duration",
-        got: text.to_owned(),
-        example: "500us, 20ms, 75s, 2m",
-    };
-    let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
-    let unit = match unit {
-        "ns" => 1,
-        "us" | "µs" | "μs" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" | "min" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "" if whole == 0 && nano == 0 => 1,
-        "" => return Err(UnitError::NoUnit(text.trim().to_owned())),
-        _ => return Err(form()),
-    };
-    scale(text, whole, nano, unit)
 }
 
 /// Bytes in the shortest exact spelling (`64`, `4KiB`).

@@ -73,7 +73,7 @@ impl<'a> Catalog<'a> {
 
     /// A mechanism of a runtime.
     pub(crate) fn mechanism(&self, runtime: &Runtime, name: &str) -> Option<&Mechanism> {
-        self.description(runtime)?.mechanisms.iter().find(|mechanism| mechanism.name == name)
+        self.description(runtime)?.mechanism(name)
     }
 
     /// The runtimes besides Rust, if one of them mattered.

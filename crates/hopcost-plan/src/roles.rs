@@ -65,7 +65,9 @@ pub fn assign<'d>(
     }
     if !case.runtimes.are_mixed() {
         let described = described(caller, find)?;
-        let row = row_of(described, case).ok_or_else(|| lacks(caller, &case.mechanism))?;
+        let row = described
+            .mechanism(case.mechanism_name())
+            .ok_or_else(|| lacks(caller, &case.mechanism))?;
         return alone(case, caller, row);
     }
     if !case.workload.has_two_ends() {
@@ -89,14 +91,6 @@ fn described<'d>(
     find(runtime).ok_or_else(|| format!("there is no runtime {runtime} here"))
 }
 
-fn row_of<'d>(described: &'d Description, case: &Case) -> Option<&'d Mechanism> {
-    row(described, case.mechanism_name())
-}
-
-fn row<'d>(described: &'d Description, name: &str) -> Option<&'d Mechanism> {
-    described.mechanisms.iter().find(|row| row.name == name)
-}
-
 fn lacks(runtime: &Runtime, mechanism: &str) -> String {
     format!("{runtime} has no mechanism {mechanism}")
 }
@@ -111,14 +105,19 @@ fn alone(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<Roles, Strin
 }
 
 /// Ends of two runtimes.
-fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Roles, String> {
+fn mixed<'d>(
+    case: &Case,
+    caller: &'d Description,
+    callee: &'d Description,
+) -> Result<Roles, String> {
     let Runtimes { caller: first, callee: second } = &case.runtimes;
+    let name = case.mechanism_name();
     // The end that has not the mechanism plays what the other's goes over.
-    let carried = |own: &Mechanism, runtime: &Runtime, other: (&Runtime, _)| {
+    let carried = |own: &Mechanism, runtime: &Runtime, other: (&Runtime, &'d Description)| {
         let (other_runtime, other_described) = other;
         meets(own, runtime)?;
         let carrier = own.carrier();
-        row(other_described, carrier).ok_or_else(|| match carrier == own.name {
+        other_described.mechanism(carrier).ok_or_else(|| match carrier == own.name {
             true => lacks(other_runtime, carrier),
             false => format!(
                 "{} has neither {} nor {carrier}, which {runtime}'s goes over",
@@ -126,7 +125,7 @@ fn mixed(case: &Case, caller: &Description, callee: &Description) -> Result<Role
             ),
         })
     };
-    let (caller_row, callee_row) = match (row_of(caller, case), row_of(callee, case)) {
+    let (caller_row, callee_row) = match (caller.mechanism(name), callee.mechanism(name)) {
         (Some(caller), Some(callee)) => (caller, callee),
         (Some(own), None) => (own, carried(own, first, (second, callee))?),
         (None, Some(own)) => (carried(own, second, (first, caller))?, own),

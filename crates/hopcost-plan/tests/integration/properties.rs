@@ -57,44 +57,36 @@ proptest! {
     }
 
     #[test]
-    fn an_id_selects_exactly_its_case(
-        mechanism in select(vec!["pipe", "tcp", "futex", "flag", "websocket"]),
-        payload in subsequence(vec!["0", "1", "64", "70000"], 1..4),
-        boundary in subsequence(vec!["inline", "thread", "process"], 1..3),
-        place in subsequence(vec!["same-cpu", "cross", "smt", "free"], 1..4),
-        wait in subsequence(vec!["block", "spin", "spin-then-block", "block:spin-then-block"], 1..4),
-        sched in subsequence(vec!["other", "fifo:1"], 1..2),
-    ) {
-        let selector = format!("roundtrip/{}", hopcost_model::case::encode(mechanism));
-        let axes = [("payload", payload), ("boundary", boundary), ("place", place), ("wait", wait), ("sched", sched)];
-        let axes = axes.map(|(axis, texts)| (axis, strings(&texts))).into();
-        select_themselves(&planned(&Ask { axes, ..ask(&[&selector]) }).unwrap(), planned);
-    }
-
-    #[test]
-    fn wake_ups_and_streams_have_ids_and_products_too(
+    fn ids_are_as_many_as_the_product_says_and_select_exactly_their_cases(
         gap in subsequence(vec!["1us", "1ms", "5ns"], 1..=3),
         knob in subsequence(vec!["none", "dma-latency", "spinner"], 1..=3),
         field in subsequence(vec!["1", "256", "4KiB"], 1..=3),
         fields in subsequence(vec!["1", "3", "8"], 1..=3),
-        flows in subsequence(vec!["1", "2", "64"], 1..=3),
         ack in subsequence(vec!["none", "per-message", "window:7"], 1..=3),
-        place in subsequence(vec!["same-cpu", "cross", "free"], 1..=3),
+        place in subsequence(vec!["same-cpu", "cross", "smt", "free"], 1..=4),
+        boundary in subsequence(vec!["inline", "thread", "process"], 1..=3),
+        wait in subsequence(vec!["block", "spin", "block:spin-then-block"], 1..=3),
+        sched in subsequence(vec!["other", "fifo:1"], 1..=2),
     ) {
-        let list = |values: &[&str]| values.join(",");
-        let wake = format!(
-            "wake/pipe,futex?gap={}&idle-knob={}&place={}", list(&gap), list(&knob), list(&place)
-        );
-        let stream = format!(
-            "stream/tcp-send,vm-readv?field={}&fields={}&flows={}&ack={}&place={}",
-            list(&field), list(&fields), list(&flows), list(&ack), list(&place)
-        );
-        let wakes = 2 * gap.len() * knob.len() * place.len();
-        let streams = 2 * field.len() * fields.len() * flows.len() * ack.len() * place.len();
+        let keys = |keys: &[(&str, &Vec<&str>)]| {
+            let pairs = keys.iter().map(|(key, values)| format!("{key}={}", values.join(",")));
+            let product: usize = keys.iter().map(|(_, values)| values.len()).product();
+            (pairs.collect::<Vec<_>>().join("&"), 2 * product)
+        };
         // 1 field of 256 bytes and 8 of 32 would be different cases; no two here are equal.
-        for (selector, product) in [(wake, wakes), (stream, streams)] {
-            let plan = planned(&ask(&[&selector])).unwrap();
-            prop_assert_eq!(plan.cases.len(), product, "{}", selector);
+        for (path, (keys, product)) in [
+            ("wake/pipe,futex", keys(&[("gap", &gap), ("idle-knob", &knob), ("place", &place)])),
+            (
+                "stream/tcp-send,vm-readv",
+                keys(&[("field", &field), ("fields", &fields), ("ack", &ack), ("place", &place)]),
+            ),
+            (
+                "roundtrip/tcp,udp",
+                keys(&[("boundary", &boundary), ("place", &place), ("wait", &wait), ("sched", &sched)]),
+            ),
+        ] {
+            let plan = planned(&ask(&[&format!("{path}?{keys}")])).unwrap();
+            prop_assert_eq!(plan.cases.len(), product, "{} {}", path, keys);
             select_themselves(&plan, planned);
         }
     }
