@@ -296,7 +296,7 @@ fn a_worker_that_lies_about_its_ends_is_a_failed_row() {
         ("foreign-process", "none of its own"),
         ("one-seat", "attached other ends"),
         ("wrong-roles", "attached other ends"),
-        ("fewer", "says that its caller did"),
+        ("fewer", "reports that its caller did"),
         ("forgets-callee", "does not answer for the ends"),
     ] {
         let started = Instant::now();

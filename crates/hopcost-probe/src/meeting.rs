@@ -470,7 +470,7 @@ mod tests {
         let from = 1_000 * 3_000_000_000;
         let spent = (1..).map(|ms| patience.spend(from + ms * 1_000_000));
         let error = spent.take(1_000).find_map(Result::err).expect("a second more").to_string();
-        assert!(error.contains("no sign of itself in 2 s") && error.contains("--cpus"), "{error}");
+        assert!(error.contains("not answered for 2 s") && error.contains("--cpus"), "{error}");
     }
 
     #[test]
