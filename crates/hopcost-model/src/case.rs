@@ -301,45 +301,92 @@ impl<T: Clone + PartialEq + FromStr<Err = CaseError>> FromStr for Ends<T> {
     }
 }
 
-/// The scheduling policy of both ends; spelled `other` or `fifo:N`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Sched {
-    /// The default time-sharing policy.
-    #[default]
-    Other,
-    /// SCHED_FIFO at this priority (1 to 99, sched(7)).
-    Fifo(u8),
-}
-impl fmt::Display for Sched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sched::Other => f.write_str("other"),
-            Sched::Fifo(priority) => write!(f, "fifo:{priority}"),
+/// Declares an enum of words, of which some have a number behind a colon, from 1 to the most.
+macro_rules! numbered_words {
+    ($(#[$meta:meta])* $name:ident, $what:literal, $most:literal, $want:literal {
+        $($(#[$vmeta:meta])* $variant:ident $(($number:ident: $type:ty))? = $word:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vmeta])* $variant $(($type))?,)+ }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $($name::$variant $(($number))? => numbered_words!(@show f $word $($number)?),)+
+                }
+            }
         }
+        impl FromStr for $name {
+            type Err = CaseError;
+            fn from_str(s: &str) -> Result<Self, CaseError> {
+                match numbered(s, $most) {
+                    $(Some(($word, numbered_words!(@number $($number)?))) => {
+                        Ok($name::$variant $(($number))?)
+                    })+
+                    _ => Err(unfit($what, s, $want)),
+                }
+            }
+        }
+    };
+    (@show $f:ident $word:literal) => { $f.write_str($word) };
+    (@show $f:ident $word:literal $number:ident) => { write!($f, "{}:{}", $word, $number) };
+    (@number) => { None };
+    (@number $number:ident) => { Some($number) };
+}
+
+numbered_words! {
+    /// The scheduling policy of both ends.
+    #[derive(Default)]
+    Sched, "sched", 99, "`other` or `fifo:N` with N from 1 to 99" {
+        /// The default time-sharing policy.
+        #[default]
+        Other = "other",
+        /// SCHED_FIFO at this priority (1 to 99, sched(7)).
+        Fifo(priority: u8) = "fifo",
     }
 }
-impl FromStr for Sched {
-    type Err = CaseError;
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        match numbered(s, 99) {
-            Some(("other", None)) => Ok(Sched::Other),
-            Some(("fifo", Some(priority))) => Ok(Sched::Fifo(priority)),
-            _ => Err(unfit("sched", s, "`other` or `fifo:N` with N from 1 to 99")),
-        }
+numbered_words! {
+    /// When the receiver of a stream acknowledges.
+    Ack, "ack", 1024, "`none`, `per-message` or `window:N` with N from 1 to 1024" {
+        /// Never: only the transport holds the sender back.
+        None = "none",
+        /// Every message, and the sender waits for it: one message is outstanding.
+        PerMessage = "per-message",
+        /// Every message; the sender may be this many messages ahead (1 to 1024).
+        Window(messages: u16) = "window",
+    }
+}
+numbered_words! {
+    /// What becomes of a message of a `load` where many are in flight.
+    #[derive(Default)]
+    Queue, "queue", 1024, "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024" {
+        /// What the channel itself does: its sender waits, or the kernel drops a datagram.
+        #[default]
+        Block = "block",
+        /// The sender drops a message while this many are in flight (1 to 1024).
+        DropNewest(depth: u16) = "drop-newest",
+        /// The receiver drops a message when this many have been sent after it.
+        DropOldest(depth: u16) = "drop-oldest",
+    }
+}
+numbered_words! {
+    /// What else the machine does on purpose during a `load`.
+    #[derive(Default)]
+    Background, "background", 64,
+    "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64" {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// This many processes compute (1 to 64), where the scheduler puts them.
+        Cpu(processes: u8) = "cpu",
+        /// A process writes to a line after the other of twice the last-level cache.
+        Cache = "cache",
+        /// This many other pairs of ends of the same mechanism exchange round trips (1 to 64).
+        SameMechanism(pairs: u8) = "same-mechanism",
     }
 }
 
-/// When the receiver of a stream acknowledges; spelled `none`, `per-message` or
-/// `window:N`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Ack {
-    /// Never: only the transport holds the sender back.
-    None,
-    /// Every message, and the sender waits for it: one message is outstanding.
-    PerMessage,
-    /// Every message; the sender may be this many messages ahead (1 to 1024).
-    Window(u16),
-}
 impl Ack {
     /// Messages that may be outstanding; `None` if nothing but the transport limits them.
     pub const fn window(self) -> Option<u64> {
@@ -350,104 +397,12 @@ impl Ack {
         }
     }
 }
-impl fmt::Display for Ack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ack::None => f.write_str("none"),
-            Ack::PerMessage => f.write_str("per-message"),
-            Ack::Window(messages) => write!(f, "window:{messages}"),
-        }
-    }
-}
-impl FromStr for Ack {
-    type Err = CaseError;
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        match numbered(s, 1024) {
-            Some(("none", None)) => Ok(Ack::None),
-            Some(("per-message", None)) => Ok(Ack::PerMessage),
-            Some(("window", Some(messages))) => Ok(Ack::Window(messages)),
-            _ => Err(unfit("ack", s, "`none`, `per-message` or `window:N` with N from 1 to 1024")),
-        }
-    }
-}
-
-/// What becomes of a message of a `load` where many are in flight; spelled `block`,
-/// `drop-newest:N` or `drop-oldest:N`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Queue {
-    /// What the channel itself does: its sender waits, or the kernel drops a datagram.
-    #[default]
-    Block,
-    /// The sender drops a message while this many are in flight (1 to 1024).
-    DropNewest(u16),
-    /// The receiver drops a message when this many have been sent after it.
-    DropOldest(u16),
-}
 impl Queue {
     /// Messages in flight from which on some are dropped.
     pub const fn depth(self) -> Option<u16> {
         match self {
             Queue::Block => None,
             Queue::DropNewest(depth) | Queue::DropOldest(depth) => Some(depth),
-        }
-    }
-}
-impl fmt::Display for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Queue::Block => f.write_str("block"),
-            Queue::DropNewest(depth) => write!(f, "drop-newest:{depth}"),
-            Queue::DropOldest(depth) => write!(f, "drop-oldest:{depth}"),
-        }
-    }
-}
-impl FromStr for Queue {
-    type Err = CaseError;
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        let want = "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024";
-        match numbered(s, 1024) {
-            Some(("block", None)) => Ok(Queue::Block),
-            Some(("drop-newest", Some(depth))) => Ok(Queue::DropNewest(depth)),
-            Some(("drop-oldest", Some(depth))) => Ok(Queue::DropOldest(depth)),
-            _ => Err(unfit("queue", s, want)),
-        }
-    }
-}
-
-/// What else the machine does on purpose during a `load`; spelled `none`, `cpu:N`, `cache` or
-/// `same-mechanism:N`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Background {
-    /// Nothing.
-    #[default]
-    None,
-    /// This many processes compute (1 to 64), where the scheduler puts them.
-    Cpu(u8),
-    /// A process writes to a line after the other of twice the last-level cache.
-    Cache,
-    /// This many other pairs of ends of the same mechanism exchange round trips (1 to 64).
-    SameMechanism(u8),
-}
-impl fmt::Display for Background {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Background::None => f.write_str("none"),
-            Background::Cpu(processes) => write!(f, "cpu:{processes}"),
-            Background::Cache => f.write_str("cache"),
-            Background::SameMechanism(pairs) => write!(f, "same-mechanism:{pairs}"),
-        }
-    }
-}
-impl FromStr for Background {
-    type Err = CaseError;
-    fn from_str(s: &str) -> Result<Self, CaseError> {
-        let want = "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64";
-        match numbered(s, 64) {
-            Some(("none", None)) => Ok(Background::None),
-            Some(("cache", None)) => Ok(Background::Cache),
-            Some(("cpu", Some(processes))) => Ok(Background::Cpu(processes)),
-            Some(("same-mechanism", Some(pairs))) => Ok(Background::SameMechanism(pairs)),
-            _ => Err(unfit("background", s, want)),
         }
     }
 }

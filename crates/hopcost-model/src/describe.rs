@@ -8,6 +8,7 @@ use crate::mechanism::Mechanism;
 
 document! {
     /// A worker.
+    #[derive(Default)]
     pub struct Description {
         /// Protocol version.
         pub protocol: u32,

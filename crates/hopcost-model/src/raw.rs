@@ -310,6 +310,7 @@ document! {
 
 document! {
     /// What an operation of a yardstick takes on the quiet machine.
+    #[derive(Default)]
     pub struct Reference {
         /// Time of one operation: median over undisturbed trials.
         pub operation_ns: f64,

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 use hopcost_model::case::{Boundary, Case, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
@@ -31,12 +30,8 @@ impl<'a> Catalog<'a> {
         let rust = Description {
             protocol: hopcost_model::protocol::VERSION,
             runtime: Runtime::RUST.to_string(),
-            version: String::new(),
-            libraries: BTreeMap::new(),
-            remarks: Vec::new(),
-            clock: Default::default(),
-            warm_up: Default::default(),
             mechanisms: rust,
+            ..Description::default()
         };
         Self { rust, scan: Box::new(scan), others: OnceCell::new() }
     }

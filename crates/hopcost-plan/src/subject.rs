@@ -200,42 +200,34 @@ impl Subject<'_> {
 
     /// A case for each message that was asked for, or that is meant where none was.
     fn messages(&self) -> Vec<Case> {
+        let is_stream = self.workload == Workload::Stream;
         let case = Case { runtimes: self.runtimes.clone(), ..Case::new(self.workload, &self.name) };
-        let of = |bytes: Option<u32>, fields: Option<u32>| Case {
-            payload_bytes: bytes,
-            fields,
-            ..case.clone()
-        };
-        let said = self.values.numbers("payload");
-        let range = self.mechanism.payload;
-        if self.workload != Workload::Stream {
-            let default = |range: hopcost_model::mechanism::PayloadRange| match self
-                .workload
-                .spec()
-                .payload
-            {
+        let payloads = |fields: u32| -> Vec<Option<u32>> {
+            let Some(range) = self.mechanism.payload else { return vec![None] };
+            let default = match self.workload.spec().payload {
+                DefaultPayload::OfMechanism if is_stream => {
+                    (range.default / fields).max(1).saturating_mul(fields)
+                }
                 DefaultPayload::OfMechanism => range.default,
                 DefaultPayload::Least => range.min,
             };
-            let Some(range) = range else { return vec![of(None, None)] };
-            let said = said.unwrap_or_else(|| vec![default(range)]);
-            return said.into_iter().map(|bytes| of(Some(bytes), None)).collect();
-        }
-        let messages = |fields: u32| {
-            let payloads: Vec<Option<u32>> = match (range, self.values.numbers("field"), &said) {
-                (None, ..) => vec![None],
-                (_, Some(said), _) => {
-                    said.iter().map(|field| Some(field.saturating_mul(fields))).collect()
-                }
-                (_, None, Some(said)) => said.iter().copied().map(Some).collect(),
-                (Some(range), None, None) => {
-                    vec![Some((range.default / fields).max(1).saturating_mul(fields))]
-                }
-            };
-            payloads.into_iter().map(move |bytes| (bytes, fields)).collect::<Vec<_>>()
+            let field = self.values.numbers("field").filter(|_| is_stream);
+            let by_field = field.map(|all| {
+                all.into_iter().map(|field| field.saturating_mul(fields)).collect::<Vec<u32>>()
+            });
+            let said = by_field.or_else(|| self.values.numbers("payload"));
+            said.unwrap_or_else(|| vec![default]).into_iter().map(Some).collect()
         };
-        let messages = self.fields().into_iter().flat_map(messages);
-        messages.map(|(bytes, fields)| of(bytes, Some(fields))).collect()
+        let fields = if is_stream { self.fields() } else { vec![1] };
+        let messages = fields.into_iter().flat_map(|fields| {
+            payloads(fields).into_iter().map(move |payload_bytes| (payload_bytes, fields))
+        });
+        let of = |(payload_bytes, fields)| Case {
+            payload_bytes,
+            fields: is_stream.then_some(fields),
+            ..case.clone()
+        };
+        messages.map(of).collect()
     }
 
     fn fields(&self) -> Vec<u32> {

@@ -37,12 +37,8 @@ pub fn yardsticks<'m>(
         // A simulated host says itself what an operation takes when it is quiet.
         let reference = simulated.is_some().then(|| Reference {
             operation_ns: SIMULATED_NS,
-            log_error: 0.0,
-            trials: 0,
-            runs: 0,
             learnt_from: "simulated".to_owned(),
-            learnt_on: String::new(),
-            distance_ns: None,
+            ..Reference::default()
         });
         let cpus = match class {
             YardstickClass::Wake | YardstickClass::Line => match callee {
