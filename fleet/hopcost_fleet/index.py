@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -101,6 +102,7 @@ class Index:
     def runs(self, tasks: pd.Series) -> tuple[pd.DataFrame, dict[int, dict[str, str]]]:
         """What the run files of these tasks hold: estimates by which hosts are compared, cases without any, facts."""
         wanted, rows, owners, facts = set(tasks), [], [], {}
+        is_steady = cache(lambda key: not UNSTEADY.match(key))
         for number, text in self.db.execute("SELECT id, run FROM task WHERE run IS NOT NULL"):
             run = (document(text) or {}) if number in wanted else {}
             of_run, said = run.get("estimates"), run.get("facts")
@@ -109,7 +111,7 @@ class Index:
             rows += of_run
             owners += [number] * len(of_run)
             if isinstance(said, dict):
-                facts[number] = {key: of for key, of in said.items() if isinstance(of, str) and not UNSTEADY.match(key)}
+                facts[number] = {key: of for key, of in said.items() if isinstance(of, str) and is_steady(key)}
         found = self.frame("estimates", rows, "case statistic unit validity skip", "point low high").assign(task=owners)
         below = found.point <= 0
         self.leave_out(int(below.sum()), "estimates that are not above 0")

@@ -186,23 +186,12 @@ impl RunFile {
     /// # Errors
     /// For a number that is not finite or beyond 2^63 - 1; others from below.
     pub fn change(&mut self, doing: &'static str, change: impl FnOnce(&mut RawRun)) -> Result<()> {
-        self.change_and(doing, change, |_| Ok(()))
-    }
-
-    fn change_and(
-        &mut self,
-        doing: &'static str,
-        change: impl FnOnce(&mut RawRun),
-        besides: impl FnOnce(&Transaction<'_>) -> Cell<()>,
-    ) -> Result<()> {
         // The trials have rows of their own.
         let trials = std::mem::take(&mut self.run.trials);
         let mut run = self.run.clone();
         change(&mut run);
-        let stored = self.transaction(doing, "the run", |tx| {
-            besides(tx)?;
-            replace(tx, "run", [measured(&run)])
-        });
+        let document = measured(&run);
+        let stored = self.transaction(doing, "the run", |tx| replace(tx, "run", [document]));
         if stored.is_ok() {
             self.run = run;
         }
@@ -247,14 +236,15 @@ impl RunFile {
     /// # Errors
     /// Only from below.
     pub fn set_resumed(&mut self, times: u32) -> Result<()> {
-        let reopen = |run: &mut RawRun| {
+        const DOING: &str = "resume it";
+        self.transaction(DOING, "the run", |tx| {
+            tx.execute_batch("DELETE FROM estimate; DELETE FROM finding")?;
+            Ok(())
+        })?;
+        self.change(DOING, |run| {
             run.about.resumed = times;
             run.about.ended = None;
             run.host_after = None;
-        };
-        self.change_and("resume it", reopen, |tx| {
-            tx.execute_batch("DELETE FROM estimate; DELETE FROM finding")?;
-            Ok(())
         })
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{WAKE, create, fresh, made, make, make_of, open, torn};
+use crate::common::{WAKE, fresh, made, make, make_of, open};
 use hopcost_file::{Kind, open_for_resume};
 use rusqlite::Connection;
 
@@ -218,72 +218,6 @@ fn a_truncated_run_is_damaged() {
             assert_eq!(error.kind(), Kind::Damaged, "{error}");
         }
     }
-}
-
-/// Needs a user who may not do everything; see the next test.
-fn check_permissions() {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = |path: &Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let (path, run) = torn(dir.path());
-    let whole = dir.path().join("whole");
-
-    // Nothing here can be written: reading works, even of what a kill left.
-    mode(&path, 0o444);
-    mode(&whole, 0o444);
-    mode(dir.path(), 0o555);
-    assert!(open(&whole).unwrap() == run);
-    assert!(open(&path).unwrap() == run);
-    assert!(dir.path().join("torn-journal").exists());
-    assert!(
-        open_for_resume(&whole).unwrap_err().to_string().contains("no permission to resume it")
-    );
-    let refused = create(&dir.path().join("new")).unwrap_err().to_string();
-    assert!(refused.contains("no permission to create a file in it"), "{refused}");
-    assert!(!dir.path().join("new").exists());
-
-    // The file may be written, its directory not: no journal, so no resuming.
-    mode(&whole, 0o644);
-    let mut file = open_for_resume(&whole).unwrap();
-    let refused = file.set_resumed(1).unwrap_err().to_string();
-    assert!(refused.contains("no permission to resume it"), "{refused}");
-    drop(file);
-
-    mode(&whole, 0o000);
-    assert!(line(&whole).contains("no permission to read it"));
-    mode(dir.path(), 0o755);
-}
-
-#[test]
-#[ignore = "run by what_permissions_allow_is_done_and_the_rest_said, as a user without rights"]
-fn permissions_of_a_plain_user() {
-    check_permissions();
-}
-
-#[test]
-fn what_permissions_allow_is_done_and_the_rest_said() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::os::unix::process::CommandExt;
-    const NOBODY: u32 = 65_534;
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        return check_permissions();
-    }
-    // Root may write everywhere, so this test goes on as nobody.
-    let dir = tempfile::tempdir().unwrap();
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let program = dir.path().join("test");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let status = Command::new(&program)
-        .args(["--exact", "permissions_of_a_plain_user", "--ignored", "--nocapture"])
-        .env("TMPDIR", dir.path())
-        .current_dir("/")
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .status()
-        .unwrap();
-    assert!(status.success());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use hopcost_file::EstimateRow;
-use hopcost_model::fleet::{IndexedEstimate, IndexedRun};
+use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
 use hopcost_model::results::Results;
 use hopcost_read::stored;
 
@@ -60,9 +60,11 @@ fn one(path: &Path) -> IndexedRun {
     }
 }
 
-/// The estimates as they are stored beside a run, and one for each case without any.
+/// The estimates by which hosts are compared, and one for each case without any.
 fn rows(results: &Results) -> Vec<IndexedEstimate> {
-    let mut rows: Vec<IndexedEstimate> = estimates::of(results).iter().map(row).collect();
+    let of_hosts = |row: &&EstimateRow| HEADLINE.iter().any(|(name, _)| *name == row.statistic);
+    let all = estimates::of(results);
+    let mut rows: Vec<IndexedEstimate> = all.iter().filter(of_hosts).map(row).collect();
     let bare = results.results.iter().filter(|case| case.validity.is_none());
     rows.extend(bare.map(|case| IndexedEstimate {
         case: case.id.clone(),

@@ -156,14 +156,9 @@ impl Doctor<'_> {
         let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
             return Ok(());
         };
-        let mut failed = RawTrial::default();
-        let workers = Workers::assemble(case, &self.setup.runtimes);
         let started_ns = self.started.elapsed().as_nanos() as u64;
-        let mut trial = match workers {
-            Err(why) => {
-                failed.error = Some(why);
-                failed
-            }
+        let mut trial = match Workers::assemble(case, &self.setup.runtimes) {
+            Err(why) => RawTrial { error: Some(why), ..RawTrial::default() },
             Ok(workers) => {
                 let cpus = (Some(caller), Some(callee));
                 let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);

@@ -198,21 +198,13 @@ pub fn thin(ticks: &[u64], keep: usize, stamp: Stamp, seed: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_plan::TRIAL_DEFAULT;
+
     use super::*;
 
     fn clock() -> ClockReading {
-        ClockReading {
-            cpu: 0,
-            runtime: "rust".into(),
-            source: "tsc".into(),
-            ticks_per_second: 2e9,
-            rate_spread_ppm: 0.0,
-            resolution_ticks: 20,
-            stamp_min_ns: 9.0,
-            stamp_p50_ns: 10.0,
-            stamp_p99_ns: 12.0,
-            clock_gettime_p50_ns: 25.0,
-        }
+        let known = ClockReading::of_rate("rust", "tsc", 2e9);
+        ClockReading { resolution_ticks: 20, stamp_p50_ns: 10.0, ..known }
     }
 
     fn shape() -> TrialShape {
@@ -221,12 +213,7 @@ mod tests {
             measure_max_ns: 100_000_000,
             operations_min: 200,
             warm_up_ns: 5_000_000,
-            deadline_ms: 2_000,
-            samples_max: 16_384,
-            operations: None,
-            warm_up_operations: None,
-            counted_operations: 0,
-            traced_operations: None,
+            ..TRIAL_DEFAULT
         }
     }
 
