@@ -37,15 +37,10 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
     RunComparison {
         margin: margin.unwrap_or(0.0),
         baseline: points.iter().map(about).collect(),
-        other: Vec::new(),
-        across: Vec::new(),
-        differences: Vec::new(),
         remarks: left_out.into_iter().chain(copied).collect(),
         along: Some(Along { axis: axis.key.to_owned(), crossings: crossings.collect() }),
         compared: points.into_iter().map(|(.., compared)| compared).collect(),
-        only_baseline: Vec::new(),
-        only_other: Vec::new(),
-        hosts: None,
+        ..RunComparison::default()
     }
 }
 

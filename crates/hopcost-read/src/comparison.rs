@@ -218,15 +218,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_yet_is_said_with_what_would_decide() {
-        let raw = compared(4, 80, 1.0, 1.05);
-        let all = found(&raw);
-        let one = all.compared[0].contrast.unwrap();
-        assert_eq!((one.verdict, one.low, one.more), (Verdict::Open, None, Some(6)));
-        assert!(!is_settled(&raw));
-    }
-
-    #[test]
     fn a_baseline_that_differs_from_itself_makes_all_invalid() {
         let all = found(&compared(20, 20, 1.02, 1.05));
         assert!(all.invalid.unwrap().contains("differs from itself"));
@@ -246,17 +237,6 @@ mod tests {
         let none = found(&raw);
         assert!(none.invalid.unwrap().contains("never measured"));
         assert_eq!(none.compared[0].contrast, None);
-    }
-
-    #[test]
-    fn a_comparison_that_was_interrupted_is_not_to_be_resumed() {
-        let mut raw = compared(2, 20, 1.0, 1.05);
-        raw.trials.retain(|trial| trial.case != 2);
-        let why = read(&raw).results[2].reason.clone().unwrap();
-        assert!(why.contains("compare again") && !why.contains("resume"), "{why}");
-        raw.plan.comparison = None;
-        let why = read(&raw).results[2].reason.clone().unwrap();
-        assert!(why.contains("resume it"), "{why}");
     }
 
     #[test]

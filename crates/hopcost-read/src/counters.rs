@@ -76,16 +76,22 @@ pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
 /// # Errors
 /// In one line, why it was not counted.
 pub fn of_trial(case: &Case, trial: &RawTrial, event: &str) -> Result<f64, String> {
-    let after = trial.counted.iter().find(|reading| reading.event == event);
-    let (value, operations) = match after {
-        Some(reading) => {
-            let why =
-                || reading.unavailable.clone().unwrap_or_else(|| "no reason given".to_owned());
-            (reading.value.ok_or_else(why)? as f64, trial.counted_operations as f64)
-        }
-        None => (sum(trial, Whose::All, event)?.value, handled(case, trial)),
-    };
-    per(value, operations).ok_or_else(|| "there was no operation".to_owned())
+    match after(trial, event) {
+        Some(found) => found,
+        None => per(sum(trial, Whose::All, event)?.value, handled(case, trial))
+            .ok_or_else(|| "there was no operation".to_owned()),
+    }
+}
+
+/// An event for an operation of the phase that counts after the measurement, where that counted it.
+fn after(trial: &RawTrial, event: &str) -> Option<Result<f64, String>> {
+    let reading = trial.counted.iter().find(|reading| reading.event == event)?;
+    let why = || reading.unavailable.clone().unwrap_or_else(|| "no reason given".to_owned());
+    let each = |value: u64| per(value as f64, trial.counted_operations as f64);
+    Some(match reading.value {
+        Some(value) => each(value).ok_or_else(|| "there was no operation".to_owned()),
+        None => Err(why()),
+    })
 }
 
 /// Every event of these ends, with those that are always known.
@@ -151,15 +157,11 @@ fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
     let names = COUNTED.into_iter().filter(|name| names.contains(name));
     let message_bytes = messages(case.workload) * f64::from(case.payload_bytes.unwrap_or(0));
     let of = |event: &str| {
-        let readings = || trials.iter().flat_map(|t| t.counted.iter().map(move |r| (t, r)));
-        let of_event = || readings().filter(|(_, reading)| reading.event == event);
-        let values: Vec<f64> = of_event()
-            .filter_map(|(trial, reading)| {
-                per(reading.value? as f64, trial.counted_operations as f64)
-            })
-            .collect();
+        let found: Vec<Result<f64, String>> =
+            trials.iter().filter_map(|trial| after(trial, event)).collect();
+        let values: Vec<f64> = found.iter().filter_map(|found| found.clone().ok()).collect();
         let per_operation = median(&values);
-        let reason = of_event().find_map(|(_, reading)| reading.unavailable.clone());
+        let reason = found.into_iter().find_map(Result::err);
         CounterResult {
             event: event.to_owned(),
             role: None,
@@ -246,9 +248,7 @@ mod tests {
     use hopcost_model::raw::ThreadUse;
     use hopcost_model::results::CounterResult;
 
-    use crate::testing::{
-        Builder, CALL, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, read, thread, uncounted,
-    };
+    use crate::testing::{Builder, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, thread, uncounted};
 
     fn of(
         id: &str,
@@ -349,43 +349,5 @@ mod tests {
             let results = Builder::new().case(id, 6, make).read().results;
             assert_eq!(results[0].switches_per_operation, Some(7.0), "{id}");
         }
-    }
-
-    #[test]
-    fn system_calls_are_of_both_ends_and_of_their_own_phase() {
-        let make = |_: u32, t: &mut TrialBuilder| {
-            t.each(&[3000; 1000]);
-            t.raw.counted = vec![event("system-calls", 800)];
-            t.raw.counted_operations = 200;
-        };
-        let calls = of(PIPE, make, "system-calls", None);
-        assert_eq!((calls.per_operation, calls.per_trial), (Some(4.0), None));
-        assert_eq!(calls.per_byte, Some(4.0 / 128.0));
-    }
-
-    #[test]
-    fn a_call_in_ticks_and_in_cycles() {
-        let run = |counted: bool| {
-            let raw = Builder::new()
-                .case(CALL, 6, |_, t| {
-                    t.batch(10, &[500; 100]);
-                    t.raw.ends[0].thread_cpu_ns = 50_000;
-                    if counted {
-                        t.raw.ends[0].events = vec![event("cycles", 150_000)];
-                    }
-                })
-                .case(PIPE, 6, |_, t| t.each(&[3000; 100]))
-                .build();
-            let mut raw = raw;
-            raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
-            read(&raw).results
-        };
-        let with = &run(true)[0];
-        assert_eq!(with.cost_ticks, Some(50.0), "ticks of the clock, as stamped");
-        assert_eq!(with.cost_cycles, Some(75.0), "25 ns at 3 cycles a nanosecond");
-        let without = run(false);
-        assert_eq!(without[0].cost_cycles, None);
-        let [call, pipe] = [&without[0], &without[1]];
-        assert_eq!((call.p50_ticks, pipe.cost_ticks, pipe.p50_ticks), (None, None, Some(3000.0)));
     }
 }

@@ -26,8 +26,8 @@ struct Case<'a> {
 }
 
 /// A case on both sides: the logarithms of the ratio, and the values.
+#[derive(Default)]
 struct Pair {
-    case: String,
     logs: Vec<f64>,
     values: [Vec<f64>; 2],
 }
@@ -48,22 +48,24 @@ pub fn of_fleets(
         return Err(unasked);
     }
     let sides = [baseline, other];
-    let (pairs, [only_baseline, only_other]) = paired(sides.map(cases));
-    // Hosts come in no order, so that none depends on the one before.
-    let with_ratio = |pair: Pair| {
-        let ratio = LogRatio::of_units(&pair.logs, Autocorrelation::NONE)?;
-        Some((pair, ratio))
+    let [before, now] = sides.map(cases);
+    let pairs = paired(&before, &now);
+    let only = |own: &BTreeMap<&str, Case>| {
+        let alone = own.keys().filter(|id| !pairs.contains_key(*id));
+        alone.map(|id| (*id).to_owned()).collect()
     };
-    let (pairs, ratios): (Vec<Pair>, Vec<LogRatio>) =
-        pairs.into_iter().filter_map(with_ratio).unzip();
+    let (ids, ratios): (Vec<&&str>, Vec<LogRatio>) = pairs
+        .iter()
+        // Hosts come in no order, so that none depends on the one before.
+        .filter_map(|(id, of)| Some((id, LogRatio::of_units(&of.logs, Autocorrelation::NONE)?)))
+        .unzip();
     let region = Region::around(libm::log1p(margin));
     let found = contrasts(&ratios.iter().collect::<Vec<_>>(), region, ERROR);
-    let compared = pairs.iter().zip(&found).map(|(pair, found)| Compared {
-        baseline: pair.case.clone(),
+    let compared = ids.into_iter().zip(&found).map(|(id, found)| Compared {
         contrast: Some(shown(found)),
-        value_ns: median(&pair.values[1]),
-        baseline_ns: median(&pair.values[0]),
-        ..Compared::unmeasured(&pair.case)
+        value_ns: median(&pairs[id].values[1]),
+        baseline_ns: median(&pairs[id].values[0]),
+        ..Compared::unmeasured(id)
     });
     let compared = compared.collect();
     let fleet =
@@ -81,8 +83,8 @@ pub fn of_fleets(
         differences,
         remarks: sides.iter().flat_map(|side| &side.left_out).cloned().collect(),
         compared,
-        only_baseline,
-        only_other,
+        only_baseline: only(&before),
+        only_other: only(&now),
         hosts: Some(hosts),
         along: None,
     })
@@ -142,10 +144,11 @@ fn cases(fleet: &RawFleet) -> BTreeMap<&str, Case<'_>> {
     cases
 }
 
-/// The cases of both sides with the hosts that measured them on both, and the cases of one side
-/// alone.
-fn paired(cases: [BTreeMap<&str, Case>; 2]) -> (Vec<Pair>, [Vec<String>; 2]) {
-    let [baseline, other] = &cases;
+/// The cases of both sides, with the hosts that measured them on both.
+fn paired<'a>(
+    baseline: &BTreeMap<&'a str, Case>,
+    other: &BTreeMap<&str, Case>,
+) -> BTreeMap<&'a str, Pair> {
     let mut pairs: BTreeMap<&str, Pair> = BTreeMap::new();
     for (id, before) in baseline {
         let Some(after) = other.get(id).filter(|after| after.statistic == before.statistic) else {
@@ -154,17 +157,11 @@ fn paired(cases: [BTreeMap<&str, Case>; 2]) -> (Vec<Pair>, [Vec<String>; 2]) {
         let sign = if HEADLINE[before.statistic].1 { -1.0 } else { 1.0 };
         for (host, value) in &before.values {
             let Some(now) = after.values.get(host) else { continue };
-            let new =
-                || Pair { case: (*id).to_owned(), logs: Vec::new(), values: [vec![], vec![]] };
-            let pair = pairs.entry(id).or_insert_with(new);
+            let pair = pairs.entry(id).or_default();
             pair.logs.push(sign * (libm::log(*now) - libm::log(*value)));
             pair.values[0].push(*value);
             pair.values[1].push(*now);
         }
     }
-    let only = [baseline, other].map(|side| {
-        let alone = side.keys().filter(|id| !pairs.contains_key(*id));
-        alone.map(|id| (*id).to_owned()).collect()
-    });
-    (pairs.into_values().collect(), only)
+    pairs
 }

@@ -61,18 +61,4 @@ mod tests {
         assert_eq!((price.low, price.high), (Some(5000.0), Some(5007.0)));
         assert_eq!(price.n_trials, 8);
     }
-
-    #[test]
-    fn what_the_clocks_leave_open_is_left_open() {
-        let with = format!("{WAKE}&idle-knob=spinner");
-        let make = |ns: u32| {
-            move |round: u32, t: &mut crate::testing::TrialBuilder| {
-                t.wake(&[ns + round; 100], 1_000_000);
-                t.gates(0, 0, 40);
-            }
-        };
-        let raw = Builder::new().case(WAKE, 8, make(9_000)).case(&with, 8, make(8_950)).build();
-        let price = &read(&raw).knobs[0].difference_ns;
-        assert_eq!((price.low, price.point, price.high), (Some(-30.0), Some(50.0), Some(130.0)));
-    }
 }

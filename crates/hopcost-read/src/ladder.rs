@@ -31,14 +31,7 @@ struct Entry<'a> {
 
 /// What makes two cases one row: everything but the placement. The order is that of equal
 /// costs, and has the waits by their words.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    mechanism: String,
-    payload_bytes: Option<u32>,
-    boundary: Boundary,
-    wait: Option<String>,
-    case: Case,
-}
+type Key = (String, Option<u32>, Boundary, Option<String>, Case);
 
 /// Builds the ladder from the cases, which are in the order of the plan.
 pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
@@ -109,13 +102,9 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
 }
 
 fn key(case: &Case) -> Key {
-    Key {
-        mechanism: case.mechanism.clone(),
-        payload_bytes: case.payload_bytes,
-        boundary: case.boundary,
-        wait: case.waits.map(|waits| waits.to_string()),
-        case: Case { placement: None, ..case.clone() },
-    }
+    let waits = case.waits.map(|waits| waits.to_string());
+    let anywhere = Case { placement: None, ..case.clone() };
+    (case.mechanism.clone(), case.payload_bytes, case.boundary, waits, anywhere)
 }
 
 /// One CPU (or a call), two CPUs, free, two hosts.
@@ -247,7 +236,7 @@ impl Naming {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, CALL, STREAM, STREAM_NO_ACK, WAKE, read};
+    use crate::testing::{Builder, CALL, read};
     use hopcost_model::results::LadderGroup;
 
     const ONE: &str = "&boundary=process&place=same-cpu&wait=block";
@@ -323,50 +312,5 @@ mod tests {
             .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
             .build();
         assert_eq!(labels(&read(&unusual).ladder[0]), ["tcp nodelay=off"]);
-    }
-
-    #[test]
-    fn two_distances_make_two_rows() {
-        let far = "&boundary=process&place=cross-node&wait=block";
-        let raw = Builder::new()
-            .case(&id("pipe?payload=64", TWO), 6, |_, t| t.each(&[3000; 50]))
-            .case(&id("pipe?payload=64", far), 6, |_, t| t.each(&[9000; 50]))
-            .skipped(&id("udp?payload=64", far), "one node")
-            .case(&id("udp?payload=64", TWO), 6, |_, t| t.each(&[4000; 50]))
-            .build();
-        let group = &read(&raw).ladder[0];
-        assert_eq!(labels(group), ["pipe (same-llc)", "udp", "pipe (cross-node)"]);
-        assert_eq!(group.rows[1].two_cpus, Some(3));
-    }
-
-    #[test]
-    fn wake_ups_and_streams_have_groups_of_their_own() {
-        let knob = format!("{WAKE}&idle-knob=spinner");
-        let raw = Builder::new()
-            .case(STREAM_NO_ACK, 6, |_, t| t.stream(1, 100, 2048, &[], 200_000))
-            .case(STREAM, 6, |_, t| t.stream(1, 100, 2048, &[9000; 100], 900_000))
-            .case(&WAKE.replace("gap=1000000", "gap=10000"), 6, |_, t| t.wake(&[4000; 50], 9))
-            .case(WAKE, 6, |_, t| t.wake(&[5000; 50], 9))
-            .case(&knob, 6, |_, t| t.wake(&[3000; 50], 9))
-            .case(&WAKE.replace("same-llc", "same-cpu"), 6, |_, t| t.wake(&[2000; 50], 9))
-            .case(&id("pipe?payload=1", ONE), 6, |_, t| t.each(&[3000; 50]))
-            .build();
-        let ladder = read(&raw).ladder;
-        let titles: Vec<&str> = ladder.iter().map(|group| group.title.as_str()).collect();
-        assert_eq!(
-            titles,
-            [
-                "round trip, 1 byte each way",
-                "one-way wake-up after a gap of 10 µs",
-                "one-way wake-up after a gap of 1 ms",
-                "stream of 8 x 256 B, 1 flow, not acknowledged",
-                "stream of 8 x 256 B, 1 flow, acknowledged per message",
-            ]
-        );
-        assert_eq!(labels(&ladder[2]), ["pipe", "pipe idle-knob=spinner"]);
-        let row = &ladder[2].rows[0];
-        assert_eq!((row.one_cpu, row.two_cpus), (Some(5), Some(3)));
-        assert!(ladder[3].batched && !ladder[4].batched && !ladder[2].batched);
-        assert_eq!(ladder[3].rows[0].free, Some(0));
     }
 }

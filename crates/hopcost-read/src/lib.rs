@@ -163,7 +163,6 @@ mod tests {
     use hopcost_model::case::Role;
     use hopcost_model::protocol::{EventReading, ZeroCopySends};
     use hopcost_model::raw::StampCheck;
-    use hopcost_model::results::CaseResult;
 
     use crate::testing::{
         Builder, CALL, FUTEX, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, WAKE, event,
@@ -210,22 +209,6 @@ mod tests {
         assert_eq!(results, read(&raw));
         assert_eq!(results.command, "hopcost run --seed 7");
         assert_eq!(results.results[1].command, format!("hopcost run '{FUTEX}'"));
-    }
-
-    #[test]
-    fn twice_the_ticks_a_second_is_half_the_time() {
-        let raw = varied().build();
-        let mut fast = raw.clone();
-        fast.clocks.iter_mut().for_each(|clock| clock.ticks_per_second *= 2.0);
-        let (slow, fast) = (read(&raw), read(&fast));
-        for (a, b) in slow.results.iter().zip(&fast.results) {
-            let value = |r: &CaseResult| {
-                let estimates = r.estimates.as_ref()?;
-                estimates.headline_ns()
-            };
-            assert_eq!(value(a), value(b).map(|ns| ns * 2.0));
-            assert_eq!(a.ratio.as_ref().map(|r| r.n_rounds), b.ratio.as_ref().map(|r| r.n_rounds));
-        }
     }
 
     #[test]

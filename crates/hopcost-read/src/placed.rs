@@ -80,21 +80,6 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_came_back_or_stayed_elsewhere() {
-        let of = |before: [u32; 2], after: [u32; 2]| {
-            let mut trial =
-                Builder::new().case(PIPE, 1, |_, t| t.each(&[5; 9])).build().trials.remove(0);
-            for (end, (before, after)) in trial.ends.iter_mut().zip(before.into_iter().zip(after)) {
-                (end.cpu_before, end.cpu_after) = (before, after);
-            }
-            placed(&trial)
-        };
-        assert_eq!(of([1, 1], [1, 1]), Placed::OneCpu);
-        assert_eq!(of([0, 1], [0, 1]), Placed::SeveralCpus);
-        assert_eq!(of([0, 1], [1, 1]), Placed::Moved);
-    }
-
-    #[test]
     fn only_where_it_was_left_to_the_scheduler() {
         assert_eq!(Builder::new().case(PIPE, 8, make).read().results[0].placed, []);
     }

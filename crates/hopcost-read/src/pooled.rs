@@ -137,17 +137,4 @@ mod tests {
         assert!(drawn(8, 100).last().unwrap().q < 0.99);
         assert!(drawn(1, 3).is_empty());
     }
-
-    #[test]
-    fn it_rises_and_its_intervals_end_before_it() {
-        let points = drawn(8, 2_000);
-        assert!(points.windows(2).all(|w| w[0].q < w[1].q && w[0].ns <= w[1].ns));
-        for point in &points {
-            if let (Some(low), Some(high)) = (point.low, point.high) {
-                assert!(low <= high);
-            }
-        }
-        assert!(points[20].low.is_some());
-        assert!(points.last().unwrap().low.is_none(), "no trial alone supports p99.9");
-    }
 }

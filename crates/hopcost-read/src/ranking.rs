@@ -157,7 +157,7 @@ mod tests {
     use hopcost_model::results::{Place, RankedBy, Ranking, Step};
 
     use super::steps;
-    use crate::testing::{Builder, FUTEX, PIPE, STREAM, TCP};
+    use crate::testing::{Builder, FUTEX, PIPE, TCP};
 
     fn rankings(builder: Builder) -> Vec<Ranking> {
         builder.read().ladder.into_iter().flat_map(|group| group.rankings).collect()
@@ -193,24 +193,6 @@ mod tests {
         let found = rankings(builder);
         assert_eq!(found.len(), 1, "a bare notification is ranked with no message");
         assert_eq!(told(&found[0]), [(0, None), (1, None)]);
-    }
-
-    #[test]
-    fn streams_are_ranked_by_both_and_the_base_is_the_first_of_the_plan() {
-        let slow = STREAM.replace("sendmsg", "send");
-        let stream = |ns: u32| {
-            move |_: u32, t: &mut crate::testing::TrialBuilder| {
-                t.stream(1, 100, 2048, &vec![ns; 100], 100 * u64::from(ns));
-            }
-        };
-        let builder = Builder::new().case(&slow, 8, stream(9000)).case(STREAM, 8, stream(3000));
-        let found = rankings(builder);
-        let by: Vec<RankedBy> = found.iter().map(|ranking| ranking.by).collect();
-        assert_eq!(by, [RankedBy::Time, RankedBy::Throughput]);
-        let [time, rate] =
-            [0, 1].map(|at| found[at].cases.iter().map(|case| case.result).collect::<Vec<_>>());
-        assert_eq!((time, rate), (vec![1, 0], vec![1, 0]));
-        assert_eq!(found[0].cases[0].ratio.as_ref().unwrap().baseline, slow);
     }
 
     #[test]

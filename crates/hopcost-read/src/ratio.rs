@@ -125,7 +125,6 @@ pub fn shown(of: &contrast::Contrast) -> Contrast {
 mod tests {
     use crate::testing::{
         Builder, CALL, FUTEX, PIPE, PIPE_4K, STREAM, STREAM_TWO_FLOWS, TCP, TrialBuilder, WAKE,
-        read,
     };
 
     #[test]
@@ -140,17 +139,6 @@ mod tests {
         assert!((ratio.point - 3.0).abs() < 1e-9 && ratio.n_rounds == 8);
         assert!((ratio.low.unwrap() - 3.0).abs() < 1e-9);
         assert_eq!(results.results[0].ratio.as_ref().unwrap().point, 1.0);
-    }
-
-    #[test]
-    fn a_round_without_its_pair_is_left_out() {
-        let raw = Builder::new()
-            .baseline(PIPE)
-            .case(PIPE, 8, |round, t| if round < 3 { t.fails("x") } else { t.each(&[100; 50]) })
-            .case(TCP, 8, |_, t| t.each(&[300; 50]))
-            .build();
-        let ratio = read(&raw).results[1].ratio.clone().unwrap();
-        assert_eq!((ratio.n_rounds, ratio.low), (5, None));
     }
 
     /// What each case is a multiple of, and the multiple. The first case is the baseline.

@@ -170,11 +170,4 @@ mod tests {
         assert!(notifies(&raw));
         assert!(crate::read(&raw, &MECHANISMS).workers.is_empty(), "none of another runtime");
     }
-
-    #[test]
-    fn trials_of_no_case_are_left_aside() {
-        let mut raw = Builder::new().case(PIPE, 2, |_, trial| trial.each(&[1000; 100])).build();
-        raw.trials[1].case = 77;
-        assert_eq!(Run::new(&raw, &MECHANISMS).trials_of, [[0]]);
-    }
 }

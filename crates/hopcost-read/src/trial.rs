@@ -277,14 +277,4 @@ mod tests {
         assert!(Trial::new(&raw.trials[0], None).err().unwrap().contains("clock"));
         assert!(Trial::new(&raw.trials[0], Some(&clock(0, 0.0))).is_err());
     }
-
-    #[test]
-    fn dependence_costs_support() {
-        // 2000 samples, but in two halves: two observations of the median.
-        let halves: Vec<u32> = (0..2000).map(|i| if i < 1000 { 20 } else { 40 }).collect();
-        let trial = reduced(|t| t.each(&halves)).unwrap();
-        assert!(trial.n_eff_at(0.5) < 10.0, "{}", trial.n_eff_at(0.5));
-        let mixed: Vec<u32> = (0..2000).map(|i| 20 + 7 * (i % 97) % 50).collect();
-        assert!(reduced(|t| t.each(&mixed)).unwrap().n_eff_at(0.5) > 500.0);
-    }
 }

@@ -131,19 +131,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_claimed() {
-        let raw = Builder::new()
-            .case(WAKE, 6, |round, t| {
-                t.wake(&noisy(1, round), 0);
-                t.raw.gates.clear();
-            })
-            .build();
-        let wake = read(&raw).results[0].wake.clone().unwrap();
-        assert_eq!((wake.gap_found_ns, wake.clock_bound_ns), (None, None));
-        assert_eq!((wake.clock_offset_ns, wake.clock_moved_ns), (None, None));
-    }
-
-    #[test]
     fn a_wake_up_has_its_own_statistics() {
         let of = |trials: u32| {
             let make = |round: u32, t: &mut TrialBuilder| t.wake(&noisy(100, round), 9);

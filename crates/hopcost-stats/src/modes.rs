@@ -353,31 +353,6 @@ mod tests {
     }
 
     #[test]
-    fn a_quantum_is_what_nine_in_ten_are_multiples_of() {
-        let of = |odd: &[f64]| {
-            let mut values: Vec<f64> = (1..=10).map(|i| 10.0 * f64::from(i)).collect();
-            values[10 - odd.len()..].copy_from_slice(odd);
-            quantum(&Sample::new(values).unwrap())
-        };
-        for (odd, is) in [
-            (&[][..], 10.0),
-            (&[95.0], 10.0),
-            (&[75.0, 95.0], 0.0),
-            (&[0.5], 10.0),
-            (&[0.5, 95.0], 0.0),
-            (&[100.9], 10.0),
-            (&[91.1, 100.9], 10.0),
-            (&[91.1, 101.1], 0.0),
-        ] {
-            assert_eq!(of(odd), is, "{odd:?}");
-        }
-        assert_eq!(quantum(&Sample::new(vec![7.0; 9]).unwrap()), 0.0);
-        // Of the weights 7, 5 and 1 of the gaps 1, 10 and 90, the first has more than half.
-        let values = groups(&[(10.0, 7), (11.0, 5), (21.0, 1), (111.0, 1)]);
-        assert_eq!(quantum(&Sample::new(values).unwrap()), 1.0);
-    }
-
-    #[test]
     fn edges() {
         assert!(find_modes(&[], 1.3).is_empty());
         for none in [-1.0, 0.0, f64::INFINITY] {

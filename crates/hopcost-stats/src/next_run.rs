@@ -273,34 +273,6 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_where_the_formula_puts_them() {
-        let dependence = Autocorrelation { lag1: 0.1, decay: 0.1 };
-        let of = |values: &[f64]| {
-            let trials = Trials { autocorrelation: Some(dependence), ..plain(values) };
-            next_run_interval(trials, LEVEL).unwrap()
-        };
-        let is_at = |interval: Interval, low: f64, high: f64| {
-            assert!((interval.low - low).abs() < 1e-12, "{interval:?} {low}");
-            assert!((interval.high - high).abs() < 1e-12, "{interval:?} {high}");
-        };
-        // Most trials equal: as far out as the spread says.
-        let mut values = [2.0; 15];
-        (values[0], values[4], values[8], values[12]) = (1.0, 1.0, 3.0, 3.0);
-        let widen = libm::sqrt(dependence.inflation(15));
-        let t = student_quantile(LEVEL, dependence.freedom(15));
-        let own = t * 1.2533 * libm::sqrt(4.0 / 14.0) * widen / libm::sqrt(15.0);
-        is_at(of(&values), 2.0 - own * NEXT, 2.0 + own * NEXT);
-        // Evenly spread: the third of twelve and the tenth, and farther as they depend on each other.
-        let values: Vec<f64> = (1..=12).map(|i| f64::from(i * 5 % 13)).collect();
-        let away = 3.5 * RANKS_NEXT * libm::sqrt(dependence.sum(12));
-        is_at(of(&values), 6.5 - away, 6.5 + away);
-        // A few far away on one side: the other is no farther than half beyond its farthest.
-        let values = [10.0, 9.95, 7.0, 9.98, 10.04, 7.5, 9.99, 10.02, 9.97];
-        let beyond = NEXT * 1.5 * libm::sqrt(dependence.inflation(9)) * (10.04 - 9.98);
-        assert!((of(&values).high - 9.98 - beyond).abs() < 1e-12);
-    }
-
-    #[test]
     fn what_a_correlation_does_to_three_trials() {
         let is = |got: f64, want: f64| assert!((got - want).abs() < 1e-12, "{got} {want}");
         let of = Autocorrelation { lag1: 0.5, decay: 0.5 };

@@ -80,13 +80,4 @@ mod tests {
         let spread = (levels.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 399.0).sqrt();
         assert!((0.7..1.4).contains(&(said / spread)), "{said} for {spread}");
     }
-
-    #[test]
-    fn readings_that_hang_together_are_worth_less() {
-        let mut random = SplitMix64(3);
-        let once: Vec<f64> = (0..100).map(|_| 100.0 + uniform(&mut random)).collect();
-        let eightfold: Vec<f64> = once.iter().flat_map(|x| [*x; 8]).collect();
-        let (once, eightfold) = (quiet_level(&once).unwrap(), quiet_level(&eightfold).unwrap());
-        assert!(eightfold.log_error > 0.6 * once.log_error, "{once:?} {eightfold:?}");
-    }
 }

@@ -356,14 +356,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn trials_share_the_error_of_what_they_were_divided_by() {
-        let of = |decision| at(0.5, 0.1).shared_error(decision, 2.0);
-        assert_eq!(of(Decision::Divided), libm::hypot(0.25 * 0.04, ELASTICITY_ERROR * 2.0));
-        assert_eq!(of(Decision::NotNeeded), libm::hypot(0.04, ELASTICITY_ERROR * 2.0));
-        assert_eq!(of(Decision::Refused), ELASTICITY_ERROR * 2.0);
-    }
-
     proptest! {
         #[test]
         fn whatever_was_read_nothing_breaks(

@@ -116,18 +116,6 @@ fn what_spins_is_named_and_ruled_out_where_it_may_not() {
 }
 
 #[test]
-fn the_least_cpu_time_comes_first_where_it_is_asked_for() {
-    let cheap = |round, t: &mut TrialBuilder| {
-        timed(12_000.0, 1.1, 4)(round, t);
-        t.raw.cpu_ns /= 10;
-    };
-    let both = || three().case(&id("fifo", "block"), 9, cheap);
-    assert_eq!(names(&asked(both(), &request()))[0], "pipe");
-    let frugal = AdviceRequest { sort: SortedBy::Cpu, ..request() };
-    assert_eq!(names(&asked(both(), &frugal))[0], "fifo");
-}
-
-#[test]
 fn too_few_rounds_and_invalid_numbers_recommend_nothing() {
     let few =
         asked(Builder::new().case(&id("pipe", "block"), 4, timed(6_000.0, 1.2, 1)), &request());

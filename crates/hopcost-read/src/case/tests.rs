@@ -1,7 +1,5 @@
 use super::*;
-use crate::testing::{
-    Builder, CALL, PIPE, PIPE_4K, STREAM, STREAM_NO_ACK, TCP, TrialBuilder, read as read_run,
-};
+use crate::testing::{Builder, CALL, PIPE, TCP, read as read_run};
 use hopcost_model::results::Statistic;
 
 #[test]
@@ -96,37 +94,4 @@ fn two_levels_are_far_apart_and_both_have_trials() {
     assert_eq!(levels(vec![500.0, 500.0, 900.0, 900.0]), None, "too few");
     assert_eq!(levels(vec![0.0, f64::NAN, 0.0, 1.0, 2.0, 3.0]), None);
     assert_eq!(levels(Vec::new()), None);
-}
-
-#[test]
-fn of_a_round_trip_two_messages_and_of_a_stream_what_is_acknowledged() {
-    let timed = |t: &mut TrialBuilder, round: u32| {
-        for end in &mut t.raw.ends {
-            end.fill_ns = Some(40.0 + f64::from(round));
-            end.verify_ns = Some(70.0);
-        }
-    };
-    let raw = Builder::new()
-        .case(PIPE_4K, 7, |round, t| {
-            t.each(&[4000; 50]);
-            timed(t, round);
-        })
-        .case(STREAM, 7, |round, t| {
-            t.stream(1, 100, 2048, &[9000; 100], 900_000);
-            timed(t, round);
-        })
-        .case(STREAM_NO_ACK, 7, |round, t| {
-            t.stream(1, 100, 2048, &[], 200_000);
-            timed(t, round);
-        })
-        .case(PIPE_4K.replace("same-cpu", "free").as_str(), 7, |_, t| t.each(&[4000; 50]))
-        .build();
-    let costs: Vec<_> = read_run(&raw).results.iter().map(|result| result.touch).collect();
-    let [Some(pipe), Some(stream), Some(no_ack), None] = costs[..] else { panic!("{costs:?}") };
-    assert_eq!((pipe.fill_ns, pipe.verify_ns, pipe.operation_ns), (43.0, 70.0, Some(226.0)));
-    let remarks = read_run(&raw).remarks.join("\n");
-    let greatest = remarks.split("greatest share is that of ").nth(1).expect("the remark");
-    assert!(greatest.starts_with("roundtrip/pipe?payload=4096"), "{remarks}");
-    assert!(greatest.contains(": 226 ns with") && remarks.contains("up to 5.7 % of"), "{remarks}");
-    assert_eq!((stream.operation_ns, no_ack.operation_ns), (Some(70.0), None));
 }

@@ -79,15 +79,6 @@ fn a_busy_cpu_is_named_with_one_that_is_not() {
 }
 
 #[test]
-fn a_pair_takes_what_its_least_visit_took() {
-    let visits = [((0, 1), 300), ((0, 1), 90), ((0, 2), 100)];
-    let found = checkup(&lines(Builder::new(), "same-llc", &visits).build());
-    let times: Vec<_> = found.lines.iter().map(|line| (line.cpus, line.roundtrip_ns)).collect();
-    assert_eq!(times, [((0, 1), 90.0), ((0, 2), 100.0)]);
-    assert!(found.findings.is_empty(), "{:?}", found.findings);
-}
-
-#[test]
 fn what_contradicts_sys_is_a_finding() {
     let of = |builder: Builder| {
         let found = checkup(&builder.build()).findings;
@@ -146,15 +137,6 @@ fn the_governor_comes_before_idling() {
     assert!(first.contains("takes 90.0 µs, not 30.0 µs"), "{first}");
     let (first, _) = machine("performance", 5_000, 9_000);
     assert!(first.starts_with("Nothing to do"), "{first}");
-}
-
-#[test]
-fn a_clock_that_ran_backwards_comes_first() {
-    let refused = "one-way times refused: 3 of 400 steps ran backwards";
-    let raw = quiet(Builder::new()).case(CLOCKS, 1, |_, t| t.fails(refused)).build();
-    let found = checkup(&raw);
-    assert_eq!(found.findings[0].code, Code::ClockOffset);
-    assert!(found.first.contains(refused), "{}", found.first);
 }
 
 #[test]

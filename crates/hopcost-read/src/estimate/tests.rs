@@ -27,23 +27,6 @@ fn the_interval_is_that_of_the_ranks() {
 }
 
 #[test]
-fn what_a_comparison_could_show_is_half_the_interval_of_the_next_run() {
-    let values: Vec<f64> = (0..40).map(|i| 1000.0 + f64::from(i * 7 % 40)).collect();
-    let doubt = Doubt { span_s: 10.0, ..Doubt::default() };
-    let next = interval(&values, doubt.met).unwrap();
-    let measured = Measured {
-        trials: &[],
-        family: Family::Each,
-        workload: Workload::Roundtrip,
-        doubt: Some(doubt),
-    };
-    let found = measured.of_both((1020.0, next), (1020.0, next), String::new());
-    let half = libm::log(next.1 / next.0) / 2.0;
-    let detectable = found.detectable.unwrap();
-    assert!((detectable - libm::expm1(half)).abs() < 1e-9, "{detectable} and {half}");
-}
-
-#[test]
 fn few_trials_have_a_point_and_no_interval() {
     let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).unwrap().clone();
     assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));

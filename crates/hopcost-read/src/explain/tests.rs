@@ -1,4 +1,3 @@
-use hopcost_model::case::Role::Callee;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::plan::{ExplanationPlan, Question};
 use hopcost_model::results::{Leg::Back, Leg::Forth, SegmentKind as Kind, Verdict};
@@ -10,7 +9,7 @@ use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, PIPE, TCP, WAKE, found, read};
+use crate::testing::{Builder, PIPE, TCP, found, read};
 
 const A: TraceThread = TraceThread::Caller;
 const B: TraceThread = TraceThread::Callee;
@@ -102,10 +101,6 @@ fn same(n: u64, lines: &[Line]) -> Trace {
     trace_of(n, |_| lines.to_vec())
 }
 
-fn at(leg: Leg, end: hopcost_model::case::Role, kind: Kind) -> Segment {
-    Segment { leg, end, kind }
-}
-
 /// The second of three such hops: of it, all that is before is known.
 fn second(lines: &[Line], last: Leg) -> Hop {
     let cut = cut(&same(3, lines), last);
@@ -129,20 +124,6 @@ fn each_recorded_hop_is_cut_into_the_segments_below_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn one_way_whose_callee_does_not_stamp_is_left_out() {
-    let mut events = same(4, &recorded("wake-up"));
-    let stamps = |events: &[TraceEvent]| -> Vec<usize> {
-        let is_it = |at: &usize| events[*at].kind == Stamp(2);
-        (0..events.len()).filter(is_it).collect()
-    };
-    let second = stamps(&events.events)[1];
-    events.events.remove(second);
-    let cut = cut(&events, Forth);
-    let reason = "the stamps of the two ends do not alternate".to_owned();
-    assert_eq!((cut.hops.len(), cut.left_out), (3, BTreeMap::from([(reason, 1)])));
 }
 
 #[test]
@@ -328,34 +309,6 @@ fn events_are_taken_off_where_the_segments_then_add_up() {
 }
 
 #[test]
-fn wake_ups_stand_beside_each_other_by_their_gap() {
-    let gaps = [10_000, 100_000, 1_000_000];
-    let id = |gap: &u64| WAKE.replace("gap=1000000", &format!("gap={gap}"));
-    let after = |gap: u64| {
-        move |round: u32| {
-            let mut lines = recorded("wake-up");
-            lines[5].0 += gap / 100 + u64::from(round);
-            same(50, &lines)
-        }
-    };
-    let traces = gaps.map(after);
-    let ids: Vec<String> = gaps.iter().map(id).collect();
-    let cases = ids.iter().zip(&traces);
-    let cases: Vec<(&str, &dyn Fn(u32) -> Trace)> =
-        cases.map(|(id, trace)| (id.as_str(), trace as &dyn Fn(u32) -> Trace)).collect();
-    let found = read(&run(&cases, None)).explanation.unwrap();
-    assert_eq!(found.cases.iter().filter_map(|case| case.gap_ns).collect::<Vec<_>>(), gaps);
-    let of = |kind| {
-        let own = |case: &ExplainedCase| {
-            case.segments.iter().find(|of| of.segment == at(Forth, Callee, kind)).unwrap().clone()
-        };
-        found.cases.iter().filter_map(|case| own(case).typical_ns.point).collect::<Vec<f64>>()
-    };
-    assert_eq!((of(Kind::Ipi), of(Kind::IdleExit)), (vec![783.5, 1683.5, 10683.5], vec![150.0; 3]));
-    assert_eq!((found.compared.len(), found.untraced), (8, None));
-}
-
-#[test]
 fn slow_hops_stand_beside_typical_ones() {
     let hop = |number: u64| {
         let mut lines = recorded("one-cpu");
@@ -389,16 +342,4 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
         let raw = run(&[(PIPE, &nonsense), (TCP, &|_| same(50, &recorded("softirq")))], Some(tail));
         assert!(read(&raw).explanation.unwrap().cases.len() == 2);
     }
-}
-
-#[test]
-fn a_run_without_traces_explains_nothing() {
-    assert_eq!(
-        read(&Builder::new().case(PIPE, 8, |_, t| t.each(&[2600; 400])).build()).explanation,
-        None
-    );
-    let raw = run(&[(PIPE, &|_| Trace { lost: 1, ..same(50, &recorded("one-cpu")) })], Some(0.99));
-    let explained = read(&raw).explanation.unwrap().cases[0].clone();
-    assert_eq!((explained.hops, explained.total_ns.point, explained.segments.len()), (0, None, 0));
-    assert_eq!(explained.left_out[0].hops, 400);
 }

@@ -243,26 +243,6 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_marked_where_it_is_worse_than_its_run() {
-        assert_eq!(cases(&withheld(2_000_000, 15_000_000)), [false, true], "0.9 % of the run");
-        assert_eq!(cases(&withheld(100_000_000, 150_000_000)), [false, false]);
-        assert_eq!(cases(&withheld(0, 150_000_000)), [false, false], "half of the run's trials");
-        let run = |ns| {
-            let ids = ["same-cpu", "same-llc", "free"].map(|place| {
-                format!("roundtrip/pipe?payload=64&boundary=process&place={place}&wait=block")
-            });
-            let all = ids.iter().enumerate().fold(Builder::new(), |all, (i, id)| {
-                all.case(id, 8, move |_, t| {
-                    t.each(&[3000; 100]);
-                    throttle(t, if i == 2 { ns } else { 0 });
-                })
-            });
-            all.read()
-        };
-        assert_eq!(cases(&run(150_000_000)), [false, false, true], "three times its run");
-    }
-
-    #[test]
     fn packets_on_the_used_cpus() {
         let said = |id: &str, per_s: u64, interrupt_ns: u64| {
             let run = Builder::new().case(id, 8, |_, t| {

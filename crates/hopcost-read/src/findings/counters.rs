@@ -71,61 +71,42 @@ pub fn missing(readings: &[Reading]) -> Option<Finding> {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::protocol::EventReading;
-    use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, PIPE, TCP, TrialBuilder, event, severity, uncounted};
+    use crate::testing::{PIPE, TrialBuilder, event, expect, read_changed, uncounted};
 
-    fn run(change: impl Fn(&mut TrialBuilder) + Copy) -> Results {
-        let make = |_: u32, t: &mut TrialBuilder| {
-            t.each(&[3000; 1000]);
-            change(t);
-        };
-        Builder::new().case(PIPE, 8, make).case(TCP, 8, make).read()
+    fn cycles(t: &mut TrialBuilder, running_ns: u64) {
+        t.raw.ends[0].events = vec![EventReading { running_ns, ..event("cycles", 5) }];
     }
 
     #[test]
-    fn events_that_took_turns() {
-        let with = |running_ns: u64| {
-            run(move |t| {
-                t.raw.ends[0].events = vec![EventReading { running_ns, ..event("cycles", 5) }];
-            })
-        };
-        assert_eq!(severity(&with(1000), Code::Multiplexed), None);
-        assert_eq!(severity(&with(950), Code::Multiplexed), Some(Severity::Note));
-        assert_eq!(severity(&with(890), Code::Multiplexed), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn what_is_missing_is_said_once() {
-        let results = run(|t| {
-            let missing = ["cycles", "llc-misses"].map(|name| uncounted(name, "no PMU"));
-            t.raw.ends.iter_mut().for_each(|end| end.events = missing.to_vec());
-            t.raw.counted = vec![uncounted("system-calls", "EACCES")];
-        });
-        let notes: Vec<_> =
-            results.findings.iter().filter(|f| f.code == Code::CountersMissing).collect();
-        assert_eq!(notes.len(), 1);
-        assert_eq!((notes[0].severity, &notes[0].case), (Severity::Note, &None));
-        assert_eq!(
-            notes[0].evidence,
-            "Not counted: system-calls (EACCES); cycles, llc-misses (no PMU)."
-        );
-        assert_eq!(severity(&run(|_| ()), Code::CountersMissing), None);
-    }
-
-    #[test]
-    fn losses() {
-        let with = |lost: u64| run(move |t| t.raw.ends[0].lost = lost);
-        assert_eq!(severity(&with(0), Code::Lost), None);
-        let many = with(2);
-        assert_eq!(severity(&many, Code::Lost), Some(Severity::Suspect), "0.2 %");
-        assert_eq!(many.results[0].lost, 16);
-        let once = Builder::new()
-            .case(PIPE, 8, |round, t| {
-                t.each(&[3000; 1000]);
-                t.raw.ends[0].lost = u64::from(round == 0);
-            })
-            .read();
-        assert_eq!(severity(&once, Code::Lost), Some(Severity::Note), "1 of 8001");
+    fn events_that_took_turns_or_are_missing_and_losses() {
+        type Row = (Code, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
+        let note = |words| Some((Severity::Note, words));
+        let suspect = |words| Some((Severity::Suspect, words));
+        let rows: [Row; 8] = [
+            (Code::Multiplexed, |_, t| cycles(t, 1000), None),
+            (Code::Multiplexed, |_, t| cycles(t, 950), note("95 %")),
+            (Code::Multiplexed, |_, t| cycles(t, 890), suspect("89 %")),
+            (Code::Lost, |_, _| (), None),
+            (Code::Lost, |_, t| t.raw.ends[0].lost = 2, suspect("16 exchanges lost (0.20 %)")),
+            (
+                Code::Lost,
+                |round, t| t.raw.ends[0].lost = u64::from(round == 0),
+                note("1 exchange lost (0.01 %)"),
+            ),
+            (Code::CountersMissing, |_, _| (), None),
+            (
+                Code::CountersMissing,
+                |_, t| {
+                    let missing = ["cycles", "llc-misses"].map(|name| uncounted(name, "no PMU"));
+                    t.raw.ends.iter_mut().for_each(|end| end.events = missing.to_vec());
+                    t.raw.counted = vec![uncounted("system-calls", "EACCES")];
+                },
+                note("Not counted: system-calls (EACCES); cycles, llc-misses (no PMU)."),
+            ),
+        ];
+        for (code, change, expected) in rows {
+            expect(&read_changed(PIPE, change), code, expected);
+        }
     }
 }

@@ -4,14 +4,14 @@ use hopcost_model::case::{Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::workload::EndsOf;
 use hopcost_stats::sample::median;
 
 use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use super::stalled;
 use crate::case::{Reading, known};
+use crate::disturbed::{self, is_never_idle};
 use crate::run::Run;
-use crate::sums::{Whose, delayed_ns, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
+use crate::sums::{Whose, handled, own_switches, per, total, withheld_ns};
 use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
@@ -74,18 +74,13 @@ fn ends(trial: &RawTrial) -> impl Iterator<Item = (&EndCounters, Option<u32>)> {
 
 fn migrated(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {
     let moved = |end: &EndCounters| end.cpu_changes > 0 || end.cpu_before != end.cpu_after;
-    let count = |pinned: bool| {
-        trials
-            .iter()
-            .filter(|trial| {
-                ends(trial).filter(|(end, _)| threads.has(end.role)).any(|(end, asked)| match asked
-                {
-                    Some(cpu) => pinned && (moved(end) || end.cpu_after != cpu),
-                    None => !pinned && moved(end),
-                })
-            })
-            .count()
+    let has_moved = |trial: &RawTrial, pinned: bool| {
+        ends(trial).filter(|(end, _)| threads.has(end.role)).any(|(end, asked)| match asked {
+            Some(cpu) => pinned && (moved(end) || end.cpu_after != cpu),
+            None => !pinned && moved(end),
+        })
     };
+    let count = |pinned: bool| trials.iter().filter(|trial| has_moved(trial, pinned)).count();
     let (pinned, free) = (count(true), count(false));
     let (severity, n, which) = match (pinned, free) {
         (0, 0) => return None,
@@ -163,17 +158,12 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
         return None;
     }
     let wall = trial.wall_ns as f64;
-    let never_idle = case.workload.spec().ends == EndsOf::InTurn;
     match case.placement? {
         Placement::Free => None,
-        Placement::SameCpu if !never_idle => None,
+        Placement::SameCpu if !is_never_idle(case) => None,
         Placement::SameCpu => {
-            let own = own_cpu_ns(trial) as f64 / wall;
-            let cpu = trial.cpus_asked.first().copied().flatten()?;
-            let withheld = withheld_ns(trial) as f64 / wall;
             let stopped = stalled::stopped_ns(run, case, trial).unwrap_or(0.0) / wall;
-            let most = delayed_ns(trial) as f64 / wall;
-            Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0).min(most))
+            Some((disturbed::foreign_share(case, trial)? - stopped).max(0.0))
         }
         _ if !threads.both() => None,
         // The ends of two hosts that are one may have one CPU, and then wait for each other.
@@ -192,16 +182,6 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
             .max_by(f64::total_cmp),
-    }
-}
-
-/// What the hypervisor took of a CPU during a trial: as counted beside the trial, or else of
-/// the run as a whole.
-fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
-    let counted = trial.cpu_uses.iter().find(|used| used.cpu == cpu);
-    match counted.and_then(|used| used.steal_ns) {
-        Some(steal_ns) if trial.watched_ns > 0 => steal_ns as f64 / trial.watched_ns as f64,
-        _ => run.steal.get(&cpu).map_or(0.0, |steal| steal.share()),
     }
 }
 
@@ -246,24 +226,28 @@ fn preempted(
     let hit = shares.iter().filter(|share| **share > FOREIGN_NOTE).count();
     let values =
         [("median_share", typical), ("worst_share", worst), ("trials_above_5_percent", hit as f64)];
-    if typical > limit {
-        let evidence = format!(
-            "Other tasks took {} of a typical trial ({} of the worst of {}).",
-            format::percent(typical),
-            format::percent(worst),
-            format::count(shares.len(), "trial")
-        );
-        return Some(finding(Code::Preempted, Severity::Suspect, evidence, &values));
-    }
-    (hit > 0 && of_run.is_none()).then(|| {
-        let evidence = format!(
-            "In {}, other tasks took more than {} (up to {}).",
-            of_trials(hit, shares.len()),
-            format::percent(FOREIGN_NOTE),
-            format::percent(worst)
-        );
-        finding(Code::Preempted, Severity::Note, evidence, &values)
-    })
+    let (severity, evidence) = match typical > limit {
+        true => (
+            Severity::Suspect,
+            format!(
+                "Other tasks took {} of a typical trial ({} of the worst of {}).",
+                format::percent(typical),
+                format::percent(worst),
+                format::count(shares.len(), "trial")
+            ),
+        ),
+        false if hit > 0 && of_run.is_none() => (
+            Severity::Note,
+            format!(
+                "In {}, other tasks took more than {} (up to {}).",
+                of_trials(hit, shares.len()),
+                format::percent(FOREIGN_NOTE),
+                format::percent(worst)
+            ),
+        ),
+        false => return None,
+    };
+    Some(finding(Code::Preempted, severity, evidence, &values))
 }
 
 /// Only of round trips where both ends sleep the same way, since that is what the
@@ -286,9 +270,6 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         Placement::Free => one.min(two),
         _ => two,
     };
-    if case.runtimes.are_rust() && reading.trials.iter().any(|trial| has_unseen_threads(trial)) {
-        return None;
-    }
     let own = |trial: &&RawTrial| per(own_switches(trial, Whose::All) as f64, handled(case, trial));
     let seen = match case.runtimes.are_rust() {
         true => reading.result.switches_per_operation?,
@@ -305,13 +286,6 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         let values = [("switches_per_operation", seen), ("least", least)];
         finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
     })
-}
-
-/// Whether threads that play no end did much of the work and their switches are not known: in
-/// files of older versions.
-fn has_unseen_threads(trial: &RawTrial) -> bool {
-    let own_ns = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
-    trial.threads.is_empty() && trial.cpu_ns / 3 > own_ns / 2
 }
 
 fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {

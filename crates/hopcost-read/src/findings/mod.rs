@@ -120,31 +120,4 @@ mod tests {
         assert_eq!(codes, [Code::FewTrials, Code::Hypervisor], "worst first");
         assert_eq!(results.findings[0].case.as_deref(), Some(CALL));
     }
-
-    #[test]
-    fn every_code_has_a_detector() {
-        // The detectors, without their tests, name every code.
-        let detectors = |source: &'static str| source.split("#[cfg(test)]").next().unwrap_or("");
-        let sources = [
-            include_str!("beside.rs"),
-            include_str!("cpu.rs"),
-            include_str!("host.rs"),
-            include_str!("numbers.rs"),
-            include_str!("memory.rs"),
-            include_str!("placement.rs"),
-            include_str!("counters.rs"),
-            include_str!("stalled.rs"),
-            include_str!("load.rs"),
-            include_str!("stream.rs"),
-            include_str!("stream/stall.rs"),
-            include_str!("wake.rs"),
-            include_str!("runtimes.rs"),
-            include_str!("traced.rs"),
-        ]
-        .map(detectors)
-        .concat();
-        for code in Code::ALL {
-            assert!(sources.contains(&format!("Code::{code:?}")), "{code}");
-        }
-    }
 }

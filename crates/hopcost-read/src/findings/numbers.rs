@@ -148,47 +148,49 @@ fn multimodal(reading: &Reading) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::results::Results;
 
-    use crate::testing::{Builder, PIPE, TrialBuilder, noisy, read, severity};
+    use crate::testing::{Builder, PIPE, TrialBuilder, noisy, severity};
 
-    fn run(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
-        Builder::new().case(PIPE, trials, make).read()
+    /// The samples of `noisy`, one in so many half as long again.
+    fn two_modes(round: u32, of: usize) -> Vec<u32> {
+        let slow = |(i, ns): (usize, &u32)| if i.is_multiple_of(of) { ns * 3 / 2 } else { *ns };
+        noisy(1000, round).iter().enumerate().map(slow).collect()
     }
 
     #[test]
-    fn timer_dominates() {
-        // The test clock's stamp costs 20 ns.
-        assert_eq!(severity(&run(8, |_, t| t.each(&[210; 100])), Code::TimerDominates), None);
-        let short = run(8, |_, t| t.each(&[190; 100]));
-        assert_eq!(severity(&short, Code::TimerDominates), Some(Severity::Suspect));
-        assert_eq!(severity(&run(8, |_, t| t.batch(10, &[50; 100])), Code::TimerDominates), None);
-        // That of another runtime costs 60 ns; the caller's counts.
-        let of = |runtimes: &str| {
+    fn each_finding_is_as_grave_as_it_says() {
+        type Row = (Code, u32, fn(u32, &mut TrialBuilder), Option<Severity>);
+        let (note, suspect) = (Some(Severity::Note), Some(Severity::Suspect));
+        let rows: [Row; 12] = [
+            // The test clock's stamp costs 20 ns.
+            (Code::TimerDominates, 8, |_, t| t.each(&[210; 100]), None),
+            (Code::TimerDominates, 8, |_, t| t.each(&[190; 100]), suspect),
+            (Code::TimerDominates, 8, |_, t| t.batch(10, &[50; 100]), None),
+            (Code::FewTrials, 5, |_, t| t.each(&[3000; 100]), suspect),
+            (Code::FewTrials, 6, |_, t| t.each(&[3000; 100]), None),
+            (
+                Code::FewTrials,
+                8,
+                |round, t| if round < 3 { t.fails("x") } else { t.each(&[9000; 100]) },
+                suspect,
+            ),
+            (Code::Drift, 12, |round, t| t.each(&[3000 + 30 * round; 100]), suspect),
+            (Code::Drift, 12, |round, t| t.each(&[3000 + 5 * round; 100]), None),
+            (Code::Drift, 12, |round, t| t.each(&[3000 + 700 * (round * 5 % 3); 100]), None),
+            (Code::Multimodal, 8, |round, t| t.each(&two_modes(round, 3)), suspect),
+            (Code::Multimodal, 8, |round, t| t.each(&two_modes(round, 8)), note),
+            (Code::Multimodal, 8, |round, t| t.each(&noisy(1000, round)), None),
+        ];
+        for (at, (code, trials, make, expected)) in rows.into_iter().enumerate() {
+            let results = Builder::new().case(PIPE, trials, make).read();
+            assert_eq!(severity(&results, code), expected, "row {at}: {code}");
+        }
+        // The stamp of another runtime costs 60 ns; the caller's counts.
+        for (runtimes, expected) in [("python:rust", suspect), ("rust:python", None)] {
             let id = format!("{PIPE}&runtime={runtimes}");
-            let raw = Builder::new().case(&id, 8, |_, t| t.each(&[500; 100])).build();
-            severity(&read(&raw), Code::TimerDominates)
-        };
-        assert_eq!(of("python:rust"), Some(Severity::Suspect));
-        assert_eq!(of("rust:python"), None);
-    }
-
-    #[test]
-    fn few_trials() {
-        let five = run(5, |_, t| t.each(&[3000; 100]));
-        assert_eq!(severity(&five, Code::FewTrials), Some(Severity::Suspect));
-        assert_eq!(severity(&run(6, |_, t| t.each(&[3000; 100])), Code::FewTrials), None);
-        let failed = run(8, |round, t| if round < 3 { t.fails("x") } else { t.each(&[9000; 100]) });
-        assert_eq!(severity(&failed, Code::FewTrials), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn drift() {
-        let rising = |step: u32| run(12, move |round, t| t.each(&[3000 + step * round; 100]));
-        assert_eq!(severity(&rising(30), Code::Drift), Some(Severity::Suspect), "11 %");
-        assert_eq!(severity(&rising(5), Code::Drift), None, "2 %");
-        let jumping = run(12, |round, t| t.each(&[3000 + 700 * (round * 5 % 3); 100]));
-        assert_eq!(severity(&jumping, Code::Drift), None);
+            let results = Builder::new().case(&id, 8, |_, t| t.each(&[500; 100])).read();
+            assert_eq!(severity(&results, Code::TimerDominates), expected, "{runtimes}");
+        }
     }
 
     #[test]
@@ -208,30 +210,5 @@ mod tests {
         };
         assert_eq!(of(0), Some(Severity::Suspect));
         assert_eq!(of(9), None);
-    }
-
-    /// The samples of `noisy`, every third half as long again.
-    fn two_modes(round: u32, part: usize) -> Vec<u32> {
-        let values = noisy(1000, round);
-        values.iter().enumerate().map(|(i, v)| if i % 3 < part { v * 3 / 2 } else { *v }).collect()
-    }
-
-    #[test]
-    fn multimodal() {
-        let two = run(8, |round, t| t.each(&two_modes(round, 1)));
-        assert_eq!(severity(&two, Code::Multimodal), Some(Severity::Suspect));
-        let modes = &two.results[0].modes;
-        assert!(
-            (modes[1].ns / modes[0].ns - 1.5).abs() < 0.1 && (modes[1].share - 0.33).abs() < 0.05
-        );
-        let rare = run(8, |round, t| {
-            let values = noisy(1000, round);
-            let slow = |i: usize, v: &u32| if i.is_multiple_of(8) { v * 2 } else { *v };
-            t.each(&values.iter().enumerate().map(|(i, v)| slow(i, v)).collect::<Vec<_>>());
-        });
-        assert_eq!(severity(&rare, Code::Multimodal), Some(Severity::Note), "88 % in one mode");
-        let one = run(8, |round, t| t.each(&two_modes(round, 0)));
-        assert_eq!(severity(&one, Code::Multimodal), None);
-        assert!(one.results[0].modes.is_empty());
     }
 }

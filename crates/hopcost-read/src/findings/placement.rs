@@ -6,7 +6,7 @@
 //! a round trip; two cores take at least twice what the threads of one core take
 //! on the same machine. So a claim is contradicted if
 //!
-//! - the trials fall into two clusters, the slower at least [`CLUSTERS_APART`]
+//! - the trials lie at two levels, the slower at least [`LEVELS_APART`]
 //!   times the faster, and the faster no slower than [`SIBLINGS_MAX_NS`]: the pair
 //!   was at times two threads of one core and at times two cores, so either name
 //!   is wrong part of the time; or
@@ -29,32 +29,29 @@ use crate::run::Run;
 
 /// The most a round trip between two threads of one core takes.
 const SIBLINGS_MAX_NS: f64 = 100.0;
-/// The least ratio of the medians of two clusters.
-const CLUSTERS_APART: f64 = 2.0;
-/// The least trials in a cluster.
-const CLUSTER_MIN: usize = 2;
+/// The least ratio of the two levels.
+const LEVELS_APART: f64 = 2.0;
 /// How much longer than [`SIBLINGS_MAX_NS`] contradicts `smt`.
 const NOT_SIBLINGS_FACTOR: f64 = 3.0;
 
 /// A finding for every placement whose claim is contradicted.
 pub fn claims(run: &Run, readings: &[Reading]) -> Vec<Finding> {
-    let mut values: BTreeMap<Placement, Vec<f64>> = BTreeMap::new();
-    for (case, reading) in known(readings).filter(|_| !run.is_virtual()) {
-        if let Some(placement) = probes(case) {
-            values.entry(placement).or_default().extend(reading.values());
-        }
-    }
-    let judged = values.into_iter().filter_map(|(claimed, values)| {
-        Sample::new(values).and_then(|sample| judge(claimed, &sample))
-    });
-    judged.collect()
+    let probes = known(readings).filter(|_| !run.is_virtual());
+    let probes = probes.filter_map(|(case, reading)| Some((probes_of(case)?, reading)));
+    let judged = probes.filter_map(|(claimed, reading)| Some((claimed, judge(claimed, reading)?)));
+    judged.collect::<BTreeMap<Placement, Finding>>().into_values().collect()
 }
 
-fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
+fn judge(claimed: Placement, reading: &Reading) -> Option<Finding> {
     let note = |evidence: String, values: &[(&str, f64)]| {
         Some(finding(Code::PlacementClaim, Severity::Note, evidence, values))
     };
-    if let Some((near, far, share)) = clusters(sample.values()) {
+    let sample = Sample::new(reading.values())?;
+    let is_other =
+        |(near, far): &(f64, f64)| *far >= LEVELS_APART * near && *near <= SIBLINGS_MAX_NS;
+    if let Some((near, far)) = reading.result.levels.filter(is_other) {
+        let nearer = sample.values().partition_point(|ns| *ns < (near * far).sqrt());
+        let share = nearer as f64 / sample.len() as f64;
         let evidence = format!(
             "/sys claims `{claimed}`, but the spinning round trip took {} in {} of the trials and \
              {} in the others: the two CPUs are at times threads of one core and at times not.",
@@ -78,7 +75,7 @@ fn judge(claimed: Placement, sample: &Sample) -> Option<Finding> {
 }
 
 /// The placement that a case is a probe of, if it is one.
-fn probes(case: &Case) -> Option<Placement> {
+fn probes_of(case: &Case) -> Option<Placement> {
     let spins = case.waits == Some(Waits::both(WaitKind::Spin));
     let two_cpus = |p: &Placement| p.is_two_cpu();
     let native = case.runtimes.are_rust();
@@ -86,21 +83,6 @@ fn probes(case: &Case) -> Option<Placement> {
     (case.mechanism == "flag" && native && spins && bare)
         .then_some(case.placement?)
         .filter(two_cpus)
-}
-
-/// Medians of the two clusters either side of the widest relative gap, and the
-/// share of the nearer one, if they are apart as the rule asks.
-fn clusters(sorted: &[f64]) -> Option<(f64, f64, f64)> {
-    if sorted.len() < 2 * CLUSTER_MIN || sorted[0] <= 0.0 {
-        return None;
-    }
-    let cuts = CLUSTER_MIN..=sorted.len() - CLUSTER_MIN;
-    let gap = |cut: &usize| sorted[*cut] / sorted[cut - 1];
-    let cut = cuts.max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-    let middle = |part: &[f64]| (part[(part.len() - 1) / 2] + part[part.len() / 2]) / 2.0;
-    let (near, far) = (middle(&sorted[..cut]), middle(&sorted[cut..]));
-    let apart = far >= CLUSTERS_APART * near && near <= SIBLINGS_MAX_NS;
-    apart.then(|| (near, far, cut as f64 / sorted.len() as f64))
 }
 
 #[cfg(test)]

@@ -94,90 +94,57 @@ fn little(reading: &Reading) -> Option<Finding> {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
     use hopcost_model::protocol::ZeroCopySends;
-    use hopcost_model::results::Results;
 
-    use crate::testing::{
-        Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, noisy, severity,
-    };
+    use crate::testing::{Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, expect};
 
-    fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
-        Builder::new().case(id, 8, make).read()
+    /// 1000 messages of 3000 ns each in this many nanoseconds.
+    fn stream(t: &mut TrialBuilder, elapsed: u64) {
+        t.stream(1, 1000, 2048, &[3000; 1000], elapsed);
     }
-    fn plain(round: u32, t: &mut TrialBuilder) {
-        let latencies = noisy(1000, round);
-        let elapsed: u64 = latencies.iter().map(|l| u64::from(*l)).sum();
-        t.stream(1, 1000, 2048, &latencies, elapsed);
+
+    fn sends(t: &mut TrialBuilder, completed: u64, copied: u64) {
+        stream(t, 3_000_000);
+        t.raw.ends[0].zero_copy = Some(ZeroCopySends { completed, copied });
     }
 
     #[test]
-    fn nothing_fires_on_a_plain_stream() {
-        for place in ["free", "same-cpu", "same-llc"] {
-            let id = STREAM.replace("place=free", &format!("place={place}"));
-            let quiet = |round: u32, t: &mut TrialBuilder| {
-                plain(round, t);
-                // Blocking for want of work is no one else's doing.
-                t.raw.ends.iter_mut().for_each(|end| end.thread_cpu_ns = 1);
-                (t.raw.cpu_ns, t.raw.ends[0].voluntary) = (2, 3);
-                if place != "free" {
-                    t.raw.cpus_asked = vec![Some(0), Some(u32::from(place == "same-llc"))];
-                    t.raw.ends[1].cpu_before = u32::from(place == "same-llc");
-                    t.raw.ends[1].cpu_after = u32::from(place == "same-llc");
-                }
-            };
-            assert_eq!(run(&id, quiet).findings, [], "{place}");
+    fn each_finding_has_its_evidence() {
+        type Row =
+            (Code, &'static str, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
+        let note = |words| Some((Severity::Note, words));
+        let suspect = |words| Some((Severity::Suspect, words));
+        let invalid = Some((Severity::Invalid, "wrong"));
+        let window = STREAM.replace("per-message", "window:16").leak();
+        let rows: [Row; 13] = [
+            (Code::ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 1), note("8 of 8000")),
+            (Code::ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 0), None),
+            (Code::ZeroCopyUncompleted, STREAM, |_, t| sends(t, 990, 990), suspect("80 sends")),
+            (Code::ZeroCopyUncompleted, STREAM, |_, t| sends(t, 1000, 5), None),
+            (Code::Little, STREAM, |_, t| stream(t, 3_000_000), None),
+            (Code::Little, STREAM, |_, t| stream(t, 3_700_000), None),
+            (Code::Little, STREAM, |_, t| stream(t, 4_000_000), note("25 %")),
+            (Code::Little, STREAM, |_, t| stream(t, 7_000_000), suspect("57 %")),
+            (Code::Little, STREAM, |_, t| stream(t, 2_000_000), invalid),
+            // A window need not be full, but holds no more than it does.
+            (Code::Little, window, |_, t| stream(t, 7_000_000), None),
+            (Code::Little, window, |_, t| stream(t, 150_000), invalid),
+            (Code::Little, STREAM_NO_ACK, |_, t| t.stream(1, 9, 2048, &[], 3_000), None),
+            // Always one in flight; the second flow's messages take seven times as long.
+            (
+                Code::Little,
+                STREAM_TWO_FLOWS,
+                |_, t| {
+                    let latencies = [[3000; 1000], [21_000; 1000]].concat();
+                    t.stream(2, 1000, 2048, &latencies, 3_000_000);
+                    for end in [1, 3] {
+                        t.raw.ends[end].elapsed_ticks = 21_000_000;
+                    }
+                },
+                None,
+            ),
+        ];
+        for (code, id, make, expected) in rows {
+            expect(&Builder::new().case(id, 8, make).read(), code, expected);
         }
-        let none = run(STREAM_NO_ACK, |_, t| t.stream(1, 1000, 2048, &[], 3_000_000));
-        assert_eq!(none.findings, []);
-    }
-
-    #[test]
-    fn copies_are_always_told_of() {
-        let with = |sends: Option<ZeroCopySends>| {
-            run(STREAM, move |round, t| {
-                plain(round, t);
-                t.raw.ends[0].zero_copy = sends;
-            })
-        };
-        let sends = |completed, copied| Some(ZeroCopySends { completed, copied });
-        assert_eq!(severity(&with(sends(1000, 1)), Code::ZeroCopyCopied), Some(Severity::Note));
-        assert_eq!(severity(&with(sends(1000, 0)), Code::ZeroCopyCopied), None);
-        assert_eq!(severity(&with(None), Code::ZeroCopyCopied), None);
-        let missing = with(sends(990, 990));
-        assert_eq!(severity(&missing, Code::ZeroCopyUncompleted), Some(Severity::Suspect));
-        assert!(missing.findings.iter().any(|f| f.evidence.contains("At least 80 sends")));
-        assert_eq!(severity(&with(sends(1000, 5)), Code::ZeroCopyUncompleted), None);
-    }
-
-    #[test]
-    fn little() {
-        // 1000 messages of 3000 ns each in this many nanoseconds.
-        let with = |id: &str, elapsed: u64| {
-            run(id, move |_, t| t.stream(1, 1000, 2048, &[3000; 1000], elapsed))
-        };
-        let of = |id: &str, elapsed| severity(&with(id, elapsed), Code::Little);
-        assert_eq!(of(STREAM, 3_000_000), None);
-        assert_eq!(of(STREAM, 3_700_000), None, "0.81 in flight");
-        assert_eq!(of(STREAM, 4_000_000), Some(Severity::Note), "0.75");
-        assert_eq!(of(STREAM, 7_000_000), Some(Severity::Suspect), "0.43");
-        assert_eq!(of(STREAM, 2_000_000), Some(Severity::Invalid), "1.5 of 1");
-        let window = STREAM.replace("per-message", "window:16");
-        assert_eq!(of(&window, 7_000_000), None, "a window need not be full");
-        assert_eq!(of(&window, 200_000), None, "15");
-        assert_eq!(of(&window, 150_000), Some(Severity::Invalid), "20 of 16");
-    }
-
-    #[test]
-    fn a_slow_flow_beside_a_fast_one_does_not_put_more_in_flight_than_there_is() {
-        // Always one in flight; the second flow's messages take seven times as long.
-        let latencies: Vec<u32> = [vec![3000; 1000], vec![21_000; 1000]].concat();
-        let results = run(STREAM_TWO_FLOWS, move |_, t| {
-            t.stream(2, 1000, 2048, &latencies, 3_000_000);
-            for end in [1, 3] {
-                t.raw.ends[end].elapsed_ticks = 21_000_000;
-            }
-        });
-        assert_eq!(severity(&results, Code::Little), None);
-        let outstanding = results.results[0].stream.clone().unwrap().little_outstanding;
-        assert!((outstanding.unwrap() - 1.0).abs() < 1e-9, "{outstanding:?}");
     }
 }

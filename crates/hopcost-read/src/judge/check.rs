@@ -197,7 +197,12 @@ impl<'a> Bench<'a> {
             let between = between / 2f64.sqrt() * size;
             return Ok(Values { by_round, between, is_log: false });
         }
-        Ok(Values { by_round: logs(&of(a)?, &of(b)?)?, between, is_log: true })
+        let pairs = paired(&of(a)?, &of(b)?);
+        if pairs.iter().any(|(_, a, b)| *a <= 0.0 || *b <= 0.0) {
+            return Err("one of the numbers is 0, so there is no ratio".to_owned());
+        }
+        let by_round = pairs.iter().map(|(round, a, b)| (*round, libm::log(a / b))).collect();
+        Ok(Values { by_round, between, is_log: true })
     }
 
     fn number(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<Found, String> {
@@ -232,15 +237,6 @@ impl<'a> Bench<'a> {
 /// The case of a name.
 fn one<'a>(found: Option<&'a Reading<'a>>, name: &str) -> Result<&'a Reading<'a>, String> {
     found.ok_or_else(|| format!("{name} was not measured in this run"))
-}
-
-/// The logarithms of the ratio by round.
-fn logs(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>) -> Result<BTreeMap<u32, f64>, String> {
-    let pairs = paired(a, b);
-    match pairs.iter().any(|(_, a, b)| *a <= 0.0 || *b <= 0.0) {
-        true => Err("one of the numbers is 0, so there is no ratio".to_owned()),
-        false => Ok(pairs.iter().map(|(round, a, b)| (*round, libm::log(a / b))).collect()),
-    }
 }
 
 fn bounds(region: Region, is_log: bool) -> Bounds {

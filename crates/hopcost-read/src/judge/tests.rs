@@ -2,7 +2,7 @@
 
 use hopcost_model::plan::{ClaimsPlan, Question};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Judged, JudgedPart, Results, Ruling};
+use hopcost_model::results::{Judged, JudgedPart, Ruling};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, FUTEX, MECHANISMS, PIPE, PIPE_4K, TCP, TrialBuilder, event, read};
@@ -219,51 +219,6 @@ fn a_stall_is_explained_by_its_timer() {
     let want = "a message takes 40.9 ms, 1.02 × the timer of the delayed acknowledgement (40 ms); \
                 with TCP_NODELAY it takes 31.0 µs";
     assert_eq!(judged.claims[0].cause.as_deref(), Some(want));
-}
-
-/// What a run of this suite says.
-fn of_run(suite: &str, builder: Builder) -> Results {
-    let mut raw = builder.build();
-    raw.plan.suite = suite.to_owned();
-    read(&raw)
-}
-
-#[test]
-fn pairs_are_told_in_every_runtime_that_has_both() {
-    let of = |id: &str, runtime: &str| {
-        let and = if id.contains('?') { '&' } else { '?' };
-        format!("{id}{and}runtime={runtime}")
-    };
-    let (lock, send) = ("call/mutex-uncontended", "call/udp-send?payload=64");
-    let condvar = "roundtrip/condvar?payload=64&boundary=thread&place=free&wait=block";
-    let udp = "roundtrip/udp?payload=64&boundary=thread&place=free&wait=block&timeout=200ms";
-    let all = || {
-        Builder::new()
-            .case(&of(lock, "python"), 8, |_, t| t.batch(100, &[5000; 50]))
-            .case(&of(send, "python"), 8, |_, t| t.batch(10, &[60_000; 50]))
-            .case(lock, 8, |_, t| t.batch(100, &[2000; 50]))
-            .case(condvar, 8, |round, t| t.each(&[20_000 << round; 50]))
-            .case(udp, 8, |round, t| t.each(&[30_000 << round; 50]))
-            // Another size is another thing.
-            .case(&condvar.replace("64", "1024"), 8, |_, t| t.each(&[9000; 50]))
-    };
-    let results = of_run("runtimes", all());
-    let told: Vec<(&str, Option<&str>, f64)> = (results.checks.iter())
-        .filter(|claim| claim.verdict.is_none())
-        .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)))
-        .map(|(claim, part)| {
-            let point = part.value.as_ref().and_then(|value| value.point).unwrap();
-            (claim.id.as_str(), part.level.as_deref(), (point * 1000.0).round() / 1000.0)
-        })
-        .collect();
-    let first = "uncontended lock against a datagram to nobody";
-    let second = "hand-off against round trip, 64 bytes";
-    assert_eq!(told, [(first, None, 120.0), (second, None, 1.5)]);
-    // Of the published claims, what the same cases decide.
-    let locks =
-        results.checks.iter().find(|claim| claim.id == "001-01b").expect("a lock in Python");
-    assert_eq!(locks.verdict, Some(FAILS), "{locks:#?}");
-    assert_eq!(of_run("quick", all()).checks, []);
 }
 
 #[test]

@@ -98,50 +98,6 @@ fn a_run_without_its_cases_shows_no_table() {
 }
 
 #[test]
-fn each_group_has_its_baseline() {
-    let found = of(Builder::new()
-        .case("call/mutex-uncontended", 8, |_, t| t.batch(10, &[200; 50]))
-        .case("call/udp-send?payload=64", 8, |round, t| t.batch(10, &[20_000 + round; 50]))
-        .case(&format!("{}&runtime=python", thread("udp", "free")), 8, each(60)));
-    let [python, cpp] = found.as_slice() else { panic!("{found:?}") };
-    let row = |label: &str| {
-        let of = |row: &&PublishedRow| row.label == label && row.statistic == RELATIVE;
-        cpp.rows.iter().find(of).unwrap()
-    };
-    assert_eq!(row("C++: UDP").published_ratio, Some(115.0));
-    assert!((row("C++: UDP").measured_ratio.clone().unwrap().point - 100.0).abs() < 0.1);
-    let of_python = python.rows.iter().filter(|row| row.case.is_some());
-    assert!(
-        of_python.clone().count() > 0 && of_python.clone().all(|row| row.label.ends_with("UDP"))
-    );
-    assert_eq!(row("C++: UDP").case.as_deref(), Some("call/udp-send?payload=64"));
-}
-
-#[test]
-fn cycles_are_ticks_of_the_clock() {
-    let mut raw = Builder::new()
-        .case("call/call", 8, |_, t| t.batch(10, &[10; 50]))
-        .case("call/call-inline", 8, |_, t| t.batch(10, &[5; 50]))
-        .case("call/ring-inline?payload=44&reply=off", 8, |_, t| t.batch(10, &[160; 50]))
-        .case("call/ring-inline?payload=8&reply=off", 8, |_, t| t.batch(10, &[100; 50]))
-        .build();
-    raw.clocks.iter_mut().for_each(|clock| clock.ticks_per_second = 2e9);
-    let table = &read(&raw).published[0];
-    let of_ring = |statistic: &str| {
-        let of = |row: &&PublishedRow| row.label == "ring" && row.statistic == statistic;
-        table.rows.iter().find(of).unwrap()
-    };
-    let measured = |statistic| of_ring(statistic).measured.clone().unwrap().point.unwrap();
-    let ring = of_ring("mean");
-    assert_eq!((ring.published, ring.published_high), (Some(40.0), Some(44.0)));
-    assert_eq!(ring.case.as_deref(), Some("call/ring-inline?payload=44&reply=off"));
-    assert!((measured("mean") - 16.0).abs() < 1e-9);
-    assert!((measured("total") - 160_000.0).abs() < 1e-6);
-    assert!((measured("difference") - 15.0).abs() < 1e-9, "16 less the 1 of a call");
-    assert!((ring.measured_ratio.clone().unwrap().point - 16.0).abs() < 1e-9);
-}
-
-#[test]
 fn half_a_round_trip_is_a_switch_and_what_processes_take_more_is_half_their_difference() {
     let yields = |boundary: &str| {
         format!("roundtrip/flag?payload=0&boundary={boundary}&place=same-cpu&wait=yield")
@@ -164,36 +120,4 @@ fn half_a_round_trip_is_a_switch_and_what_processes_take_more_is_half_their_diff
         assert_eq!(row(label).published, published, "{label}");
     }
     assert!(row("sched_yield").measured.is_none());
-}
-
-#[test]
-fn throughput_is_that_of_a_flow() {
-    let id = |mechanism: &str, field: u32, flows: u32| {
-        let payload = 8 * field;
-        format!(
-            "stream/{mechanism}?payload={payload}&fields=8&flows={flows}&ack=per-message\
-             &boundary=process&place=free&wait=block"
-        )
-    };
-    let shapes = [256, 1024, 4096, 65_536].into_iter();
-    let shapes = shapes.flat_map(|field| [1, 2, 4, 8].map(|flows| (field, flows)));
-    let all = shapes.fold(Builder::new(), |builder, (field, flows)| {
-        ["tcp-sendmsg", "tcp-zerocopy"].iter().fold(builder, |builder, mechanism| {
-            builder.case(&id(mechanism, field, flows), 8, move |_, t| {
-                t.stream(flows, 100, u64::from(8 * field), &[50_000; 200], 5_000_000);
-            })
-        })
-    });
-    let found = of(all);
-    assert_eq!(found.len(), 16);
-    let table = found.iter().find(|table| table.group == "4096 B, 2").unwrap();
-    assert!(table.title.contains("msg_size 4096 B, threads 2, beside ends that were not"));
-    let row = |statistic: &str| {
-        let of = |row: &&PublishedRow| row.label.starts_with("A2") && row.statistic == statistic;
-        table.rows.iter().find(of).unwrap().clone()
-    };
-    let gbps = row("throughput-per-flow").measured.unwrap().point.unwrap();
-    assert!((gbps - 32_768.0 * 8.0 / 50_000.0).abs() < 1e-9);
-    assert_eq!(row("mean").measured.unwrap().point, Some(50.0));
-    assert!(row("cycles").measured.is_none(), "the source does not say of how many messages");
 }

@@ -102,12 +102,4 @@ mod tests {
             [("idle.driver", "intel_idle"), ("cpu1.idle_states", "POLL:0us, C1:2us (disabled)")];
         assert!(said(WAKE, "mine", &off).unwrap().contains("intel_idle, no idle state in use,"));
     }
-
-    #[test]
-    fn what_was_published_is_told_in_its_suite() {
-        let id = WAKE.replace("gap=1000000", "gap=1000");
-        let text = said(&id, "wakeup", &[]).unwrap();
-        assert!(text.contains("; published of i9-9900K: isolated cores"), "{text}");
-        assert!(!said(&id, "mine", &[]).unwrap().contains("i9-9900K"));
-    }
 }

@@ -24,15 +24,10 @@ impl Entry<'_> {
         if exact { self.reading.headline_by_round() } else { BTreeMap::new() }
     }
 
-    /// Whether its number and another's are of one kind.
-    pub fn is_like(&self, other: &Entry) -> bool {
-        self.reading.family == other.reading.family
-    }
-
-    /// The multiple of another case, paired by round.
-    pub fn over(&self, base: &Entry) -> Option<Ratio> {
-        let like = self.is_like(base);
-        like.then(|| ratio(base.reading, &self.by_round(), &base.by_round()))?
+    /// The multiple of another case, paired by round, where both numbers are of one kind.
+    fn over(&self, base: &Entry) -> Option<Ratio> {
+        let is_like = self.reading.family == base.reading.family;
+        is_like.then(|| ratio(base.reading, &self.by_round(), &base.by_round()))?
     }
 
     /// As a cell, with its multiple of the same in Rust.
@@ -61,17 +56,6 @@ pub fn empty(why: String) -> RuntimeCell {
 /// The same case with other runtimes.
 pub fn with(case: &Case, runtimes: Runtimes) -> Case {
     Case { runtimes, ..case.clone() }
-}
-
-/// The entry of a case.
-pub fn find<'a, 'b>(
-    entries: impl IntoIterator<Item = &'b Entry<'a>>,
-    case: &Case,
-) -> Option<&'b Entry<'a>>
-where
-    'a: 'b,
-{
-    entries.into_iter().find(|entry| entry.case == *case)
 }
 
 /// Each once: Rust first, the others in the order of the plan.

@@ -7,7 +7,7 @@ use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
 use hopcost_model::group::grouped;
 use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
 
-use super::entry::{Entry, empty, find, in_order, with};
+use super::entry::{Entry, empty, in_order, with};
 use super::name;
 use crate::run::Run;
 use crate::trial::Family;
@@ -72,7 +72,10 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
 }
 
 fn cell(run: &Run, (case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
-    let of = |runtimes: Runtimes| find(entries.iter().copied(), &with(case, runtimes));
+    let of = |runtimes: Runtimes| {
+        let same = with(case, runtimes);
+        entries.iter().copied().find(|entry| entry.case == same)
+    };
     match of(Runtimes::both(runtime.clone())) {
         Some(entry) => entry.cell(of(Runtimes::RUST)),
         None => empty(why_not(run, case, runtime)),
@@ -160,15 +163,5 @@ mod tests {
         assert_eq!(tcp[1].missing.as_deref(), Some("refused"));
         assert_eq!(tcp[1].result, Some(2));
         assert_eq!((tcp[2].result, tcp[2].missing.as_deref()), (None, Some("go has no tcp")));
-    }
-
-    #[test]
-    fn what_one_alone_has_stands_beside_it() {
-        let alone = &compared().matrices[1];
-        assert_eq!(alone.runtimes, ["python", "go"]);
-        assert_eq!(labels(alone), ["queue", "channel"]);
-        assert_eq!(alone.rows[1].cells[0].missing.as_deref(), Some("python has no channel"));
-        assert_eq!(point(&alone.rows[1].cells[1]), Some(400.0));
-        assert!(alone.rows[0].cells[0].ratio.is_none());
     }
 }

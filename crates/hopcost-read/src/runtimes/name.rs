@@ -31,7 +31,7 @@ pub fn title(setting: &Case, family: Family) -> String {
 }
 
 /// Where the ends are: `two processes, one CPU`; nothing for a call.
-pub fn place(case: &Case) -> Option<String> {
+fn place(case: &Case) -> Option<String> {
     let boundary = match case.boundary {
         Boundary::Inline => "one thread",
         Boundary::Thread => "two threads",
@@ -72,29 +72,4 @@ pub fn mechanism<'a>(case: &Case, all: impl Iterator<Item = &'a Case>) -> String
         }
     }
     name
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cases_in_words() {
-        let case = |id: &str| id.parse::<Case>().unwrap();
-        let tcp = "roundtrip/tcp?payload=64&boundary=thread&place=free&wait=block&nodelay=on";
-        assert_eq!(
-            title(&setting(&case(tcp)), Family::Each),
-            "round trip, 64 bytes each way, two threads, not pinned"
-        );
-        let send = case("call/udp-send?payload=64&runtime=go");
-        assert_eq!(title(&setting(&send), Family::Batch), "one call");
-        assert_eq!(mechanism(&send, std::iter::empty()), "udp-send 64 bytes");
-        let others = [tcp.replace("=on", "=off"), tcp.replace("=block", "=epoll"), tcp.to_owned()];
-        let others = others.map(|id| case(&id));
-        assert_eq!(mechanism(&case(tcp), others[..0].iter()), "tcp");
-        assert_eq!(mechanism(&case(tcp), others[..1].iter()), "tcp nodelay=on");
-        assert_eq!(mechanism(&case(tcp), others.iter()), "tcp wait=block nodelay=on");
-        let fifo = case(&format!("{tcp}&sched=fifo:3").replace("free", "same-llc"));
-        assert_eq!(place(&fifo).unwrap(), "two threads, two CPUs (same-llc), sched=fifo:3");
-    }
 }

@@ -8,11 +8,12 @@ mod summary;
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Across, Compared, ComparedRun, Difference, RunComparison};
 use hopcost_model::text::count;
-use hopcost_stats::contrast::{Contrast, ERROR, LogRatio, Region, contrasts};
+use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;
 
@@ -35,9 +36,7 @@ pub struct Asked<'a> {
 }
 
 /// The values of a case on both sides, one a run that measured it.
-struct Pair<'a> {
-    sides: [Vec<&'a CaseSummary>; 2],
-}
+type Pair<'a> = [Vec<&'a CaseSummary>; 2];
 
 /// Compares the runs of a baseline with others.
 ///
@@ -51,7 +50,7 @@ pub fn of_runs(
     let (pairs, [only_baseline, only_other]) = paired([baseline, other], asked.across);
     let facts = [0, 1].map(|side| {
         let runs = [baseline, other][side].iter().flat_map(|run| &run.facts);
-        let cases = pairs.iter().flat_map(move |pair| &pair.sides[side]);
+        let cases = pairs.iter().flat_map(move |pair| &pair[side]);
         runs.chain(cases.flat_map(|case| &case.facts)).collect()
     });
     let differences = differences(facts);
@@ -64,7 +63,11 @@ pub fn of_runs(
     let known: Vec<Known> = pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
     let ratios: Vec<&LogRatio> = known.iter().map(|known| &known.ratio).collect();
     let found = contrasts(&ratios, Region::around(margin), ERROR);
-    let compared = known.iter().zip(&found).map(|(known, found)| known.told(found)).collect();
+    let remarks = remarks(&known, baseline, other);
+    let compared = known
+        .into_iter()
+        .zip(found)
+        .map(|(known, found)| Compared { contrast: Some(shown(&found)), ..known.compared });
     let briefly = |runs: &[RunSummary]| -> Vec<ComparedRun> {
         runs.iter()
             .map(|run| ComparedRun { id: run.id.clone(), started: run.started.clone() })
@@ -76,8 +79,8 @@ pub fn of_runs(
         other: briefly(other),
         across: asked.across.to_vec(),
         differences,
-        remarks: remarks(&known, baseline, other),
-        compared,
+        remarks,
+        compared: compared.collect(),
         only_baseline,
         only_other,
         hosts: None,
@@ -114,45 +117,34 @@ fn paired<'a>(
     across: &[Across],
 ) -> (Vec<Pair<'a>>, [Vec<String>; 2]) {
     let by_key = |runs: &'a [RunSummary]| {
-        let mut order: Vec<String> = Vec::new();
-        let mut cases: BTreeMap<String, Vec<&CaseSummary>> = BTreeMap::new();
-        for case in runs.iter().flat_map(|run| &run.cases) {
-            let found = cases.entry(case.key(across)).or_default();
-            if found.is_empty() {
-                order.push(case.key(across));
-            }
-            found.push(case);
-        }
-        (order, cases)
+        grouped(runs.iter().flat_map(|run| &run.cases), |case| case.key(across))
     };
-    let [(order, first), (other_order, second)] = sides.map(by_key);
+    let [first, second] = sides.map(by_key);
     let mut pairs = Vec::new();
     let mut only: [Vec<String>; 2] = Default::default();
-    for key in &order {
-        let baseline = &first[key];
-        match second.get(key) {
+    for (key, baseline) in &first {
+        match second.iter().find(|(other, _)| other == key) {
             None => only[0].extend(ids(baseline)),
-            Some(other) if ids(baseline).len() == 1 && ids(other).len() == 1 => {
-                pairs.push(Pair { sides: [baseline.clone(), other.clone()] });
+            Some((_, other)) if ids(baseline).len() == 1 && ids(other).len() == 1 => {
+                pairs.push([baseline.clone(), other.clone()]);
             }
             // What differs in the axis asked for is told apart again where a side has several.
-            Some(other) => {
-                let all = [baseline, other];
+            Some((_, other)) => {
                 for id in ids(baseline) {
-                    let own = all.map(|side| {
-                        side.iter().filter(|case| case.id == id).copied().collect::<Vec<_>>()
-                    });
-                    match own[1].is_empty() {
+                    let of = |side: &[&'a CaseSummary]| -> Vec<&'a CaseSummary> {
+                        side.iter().filter(|case| case.id == id).copied().collect()
+                    };
+                    match of(other).is_empty() {
                         true => only[0].push(id),
-                        false => pairs.push(Pair { sides: own }),
+                        false => pairs.push([of(baseline), of(other)]),
                     }
                 }
                 only[1].extend(ids(other).into_iter().filter(|id| !ids(baseline).contains(id)));
             }
         }
     }
-    let alone = other_order.iter().filter(|key| !first.contains_key(*key));
-    only[1].extend(alone.flat_map(|key| ids(&second[key])));
+    let alone = second.iter().filter(|(key, _)| !first.iter().any(|(other, _)| other == key));
+    only[1].extend(alone.flat_map(|(_, cases)| ids(cases)));
     (pairs, only)
 }
 
@@ -191,13 +183,7 @@ pub(crate) fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
 
 /// The cases, each once.
 fn ids(cases: &[&CaseSummary]) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    for case in cases {
-        if !ids.contains(&case.id) {
-            ids.push(case.id.clone());
-        }
-    }
-    ids
+    distinct(cases.iter().map(|case| case.id.clone()))
 }
 
 /// The speed that values are put in relation to, by yardstick: that of the first run that read it.
@@ -211,24 +197,18 @@ fn speeds(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
     speeds
 }
 
-/// What is known of a pair.
+/// What is known of a pair before all are judged together.
 struct Known {
-    case: String,
-    baseline: String,
-    /// The middle of either side's values met.
-    middles_ns: [Option<f64>; 2],
+    compared: Compared,
     ratio: LogRatio,
-    /// That of the values met, where the runs' speeds differ.
-    met_ratio: Option<f64>,
-    deciles: Vec<(f64, LogRatio)>,
     is_invalid: bool,
 }
 
 impl Known {
     /// `None` where no run of a side has a value that stands in one column with the others.
     fn of(pair: &Pair, speeds: &BTreeMap<String, f64>) -> Option<Self> {
-        let [first, second] = [pair.sides[0].first()?, pair.sides[1].first()?];
-        let all = || pair.sides.iter().flatten();
+        let [first, second] = [pair[0].first()?, pair[1].first()?];
+        let all = || pair.iter().flatten();
         let slower = |case: &CaseSummary| {
             let (yardstick, speed_ns) = case.speed.as_ref()?;
             Some(speed_ns / speeds.get(yardstick)?)
@@ -240,7 +220,7 @@ impl Known {
             .map(|of| slower.iter().flatten().copied().reduce(of).unwrap_or(1.0));
         let values = |is_adjusted: bool, of: &dyn Fn(&CaseSummary, &Values) -> Option<f64>| {
             [0, 1].map(|side| {
-                let cases = pair.sides[side].iter();
+                let cases = pair[side].iter();
                 let value = |case: &&CaseSummary| match case.speed.as_ref().filter(|_| is_adjusted)
                 {
                     None => of(case, &case.met),
@@ -264,36 +244,25 @@ impl Known {
         let (met, judged) = (values(false, &headline), values(is_adjusted, &headline));
         let decile = |(at, q): (usize, &f64)| {
             let of = |_: &CaseSummary, own: &Values| Some(own.deciles_ns?[at]);
-            Some((*q, ratio(&values(is_adjusted, &of))?))
+            Some(shift(*q, &ratio(&values(is_adjusted, &of))?))
         };
         let differ = is_adjusted && ends[1] > (1.0 + AWAY_MAX) * ends[0];
-        Some(Self {
-            case: second.id.clone(),
+        let compared = Compared {
             baseline: first.id.clone(),
-            middles_ns: [median(&met[0]), median(&met[1])],
-            ratio: ratio(&judged)?,
             met_ratio: ratio(&met).filter(|_| differ).map(|of| libm::exp(of.point())),
+            baseline_ns: median(&met[0]),
+            value_ns: median(&met[1]),
             deciles: DECILES.iter().enumerate().filter_map(decile).collect(),
-            is_invalid: all().any(|case| case.is_invalid),
-        })
-    }
-
-    fn told(&self, found: &Contrast) -> Compared {
-        Compared {
-            baseline: self.baseline.clone(),
-            contrast: Some(shown(found)),
-            met_ratio: self.met_ratio,
-            value_ns: self.middles_ns[1],
-            baseline_ns: self.middles_ns[0],
-            deciles: self.deciles.iter().map(|(q, ratio)| shift(*q, ratio)).collect(),
-            ..Compared::unmeasured(&self.case)
-        }
+            ..Compared::unmeasured(&second.id)
+        };
+        let is_invalid = all().any(|case| case.is_invalid);
+        Some(Self { compared, ratio: ratio(&judged)?, is_invalid })
     }
 }
 
 fn remarks(known: &[Known], baseline: &[RunSummary], other: &[RunSummary]) -> Vec<String> {
     let of = |has: fn(&Known) -> bool| known.iter().filter(|known| has(known)).count();
-    let differ = of(|known| known.met_ratio.is_some());
+    let differ = of(|known| known.compared.met_ratio.is_some());
     let invalid = of(|known| known.is_invalid);
     let disturbed = baseline.iter().filter_map(|run| Some((&run.id, run.disturbed.as_ref()?)));
     let mut remarks: Vec<String> = disturbed

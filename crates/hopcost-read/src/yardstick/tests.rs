@@ -66,17 +66,6 @@ fn a_slow_machine_shows_what_was_met_and_what_the_quiet_one_would_do() {
 }
 
 #[test]
-fn near_the_quiet_speed_there_is_one_value_and_its_interval_is_the_next_runs() {
-    let raw = run_on(|round| if round % 2 == 0 { 1.04 } else { 1.0 }, 1.0);
-    let results = read(&raw);
-    let p50 = estimate(&results, Statistic::P50);
-    assert_eq!((p50.quiet, speed(&results), results.disturbed), (None, Speed::Quiet, None));
-    let (low, high) = (p50.low.unwrap(), p50.high.unwrap());
-    assert!(low < p50.point.unwrap() && p50.point.unwrap() < high, "{p50:?}");
-    assert!(low < 3000.0 && high / low < 1.12, "the quiet speed itself is in it: {p50:?}");
-}
-
-#[test]
 fn no_value_is_ever_scaled_up() {
     let mut raw = run_on(|_| 1.0, 1.0);
     // Learnt when the machine was 1.4 times as slow.
@@ -100,12 +89,6 @@ fn what_does_not_follow_shows_what_was_met_alone() {
 }
 
 #[test]
-fn too_far_from_the_quiet_speed_nothing_is_said_of_it() {
-    let results = read(&run_on(|_| 3.2, 1.0));
-    assert_eq!((speed(&results), estimate(&results, Statistic::P50).quiet), (Speed::TooFar, None));
-}
-
-#[test]
 fn a_run_of_a_moment_says_nothing_of_the_next() {
     let builder = Builder::new().yardstick().case(PIPE, 9, |round, t| {
         t.each(&[3000 + round; 100]);
@@ -119,12 +102,6 @@ fn a_run_of_a_moment_says_nothing_of_the_next() {
         trial.started_ns *= 3;
     }
     assert!(p50(&raw).low.is_some() && p50(&raw).quiet.unwrap().low.is_some());
-}
-
-#[test]
-fn a_file_without_yardsticks_has_intervals_of_its_trials() {
-    let p50 = p50(&Builder::new().case(PIPE, 9, |round, t| t.each(&[3000 + round; 100])).build());
-    assert_eq!((p50.quiet, p50.low), (None, Some(3001.0)));
 }
 
 #[test]

@@ -211,35 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_weighted() {
-        let of = |numbers: [[f64; 4]; 2]| {
-            Fit::weighted(&numbers.map(|numbers| trial(0.0, numbers)), &[1.0, 0.5])
-        };
-        let fit = of([[1.0, 2.0, 3.0, 0.5], [-2.0, 1.0, -3.0, -1.0]]).unwrap();
-        assert!((fit.slope - 3.5 / 4.5).abs() < 1e-12 && fit.both == 4.5, "{fit:?}");
-        assert!((fit.widening - libm::log(0.75 / 3.0)).abs() < 1e-12, "{fit:?}");
-        assert_eq!((fit.before, fit.after, fit.level, fit.trials), (4.5, 13.5, 0.75, 1.5));
-        assert!(of([[1.0, 0.0, 3.0, 0.5]; 2]).is_none(), "no level");
-        assert!(of([[0.0, 2.0, 3.0, 0.5]; 2]).is_none(), "no values");
-    }
-
-    #[test]
-    fn a_level_has_to_vary_and_its_readings_to_agree() {
-        for (level, both, before, after, trials, is_strong) in [
-            (0.05, 0.0, 1.0, 1.0, 100.0, true),
-            (0.03, 0.0, 1.0, 1.0, 100.0, false),
-            (0.0, 0.05, 0.05, 0.05, 100.0, true),
-            (0.0, 0.05, 0.1, 0.2, 100.0, true),
-            (0.0, 0.05, 0.1, 0.4, 100.0, false),
-            (0.0, 0.01, 0.0125, 0.05, 16.0, false),
-            (0.0, 0.001, 0.001, 0.001, 100.0, false),
-        ] {
-            let fit = Fit { slope: 1.0, widening: 0.0, before, after, both, level, trials };
-            assert_eq!(fit.is_strong(), is_strong, "{fit:?}");
-        }
-    }
-
-    #[test]
     fn what_lies_far_off_weighs_less() {
         // At either level four trials are 0.1 off the line and two are 10.
         let trials: Vec<Trial> = [-2.0, 2.0]

@@ -45,29 +45,19 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
     if !over_tcp || !waits || no_delay {
         return None;
     }
-    let mut samples = 0u64;
-    let mut within = [0u64; STALLS_MAX];
-    let mut below = [0u64; STALLS_MAX];
+    let mut samples: Vec<f64> = Vec::new();
     for trial in trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
         let tick_ns = 1e9 / run.raw.clock(trial)?.ticks_per_second;
-        for ticks in &trial.samples {
-            let ns = *ticks as f64 * tick_ns;
-            samples += 1;
-            for k in 1..=STALLS_MAX {
-                within[k - 1] += u64::from(range(k).contains(&ns));
-                below[k - 1] += u64::from(gap(k).contains(&ns));
-            }
-        }
+        samples.extend(trial.samples.iter().map(|ticks| *ticks as f64 * tick_ns));
     }
-    let mut stalls = [0u64; STALLS_MAX];
-    for k in 1..=STALLS_MAX {
-        let density = |count: u64, range: Range<f64>| count as f64 / (range.end - range.start);
-        if density(within[k - 1], range(k)) > DENSER * density(below[k - 1], gap(k)) {
-            stalls[k - 1] = within[k - 1];
-        }
-    }
+    let count = |range: &Range<f64>| samples.iter().filter(|ns| range.contains(ns)).count() as u64;
+    let density = |range: Range<f64>| count(&range) as f64 / (range.end - range.start);
+    let stalls = [1, 2, 3, 4].map(|k| {
+        let is_dense = density(range(k)) > DENSER * density(gap(k));
+        if is_dense { count(&range(k)) } else { 0 }
+    });
     let stalled: u64 = stalls.iter().sum();
-    let share = stalled as f64 / samples.max(1) as f64;
+    let share = stalled as f64 / samples.len().max(1) as f64;
     if share < SHARE_MIN {
         return None;
     }
