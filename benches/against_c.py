@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """hopcost beside a plain C program: one trial of each in turn, on the same CPUs.
 
-A mechanism's name with `-thread` is between two threads with process-private primitives,
-with `-pshared` between two threads with process-shared ones, otherwise between processes. `spin` and
-`ring` with `-bare` spin without PAUSE (pause=0). `-untouched` writes and compares the first 8 bytes alone
-(touch=none), in C too; in `-passed` the C program passes the buffer and looks at none of it; in
-`-bounded` the C ring can be full, as hopcost's can, where it otherwise has no count of what was read.
+A mechanism's name with `-thread` is between two threads with process-private primitives, otherwise
+between processes. `spin` and `ring` with `-bare` spin without PAUSE (pause=0). `ring` exchanges number and
+message over the same cache lines as hopcost's, but never asks whether a place is free. `-untouched` writes
+and compares the first 8 bytes alone (touch=none), in C too; in `-passed` the C program passes the buffer and
+looks at none of it.
 
 For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
@@ -37,28 +37,20 @@ class Row(typing.NamedTuple):
         return (f"roundtrip/{self.mechanism}?payload={self.payload}&boundary={self.boundary}&place={place}"
                 f"&wait={self.wait}{self.parameters}")
 
-    def c_boundary(self):
-        return "thread-pshared" if "pshared=always" in self.parameters else self.boundary
-
     def c_message(self):
         """Batch, payload and touch, where a message is written and compared."""
         touch = "nothing" if self.passes else "none" if "touch=none" in self.parameters else "verify"
         return (1, self.payload, touch) if self.payload else ()
 
 
-PSHARED = "&pshared=always"
 MECHANISMS = {
     "spin": Row("spin", "flag", 0, "spin"), "futex": Row("futex", "futex", 0),
-    "futex-always": Row("futex-always", "futex", 0, parameters="&wake=always"),
     "semaphore": Row("semaphore", "semaphore", 0), "condvar": Row("condvar", "condvar", 0),
     "futex-thread": Row("futex", "futex", 0, boundary="thread"),
-    "futex-pshared": Row("futex", "futex", 0, boundary="thread", parameters=PSHARED),
     "semaphore-thread": Row("semaphore", "semaphore", 0, boundary="thread"),
-    "semaphore-pshared": Row("semaphore", "semaphore", 0, boundary="thread", parameters=PSHARED),
     "condvar-thread": Row("condvar", "condvar", 0, boundary="thread"),
-    "condvar-pshared": Row("condvar", "condvar", 0, boundary="thread", parameters=PSHARED),
     "spin-bare": Row("spin-bare", "flag", 0, "spin", parameters="&pause=0"),
-    "ring": Row("ring", "shm-ring", 64, "spin"),
+    **{f"ring-{size}": Row("ring", "shm-ring", size, "spin") for size in (8, 56, 64, 256, 4096)},
     "ring-bare": Row("ring-bare", "shm-ring", 64, "spin", parameters="&pause=0"),
     "eventfd": Row("eventfd", "eventfd", 0), "signal": Row("signal", "signal", 0),
     "pipe": Row("pipe", "pipe", 64), "socketpair": Row("socketpair", "socketpair", 64),
@@ -73,9 +65,8 @@ for name, parameters in {"pipe": "", "socketpair": "", "unix-stream": "", "tcp":
         MECHANISMS[f"{name}-{kib}k-untouched"] = untouched
         if kib == 64:
             MECHANISMS[f"{name}-64k-passed"] = untouched._replace(passes=True)
-untouched = Row("ring-pass", "shm-ring", 64 << 10, "spin", parameters="&touch=none")
-MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True),
-               "ring-64k-bounded": untouched._replace(c="ring-bounded")}
+untouched = Row("ring", "shm-ring", 64 << 10, "spin", parameters="&touch=none")
+MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True)}
 PAIR_NS = 40e6
 
 
@@ -104,7 +95,7 @@ def main():
 
     def c_median(name, cpus, warm, count):
         row = MECHANISMS[name]
-        return float(run(c_program, row.c, row.c_boundary(), *cpus, warm, count, *row.c_message()))
+        return float(run(c_program, row.c, row.boundary, *cpus, warm, count, *row.c_message()))
 
     def hopcost_median(case, warm, count):
         out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm)

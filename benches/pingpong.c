@@ -4,7 +4,7 @@
  *
  *   pingpong MECHANISM BOUNDARY CPU_CALLER CPU_CALLEE WARM_UP COUNT [BATCH [PAYLOAD [TOUCH]]]
  *
- * Mechanisms: spin futex futex-always semaphore condvar eventfd signal (no payload),
+ * Mechanisms: spin futex semaphore condvar eventfd signal (no payload),
  *             pipe socketpair unix-stream udp tcp (64 bytes if nothing else is said; TOUCH is
  *             verify: every byte written and compared, none: the first 8 alone, or nothing:
  *             a buffer is passed and not looked at),
@@ -12,9 +12,7 @@
  * Boundaries: process (two processes, process-shared primitives; the callee is started anew,
  *             as hopcost's ends are, because a forked child shares pages with its parent,
  *             which makes a round trip over a pipe 0.8 %, 0.5 to 1.1, shorter),
- *             thread (two threads, process-private ones: the first five mechanisms),
- *             thread-pshared (two threads, process-shared ones, each thread with a mapping
- *             of its own: the same five).
+ *             thread (two threads, process-private ones: the first four mechanisms).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -68,7 +66,7 @@ struct page {
     LINE _Atomic int pid[2];
 };
 
-static struct page *mapped[2];
+static struct page *mapped;
 static int private_flag; /* FUTEX_PRIVATE_FLAG between threads */
 static __thread struct page *shared;
 static __thread int side; /* 0 is the caller */
@@ -166,12 +164,6 @@ static inline void futex_receive(uint64_t s) {
     }
     awaited++;
 }
-static inline void always_send(uint64_t s) { spin_send(s); wake(); }
-static inline void always_receive(uint64_t s) {
-    (void)s;
-    while (atomic_load_explicit(&shared->word[side][0], memory_order_acquire) == awaited) sleep_while(awaited);
-    awaited++;
-}
 static inline void semaphore_send(uint64_t s) { (void)s; check(sem_post(&shared->semaphore[!side]), "sem_post"); }
 static inline void semaphore_receive(uint64_t s) { (void)s; while (sem_wait(&shared->semaphore[side]) < 0) if (errno != EINTR) die("sem_wait"); }
 static inline void condvar_send(uint64_t s) {
@@ -232,11 +224,10 @@ static int by_ticks(const void *a, const void *b) {
     static void name##_callee(uint64_t total) {                                                   \
         for (uint64_t sequence = 1; total--; sequence += 2) { name##_receive(sequence); name##_send(sequence + 1); } \
     }
-LOOPS(spin) LOOPS(spin_bare) LOOPS(ring) LOOPS(ring_bare) LOOPS(futex) LOOPS(always) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
+LOOPS(spin) LOOPS(spin_bare) LOOPS(ring) LOOPS(ring_bare) LOOPS(futex) LOOPS(semaphore) LOOPS(condvar) LOOPS(eventfd) LOOPS(signal) LOOPS(stream) LOOPS(packet)
 
 static const struct { const char *name; void (*caller)(uint64_t, uint64_t, uint64_t, uint64_t *); void (*callee)(uint64_t); } table[] = {
     {"spin", spin_caller, spin_callee}, {"futex", futex_caller, futex_callee},
-    {"futex-always", always_caller, always_callee},
     {"semaphore", semaphore_caller, semaphore_callee}, {"condvar", condvar_caller, condvar_callee},
     {"eventfd", eventfd_caller, eventfd_callee}, {"signal", signal_caller, signal_callee},
     {"ring", ring_caller, ring_callee}, {"ring-bare", ring_bare_caller, ring_bare_callee},
@@ -295,11 +286,8 @@ static void open_link(const char *name, const char *boundary) {
         check(file = memfd_create("pingpong", 0), "memfd");
         check(ftruncate(file, sizeof *shared), "memfd");
     }
-    for (int i = 0; i < 2; i++)
-        if (i == 0 || pshared) mapped[i] = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, pshared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
-        else mapped[i] = mapped[0];
-    if (mapped[0] == MAP_FAILED || mapped[1] == MAP_FAILED) die("mmap");
-    shared = mapped[0];
+    mapped = shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, pshared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
+    if (mapped == MAP_FAILED) die("mmap");
     private_flag = pshared ? 0 : FUTEX_PRIVATE_FLAG;
     pthread_mutexattr_t mutex; pthread_condattr_t condition;
     pthread_mutexattr_init(&mutex); pthread_mutexattr_setpshared(&mutex, pshared);
@@ -317,7 +305,7 @@ static void open_link(const char *name, const char *boundary) {
 /* Each process keeps its own descriptors only. */
 static void take_side(const char *name, int which) {
     side = which;
-    shared = mapped[side];
+    shared = mapped;
     if (!strcmp(name, "eventfd")) { in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[0] : request[0]; }
     else if (!strcmp(name, "pipe")) {
         in_fd = side ? request[0] : reply[0]; out_fd = side ? reply[1] : request[1];
@@ -380,9 +368,9 @@ int main(int argc, char **argv) {
     if (!strncmp(name, "ring", 4) && payload > 64 << 10) { fprintf(stderr, "pingpong: a ring takes up to 64 KiB\n"); return 2; }
     lay_out_ring();
     memset(out_buffer, 1, payload);
-    int threads = !strncmp(boundary, "thread", 6);
+    int threads = !strcmp(boundary, "thread");
     while (at < sizeof table / sizeof *table && strcmp(table[at].name, name)) at++;
-    if (at == sizeof table / sizeof *table || (threads && at > 4)) {
+    if (at == sizeof table / sizeof *table || (threads && at > 3)) {
         fprintf(stderr, "pingpong: no mechanism %s with boundary %s\n", name, boundary);
         return 2;
     }

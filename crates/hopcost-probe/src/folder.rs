@@ -33,7 +33,11 @@ const NEW_FILE: libc::c_int = FILE | libc::O_CREAT | libc::O_EXCL;
 impl Folder {
     /// Opens a folder of this user's that nobody else may write to.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let folder = open_at(libc::AT_FDCWD, path.as_os_str(), FOLDER)?;
+        Self::opened(libc::AT_FDCWD, path.as_os_str())
+    }
+
+    fn opened(from: RawFd, name: &OsStr) -> io::Result<Self> {
+        let folder = open_at(from, name, FOLDER)?;
         ours(&folder.metadata()?)?;
         Ok(Self(folder))
     }
@@ -45,9 +49,7 @@ impl Folder {
 
     /// Opens a folder in this one, of this user's and not to be written to by others.
     pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
-        let folder = open_at(self.0.as_raw_fd(), name, FOLDER)?;
-        ours(&folder.metadata()?)?;
-        Ok(Self(folder))
+        Self::opened(self.0.as_raw_fd(), name)
     }
 
     /// Opens a regular file in this folder, of this user's and not to be written to by others.
@@ -210,16 +212,17 @@ mod tests {
     fn what_belongs_to_someone_else_is_refused() {
         // To a plain user / is a stranger's; root has to give something away.
         let (home, folder) = fixture();
-        if sys::user_id() == 0 {
-            for name in ["inner", "file"] {
-                std::os::unix::fs::chown(home.path().join(name), Some(65534), None).unwrap();
-            }
-            assert!(folder.folder("inner".as_ref()).is_err());
-            assert!(folder.file("file".as_ref()).is_err());
-            assert!(others_may_rename_in(&home.path().join("inner")));
-        } else {
+        if sys::user_id() != 0 {
             assert!(Folder::open(Path::new("/")).is_err());
+            return;
         }
+        for name in ["inner", "file"] {
+            std::os::unix::fs::chown(home.path().join(name), Some(65534), None).unwrap();
+            let refused =
+                (folder.folder(name.as_ref()).is_err(), folder.file(name.as_ref()).is_err());
+            assert_eq!(refused, (true, true), "{name}");
+        }
+        assert!(others_may_rename_in(&home.path().join("inner")));
     }
 
     #[test]

@@ -294,24 +294,23 @@ impl Meeting {
             }
             done += 1;
         }
-        let mut reading = GateReading {
-            offset_ticks: best.ticks,
-            bound_ticks: best.bound_ticks,
-            exchanges: done,
-            steps: 0,
-            backward_steps: 0,
-        };
+        let mut backward_steps = 0;
         // The test always begins, so that its outcome is never that of no test at all.
         let (mut turns, wanted) = (0, steps.div_ceil(2));
         while turns < wanted && (turns == 0 || now_ns() < until_ns) {
-            reading.backward_steps += best.backward_steps(self.turn::<C>(pause)?);
+            backward_steps += best.backward_steps(self.turn::<C>(pause)?);
             turns += 1;
         }
-        reading.steps = 2 * turns;
         self.words().question.0.last.store(1, Ordering::Relaxed);
         self.turn::<C>(pause)?;
         self.words().question.0.last.store(0, Ordering::Relaxed);
-        Ok(reading)
+        Ok(GateReading {
+            offset_ticks: best.ticks,
+            bound_ticks: best.bound_ticks,
+            exchanges: done,
+            steps: 2 * turns,
+            backward_steps,
+        })
     }
 
     /// A turn, at the caller's end.

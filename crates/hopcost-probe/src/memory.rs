@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU32;
 
 use hopcost_model::case::Case;
 
@@ -20,11 +20,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// What the ends of a case need: private memory between threads, unless the case asks for
-    /// process-shared primitives.
+    /// What the ends of a case need: private memory between threads.
     pub fn of(case: &Case) -> Self {
-        let always = case.parameter("pshared") == Some("always");
-        if always || case.two_processes() { Scope::Shared } else { Scope::Private }
+        if case.two_processes() { Scope::Shared } else { Scope::Private }
     }
     /// As pthread attributes and sem_init(3) have it.
     pub fn pshared(self) -> libc::c_int {
@@ -175,19 +173,14 @@ impl<T: Sync> Place<T> {
     }
 }
 
-macro_rules! words {
-    ($($word:ty),+) => { $(
-        impl std::ops::Deref for Place<$word> {
-            type Target = $word;
-            #[inline(always)]
-            fn deref(&self) -> &$word {
-                // SAFETY: zero is a valid atomic, and words are never used as anything else.
-                unsafe { self.reference() }
-            }
-        }
-    )+ };
+impl std::ops::Deref for Place<AtomicU32> {
+    type Target = AtomicU32;
+    #[inline(always)]
+    fn deref(&self) -> &AtomicU32 {
+        // SAFETY: zero is a valid atomic, and words are never used as anything else.
+        unsafe { self.reference() }
+    }
 }
-words!(AtomicU32, AtomicU64);
 
 /// A cache line of its own (two, because of adjacent-line prefetching), so that
 /// words of the two directions do not share one.

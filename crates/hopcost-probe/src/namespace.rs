@@ -157,17 +157,6 @@ mod tests {
 
     use super::*;
 
-    /// Runs a test where namespaces can be had, and says so where not.
-    fn with<T>(pair: io::Result<[T; 2]>, test: impl FnOnce([T; 2])) {
-        match pair {
-            Ok(pair) => test(pair),
-            Err(error) => {
-                assert!(available().is_err());
-                eprintln!("skipped: {error}");
-            }
-        }
-    }
-
     fn own_namespace() -> std::path::PathBuf {
         std::fs::read_link("/proc/thread-self/ns/net").unwrap()
     }
@@ -175,42 +164,22 @@ mod tests {
     #[test]
     fn a_tcp_connection_spans_two_namespaces_and_this_thread_is_in_neither() {
         let before = own_namespace();
-        with(tcp_pair(), |[mut caller, mut callee]| {
-            assert_eq!(caller.peer_addr().unwrap().ip(), CALLEE);
-            assert_eq!(callee.peer_addr().unwrap().ip(), CALLER);
-            caller.write_all(b"there").unwrap();
-            callee.write_all(b"back").unwrap();
-            let mut got = [0; 5];
-            callee.read_exact(&mut got).unwrap();
-            assert_eq!(&got, b"there");
-            let mut got = [0; 4];
-            caller.read_exact(&mut got).unwrap();
-            assert_eq!(&got, b"back");
-            assert_eq!(own_namespace(), before);
-            let [a, b] = [&caller, &callee].map(cookie);
-            assert_ne!(a, b, "both sockets are in one namespace");
-            let here = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-            assert!(![a, b].contains(&cookie(&here)), "a socket is in this process's namespace");
-            drop(caller);
-            assert_eq!(callee.read(&mut got).unwrap(), 0, "end of file");
-        });
-    }
-
-    /// A number that is the same for all sockets of a namespace (SO_NETNS_COOKIE).
-    fn cookie(socket: &impl AsRawFd) -> u64 {
-        const SO_NETNS_COOKIE: libc::c_int = 71;
-        let (mut cookie, mut len) = (0u64, 8 as libc::socklen_t);
-        // SAFETY: eight bytes are passed as eight bytes.
-        sys::check(unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                SO_NETNS_COOKIE,
-                (&raw mut cookie).cast(),
-                &mut len,
-            )
-        })
-        .unwrap();
-        cookie
+        let [mut caller, mut callee] = match tcp_pair() {
+            Ok(pair) => pair,
+            Err(error) => {
+                assert!(available().is_err());
+                return eprintln!("skipped: {error}");
+            }
+        };
+        assert_eq!(caller.peer_addr().unwrap().ip(), CALLEE);
+        assert_eq!(callee.peer_addr().unwrap().ip(), CALLER);
+        caller.write_all(b"there").unwrap();
+        let mut got = [0; 5];
+        callee.read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"there");
+        assert_eq!(own_namespace(), before);
+        assert!(TcpListener::bind((CALLER, 0)).is_err(), "the address is of this namespace");
+        drop(caller);
+        assert_eq!(callee.read(&mut got).unwrap(), 0, "end of file");
     }
 }

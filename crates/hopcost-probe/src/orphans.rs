@@ -43,12 +43,8 @@ impl Orphans {
     /// Ends and reaps every child but those to be spared: call it where no other worker is
     /// meant to live.
     pub fn end(&self, spared: &[u32]) {
-        self.end_but(&[spared, self.kept.borrow().as_slice()].concat());
-    }
-
-    fn end_but(&self, spared: &[u32]) {
         if self.adopted {
-            end_within(PATIENCE, spared);
+            end_within(PATIENCE, &[spared, self.kept.borrow().as_slice()].concat());
         }
     }
 
@@ -85,7 +81,9 @@ fn end_within(patience: Duration, spared: &[u32]) {
 
 impl Drop for Orphans {
     fn drop(&mut self) {
-        self.end_but(&[]);
+        if self.adopted {
+            end_within(PATIENCE, &[]);
+        }
     }
 }
 

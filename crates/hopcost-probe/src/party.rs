@@ -544,18 +544,9 @@ mod tests {
     #[test]
     fn contents_come_again_sooner_the_longer_they_are() {
         // So many of them are 16 KiB at most, where that is not fewer than four.
-        for (payload, count) in [
-            (0, 256),
-            (1, 256),
-            (64, 256),
-            (65, 128),
-            (100, 128),
-            (1024, 16),
-            (1025, 8),
-            (2049, 4),
-            (4096, 4),
-            (65_536, 4),
-        ] {
+        for (payload, count) in
+            [(0, 256), (64, 256), (65, 128), (1024, 16), (1025, 8), (2049, 4), (65_536, 4)]
+        {
             let mut buffer = vec![0; payload];
             fill(&mut buffer, 7);
             assert!(verify(&buffer, 7 + count), "{payload} bytes");

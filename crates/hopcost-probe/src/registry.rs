@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
 
-use crate::clock;
+use crate::clock::{self, Hardware};
 use crate::endpoint;
 use crate::party;
 use crate::shape::{Attaching, Call, Channel, End, Half, Link, Notifier, Opening, Stream};
@@ -60,7 +60,7 @@ impl Row {
     }
     /// A notifier whose ends meet like this.
     pub const fn notifier<E: Notifier + End>(name: &'static str, open: Open) -> Self {
-        let mut row = Row::new(name, open, endpoint::notifier::<E>);
+        let mut row = Row::new(name, open, endpoint::notifier::<E, Hardware>);
         (row.only_wakes, row.loops) = (true, E::Waits::KINDS);
         row
     }

@@ -12,8 +12,6 @@ use std::marker::PhantomData;
 use hopcost_model::case::Workload;
 
 use self::load::LoadEnd;
-use self::roundtrip::{CallEnd, RoundtripEnd};
-use self::stream::StreamEnd;
 use self::wake::WakeEnd;
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
@@ -27,7 +25,7 @@ pub fn call<M: Call + 'static>(
     _: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    Ok(CallEnd::<M, Hardware>::boxed(M::new(attaching)?))
+    Ok(roundtrip::only_end::<M, Hardware>(M::new(attaching)?))
 }
 
 /// An attached party as an end of the workload that its case names.
@@ -36,7 +34,7 @@ fn end_of<P: Party + 'static, C: Clock>(
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
     match attaching.case.workload {
-        Workload::Roundtrip => Ok(RoundtripEnd::<P, C>::boxed(party, attaching.role)),
+        Workload::Roundtrip => Ok(roundtrip::end::<P, C>(party, attaching.role)),
         Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
         Workload::Load => LoadEnd::<P, C>::boxed(party, attaching),
         workload => Err(sys::failure(format!(
@@ -60,18 +58,18 @@ impl<E: Channel + 'static> WithWait for ChannelEnd<'_, E> {
     }
 }
 
-/// The same of a notifier.
-struct NotifierEnd<'a, E> {
+/// The same of a notifier, stamped by a clock.
+struct NotifierEnd<'a, E, C> {
     half: Half,
     attaching: &'a Attaching<'a>,
-    notifier: PhantomData<E>,
+    kind: PhantomData<(E, C)>,
 }
 
-impl<E: Notifier + End> WithWait for NotifierEnd<'_, E> {
+impl<E: Notifier + End, C: Clock> WithWait for NotifierEnd<'_, E, C> {
     type Output = io::Result<Box<dyn Endpoint>>;
     fn with<W: Wait>(self) -> Self::Output {
         let party = OverNotifier::<E, W>::attach(self.half, self.attaching)?;
-        end_of::<_, Hardware>(party, self.attaching)
+        end_of::<_, C>(party, self.attaching)
     }
 }
 
@@ -85,16 +83,16 @@ pub fn channel<E: Channel + End>(
 }
 
 /// Attaches one end of a notifier.
-pub fn notifier<E: Notifier + End>(
+pub fn notifier<E: Notifier + End, C: Clock>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let end = NotifierEnd::<E> { half, attaching, notifier: PhantomData };
+    let end = NotifierEnd::<E, C> { half, attaching, kind: PhantomData };
     waiting::<E::Waits, _>(attaching, end)
 }
 
 /// Makes an end with the wait that its case names, if there are loops for it.
-pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
+fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
     attaching: &Attaching<'_>,
     end: T,
 ) -> T::Output {
@@ -105,5 +103,5 @@ pub fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
 
 /// Attaches one end of a stream.
 pub fn stream<E: Stream>(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    Ok(Box::new(StreamEnd::<E, Hardware>::attach(half, attaching)?))
+    stream::end::<E, Hardware>(half, attaching)
 }

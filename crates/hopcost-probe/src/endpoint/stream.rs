@@ -1,7 +1,6 @@
 //! An end of a stream: a flow's sender or its receiver.
 
 use std::io;
-use std::marker::PhantomData;
 
 use hopcost_model::case::{Ack, Case, Role};
 use hopcost_model::protocol::Stamp;
@@ -16,21 +15,6 @@ use crate::workload::{Endpoint, PhaseSpec, Stamped};
 
 /// The shortest message: it holds its sequence number.
 const PAYLOAD_MIN: usize = 8;
-
-/// An end of a stream.
-pub struct StreamEnd<S: Stream, C> {
-    side: Side<S>,
-    flow: Flow,
-    /// The next message's number; the same at both ends, because both count.
-    sequence: u64,
-    starts: Vec<u64>,
-    clock: PhantomData<C>,
-}
-
-enum Side<S: Stream> {
-    Source(S::Source),
-    Sink(S::Sink),
-}
 
 /// What a case's flows are made of, or why it is no stream.
 pub fn flow_of(case: &Case) -> io::Result<Flow> {
@@ -49,39 +33,43 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
     Ok(Flow { payload, touched: Touched::of(case), window })
 }
 
-impl<S: Stream, C: Clock> StreamEnd<S, C> {
-    /// Attaches one end.
-    pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let flow = flow_of(attaching.case)?;
-        let side = match attaching.role {
-            Role::Caller => Side::Source(S::source(half, attaching)?),
-            Role::Callee => Side::Sink(S::sink(half, attaching)?),
-        };
-        // Calibrated here, so that no phase has to wait for it.
-        rough_ticks(0);
-        let starts = vec![0; flow.window.unwrap_or(1) as usize];
-        Ok(Self { side, flow, sequence: 1, starts, clock: PhantomData })
-    }
+/// Attaches one end.
+pub fn end<S: Stream, C: Clock>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let flow = flow_of(attaching.case)?;
+    // Calibrated here, so that no phase has to wait for it.
+    rough_ticks(0);
+    Ok(match attaching.role {
+        Role::Caller => {
+            let mut source = S::source(half, attaching)?;
+            let mut starts = vec![0; flow.window.unwrap_or(1) as usize];
+            numbered(move |part, out| {
+                stream::sender::<_, C>(&mut source, &flow, part, &mut starts, out)
+            })
+        }
+        Role::Callee => {
+            let mut sink = S::sink(half, attaching)?;
+            numbered(move |part, _| stream::receiver::<_, C>(&mut sink, &flow, part))
+        }
+    })
 }
 
-impl<S: Stream, C: Clock> Endpoint for StreamEnd<S, C> {
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+/// An end whose messages are numbered through the whole trial; the same at both, because both count.
+fn numbered(
+    mut run: impl FnMut(&Part, &mut [u64]) -> io::Result<Stamped> + 'static,
+) -> Box<dyn Endpoint> {
+    let mut sequence = 1;
+    Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
         if spec.stamp != Stamp::Each {
             return Err(sys::failure("a stream is stamped message by message"));
         }
-        let part = Part {
-            first: self.sequence,
-            count: spec.count,
-            cap_ticks: spec.cap_ns.map(rough_ticks),
-        };
-        let Self { side, flow, starts, .. } = self;
-        let seen = match side {
-            Side::Source(source) => stream::sender::<_, C>(source, flow, &part, starts, out)?,
-            Side::Sink(sink) => stream::receiver::<_, C>(sink, flow, &part)?,
-        };
-        self.sequence += 1 + seen.count;
+        let cap_ticks = spec.cap_ns.map(rough_ticks);
+        let seen = run(&Part { first: sequence, count: spec.count, cap_ticks }, out)?;
+        sequence += 1 + seen.count;
         Ok(seen)
-    }
+    })
 }
 
 #[cfg(test)]

@@ -263,13 +263,13 @@ impl Call for ThreadStart {
         // which nobody takes for an address, and is joined once.
         unsafe {
             let mut thread: libc::pthread_t = std::mem::zeroed();
-            match libc::pthread_create(&mut thread, std::ptr::null(), empty, argument) {
-                0 => {}
-                code => no_thread("creating", code),
+            let created = libc::pthread_create(&mut thread, std::ptr::null(), empty, argument);
+            if created != 0 {
+                no_thread("creating", created);
             }
-            match libc::pthread_join(thread, &mut result) {
-                0 => {}
-                code => no_thread("joining", code),
+            let joined = libc::pthread_join(thread, &mut result);
+            if joined != 0 {
+                no_thread("joining", joined);
             }
         }
         (result as usize as u64).wrapping_add(1)

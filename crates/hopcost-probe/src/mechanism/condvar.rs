@@ -1,6 +1,6 @@
 //! `condvar`: the textbook ping-pong: one pthread mutex, and for each direction a
 //! condition variable and a predicate. All three are process-shared between processes,
-//! and private between threads unless `pshared=always`.
+//! and private between threads.
 //!
 //! Notifying is lock, set the predicate, signal, unlock; waiting is lock, wait
 //! while the predicate is clear, clear it, unlock. The signal is sent with the

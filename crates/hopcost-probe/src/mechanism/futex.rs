@@ -4,8 +4,7 @@
 //! waiter looks first, and while the count has not moved it sets a flag and sleeps. Each
 //! word lies on a line of its own that one end writes. Between storing one's own word and
 //! reading the other's both ends have a full fence, so a wake-up can be neither lost nor
-//! left out. `wake=always` has no flag and no fence: every notification calls FUTEX_WAKE,
-//! as the plainest programs do.
+//! left out.
 //!
 //! System calls of a blocking round trip: a wake and a sleep each way where both ends
 //! sleep, which is 4. On one CPU it is 2 where the kernel runs the woken end at once: that
@@ -14,17 +13,15 @@
 //! none. A wake that comes late, when its end sleeps for the next message already, costs
 //! another sleep. That is why the count is a range.
 //!
-//! Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG;
-//! with `pshared=always` the two threads map the page at two addresses, as two processes
-//! do, and the kernel tells words apart by page.
+//! Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG.
 
 use std::io;
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::case::Role;
 
 use crate::memory::Scope;
 use crate::shape::{Attaching, End, Half, Notifier};
-use crate::transport::counter::{Counter, Wake};
+use crate::transport::counter::Counter;
 use crate::transport::{by_role, page};
 use crate::wait::{self, Spinning, Wait, WithoutFd};
 
@@ -43,16 +40,13 @@ impl End for Futex {
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let memory = half.take_memory(page::BYTES)?;
         let (own, peer) = by_role(attaching.role, (0, 1), (1, 0));
-        let counter = |number: usize, waiter: WaitKind| {
-            let wake = match (Wake::of(waiter), attaching.parameter("wake")) {
-                (Wake::Needed, "always") => Wake::Always,
-                (wake, _) => wake,
-            };
-            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
+        let counter = |number: usize, waiter: Role| {
+            let (waiter, scope) = (attaching.case.wait(waiter), Scope::of(attaching.case));
+            Counter::new(&memory, Counter::at(number), waiter, scope)
         };
         Ok(Self {
-            outgoing: counter(peer, attaching.case.wait(attaching.role.other())),
-            incoming: counter(own, attaching.wait()),
+            outgoing: counter(peer, attaching.role.other()),
+            incoming: counter(own, attaching.role),
             notified: 0,
             awaited: 0,
             spinning: Spinning::of(attaching.case, attaching.budget_ticks)?,

@@ -45,7 +45,6 @@ struct OneWay {
     /// One byte longer than a message: see `pass`.
     source: Vec<u8>,
     destination: Vec<u8>,
-    payload: usize,
     ring: Ring,
 }
 
@@ -122,12 +121,8 @@ impl Ring {
 
 impl OneWay {
     fn of(payload: usize) -> Self {
-        OneWay {
-            source: vec![1; payload + 1],
-            destination: vec![0; payload],
-            payload,
-            ring: Ring::new(payload),
-        }
+        let (source, destination) = (vec![1; payload + 1], vec![0; payload]);
+        OneWay { source, destination, ring: Ring::new(payload) }
     }
 
     /// A message in and out.
@@ -137,7 +132,7 @@ impl OneWay {
         // knows before the last message is out. Writing x into the source would chain as well,
         // but then the copy's wide load would wait for a narrow store, which no ring does.
         let from = (x >> 63) as usize;
-        let sent = self.ring.enqueue(&self.source[from..from + self.payload]);
+        let sent = self.ring.enqueue(&self.source[from..from + self.destination.len()]);
         let received = self.ring.dequeue(&mut self.destination).unwrap_or(0);
         let ends = match (self.destination.first(), self.destination.last()) {
             (Some(&first), Some(&last)) => u64::from(first) + u64::from(last),
@@ -169,40 +164,25 @@ impl<const REPLY: bool> Call for RingInline<REPLY> {
 mod tests {
     use super::*;
 
-    /// What an operation gives back with sources of these bytes, if it is whole.
-    fn sum(messages: &[&OneWay]) -> u64 {
-        let ends = |way: &&OneWay| 1 + 2 * u64::from(*way.destination.first().unwrap_or(&0));
-        messages.iter().map(ends).sum()
-    }
-
-    fn prepare(way: &mut OneWay, byte: u8) {
-        way.source.fill(byte);
-        way.destination.fill(!byte);
-    }
-
-    fn assert_came_through(way: &OneWay, byte: u8) {
-        assert!(way.destination.iter().all(|&b| b == byte), "{} bytes", way.payload);
-    }
-
     #[test]
     fn every_operation_copies_the_whole_message() {
-        for payload in [0, 1, 7, 8, 32, 44, 64, 256, 4096, 4097, 65_536] {
+        for payload in [0, 1, 7, 8, 44, 64, 4096, 4097, 65_536] {
             let mut one_way = RingInline::<false>::of(payload);
             let mut both_ways = RingInline::<true>::of(payload);
-            for n in 0..3 * SLOTS {
-                let (byte, other) = (n as u8, (n as u8).wrapping_add(100));
-                prepare(&mut one_way.request, byte);
-                let got = one_way.call(5);
-                assert_came_through(&one_way.request, byte);
-                assert_eq!(got, 5 + sum(&[&one_way.request]), "payload {payload}");
-
-                prepare(&mut both_ways.request, byte);
-                prepare(&mut both_ways.reply, other);
-                let got = both_ways.call(5);
-                assert_came_through(&both_ways.request, byte);
-                assert_came_through(&both_ways.reply, other);
-                let sum = sum(&[&both_ways.request, &both_ways.reply]);
-                assert_eq!(got, 5 + sum, "payload {payload} with a reply");
+            for byte in (0..3 * SLOTS).map(|n| n as u8) {
+                let [request, there, back] =
+                    [&mut one_way.request, &mut both_ways.request, &mut both_ways.reply];
+                for way in [request, there, back] {
+                    way.source.fill(byte);
+                    way.destination.fill(!byte);
+                }
+                // The message that was sent, and the ends of what came.
+                let each = if payload == 0 { 1 } else { 1 + 2 * u64::from(byte) };
+                assert_eq!(one_way.call(5), 5 + each, "payload {payload}");
+                assert_eq!(both_ways.call(5), 5 + 2 * each, "payload {payload} with a reply");
+                for way in [&one_way.request, &both_ways.request, &both_ways.reply] {
+                    assert!(way.destination.iter().all(|&b| b == byte), "{payload} bytes");
+                }
             }
         }
     }

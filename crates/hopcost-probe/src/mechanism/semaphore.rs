@@ -1,5 +1,5 @@
 //! `semaphore`: a POSIX semaphore in memory that both ends use, one per direction:
-//! process-shared between processes, private between threads unless `pshared=always`.
+//! process-shared between processes, private between threads.
 //!
 //! glibc keeps the value and the number of waiters in one word: sem_post(3)
 //! enters the kernel (futex wake) only if somebody waits, sem_wait(3) only

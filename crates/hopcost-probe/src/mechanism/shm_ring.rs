@@ -34,7 +34,7 @@ use crate::memory::{Line, Place, Scope, Shared};
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
 use crate::transport::by_role;
-use crate::transport::counter::{Sleeper, Wake};
+use crate::transport::counter::Sleeper;
 use crate::wait::{self, Spinning, Wait, WithoutFd};
 
 /// Bytes of a cache line.
@@ -91,12 +91,12 @@ impl Ring {
     /// The ring that `receiver` takes messages from: the first is the callee's.
     fn new(memory: &Arc<Shared>, case: &Case, layout: Layout, receiver: Role) -> Self {
         let base = by_role(receiver, layout.ring_bytes(), 0);
-        let (wake, scope) = (Wake::of(case.wait(receiver)), Scope::of(case));
+        let (waiter, scope) = (case.wait(receiver), Scope::of(case));
         Self {
             layout,
             bytes: Place::bytes(memory, base, layout.ring_bytes()),
             consumed: Place::new(memory, base + CONSUMED),
-            consumer: Sleeper::new(memory, base + ASLEEP, wake, scope),
+            consumer: Sleeper::new(memory, base + ASLEEP, waiter, scope),
         }
     }
     /// The place of the message after `count` others.

@@ -22,7 +22,7 @@ use hopcost_model::case::Role;
 use crate::memory::{Buffer, Place, Scope};
 use crate::shape::{Attaching, Half, Link, Opening, Sink, Source, Stream};
 use crate::stream::fields::Fields;
-use crate::transport::counter::{COUNTER_BYTES, Counter, Wake};
+use crate::transport::counter::{COUNTER_BYTES, Counter};
 
 /// Bytes of the ring at least.
 const RING_MIN: usize = 1 << 20;
@@ -77,8 +77,8 @@ impl Ring {
         let capacity = capacity(attaching.payload());
         let memory = half.take_memory(BYTES_AT + capacity)?;
         let counter = |number: usize, waiter: Role| {
-            let wake = Wake::of(attaching.case.wait(waiter));
-            Counter::new(&memory, Counter::at(number), wake, Scope::of(attaching.case))
+            let (waiter, scope) = (attaching.case.wait(waiter), Scope::of(attaching.case));
+            Counter::new(&memory, Counter::at(number), waiter, scope)
         };
         Ok(Self {
             bytes: Place::bytes(&memory, BYTES_AT, capacity),

@@ -15,7 +15,7 @@ use io_uring::{opcode, types::Fixed};
 
 use crate::shape::Attaching;
 use crate::stream::fields::Fields;
-use crate::stream::sockets::{Outlet, all_of};
+use crate::stream::sockets::{Outlet, all_of, message_of};
 use crate::transport::tcp;
 use crate::uring::{self, Ring};
 
@@ -46,10 +46,7 @@ impl Outlet for Submission {
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
         let Self { fields, ring, socket } = self;
         all_of(fields.vectors(), fields.bytes(), |rest| {
-            // SAFETY: all-zero is an empty message.
-            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-            message.msg_iov = rest.as_ptr().cast_mut();
-            message.msg_iovlen = rest.len() as _;
+            let message = message_of(rest);
             // MSG_WAITALL: a part that the socket has no room for is sent by the
             // kernel when there is, and the completion is of the whole.
             let entry = opcode::SendMsg::new(*socket, &raw const message)

@@ -21,7 +21,7 @@ use io_uring::{cqueue, opcode, squeue, types::Fixed};
 
 use crate::shape::Attaching;
 use crate::stream::fields::{Fields, InTurn};
-use crate::stream::sockets::Outlet;
+use crate::stream::sockets::{Outlet, message_of};
 use crate::stream::{FIELDS_MAX, fields, outstanding};
 use crate::sys;
 use crate::transport::tcp;
@@ -110,6 +110,18 @@ impl Referred {
         Ok(queued)
     }
 
+    /// Takes completions, as they come, until the sets are as they have to be.
+    #[inline(always)]
+    fn wait_until(&mut self, done: impl Fn(&InTurn<Set>) -> bool) -> io::Result<()> {
+        while !done(&self.sets) {
+            self.take_completions()?;
+            if !done(&self.sets) {
+                self.ring.enter(0, 1)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Queues a send for each field of the current set, in their order, and says how many that
     /// were.
     #[inline(always)]
@@ -179,13 +191,7 @@ impl Outlet for Referred {
     }
     #[inline(always)]
     fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
-        while self.sets.current().pending > 0 {
-            self.take_completions()?;
-            if self.sets.current().pending > 0 {
-                self.ring.enter(0, 1)?;
-            }
-        }
-        Ok(())
+        self.wait_until(|sets| sets.current().pending == 0)
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
@@ -194,12 +200,9 @@ impl Outlet for Referred {
     #[inline(always)]
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
         let vectors = self.sets.current().fields.vectors();
-        // SAFETY: all-zero is an empty message.
-        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        let message = message_of(vectors);
         let count = match self.sends {
             Sends::Message => {
-                message.msg_iov = vectors.as_ptr().cast_mut();
-                message.msg_iovlen = vectors.len() as _;
                 let entry = opcode::SendMsgZc::new(self.socket, &raw const message)
                     .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
                     .ioprio(SEND_ZC_REPORT_USAGE)
@@ -222,12 +225,7 @@ impl Outlet for Referred {
         Ok(())
     }
     fn settle(&mut self, _: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
-        while self.sets.all().iter().any(|set| set.pending > 0) {
-            self.take_completions()?;
-            if self.sets.all().iter().any(|set| set.pending > 0) {
-                self.ring.enter(0, 1)?;
-            }
-        }
+        self.wait_until(|sets| sets.all().iter().all(|set| set.pending == 0))?;
         Ok(Some(std::mem::take(&mut self.seen)))
     }
 }

@@ -228,17 +228,22 @@ pub fn beyond(vectors: &[libc::iovec], mut skipped: usize) -> Vec<libc::iovec> {
     rest
 }
 
+/// A message of these vectors, which name memory that the caller keeps.
+#[inline(always)]
+pub fn message_of(vectors: &[libc::iovec]) -> libc::msghdr {
+    // SAFETY: all-zero is an empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = vectors.as_ptr().cast_mut();
+    message.msg_iovlen = vectors.len() as _;
+    message
+}
+
 /// sendmsg(2) of these vectors.
 #[inline(always)]
 pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> isize {
-    // SAFETY: all-zero is an empty message; the vectors name memory that the caller
-    // keeps, and the kernel only reads them.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = vectors.as_ptr().cast_mut();
-        message.msg_iovlen = vectors.len() as _;
-        libc::sendmsg(socket.as_raw_fd(), &message, flags | libc::MSG_NOSIGNAL)
-    }
+    let message = message_of(vectors);
+    // SAFETY: the message is valid, and the kernel only reads what it names.
+    unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags | libc::MSG_NOSIGNAL) }
 }
 
 #[cfg(test)]

@@ -9,29 +9,13 @@ use hopcost_model::case::WaitKind;
 
 use crate::memory::{Line, Place, Scope, Shared};
 use crate::sys;
+use crate::wait::may_sleep;
 
 /// Bytes that a counter takes: its count and a flag, each on a line of its own, because
 /// each is written by another end.
 pub const COUNTER_BYTES: usize = 2 * LINE;
 
 const LINE: usize = size_of::<Line<AtomicU32>>();
-
-/// When moving a count calls FUTEX_WAKE.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wake {
-    /// Never: the waiter never sleeps.
-    Never,
-    /// When the waiter has said that it sleeps.
-    Needed,
-    Always,
-}
-
-impl Wake {
-    /// What a waiter of this kind needs.
-    pub fn of(waiter: WaitKind) -> Self {
-        if crate::wait::may_sleep(waiter) { Wake::Needed } else { Wake::Never }
-    }
-}
 
 /// A count that wraps around at 2^32, and a flag by which its waiter says that it
 /// sleeps until the count moves.
@@ -42,9 +26,9 @@ pub struct Counter {
 
 impl Counter {
     /// The count at one offset of a mapping with the flag at another.
-    pub fn new(memory: &Arc<Shared>, at: [usize; 2], wake: Wake, scope: Scope) -> Self {
+    pub fn new(memory: &Arc<Shared>, at: [usize; 2], waiter: WaitKind, scope: Scope) -> Self {
         let [count, asleep] = at;
-        let sleeper = Sleeper::new(memory, asleep, wake, scope);
+        let sleeper = Sleeper::new(memory, asleep, waiter, scope);
         Self { count: Place::new(memory, count), sleeper }
     }
     /// Where counter `number` lies among several.
@@ -69,9 +53,9 @@ impl Counter {
             if now != seen {
                 return Ok(now);
             }
-            match self.sleeper.wake {
-                Wake::Never => std::hint::spin_loop(),
-                Wake::Needed | Wake::Always => self.sleep(seen)?,
+            match self.sleeper.may_sleep {
+                false => std::hint::spin_loop(),
+                true => self.sleep(seen)?,
             }
         }
     }
@@ -86,36 +70,29 @@ impl Counter {
 /// and the flag by which it says so.
 pub struct Sleeper {
     asleep: Place<AtomicU32>,
-    wake: Wake,
+    may_sleep: bool,
     scope: Scope,
 }
 
 impl Sleeper {
-    /// One whose flag is at this offset of a mapping.
-    pub fn new(memory: &Arc<Shared>, asleep: usize, wake: Wake, scope: Scope) -> Self {
-        Self { asleep: Place::new(memory, asleep), wake, scope }
+    /// One that waits like this, and whose flag is at this offset of a mapping.
+    pub fn new(memory: &Arc<Shared>, asleep: usize, waiter: WaitKind, scope: Scope) -> Self {
+        Self { asleep: Place::new(memory, asleep), may_sleep: may_sleep(waiter), scope }
     }
     /// Moves a word that it waits for, and wakes it if need be.
     #[inline(always)]
     pub fn publish(&self, word: &AtomicU32, value: u32) -> io::Result<()> {
         word.store(value, Ordering::Release);
-        let wakes = match self.wake {
-            Wake::Never => false,
-            Wake::Needed => {
-                // Pairs with the fence of `sleep`.
-                fence(Ordering::SeqCst);
-                self.asleep.load(Ordering::Relaxed) != 0
-            }
-            Wake::Always => true,
-        };
-        if wakes { self.wake(word) } else { Ok(()) }
+        if !self.may_sleep {
+            return Ok(());
+        }
+        // Pairs with the fence of `sleep`.
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) != 0 { self.wake(word) } else { Ok(()) }
     }
     /// Sleeps while the word is `seen`; may return early.
     #[inline]
     pub fn sleep(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
-        if self.wake == Wake::Always {
-            return self.futex_wait(word, seen);
-        }
         self.asleep.store(1, Ordering::Relaxed);
         // Either the other end's fence (in `publish`) comes after this one, and then it
         // sees the flag and wakes; or it comes before, and then the kernel, which compares

@@ -129,15 +129,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodelay_is_what_was_asked_for_at_both_ends() {
-        for nodelay in [true, false] {
-            for end in connected(nodelay).unwrap() {
-                assert_eq!(end.nodelay().unwrap(), nodelay);
-            }
-        }
-    }
-
-    #[test]
     fn the_receiver_of_a_stream_has_nodelay_whatever_the_sender_has() {
         for (nodelay, sender) in [("on", true), ("off", false)] {
             let case = format!(

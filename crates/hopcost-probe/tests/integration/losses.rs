@@ -89,28 +89,17 @@ fn the_last_reply_of_a_phase_may_be_lost() {
 }
 
 #[test]
-fn a_message_that_is_never_answered_ends_the_trial() {
-    let case = case("lossy:1", "payload=64&timeout=10ms");
-    let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
-    assert!(error.contains("sent 50 times and never answered"), "{error}");
-}
-
-#[test]
-fn without_payload_a_loss_ends_the_trial_at_once() {
-    let case = case("lossy:4", "payload=0&timeout=10ms");
-    let error = play(&case, &[(5, Stamp::Each)]).0.unwrap_err();
-    assert!(error.contains("payload of at least 1 byte"), "{error}");
-}
-
-#[test]
-fn bad_arguments_are_refused() {
-    for engine in ["lossy", "lossy:0", "lossy:-1", "lossy:3-nobody"] {
-        let error = play(&case(engine, "payload=64"), &[]).0.unwrap_err();
-        assert!(error.contains("lossy:N"), "{engine}: {error}");
-    }
-    for timeout in ["0s", "soon"] {
-        let parameter = format!("payload=64&timeout={timeout}");
-        let error = play(&case("udp", &parameter), &[]).0.unwrap_err();
-        assert!(error.contains("time-out"), "{timeout}: {error}");
+fn what_cannot_go_on_says_why() {
+    for (engine, parameters, part) in [
+        ("lossy:1", "payload=64&timeout=10ms", "sent 50 times and never answered"),
+        ("lossy:4", "payload=0&timeout=10ms", "payload of at least 1 byte"),
+        ("lossy", "payload=64", "lossy:N"),
+        ("lossy:0", "payload=64", "lossy:N"),
+        ("lossy:3-nobody", "payload=64", "lossy:N"),
+        ("udp", "payload=64&timeout=0s", "time-out"),
+        ("udp", "payload=64&timeout=soon", "time-out"),
+    ] {
+        let error = play(&case(engine, parameters), &[(5, Stamp::Each)]).0.unwrap_err();
+        assert!(error.contains(part), "{engine}, {parameters}: {error}");
     }
 }

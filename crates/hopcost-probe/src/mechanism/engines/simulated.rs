@@ -9,7 +9,7 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::{Alone, bad_argument, only_caller};
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
-use crate::endpoint::roundtrip::{CallEnd, RoundtripEnd};
+use crate::endpoint::roundtrip::{end, only_end};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::call::opaque;
@@ -23,7 +23,7 @@ pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint
         (_, "virtual") | ("replay" | "known" | "gaps", _) => {
             let engine = Simulated::new(attaching)?;
             Ok(match attaching.case.workload {
-                Workload::Call => CallEnd::<_, Virtual>::boxed(engine),
+                Workload::Call => only_end::<_, Virtual>(engine),
                 _ => Box::new(Alone(engine)),
             })
         }
@@ -36,8 +36,8 @@ pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint
 fn real<M: Call + 'static>(attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let engine = M::new(attaching)?;
     Ok(match attaching.case.workload {
-        Workload::Call => CallEnd::<M, Hardware>::boxed(engine),
-        _ => RoundtripEnd::<_, Hardware>::boxed(Alone(engine), attaching.role),
+        Workload::Call => only_end::<M, Hardware>(engine),
+        _ => end::<_, Hardware>(Alone(engine), attaching.role),
     })
 }
 

@@ -9,12 +9,9 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::bad_argument;
 use crate::clock::{Shifted, rough_ticks};
-use crate::endpoint::waiting;
-use crate::endpoint::wake::WakeEnd;
+use crate::endpoint::notifier;
 use crate::mechanism::flag::Flag;
-use crate::party::OverNotifier;
-use crate::shape::{Attaching, End, Half};
-use crate::wait::{Wait, WithWait};
+use crate::shape::{Attaching, Half};
 use crate::workload::Endpoint;
 
 /// Attaches an end.
@@ -27,21 +24,7 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
         Role::Caller => 0,
         Role::Callee => ahead,
     });
-    waiting::<<Flag as End>::Waits, _>(attaching, Skewed { half, attaching })
-}
-
-/// An end whose stamps are of the shifted clock.
-struct Skewed<'a> {
-    half: Half,
-    attaching: &'a Attaching<'a>,
-}
-
-impl WithWait for Skewed<'_> {
-    type Output = io::Result<Box<dyn Endpoint>>;
-    fn with<W: Wait>(self) -> Self::Output {
-        let party = OverNotifier::<Flag, W>::attach(self.half, self.attaching)?;
-        WakeEnd::<_, Shifted>::boxed(party, self.attaching)
-    }
+    notifier::<Flag, Shifted>(half, attaching)
 }
 
 /// A time with or without a sign, in ticks that wrap around.
