@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, measured};
+use crate::support::{Home, measured};
 
 #[test]
 fn what_was_measured_is_answered_again_from_the_stored_run() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let asked = ["advise", "pipe", "udp", "--payload", "64", "--wait", "block", "--budget", "4s"];
     let text = home.expect(&[&asked[..], &["--format", "json"]].concat(), measured());
     let advice: Value = serde_json::from_str(&text).expect("JSON");
@@ -33,7 +32,7 @@ fn what_was_measured_is_answered_again_from_the_stored_run() {
     assert!(screen.lines().count() <= 24, "{screen}");
     let run = home.run_file();
     let run = run.to_str().expect("UTF-8");
-    home.refuses(&["advise", "--run", run, "--payload", "64", "-o", run], 2, "would overwrite");
+    home.refuses(&["advise", "--run", run, "--payload", "64", "-o", run], 2, "it is a run");
     home.refuses(&["advise", "--run", run, "--payload", "65"], 2, "has no such cases");
     for (format, wanted) in [("md", "# "), ("html", "<!doctype html>"), ("csv", "case,name,")] {
         let document = home.expect(&[&stored[..], &["--format", format]].concat(), measured());

@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, measured};
+use crate::support::{Home, measured};
 
 #[test]
 fn two_cases_are_compared_along_an_axis_and_shown_again() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut words = vec!["compare", "pipe", "tcp", "--along", "payload=64..1KiB"];
     words.extend(["--placement", "same-cpu", "--measure", "1ms", "--duration", "2s"]);
     words.extend(["--out", "along", "--seed", "3"]);

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use crate::support::wait::InTime;
-use crate::support::{alone, hopcost_path, measured};
+use crate::support::{hopcost_path, measured};
 
 /// The binary under test, which has to be one whose numbers are valid.
 fn release() -> &'static Path {
@@ -212,27 +211,6 @@ fn the_loops_of_ends_neither_panic_nor_allocate(code: &Disassembly) {
         assert!(kernel.contains(name), "no loop calls {name}, only {kernel:?}");
     }
     assert_eq!(found, [""; 0], "of {} loops of ends", code.ends.len());
-}
-
-/// The least that a command takes of so many times.
-fn least(command: &[&str]) -> Duration {
-    let time = |_| {
-        let mut command_line = Command::new(command[0]);
-        command_line.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null());
-        let start = Instant::now();
-        assert!(command_line.finish().status.success(), "{command:?}");
-        start.elapsed()
-    };
-    (0..15).map(time).min().expect("some")
-}
-
-/// The help appears within 20 ms. The least time of any program (0.5 to 1 ms) takes the machine out of that.
-#[test]
-fn the_help_starts_about_as_fast_as_a_program_that_does_nothing() {
-    let binary = release().to_str().expect("UTF-8");
-    let _alone = alone();
-    let (help, nothing) = (least(&[binary, "--help"]), least(&["/bin/true"]));
-    assert!(help < 20 * nothing, "help {help:?}, /bin/true {nothing:?}");
 }
 
 /// The values of an attribute in some markup.

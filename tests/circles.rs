@@ -66,32 +66,21 @@ fn imports(sources: &BTreeMap<Name, String>) -> BTreeMap<Name, BTreeSet<Name>> {
 
 /// The paths in a text, `a::{b, c::d}` as two.
 fn paths(text: &str) -> Vec<Name> {
-    let mut found = Vec::new();
-    let (mut at, mut prefixes): (Name, Vec<Name>) = (Name::new(), Vec::new());
-    let mut word = String::new();
+    let (mut found, mut prefixes) = (Vec::new(), vec![Name::new()]);
+    let (mut at, mut word) = (Name::new(), String::new());
     for c in text.chars().chain(" ".chars()) {
-        match c {
-            c if c.is_alphanumeric() || c == '_' => word.push(c),
-            ':' => at.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
-            _ => {
-                at.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
-                let open = c == '{';
-                let ended =
-                    std::mem::replace(&mut at, prefixes.last().cloned().unwrap_or_default());
-                match c {
-                    '{' => prefixes.push(ended),
-                    '}' => {
-                        prefixes.pop();
-                        at = prefixes.last().cloned().unwrap_or_default();
-                        found.push(ended);
-                    }
-                    _ => found.push(ended),
-                }
-                if open {
-                    at = prefixes.last().cloned().unwrap_or_default();
-                }
-            }
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
         }
+        at.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        match c {
+            ':' => continue,
+            '{' => prefixes.push(at.clone()),
+            '}' if prefixes.len() > 1 => drop(prefixes.pop()),
+            _ => {}
+        }
+        found.push(std::mem::replace(&mut at, prefixes[prefixes.len() - 1].clone()));
     }
     found.retain(|path| path.len() > 1);
     found

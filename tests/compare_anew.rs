@@ -4,8 +4,8 @@ use std::fs;
 
 use hopcost_model::raw::RawRun;
 
-use crate::compare::{BASELINE, SLOWER, stored, vary};
-use crate::support::{Home, alone, measured};
+use crate::compare::{BASELINE, SLOWER, vary};
+use crate::support::{Home, measured, stored};
 
 /// The exit code where everything was measured: a build whose probe is not optimised calls its own
 /// numbers invalid.
@@ -13,15 +13,10 @@ fn ends(code: i32) -> i32 {
     if measured() == 0 { code } else { measured() }
 }
 
-fn stored_in(home: &Home, file: &str) -> RawRun {
-    let no_copy = || Err(std::io::Error::other("no copy is needed"));
-    hopcost_file::open(&home.path().join(file), &no_copy).expect("the run")
-}
-
 /// A directory `old` of six runs of the baseline, each of whose times is scaled by `per_mille`.
 fn baseline(home: &Home, per_mille: u64) -> RawRun {
     home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());
-    let raw = stored(home);
+    let raw = stored(&home.run_file()).expect("the run");
     for run in 0..6 {
         vary(&raw, &home.path().join(format!("old/a{run}.hopcost")), run, |raw| {
             let samples = raw.trials.iter_mut().flat_map(|trial| &mut trial.samples);
@@ -33,8 +28,7 @@ fn baseline(home: &Home, per_mille: u64) -> RawRun {
 
 #[test]
 fn a_fifth_more_fails_and_is_measured_twice() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     baseline(&home, 833);
     let check = ["compare", "old", "--fail-if-slower", "5%"];
     let text = home.expect(&[&check[..], &["--runs", "4", "--format", "md"]].concat(), ends(4));
@@ -45,7 +39,7 @@ fn a_fifth_more_fails_and_is_measured_twice() {
     assert!(last.contains("fail-if-slower"), "the new runs are stored: {last}");
     // Two stored sides are compared once.
     fs::create_dir(home.path().join("new")).unwrap();
-    let raw = stored_in(&home, "old/a0.hopcost");
+    let raw = stored(&home.path().join("old/a0.hopcost")).expect("a run");
     for run in 0..4 {
         vary(&raw, &home.path().join(format!("new/b{run}.hopcost")), 200 + run, |_| ());
     }
@@ -55,8 +49,7 @@ fn a_fifth_more_fails_and_is_measured_twice() {
 
 #[test]
 fn a_live_case_fails_where_two_measurements_agree() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let check = ["compare", "--live", BASELINE, SLOWER, "--measure", "1ms", "--fail-if-slower"];
     let text = home.expect(&[&check[..], &["3%"]].concat(), ends(4));
     assert_eq!(text.matches("+5.00 % [+5.00, +5.00]").count(), 2, "{text}");
@@ -65,8 +58,7 @@ fn a_live_case_fails_where_two_measurements_agree() {
 
 #[test]
 fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     baseline(&home, 1000);
     let check = ["compare", "old", "--fail-if-slower", "5%", "--strict", "--out", "kept"];
     let text = home.expect(&check, ends(0));
@@ -75,27 +67,8 @@ fn what_is_as_fast_passes_and_its_runs_are_kept_where_that_is_asked() {
 }
 
 #[test]
-fn runs_may_be_compared_by_a_percentile() {
-    let _alone = alone();
-    let home = Home::new();
-    let raw = baseline(&home, 1000);
-    for run in 0..6 {
-        vary(&raw, &home.path().join(format!("tail/t{run}.hopcost")), 0, |raw| {
-            let samples = raw.trials.iter_mut().flat_map(|trial| &mut trial.samples);
-            samples.step_by(5).for_each(|sample| *sample = *sample * 6 / 5);
-        });
-    }
-    // By the p50 it is unchanged.
-    let check = ["compare", "tail", "--fail-if-slower", "5%", "--statistic"];
-    let text = home.expect(&[&check[..], &["90", "--runs", "4"]].concat(), ends(0));
-    assert!(text.contains("faster"), "{text}");
-    home.refuses(&[&check[..], &["99.9"]].concat(), 2, "no case to compare that has a p99.9");
-}
-
-#[test]
 fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let raw = baseline(&home, 1000);
     let kernel = |raw: &mut RawRun| {
         let release = raw.host_before.readings.iter_mut().find(|r| r.key == "kernel.release");
@@ -116,7 +89,7 @@ fn what_cannot_be_decided_is_refused_before_anything_is_measured() {
         ),
         (&["old/a0.hopcost"], 2, "5 runs against the baseline's 1 show no spread"),
         (&["old", "tcp"], 2, "tcp selects no case of the baseline"),
-        (&["old", "--output", "old/a0.hopcost"], 2, "would overwrite"),
+        (&["old", "--output", "old/a0.hopcost"], 2, "it is a run"),
         (&["old", "--output", "/nowhere/x"], 2, "/nowhere"),
         (&["old", "--seed", "1"], 2, "--live"),
         (&["old", "four", "--runs", "4"], 2, "both sides are stored"),

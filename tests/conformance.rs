@@ -5,9 +5,7 @@ use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Mechanism, PayloadRange, PerOperation, Shape};
 
 use crate::support::trace::{Counts, Window, of_trial};
-use crate::support::{
-    Home, all, alone, cross, mechanisms, none_wrong, pairs, roundtrip, switches, trial,
-};
+use crate::support::{Home, all, cross, mechanisms, none_wrong, pairs, roundtrip, switches, trial};
 
 /// Operations of a traced trial: a call's loop makes 32 a turn.
 const N: u64 = 640;
@@ -117,8 +115,7 @@ pub fn miscounted(
 
 #[test]
 fn system_calls_of_a_round_trip_are_those_the_row_says() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     none_wrong(every_roundtrip(), |facts, case| {
         let wait = case.waits.expect("a round trip waits").caller;
         let stated = facts.wait(wait).expect("from the row").system_calls;
@@ -142,8 +139,7 @@ fn futexes(counts: &Counts, operation: libc::c_int) -> u64 {
 
 #[test]
 fn a_futex_wakes_only_who_sleeps() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for (wake, spinning) in [("needed", 0.0), ("always", 2.0)] {
         // A budget that nobody uses up: nobody sleeps, however busy the machine is.
         let wait = WaitKind::SpinThenBlock;
@@ -166,8 +162,7 @@ fn a_futex_wakes_only_who_sleeps() {
 
 #[test]
 fn a_server_that_answers_in_its_handler_has_no_thread_to_hand_over_to() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for boundary in [Boundary::Process, Boundary::Thread] {
         let counted = |answer: &str| {
             let case = with("websocket-threaded", boundary, WaitKind::Block, ("answer", answer));
@@ -182,8 +177,7 @@ fn a_server_that_answers_in_its_handler_has_no_thread_to_hand_over_to() {
 
 #[test]
 fn an_end_that_has_spun_in_vain_sleeps_in_the_receive_itself() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for (name, most) in [
         ("pipe", 6.0),
         ("tcp", 6.0),
@@ -207,8 +201,7 @@ fn an_end_that_has_spun_in_vain_sleeps_in_the_receive_itself() {
 
 #[test]
 fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for name in ["futex", "semaphore", "condvar"] {
         for (boundary, pshared, private) in [
             (Boundary::Thread, "needed", true),
@@ -234,8 +227,7 @@ fn primitives_between_threads_are_private_unless_the_case_says_otherwise() {
 
 #[test]
 fn system_calls_of_a_call_are_those_the_row_says() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for facts in mechanisms().filter(|facts| facts.shape() == Shape::Call) {
         let payload = facts.payload.map_or(String::new(), |of| format!("?payload={}", of.default));
         let case: Case = format!("call/{}{payload}", facts.name).parse().expect("a case");
@@ -252,8 +244,7 @@ const TRIES: usize = 5;
 
 #[test]
 fn context_switches_are_within_the_stated_range() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = every_roundtrip();
     let elsewhere = |(facts, case): &(&'static Mechanism, Case)| {
         let facts_of = facts.wait(case.waits?.caller)?;
@@ -290,29 +281,9 @@ fn context_switches_are_within_the_stated_range() {
     });
 }
 
-/// Half of such a round trip is given as a context switch.
-#[test]
-fn ends_that_yield_on_one_cpu_switch_once_each_way() {
-    let _alone = alone();
-    let home = Home::new();
-    let flag = mechanisms().find(|facts| facts.name == "flag").expect("a mechanism");
-    for boundary in [Boundary::Thread, Boundary::Process] {
-        let case = roundtrip(flag, boundary, Placement::SameCpu, WaitKind::Yield);
-        // Other tasks on the CPU take their turns between, and are no part of it.
-        let mut seen = Vec::new();
-        while !seen.iter().any(|switches: &f64| (switches - 2.0).abs() < 0.1) {
-            assert!(seen.len() < TRIES, "{case}: {seen:.3?}");
-            let row = trial(&home, &case, 1_000).unwrap_or_else(|error| panic!("{error}"));
-            let switches: u64 = row.ends.iter().map(|end| end.voluntary + end.involuntary).sum();
-            seen.push(switches as f64 / row.operations as f64);
-        }
-    }
-}
-
 #[test]
 fn every_size_from_the_least_to_the_most_arrives() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = Vec::new();
     for (facts, _) in every(Workload::Roundtrip) {
         let Some(PayloadRange { min, max, .. }) = facts.payload else { continue };

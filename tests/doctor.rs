@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::wait::{InTime, reap};
-use crate::support::{Home, alone, hopcost_path, measured};
+use crate::support::{Home, hopcost_path, measured};
 
 /// Numbers of an array's objects.
 fn numbers(document: &Value, array: &str, field: &str) -> Vec<f64> {
@@ -15,8 +15,7 @@ fn numbers(document: &Value, array: &str, field: &str) -> Vec<f64> {
 
 #[test]
 fn a_doctor_measures_every_cpu_and_pair_and_stores_nothing() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let text = home.expect(&["doctor", "--format", "json"], measured());
     let found: Value = serde_json::from_str(&text).expect("JSON");
     let checkup = &found["checkup"][0];
@@ -34,11 +33,7 @@ fn a_doctor_measures_every_cpu_and_pair_and_stores_nothing() {
     let blocking = &found["handovers"][0]["blocking_ns"];
     assert!(blocking.as_f64().is_some_and(|ns| (300.0..1e7).contains(&ns)), "{blocking}");
     assert!(!checkup["first"].as_str().expect("a line").is_empty());
-    let left: Vec<_> = std::fs::read_dir(home.path()).expect("home").flatten().collect();
-    // The directory of scratch files stays, as after every run, and is empty.
-    let is_empty =
-        |path: std::path::PathBuf| std::fs::read_dir(path).is_ok_and(|mut d| d.next().is_none());
-    assert!(left.iter().all(|entry| is_empty(entry.path())), "{left:?}");
+    assert!(!home.path().join("data").exists(), "something was stored");
 }
 
 /// Killed when dropped.
@@ -53,8 +48,7 @@ impl Drop for Busy {
 
 #[test]
 fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let pinned = |program: &[&str]| {
         let mut command = Command::new("taskset");
         command.args(["-c", "0"]).args(program).current_dir(home.path());
@@ -79,8 +73,7 @@ fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
 
 #[test]
 fn one_cpu_and_no_home_are_enough() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut command = Command::new("taskset");
     let command = command.args(["-c", "0"]).arg(hopcost_path()).arg("doctor");
     let output = command.env_remove("HOME").current_dir(home.path()).finish();

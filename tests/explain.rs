@@ -95,7 +95,7 @@ fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
     let home = Home::new();
     let place = if cross().is_some() { "cross" } else { "same-cpu" };
     let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--placement", place];
-    let shown = home.expect(&[&asked[..], &["--budget", "8s"]].concat(), measured());
+    let shown = home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
     assert!(shown.contains("after 100 µs"), "{shown}");
     let json = home.expect(&["report", "last", "--format", "json"], 0);
     let json: Value = serde_json::from_str(&json).unwrap();

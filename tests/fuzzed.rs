@@ -65,13 +65,12 @@ fn changed(input: &[u8], other: &[u8], random: &mut SplitMix64) -> Vec<u8> {
 /// changes.
 #[test]
 fn inputs_changed_at_random_pass_too() {
-    let seconds = if crate::support::all() { 60 } else { 1 };
+    let patience = Duration::from_millis(if crate::support::all() { 60_000 } else { 300 });
     let seed = std::env::var("HOPCOST_SEED").ok().and_then(|text| text.parse().ok());
     let mut random = SplitMix64(seed.unwrap_or(1));
     for (name, target) in TARGETS {
         let inputs = inputs(name);
-        let until = Instant::now() + Duration::from_secs(seconds);
-        let mut tried = 0;
+        let until = Instant::now() + patience;
         while Instant::now() < until {
             let mut any = || &inputs[(random.next_u64() % inputs.len() as u64) as usize].1;
             let (input, other) = (any(), any());
@@ -81,9 +80,7 @@ fn inputs_changed_at_random_pass_too() {
                 std::fs::write(&kept, &input).unwrap();
                 panic!("{} breaks it; mend it and add it to fuzz/corpus/{name}", kept.display());
             }
-            tried += 1;
         }
-        println!("{name}: {tried} inputs");
     }
 }
 

@@ -3,16 +3,10 @@
 use std::process::Stdio;
 
 use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::raw::RawRun;
 
 use crate::faults::hosts::{Namespaces, near, worker};
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, measured, mechanisms, together};
-
-fn stored(home: &Home) -> RawRun {
-    let run = hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)));
-    run.expect("a run file")
-}
+use crate::support::{Home, alone, measured, mechanisms, stored};
 
 /// Every mechanism that crosses hosts, by a workload that it crosses them with.
 fn selectors() -> Vec<String> {
@@ -28,8 +22,7 @@ fn selectors() -> Vec<String> {
 
 #[test]
 fn every_mechanism_that_crosses_hosts_does() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let selectors = selectors();
     assert!(selectors.len() >= 10, "only {selectors:?}");
     let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
@@ -38,7 +31,7 @@ fn every_mechanism_that_crosses_hosts_does() {
     let output = near(&home, &command, &selectors);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(measured()), "{said}");
-    let run = stored(&home);
+    let run = stored(&home.run_file()).expect("a run");
     let kept = || run.plan.live_cases();
     assert!(
         kept().all(|case| case.boundary == Boundary::Host) && kept().count() >= selectors.len()
@@ -61,16 +54,11 @@ fn every_mechanism_that_crosses_hosts_does() {
 
 #[test]
 fn one_way_times_between_hosts_are_refused_with_the_reason() {
-    let _together = together();
-    let home = Home::new();
+    let home = Home::together();
     for case in ["wake/tcp", "load/udp"] {
         let said = home.expect(&["run", "--peer", &worker(&home), "--dry-run", case], 0);
         assert!(said.contains("one-way times refused"), "{said}");
     }
-    home.refuses(&["run", "roundtrip/tcp?boundary=host"], 2, "needs another host");
-    home.refuses(&["run", "tcp", "--peer-address", "10.0.0.2"], 2, "--peer <COMMAND>");
-    let named = ["run", "tcp", "--peer", &worker(&home), "--peer-address", "no.such.name."];
-    home.refuses(&named, 2, "--peer-address: `no.such.name.` is no address");
 }
 
 /// What crosses a veth pair is measured there, and the paths are told apart.
@@ -83,22 +71,19 @@ fn a_pair_over_veth() {
     };
     let home = Home::new();
     let far = two.far(&home);
-    // Its link-local address, by the interface here.
-    let cases = ["tcp", "udp", "--peer-address", "fe80::2%near", "--out", "zone"];
     let fixed = ["run", "--peer", &far, "--rounds", "1", "--measure", "5ms"];
-    let run = home.hopcost(&[&fixed[..], &cases].concat());
-    let output = two.within("near", &run).stdin(Stdio::null()).finish();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(measured()), "{said}");
-    let run = home.hopcost(&["run", "--peer", &far, "--rounds", "2", "--measure", "5ms"]);
-    let output = two.within("near", &run).stdin(Stdio::null()).finish();
-    assert_eq!(
-        output.status.code(),
-        Some(measured()),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let run = stored(&home);
+    let measured_there = |more: &[&str]| {
+        let run = home.hopcost(&[&fixed[..], more].concat());
+        let output = two.within("near", &run).stdin(Stdio::null()).finish();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(measured()), "{more:?}: {said}");
+    };
+    // Its link-local address by the interface here, of which it has another that goes before.
+    for (zone, out) in [("fe80::2%near", "by-name"), ("[fe80::2%2]", "by-number")] {
+        measured_there(&["tcp", "udp", "--peer-address", zone, "--out", out]);
+    }
+    measured_there(&[]);
+    let run = stored(&home.run_file()).expect("a run");
     assert_eq!(run.plan.suite, "pair");
     for key in ["net.path", "peer.net.path"] {
         assert_eq!(run.host_before.get(key), Some("veth"), "{key}");

@@ -102,21 +102,18 @@ fn what_is_missing_is_named_by_its_package_and_nothing_is_left() {
         ("node", "nodejs"),
         ("python", "python3-venv"),
     ];
+    let output = system.install("all");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().count(), 2 * packages.len(), "what is done, and what lacks: {said}");
     for (name, package) in packages {
-        let output = system.install(name);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        let last = said.lines().last().unwrap_or_default();
-        assert!(last.starts_with(&format!("hopcost: {name}: ")), "{said}");
-        assert!(last.contains(package), "{name}: no {package} in: {last}");
-        assert_eq!(said.lines().count(), 2, "what is done, and what is missing: {said}");
-        assert!(!system.workers().join(name).is_symlink(), "{name}");
-        assert_eq!(system.builds(), [""; 0], "{name}");
-        assert!(system.listed(name).is_none(), "{name}");
+        let why = format!("hopcost: {name}: ");
+        let why =
+            said.lines().find(|line| line.starts_with(&why)).unwrap_or_else(|| panic!("{said}"));
+        assert!(why.contains(package), "{name}: no {package} in: {why}");
+        assert!(!system.workers().join(name).is_symlink() && system.listed(name).is_none());
     }
-    let all = system.install("all");
-    assert_eq!(all.status.code(), Some(1));
-    assert_eq!(stderr(&all).lines().count(), 2 * packages.len(), "{}", stderr(&all));
+    assert_eq!(system.builds(), [""; 0]);
     let unknown = system.install("cobol");
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("cpp, go, java, node, python"), "{}", stderr(&unknown));
@@ -126,55 +123,41 @@ fn what_is_missing_is_named_by_its_package_and_nothing_is_left() {
 fn a_worker_is_replaced_whole_and_stays_where_its_next_build_fails() {
     let _together = together();
     let system = System::new();
-    system.has_cpp("one");
-    let output = system.install("cpp");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let place = system.workers().join("cpp").display().to_string();
-    assert!(String::from_utf8_lossy(&output.stdout).contains(&place), "{output:?}");
-    let version = || system.listed("cpp").expect("it").expect("a worker")["version"].clone();
-    assert_eq!(version(), "one");
-    assert!(system.workers().join("cpp/CMakeLists.txt").is_file());
-
-    system.has_cpp("two");
-    // Of an install that was killed.
-    fs::create_dir_all(system.workers().join(".built/cpp-1/half")).expect("a folder");
-    assert_eq!(system.install("cpp").status.code(), Some(0));
-    assert_eq!(version(), "two");
-    assert_eq!(system.builds().len(), 1, "{:?}", system.builds());
-
-    system.has("cmake", "echo it is wrong; exit 1");
-    let output = system.install("cpp");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("it is wrong"), "{}", stderr(&output));
-    assert_eq!((version(), system.builds().len()), ("two".into(), 1));
-
-    // Built, and no worker.
-    system.has_cpp("three");
-    fs::write(system.bin().join("worker"), "#!/bin/sh\nexit 7\n").expect("a program");
-    let output = system.install("cpp");
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("exit code 7"), "{}", stderr(&output));
-    assert_eq!((version(), system.builds().len()), ("two".into(), 1));
-}
-
-#[test]
-fn a_folder_that_somebody_made_is_not_taken_for_an_installed_worker() {
-    let _together = together();
-    let system = System::new();
+    // A folder that somebody made is not taken for an installed worker.
     system.has_cpp("one");
     let own = system.workers().join("cpp");
     fs::create_dir_all(&own).expect("a folder");
     let output = system.install("cpp");
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("move it away"), "{}", stderr(&output));
     assert!(own.is_dir() && !own.is_symlink() && system.builds().is_empty());
+    fs::remove_dir(&own).expect("moved away");
+
+    let version = || system.listed("cpp").expect("it").expect("a worker")["version"].clone();
+    for number in ["one", "two"] {
+        system.has_cpp(number);
+        // Of an install that was killed.
+        fs::create_dir_all(system.workers().join(".built/cpp-1/half")).expect("a folder");
+        let output = system.install("cpp");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!((version(), system.builds().len()), (number.into(), 1));
+    }
+    // A build that fails, and one that makes no worker.
+    for (program, script, why) in
+        [("cmake", "echo it is wrong; exit 1", "it is wrong"), ("worker", "exit 7", "exit code 7")]
+    {
+        system.has_cpp("three");
+        system.has(program, script);
+        let output = system.install("cpp");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        assert_eq!((version(), system.builds().len()), ("two".into(), 1));
+    }
 }
 
 /// The worker for Python needs packages for WebSockets alone, and no network without.
 #[test]
 fn python_is_installed_without_a_network() {
-    let _together = together();
-    let home = Home::new();
+    let home = Home::together();
     let workers = home.path().join("data/hopcost/workers");
     let hopcost = |arguments: &[&str]| {
         let mut command = home.hopcost(arguments);

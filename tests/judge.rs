@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, measured};
+use crate::support::{Home, measured};
 
 const CLAIMS: [(&str, &str); 4] = [
     ("four", "of = 'pipe', statistic = 'system-calls', from = 3.9, to = 4.3"),
@@ -43,8 +43,7 @@ fn verdicts(json: &str) -> Vec<(String, String)> {
 
 #[test]
 fn claims_are_measured_stored_and_judged_again() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     fs::write(home.path().join("own.toml"), own()).unwrap();
     let arguments =
         ["judge", "own.toml", "--budget", "20s", "--measure", "1ms", "--format", "json"];
@@ -54,7 +53,7 @@ fn claims_are_measured_stored_and_judged_again() {
     assert!(["undecided", "fails"].contains(&of("misses")));
     let again = home.expect(&["report", "last", "--format", "json"], 0);
     assert_eq!(verdicts(&again), first, "as stored");
-    let stored = ["judge", "own.toml", "--run", "last", "--run", "last", "--format", "json"];
+    let stored = ["judge", "own.toml", "--run", "last", "--format", "json"];
     assert_eq!(verdicts(&home.expect(&stored, 0)), first, "of the stored run");
     let text = home.expect(&["judge", "own.toml", "--run", "last", "--question", "E1"], 0);
     assert!(text.contains("Not here: the number of system calls of pipe was 4."), "{text}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, alone, estimate, rows_of, together};
+use crate::support::{Home, estimate, rows_of};
 
 fn results(home: &Home, arguments: &[&str]) -> Value {
     let mut all = vec!["run", "--format", "json", "--seed", "1"];
@@ -17,8 +17,7 @@ fn point(document: &Value, case: usize, statistic: &str) -> f64 {
 
 #[test]
 fn what_writing_and_comparing_takes_is_what_a_round_trip_loses_without_them() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let case = "pipe?payload=32KiB&place=same-cpu&touch=verify,write,none";
     let document = results(&home, &[case, "--rounds", "9", "--measure", "20ms"]);
     let said = |at: usize| {
@@ -34,8 +33,7 @@ fn what_writing_and_comparing_takes_is_what_a_round_trip_loses_without_them() {
 
 #[test]
 fn replayed_latencies_come_back() {
-    let _together = together();
-    let home = Home::new();
+    let home = Home::together();
     // 1 to 2000 ns in a scrambled order: p50 is 1000, p99 is 1980, whatever the order.
     let text: String = (0..2000u32).map(|i| format!("{}\n", i * 777 % 2000 + 1)).collect();
     let file = home.path().join("latencies");
@@ -50,8 +48,7 @@ fn replayed_latencies_come_back() {
 
 #[test]
 fn every_known_answer_of_the_self_test_comes_out() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let output = home.run(&["doctor", "--self-test"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -85,8 +82,7 @@ fn times_as_wide(document: &Value, result: usize) -> f64 {
 
 #[test]
 fn a_slow_state_is_told_from_the_quiet_host_and_correlated_trials_widen_an_interval() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let time = ["--rounds", "60", "--measure", "5ms"];
     let of_host = ["roundtrip/known:level?host=two-states", "roundtrip/known:ar1?host=steady"];
     let document = results(&home, &[&of_host[..], &time[..]].concat());

@@ -66,8 +66,7 @@ fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
 
 #[test]
 fn every_mechanism_takes_a_load_across_every_boundary() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     none_wrong(every_load(20_000), |_, case| match trial(&home, case, MESSAGES) {
         Err(error) => Some(error),
         Ok(row) => wrong(&row, 1).map(|what| format!("{case}: {what}")),
@@ -76,8 +75,7 @@ fn every_mechanism_takes_a_load_across_every_boundary() {
 
 #[test]
 fn several_senders_share_a_link_exactly_once_and_in_order() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = every_load(20_000);
     // The receiver finds out itself what is missing, comes twice or overtakes.
     cases.iter_mut().for_each(|(_, case)| (case.senders, case.payload_bytes) = (4, Some(64)));
@@ -95,8 +93,7 @@ fn several_senders_share_a_link_exactly_once_and_in_order() {
 
 #[test]
 fn a_message_makes_half_of_a_round_trips_system_calls() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = every_load(2_000);
     // Where looking again is no system call, and the messages far apart.
     cases.retain(|(_, case)| case.wait(Role::Callee) == WaitKind::Block);
@@ -127,8 +124,7 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
 
 #[test]
 fn a_background_works_while_a_load_is_measured() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let place = cross().expect("these tests need two CPUs");
     let facts = |name| hopcost_probe::mechanism::find(name).expect("of this build").facts();
     for (name, boundary, senders, background) in [
@@ -239,8 +235,7 @@ fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
 
 #[test]
 fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let place = cross().expect("these tests need two CPUs");
     let facts = hopcost_probe::mechanism::find("pipe").expect("pipe").facts();
     for queue in [Queue::DropNewest(1), Queue::DropOldest(1)] {
@@ -259,23 +254,5 @@ fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
         let own = load.own_lags.as_ref().expect("told");
         assert_eq!(own.len(), row.samples.len());
         assert!(own.iter().zip(&load.lags).all(|(own, lag)| own <= lag), "{case}");
-    }
-}
-
-#[test]
-fn a_sender_that_a_full_pipe_holds_up_is_not_late_by_itself() {
-    let _alone = alone();
-    let home = Home::new();
-    let place = cross().expect("these tests need two CPUs");
-    let facts = hopcost_probe::mechanism::find("pipe").expect("pipe").facts();
-    // A write takes longer than 50 ns, so the sender never catches up.
-    for senders in [1, 2] {
-        let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);
-        let case = Case { senders, ..case };
-        let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
-        let load = row.load.as_ref().expect("a load");
-        let sum = |lags: &[u64]| lags.iter().sum::<u64>();
-        let own = load.own_lags.as_ref().expect("told");
-        assert!(sum(own) * 2 < sum(&load.lags), "{case}: {} of {}", sum(own), sum(&load.lags));
     }
 }

@@ -33,5 +33,4 @@ mod support;
 mod threads;
 mod traced;
 mod wake;
-mod workers;
 mod yardsticks;

@@ -6,13 +6,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hopcost_probe::sys;
 
-use crate::faults::signal;
+use crate::faults::{alive, signal, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, hopcost_path, together};
+use crate::support::{Home, together};
 
 /// A user who is not this one.
 const STRANGER: u32 = 65534;
@@ -38,9 +38,7 @@ fn give_away(path: &Path) {
 
 /// Runs the brief case, which must end.
 fn run_briefly(home: &Home) -> Output {
-    let mut command = home.hopcost(&BRIEF);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
-    let output = child.finish();
+    let output = home.run(&BRIEF);
     assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
@@ -130,35 +128,26 @@ fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     let _together = together();
     let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).try_finish();
     if !allowed.is_ok_and(|output| output.status.success()) {
-        eprintln!("NOT CHECKED: this user may not make process id namespaces");
-        return;
+        return eprintln!("NOT CHECKED: this user may not make process id namespaces");
     }
     let home = Home::new();
     let case = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
     let mut command = home.hopcost(&case);
     command.args(["--format", "json", "--out", "long.hopcost"]);
     let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
-    let until = Instant::now() + Duration::from_secs(20);
-    let is_there = || {
+    until(Duration::from_secs(20), "a scratch directory", || {
         let entries = fs::read_dir(home.path()).expect("home").flatten();
         entries.into_iter().any(|entry| entry.path().join("owner").exists())
-    };
-    while !is_there() {
-        assert!(Instant::now() < until, "no scratch directory");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let pid = long.id();
-    for _ in 0..2 {
-        let mut command = Command::new("unshare");
-        command.args(["-pf", "--mount-proc"]).arg(hopcost_path()).args(BRIEF);
-        command.current_dir(home.path()).env("HOME", home.path()).env("TMPDIR", home.path());
-        command.env("XDG_DATA_HOME", home.path().join("data"));
-        let output = command.finish();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(measured(&output) && !stderr.contains("removed"), "{stderr}");
-    }
-    assert!(crate::faults::alive(pid), "it was over before the others had started");
-    signal(pid, libc::SIGINT);
+    });
+    let inner = home.hopcost(&BRIEF);
+    let mut command = Command::new("unshare");
+    command.args(["-pf", "--mount-proc"]).arg(inner.get_program()).args(inner.get_args());
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.current_dir(home.path()).finish();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(measured(&output) && !stderr.contains("removed"), "{stderr}");
+    assert!(alive(long.id()), "it was over before the other had started");
+    signal(long.id(), libc::SIGINT);
     let output = long.finish();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let document = home.json(&["report", "long.hopcost", "--format", "json"]);

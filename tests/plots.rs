@@ -15,59 +15,30 @@ fn swept(home: &Home) {
 }
 
 #[test]
-fn plots_are_written_as_files_and_named() {
-    let home = Home::new();
-    swept(&home);
-    let directory = home.path().join("deep/plots");
-    let directory = directory.to_str().expect("UTF-8");
-    let output = home.run(&["report", "--plots", directory]);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(output.stdout.is_empty(), "stdout belongs to documents");
-    let mut files: Vec<_> = fs::read_dir(directory)
-        .expect("the directory was made")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.sort();
-    assert!(files.iter().any(|file| file.ends_with("stream-payload-throughput.svg")), "{files:?}");
-    assert_eq!(stderr.lines().count(), files.len(), "one line a file: {stderr}");
-    for file in &files {
-        assert!(stderr.contains(&format!("wrote {}", file.display())), "{stderr}");
-        let start = fs::read(file).expect("a file");
-        assert!(file.extension().is_some_and(|ending| ending == "svg"), "{file:?}");
-        assert!(start.starts_with(b"<svg "), "{file:?}");
-    }
-    // As with --output, what is there is replaced; and no half-written file is left.
-    let first = fs::read(&files[0]).expect("a file");
-    fs::write(&files[0], "old").expect("to write");
-    home.expect(&["report", "--plots", directory], 0);
-    assert_eq!(fs::read(&files[0]).expect("a file"), first);
-    assert_eq!(fs::read_dir(directory).expect("the directory").count(), files.len());
-}
-
-#[test]
-fn a_run_writes_what_a_report_writes() {
-    let _alone = alone();
-    let home = Home::new();
+fn a_run_writes_what_a_report_writes_and_replaces_what_is_there() {
+    let home = Home::alone();
     let cases = "stream/tcp-sendmsg?field=64,256&flows=1&place=free";
     let small = ["run", cases, "--rounds", "1", "--measure", "5ms"];
-    let written = ["--plots", "plots", "--html", "page.html", "--output", "text"];
-    let output = home.run(&[&small[..], &written].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
-    assert!(output.stdout.is_empty(), "the text is in a file");
+    let written = ["--plots", "deep/plots", "--html", "page.html", "--output", "text"];
+    assert_eq!(home.expect(&[&small[..], &written].concat(), measured()), "", "it is in a file");
     let read = |file: &str| fs::read_to_string(home.path().join(file)).expect("it was written");
     assert!(read("text").contains("tcp-sendmsg"));
     assert!(read("page.html").to_lowercase().starts_with("<!doctype html>"));
-    assert!(read("plots/stream-payload-throughput.svg").starts_with("<svg "));
+    let plot = "deep/plots/stream-payload-throughput.svg";
+    let first = read(plot);
+    assert!(first.starts_with("<svg "));
+    fs::write(home.path().join(plot), "old").expect("to write");
 
-    let output = home.run(&["report", "--html"]);
+    let output = home.run(&["report", "--plots", "deep/plots", "--html"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(output.stdout.is_empty(), "{stderr}");
-    let unnamed = stderr.lines().find_map(|line| line.strip_prefix("wrote ")).expect("a line");
-    assert!(unnamed.starts_with("hopcost-") && unnamed.ends_with(".html"), "{stderr}");
-    assert_eq!(read(unnamed), read("page.html"));
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{stderr}");
+    assert_eq!(read(plot), first);
+    let files = fs::read_dir(home.path().join("deep/plots")).expect("the directory").count();
+    assert_eq!(stderr.lines().count(), files + 1, "one line a file: {stderr}");
+    let mut named = stderr.lines().filter_map(|line| line.strip_prefix("wrote "));
+    let page = named.find(|name| name.ends_with(".html")).expect("a page");
+    assert!(page.starts_with("hopcost-"), "{stderr}");
+    assert_eq!(read(page), read("page.html"));
 }
 
 #[test]
@@ -93,8 +64,7 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
 
 #[test]
 fn one_case_has_its_trials_and_cases_of_two_kinds_stand_beside_each_other() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let engine = |what: &str| format!("{what}?clock=virtual&place=same-cpu");
     let (one, other) = (engine("roundtrip/sleep:1us"), engine("roundtrip/spin:4000"));
     for (cases, file) in [(vec![&one], "trials-0"), (vec![&one, &other], "")] {
@@ -110,14 +80,26 @@ fn one_case_has_its_trials_and_cases_of_two_kinds_stand_beside_each_other() {
 }
 
 #[test]
-fn what_a_run_does_not_have_is_one_line_and_exit_code_2() {
-    let home = Home::new();
-    let engine = "roundtrip/sleep:1us?clock=virtual&place=same-cpu";
-    home.run(&["run", engine, "--rounds", "1"]);
-    for (arguments, words) in [
-        (&["report", "--samples"][..], "--samples goes with --format csv"),
-        (&["report", "--format", "csv", "--layout", "document"], "no measured case"),
-    ] {
-        home.refuses(arguments, 2, words);
-    }
+fn any_percentile_is_shown_as_far_as_the_samples_support_it() {
+    let home = Home::alone();
+    let replay: String = (0..2000u32).map(|i| format!("{}\n", i * 777 % 2000 + 1)).collect();
+    fs::write(home.path().join("latencies"), replay).expect("to write");
+    let case = format!("roundtrip/replay:{}/latencies?place=same-cpu", home.path().display());
+    home.run(&["run", &case, "--rounds", "6", "--measure", "8ms"]);
+    let report = |more: &[&str]| {
+        home.expect(&[&["report", "--percentiles", "75,99,99.999"], more].concat(), 0)
+    };
+    let text = report(&[]);
+    assert!(text.contains("p75") && text.contains("insufficient"), "{text}");
+    let csv = report(&["--format", "csv"]);
+    let rows = |statistic: &str| {
+        let rows = csv.lines().filter(|line| line.contains(&format!(",{statistic},ns,")));
+        rows.map(|row| row.split(',').nth(3).expect("a point").to_owned()).collect::<Vec<_>>()
+    };
+    let point: f64 = rows("p75_ns")[0].parse().expect("a number");
+    assert!((point - 1500.0).abs() <= 10.0, "{point}");
+    assert_eq!((rows("p99_ns").len(), &rows("p99.999_ns")[..]), (1, &[String::new()][..]));
+    home.refuses(&["report", "--samples"], 2, "--samples goes with --format csv");
+    let layout = ["report", "--format", "csv", "--layout", "document"];
+    home.refuses(&layout, 2, "no measured case");
 }

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 
 use crate::artefacts::loads;
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, hopcost_path, measured};
+use crate::support::{Home, hopcost_path, measured};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
@@ -23,23 +23,10 @@ fn small_run(home: &Home) -> PathBuf {
 }
 
 fn measured_run() -> Vec<u8> {
-    let _alone = alone();
-    let home = Home::new();
-    let arguments = [
-        "run",
-        "roundtrip/pipe?place=same-cpu",
-        "call/call",
-        "call/syscall",
-        "--rounds",
-        "6",
-        "--measure",
-        "10ms",
-        "--format",
-        "json",
-    ];
-    let output = home.run(&arguments);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
+    let home = Home::alone();
+    let cases = ["roundtrip/pipe?place=same-cpu", "call/call", "call/syscall"];
+    let arguments = [&["run", "--rounds", "6", "--measure", "10ms"], &cases[..]].concat();
+    home.expect(&arguments, measured());
     fs::read(home.run_file()).expect("the run")
 }
 
@@ -86,8 +73,7 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
 
 #[test]
 fn a_report_says_what_the_run_said_of_each_outcome() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let cases = ["roundtrip/sleep:5us?clock=virtual", "roundtrip/fault:error", "call/call"];
     let more = ["roundtrip/udp?payload=70000", "--placement", "same-cpu", "--measure", "5ms"];
     let asked = [&["run", "--rounds", "2", "--format", "json"], &cases[..], &more[..]].concat();

@@ -10,7 +10,7 @@ use hopcost_model::mechanism::{Mechanism, PerOperation};
 use crate::conformance::{boundaries, every};
 use crate::faults::{names, the_death_of_a_worker_is_told};
 use crate::support::trace::{Window, of_trial};
-use crate::support::{Home, all, alone, cross, measured, none_wrong, pairs, switches, trial};
+use crate::support::{Home, all, cross, measured, none_wrong, pairs, stored, switches, trial};
 
 /// Messages of the shorter of the two traced trials.
 const N: u64 = 100;
@@ -49,8 +49,7 @@ fn traced(home: &Home, case: &Case, count: u64) -> f64 {
 
 #[test]
 fn system_calls_of_a_message_are_those_the_row_says() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = Vec::new();
     for facts in streams() {
         let mut boundaries = facts.boundaries.clone();
@@ -76,8 +75,7 @@ fn system_calls_of_a_message_are_those_the_row_says() {
 
 #[test]
 fn context_switches_of_a_message_are_within_the_stated_range() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mut cases = Vec::new();
     for facts in streams() {
         for wait in &facts.own.as_ref().expect("from the row").waits {
@@ -112,8 +110,7 @@ fn context_switches_of_a_message_are_within_the_stated_range() {
 
 #[test]
 fn every_size_flow_and_acknowledgement_arrives_across_every_boundary() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for facts in streams() {
         for boundary in boundaries(facts) {
             // The longest once only: unoptimised code fills and verifies slowly.
@@ -140,15 +137,14 @@ fn every_size_flow_and_acknowledgement_arrives_across_every_boundary() {
 
 #[test]
 fn the_time_of_a_trial_is_from_the_first_byte_of_any_flow_to_the_last_byte_of_any() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let mechanism = "stream/tcp-sendmsg?payload=64&fields=1&ack=per-message&place=free";
     let flows = format!("{mechanism}&flows=2,3&boundary=process,thread");
     home.expect(
         &["run", &flows, "--rounds", "3", "--operations", "20", "--out", "run"],
         measured(),
     );
-    let run = hopcost_file::open(&home.path().join("run"), &|| unreachable!()).expect("a run");
+    let run = stored(&home.path().join("run")).expect("a run");
     assert_eq!(run.trials.len(), 12);
     let ticks_per_ns = run.clocks[0].ticks_per_second / 1e9;
     for trial in &run.trials {
@@ -176,8 +172,7 @@ fn open_files(pid: u32) -> BTreeSet<String> {
 
 #[test]
 fn no_process_holds_the_other_ends_descriptors_and_the_death_of_either_ends_the_trial() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let before = names(&home);
     for (facts, victim) in streams().flat_map(|facts| [(facts, 0), (facts, 1)]) {
         let mut case = case(facts, Boundary::Process, Placement::Free, facts.waits[0]);

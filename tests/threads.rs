@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::runtimes::{default_case, described, here};
 use crate::support::trace::{Window, of_trial};
-use crate::support::{Home, alone, mechanisms, roundtrip, rows_of, switches, trial};
+use crate::support::{Home, mechanisms, roundtrip, rows_of, switches, trial};
 
 /// Round trips of the shorter of two traced trials.
 const TRACED: u64 = 1000;
@@ -51,8 +51,7 @@ fn websocket_threaded(boundary: Boundary) -> Case {
 
 #[test]
 fn system_calls_shown_are_those_of_all_threads() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let boundaries = [Boundary::Process, Boundary::Thread];
     let native = boundaries.map(|boundary| ("rust".to_owned(), websocket_threaded(boundary).id()));
     let here = here();
@@ -90,8 +89,7 @@ fn system_calls_shown_are_those_of_all_threads() {
 #[test]
 fn each_end_has_its_own_io_thread_and_each_thread_is_counted_once() {
     const N: u64 = 1000;
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     for boundary in [Boundary::Process, Boundary::Thread] {
         let case = websocket_threaded(boundary);
         let row: RawTrial = trial(&home, &case, N).unwrap_or_else(|error| panic!("{error}"));
@@ -111,13 +109,4 @@ fn each_end_has_its_own_io_thread_and_each_thread_is_counted_once() {
         let cpu_ns: u64 = row.threads.iter().map(|thread| thread.cpu_ns).sum();
         assert!((0.8..1.25).contains(&(cpu_ns as f64 / row.cpu_ns as f64)), "{case}: {cpu_ns}");
     }
-}
-
-#[test]
-fn an_end_of_one_thread_is_not_looked_at_from_outside() {
-    let home = Home::new();
-    let facts = mechanisms().find(|facts| facts.name == "websocket").expect("its row");
-    let case = roundtrip(facts, Boundary::Process, Placement::SameCpu, WaitKind::Block);
-    let row = trial(&home, &case, 50).unwrap_or_else(|error| panic!("{error}"));
-    assert!(row.threads.is_empty(), "{:?}", row.threads);
 }

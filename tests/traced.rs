@@ -1,16 +1,13 @@
 //! The traced phase: the kernel's events are those that a row states, on the clock of the stamps,
 //! and a refusal says why.
 
-use std::process::Command;
-
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind};
 use hopcost_model::mechanism::PerOperation;
 use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
 
-use crate::support::wait::InTime;
-use crate::support::{Home, alone, cross, mechanisms, roundtrip, together};
+use crate::support::{Home, cross, mechanisms, roundtrip};
 
 const N: u64 = 200;
 
@@ -50,8 +47,7 @@ fn of(trace: &Trace, thread: TraceThread, is: impl Fn(TraceKind) -> bool) -> u64
 
 #[test]
 fn a_round_trip_has_the_calls_wakings_and_switches_that_its_row_states() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let case = pipe(Placement::SameCpu);
     let Some(trace) = traced(&home, &case.id()) else { return };
     let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
@@ -89,8 +85,7 @@ fn a_round_trip_has_the_calls_wakings_and_switches_that_its_row_states() {
 
 #[test]
 fn stamps_and_calls_of_an_end_alternate_as_they_do_in_its_loop() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let Some(place) = cross() else { return eprintln!("NOT CHECKED: one CPU") };
     let Some(trace) = traced(&home, &pipe(place).id()) else { return };
     let word = |event: &TraceEvent| match event.kind {
@@ -108,8 +103,7 @@ fn stamps_and_calls_of_an_end_alternate_as_they_do_in_its_loop() {
 
 #[test]
 fn a_wake_up_has_a_stamp_of_either_end() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let case = "wake/pipe?payload=1&gap=100000&boundary=process&place=same-cpu&wait=block";
     let Some(trace) = traced(&home, case) else { return };
     let ends = [(Caller, 0), (Callee, 2)];
@@ -117,32 +111,4 @@ fn a_wake_up_has_a_stamp_of_either_end() {
         assert_eq!(of(&trace, end, |kind| kind == TraceKind::Stamp(number)), N);
     }
     assert!(of(&trace, Caller, |kind| kind == TraceKind::Waking(Callee)) >= N - 1);
-}
-
-/// A refusal is one line and exit code 1.
-fn refusal(command: &mut Command) -> String {
-    let output = command.finish();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("cannot be traced: ") && told.trim().lines().count() == 1, "{told}");
-    assert!(output.stdout.is_empty());
-    told
-}
-
-#[test]
-fn what_has_no_stamps_to_tie_is_refused_before_it_is_measured() {
-    let _together = together();
-    let home = Home::new();
-    for (case, why) in [
-        ("call/syscall", "not a call"),
-        (
-            "roundtrip/sleep:9us?boundary=inline&place=same-cpu&wait=block&clock=virtual",
-            "processor's own counter",
-        ),
-    ] {
-        let told = refusal(&mut home.hopcost(&["trial", case, "--trace", "10"]));
-        assert!(told.contains(why), "{told}");
-    }
-    let told = home.run(&["trial", "call/syscall", "--trace", "10001"]);
-    assert_eq!(told.status.code(), Some(2));
 }

@@ -2,10 +2,6 @@
 //! wait and in each placement, with stamps of both ends; and each wake-up makes the system
 //! calls of half a round trip, beside the sender's sleep.
 
-use std::io::{BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::Stdio;
-
 use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Workload};
 use hopcost_model::mechanism::{Mechanism, PerOperation};
 use hopcost_model::raw::RawTrial;
@@ -14,8 +10,7 @@ use hopcost_probe::mechanism::find;
 
 use crate::conformance::{every, miscounted, place_for};
 use crate::support::trace::{Window, of_trial};
-use crate::support::wait::{next_line, reap};
-use crate::support::{Home, alone, cross, hopcost_path, none_wrong, pairs, roundtrip, trial};
+use crate::support::{Home, alone, cross, none_wrong, pairs, roundtrip, trial};
 
 /// Wake-ups of a trial.
 const WAKE_UPS: u64 = 40;
@@ -69,8 +64,7 @@ fn wrong(case: &Case, row: &RawTrial) -> Option<String> {
 
 #[test]
 fn every_mechanism_wakes_across_every_boundary_and_placement() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let places: Vec<Placement> =
         [Some(Placement::SameCpu), cross(), Some(Placement::Free)].into_iter().flatten().collect();
     let cases = every(Workload::Wake).into_iter().flat_map(|(facts, of)| {
@@ -105,8 +99,7 @@ fn of_a_wake_up(facts: &Mechanism, stated: PerOperation) -> PerOperation {
 
 #[test]
 fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let cases = every(Workload::Wake).into_iter().flat_map(|(facts, of)| {
         let of = of.into_iter();
         of.map(move |(boundary, wait)| {
@@ -159,53 +152,9 @@ fn a_skewed_clock_of_another_process_is_found_out_and_makes_no_difference() {
     }
 }
 
-/// The fields of /proc/PID/stat after the name.
-fn stat(pid: u32) -> Vec<String> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the worker's stat");
-    let (_, rest) = text.rsplit_once(')').expect("a name in brackets");
-    rest.split_whitespace().map(str::to_owned).collect()
-}
-
-#[test]
-fn an_idle_spinner_spins_at_the_lowest_priority_where_it_is_told_until_killed() {
-    let _alone = alone();
-    let cpu = *hopcost_probe::sys::allowed_cpus().expect("an affinity mask").last().expect("a CPU");
-    let mut worker = std::process::Command::new(hopcost_path())
-        .arg("worker")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .expect("the worker starts");
-    let command = format!(
-        "{{\"do\":\"idle-spin\",\"cpu\":{cpu},\"deadline_ms\":20000,\"parent\":{}}}\n",
-        std::process::id()
-    );
-    let mut stdin = worker.stdin.take().expect("a pipe");
-    stdin.write_all(command.as_bytes()).expect("the worker reads");
-    let stdout = worker.stdout.take().expect("a pipe");
-    let reply = next_line("an answer of the worker", BufReader::new(stdout));
-    let allowed = std::fs::read_to_string(format!("/proc/{}/status", worker.id()));
-    let fields = stat(worker.id());
-    // End of input does not end it.
-    drop(stdin);
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    let ended = worker.try_wait().expect("its state");
-    worker.kill().expect("it is ours");
-    let status = reap(&mut worker);
-    assert_eq!(reply, "{\"is\":\"spinning\"}\n");
-    assert_eq!(ended, None);
-    assert!(!status.success());
-    // proc_pid_stat(5): state is field 3, policy field 41; SCHED_IDLE is 5 (sched.h).
-    assert_eq!((fields[0].as_str(), fields[41 - 3].as_str()), ("R", "5"));
-    let list = format!("Cpus_allowed_list:\t{cpu}\n");
-    assert!(allowed.expect("its status").contains(&list));
-}
-
 #[test]
 fn a_trial_with_an_idle_spinner_runs() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     let facts = find("semaphore").expect("semaphore").facts();
     let place = cross().expect("these tests need two CPUs");
     let case = wake(facts, Boundary::Process, place, WaitKind::Block, 50_000);

@@ -1,52 +1,82 @@
-//! An interrupt keeps what is finished, and the run goes on from there.
+//! An interrupt keeps and shows what is finished, and the run goes on from there.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::faults::{processes_of, signal, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, together};
+use crate::support::{Home, stored, together};
+
+/// A run that would go on for long, each of whose trials is short.
+const LONG: [&str; 6] = ["run", "pipe,futex?place=same-cpu", "--rounds", "500", "--measure", "2ms"];
+
+fn started(home: &Home, arguments: &[&str]) -> Child {
+    let mut command = home.hopcost(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start")
+}
+
+/// Interrupts a command that measures into this file once it has some trials.
+fn interrupted(home: &Home, arguments: &[&str], file: &str) -> Output {
+    let child = started(home, arguments);
+    let finished = || stored(&home.path().join(file)).is_ok_and(|run| run.trials.len() > 2);
+    until(Duration::from_secs(30), "trials", finished);
+    signal(child.id(), libc::SIGINT);
+    let output = child.finish();
+    assert_eq!(output.status.code(), Some(130), "{arguments:?}: {output:?}");
+    output
+}
+
+/// A subcommand that measures, and what of the finished part it shows.
+const SHOWN: [(&[&str], &str); 4] = [
+    (&["run", "pipe?place=same-cpu", "--rounds", "500"], "This run was cut off"),
+    (&["compare", "--live", "pipe?place=same-cpu", "unix-stream?place=same-cpu"], "unix-stream"),
+    (&["advise", "pipe", "--payload", "64", "--place", "same-cpu"], "Measure again"),
+    (&["judge", "own.toml"], "So it is."),
+];
 
 #[test]
-fn an_interrupt_at_any_moment_keeps_what_is_finished() {
-    let _together = together();
-    for delay_ms in [30, 900] {
-        let home = Home::new();
-        let child = home
-            .hopcost(&["run", "pipe,futex?place=same-cpu", "--rounds", "50"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("to start");
-        std::thread::sleep(Duration::from_millis(delay_ms));
-        // SAFETY: a signal to our own child.
-        unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-        let output = child.finish();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        use std::os::unix::process::ExitStatusExt;
-        // Before the handler stands, the signal simply ends the process.
-        let early = output.status.signal() == Some(libc::SIGINT);
-        assert!(
-            early || output.status.code() == Some(130),
-            "{delay_ms} ms: {:?} {stderr}",
-            output.status
-        );
-        if early || !home.path().join("data").exists() {
-            continue;
-        }
-        let is_shown = String::from_utf8_lossy(&output.stdout).contains("This run was cut off");
-        assert_eq!(is_shown, !stderr.contains(" 0 finished trials"), "{delay_ms} ms: {stderr}");
-        assert!(stderr.contains("finished trials are kept"), "{delay_ms} ms: {stderr}");
-        let document = home.json(&["report", "--format", "json"]);
-        assert_eq!(document["runs"][0]["complete"], false);
-        if delay_ms >= 900 {
-            assert!(document["runs"][0]["trials_done"].as_u64() > Some(0), "{delay_ms} ms");
-            // And it goes on from there, losing none of them.
-            resumes(&home, document["runs"][0]["trials_done"].as_u64().unwrap_or(0));
-        }
-        assert!(left(&home).is_empty(), "{:?}", left(&home));
+fn what_is_finished_is_shown_by_every_subcommand_that_measures() {
+    let home = Home::together();
+    let claims = "name = 'own'\nabout = 'a'\nsource = 'b'\n[case]\n\
+                  pipe = 'roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block'\n\
+                  [[claim]]\nid = '1'\nsentence = 'So it is.'\n\
+                  check = [{ of = 'pipe', statistic = 'llc-misses', to = -1 }]\n";
+    std::fs::write(home.path().join("own.toml"), claims).expect("to write");
+    for (at, (arguments, part)) in SHOWN.into_iter().enumerate() {
+        let file = format!("{at}.hopcost");
+        let more = ["--measure", "2ms", "--out", &file];
+        let output = interrupted(&home, &[arguments, &more].concat(), &file);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(part), "{arguments:?}: no `{part}` in: {shown}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("finished trials are kept in "), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn a_run_that_was_interrupted_is_resumed_and_loses_no_trial() {
+    let home = Home::together();
+    let done = || {
+        let document = home.json(&["report", "a.hopcost", "--format", "json"]);
+        assert_eq!(document["runs"][0]["complete"], false);
+        document["runs"][0]["trials_done"].as_u64().expect("a number")
+    };
+    interrupted(&home, &[&LONG[..], &["--out", "a.hopcost"]].concat(), "a.hopcost");
+    let before = done();
+    let child = started(&home, &["run", "--resume", "a.hopcost"]);
+    let more = || child_is_at_work(&child) && done() > before;
+    until(Duration::from_secs(30), "more trials", more);
+    signal(child.id(), libc::SIGINT);
+    assert_eq!(child.finish().status.code(), Some(130));
+    assert!(left(&home).is_empty(), "{:?}", left(&home));
+}
+
+/// Whether it has not ended.
+fn child_is_at_work(child: &Child) -> bool {
+    assert!(crate::faults::alive(child.id()), "it ended by itself");
+    true
 }
 
 /// Calls of the control process that may block.
@@ -72,16 +102,16 @@ fn a_signal_ends_a_run_within_a_second_in_whatever_call_it_is() {
         let heard = || lines.recv_timeout(patience).unwrap_or_else(|_| panic!("{call}: not made"));
         while heard() != stalled {}
         let since = Instant::now();
-        crate::faults::signal(child.id(), libc::SIGTERM);
+        signal(child.id(), libc::SIGTERM);
         let mut code = None;
-        crate::faults::until(patience, call, || {
+        until(patience, call, || {
             code = child.try_wait().expect("our child").map(|status| status.code());
             code.is_some()
         });
         let took = since.elapsed();
         assert_eq!(code, Some(Some(130)), "{call}");
         assert!(took < Duration::from_millis(1_300), "{call}: {took:?}");
-        assert!(crate::faults::processes_of(&home).is_empty() && left(&home).is_empty(), "{call}");
+        assert!(processes_of(&home).is_empty() && left(&home).is_empty(), "{call}");
     }
 }
 
@@ -94,62 +124,33 @@ fn left(home: &Home) -> Vec<std::fs::DirEntry> {
 #[test]
 fn no_signal_that_can_be_caught_leaves_scratch_behind() {
     let _together = together();
-    let signals = [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM];
-    let started = signals.map(|signal| {
+    let signals = [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM];
+    let runs = signals.map(|signal| {
         let home = Home::new();
-        let mut command = home.hopcost(&["run", "pipe?place=same-cpu", "--rounds", "500"]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
+        let child = started(&home, &LONG);
         (signal, home, child)
     });
-    for (_, home, _) in &started {
-        let runs = || home.path().join("data/hopcost/runs").exists();
-        crate::faults::until(Duration::from_secs(10), "it starts", runs);
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    for (signal, home, child) in started {
-        crate::faults::signal(child.id(), signal);
+    for (number, home, child) in runs {
+        until(Duration::from_secs(10), "it starts", || !left(&home).is_empty());
+        signal(child.id(), number);
         let output = child.finish();
-        let stderr = String::from_utf8_lossy(&output.stderr);
         let (code, left) = (output.status.code(), left(&home));
-        assert_eq!(code, Some(130), "signal {signal}: {:?} {stderr}", output.status);
-        assert!(left.is_empty(), "signal {signal}: {left:?}");
+        assert_eq!((code, left.len()), (Some(130), 0), "signal {number}: {output:?}");
     }
 }
 
 #[test]
 fn signals_that_were_ignored_at_the_start_stay_so() {
-    let _together = together();
-    let home = Home::new();
-    let case = ["run", "pipe?place=same-cpu", "--rounds", "3", "--measure", "100ms"];
+    let home = Home::together();
+    let case = ["run", "pipe?place=same-cpu", "--rounds", "2", "--measure", "20ms"];
     let mut command = home.with_hangups_ignored(&case);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
     while child.try_wait().expect("our child").is_none() {
-        crate::faults::signal(child.id(), libc::SIGHUP);
-        crate::faults::signal(child.id(), libc::SIGINT);
+        signal(child.id(), libc::SIGHUP);
+        signal(child.id(), libc::SIGINT);
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = child.finish();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{:?} {stderr}", output.status);
-}
-
-fn resumes(home: &Home, done_before: u64) {
-    let file = home.run_file();
-    let path = file.to_str().expect("UTF-8");
-    let child = home
-        .hopcost(&["run", "--resume", path])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("to start");
-    std::thread::sleep(Duration::from_millis(700));
-    // SAFETY: a signal to our own child.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    let output = child.finish();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.contains("This run was cut off"), "what is finished is shown:\n{shown}");
-    let document = home.json(&["report", path, "--format", "json"]);
-    let done = document["runs"][0]["trials_done"].as_u64().unwrap_or(0);
-    assert!(done > done_before, "{done} after resuming, {done_before} before");
 }

@@ -58,20 +58,6 @@ pub const FAULTS: &[Fault] = &[
         headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
     }),
     fault(
-        "SIGKILL of hopcost while a program in the worker's place hangs",
-        &[137],
-        &[],
-        10,
-        |home| {
-            let script = program(home, "exec sleep 300.5");
-            let case = ["run", "call/syscall", "--stand-in", &script];
-            let mut child = started(home, &case);
-            until(Duration::from_secs(5), "it", || with_argument("300.5").is_some());
-            child.kill().expect("to kill it");
-            Ok(child.finish())
-        },
-    ),
-    fault(
         "SIGSTOP of hopcost: its workers end at their deadline",
         &[1],
         &["deadline"],

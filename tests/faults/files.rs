@@ -13,7 +13,7 @@ use hopcost_model::case::{Boundary, Placement, Workload};
 use super::processes::endless_with;
 use super::{BRIEF, Fault, MEASURED, Played, fault, in_namespace, said, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, edit, mechanisms, roundtrip};
+use crate::support::{Home, edit, mechanisms, roundtrip, stored};
 
 /// A run that would go on for minutes.
 const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", "a.hopcost"];
@@ -193,8 +193,8 @@ fn read_only(home: &Home, arguments: &[&str]) -> Played {
 fn begun(home: &Home) -> Child {
     let mut command = home.hopcost(&LONG);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
-    let read = || hopcost_file::open(&home.path().join(A), &|| Ok(Box::new(tempfile::tempdir()?)));
-    until(Duration::from_secs(10), "trials", || read().is_ok_and(|run| run.trials.len() > 2));
+    let begun = || stored(&home.path().join(A)).is_ok_and(|run| run.trials.len() > 2);
+    until(Duration::from_secs(10), "trials", begun);
     child
 }
 

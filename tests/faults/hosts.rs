@@ -3,111 +3,106 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use super::{BRIEF, Fault, MEASURED, Played, alive, children_of, signal, terminated, until};
-use crate::support::Home;
+use super::{BRIEF, Fault, MEASURED, Played, alive, children_of, fault, signal, terminated, until};
 use crate::support::wait::{InTime, reap};
+use crate::support::{Home, stored};
 
 const TCP: &str = "roundtrip/tcp?payload=64";
 /// The file of the run that something happens to.
 const FIRST: &str = "first.hopcost";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault {
-        name: "the command of the far host is none",
-        codes: &[2],
-        says: &["--peer `nosuch`: it ended with exit code 127 (it said: "],
-        within_s: 20,
-        play: |home| Ok(near(home, "nosuch", &[TCP])),
-    },
-    Fault {
-        name: "the command of the far host prints without end",
-        codes: &[2],
-        says: &["it sent `y`, which is no reply"],
-        within_s: 20,
-        play: |home| Ok(near(home, "yes", &[TCP])),
-    },
-    Fault {
-        name: "the far host speaks another version",
-        codes: &[2],
-        says: &["speaks version 99"],
-        within_s: 20,
-        play: |home| {
-            let described = r#"{"is":"described","protocol":99,"runtime":"rust","version":"9","mechanisms":[]}"#;
-            Ok(near(home, &format!("echo '{described}'; cat"), &[TCP]))
-        },
-    },
-    Fault {
-        name: "a budget of two seconds, and a far host that asks for a password",
-        codes: &[2],
-        says: &["did not answer in time (it said: Password:)", "BatchMode"],
-        within_s: 5,
-        play: |home| Ok(near(home, "echo Password: >&2; sleep 60", &[TCP, "--budget", "2s"])),
-    },
-    Fault {
-        name: "SIGTERM of a run whose far host does not answer",
-        codes: &[130],
-        says: &["interrupted"],
-        within_s: 20,
-        play: |home| {
+    fault(
+        "the command of the far host is none",
+        &[2],
+        &["--peer `nosuch`: it ended with exit code 127 (it said: "],
+        20,
+        |home| Ok(near(home, "nosuch", &[TCP])),
+    ),
+    fault(
+        "the command of the far host prints without end",
+        &[2],
+        &["it sent `y`, which is no reply"],
+        20,
+        |home| Ok(near(home, "yes", &[TCP])),
+    ),
+    fault("the far host speaks another version", &[2], &["speaks version 99"], 20, |home| {
+        let described =
+            r#"{"is":"described","protocol":99,"runtime":"rust","version":"9","mechanisms":[]}"#;
+        Ok(near(home, &format!("echo '{described}'; cat"), &[TCP]))
+    }),
+    fault(
+        "a budget of two seconds, and a far host that asks for a password",
+        &[2],
+        &["did not answer in time (it said: Password:)", "BatchMode"],
+        5,
+        |home| Ok(near(home, "echo Password: >&2; sleep 60", &[TCP, "--budget", "2s"])),
+    ),
+    fault(
+        "SIGTERM of a run whose far host does not answer",
+        &[130],
+        &["interrupted"],
+        20,
+        |home| {
             let mut run = begun_with(home, "touch reached; sleep 60");
             let reached = home.path().join("reached");
             until(Duration::from_secs(20), "the command runs", || reached.exists());
             terminated(&mut run);
             Ok(run.finish())
         },
-    },
-    Fault {
-        name: "the far host says that it has counted what nobody sent",
-        codes: &[1],
-        says: &["the sender sent"],
-        within_s: 60,
-        play: |home| {
+    ),
+    fault(
+        "the far host says that it has counted what nobody sent",
+        &[1],
+        &["the sender sent"],
+        60,
+        |home| {
             let lies = r#"sed -u 's/"count":[0-9]*,"samples"/"count":1,"samples"/'"#;
             let command = format!("{} | {lies}", worker(home));
             let case = "stream/tcp-send?flows=1&payload=4096&fields=1&ack=per-message";
             Ok(near(home, &command, &[case]))
         },
-    },
-    Fault {
-        name: "SIGKILL of the far worker in the middle of a run, which goes on",
-        codes: &[1],
-        says: &["trials of 1 case failed"],
-        within_s: 60,
-        play: |home| told(home, libc::SIGKILL),
-    },
-    Fault {
-        name: "SIGSTOP of the far worker in the middle of a run, which goes on",
-        codes: &[1],
-        says: &["trials of 1 case failed"],
-        within_s: 90,
-        play: |home| told(home, libc::SIGSTOP),
-    },
-    Fault {
-        name: "SIGKILL of the near end in the middle of a run, and the far end ends too",
-        codes: MEASURED,
-        says: &[],
-        within_s: 60,
-        play: |home| {
+    ),
+    fault(
+        "SIGKILL of the far worker in the middle of a run, which goes on",
+        &[1],
+        &["trials of 1 case failed"],
+        60,
+        |home| told(home, libc::SIGKILL),
+    ),
+    fault(
+        "SIGSTOP of the far worker in the middle of a run, which goes on",
+        &[1],
+        &["trials of 1 case failed"],
+        90,
+        |home| told(home, libc::SIGSTOP),
+    ),
+    fault(
+        "SIGKILL of the near end in the middle of a run, and the far end ends too",
+        MEASURED,
+        &[],
+        60,
+        |home| {
             let (far, mut first) = begun(home, "400");
             first.kill().expect("to kill");
             reap(&mut first);
             until(Duration::from_secs(2), "the far end ends", || !alive(far));
             Ok(near(home, &worker(home), &[TCP]))
         },
-    },
-    Fault {
-        name: "the path to the far host goes down in the middle of a run",
-        codes: &[1],
-        says: &["the far host does not answer any more", "finished trials are kept"],
-        within_s: 120,
-        play: partitioned,
-    },
-    Fault {
-        name: "an agent whose hopcost is killed while it is stopped goes on",
-        codes: MEASURED,
-        says: &[],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "the path to the far host goes down in the middle of a run",
+        &[1],
+        &["the far host does not answer any more", "finished trials are kept"],
+        120,
+        partitioned,
+    ),
+    fault(
+        "an agent whose hopcost is killed while it is stopped goes on",
+        MEASURED,
+        &[],
+        30,
+        |home| {
             let agent = Agent::start();
             let mut run = begun_for(&agent, home);
             until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
@@ -116,13 +111,13 @@ pub(super) const FAULTS: &[Fault] = &[
             until(Duration::from_secs(2), "the agent goes on", || state(agent.0.id()) == 'S');
             Ok(home.run(&BRIEF))
         },
-    },
-    Fault {
-        name: "an agent ends, and the run that it was for",
-        codes: &[130],
-        says: &["interrupted", "finished trials are kept"],
-        within_s: 30,
-        play: |home| {
+    ),
+    fault(
+        "an agent ends, and the run that it was for",
+        &[130],
+        &["interrupted", "finished trials are kept"],
+        30,
+        |home| {
             let mut agent = Agent::start();
             let run = begun_for(&agent, home);
             measured_a_few(home);
@@ -130,16 +125,14 @@ pub(super) const FAULTS: &[Fault] = &[
             reap(&mut agent.0);
             Ok(run.finish())
         },
-    },
-    Fault {
-        name: "a lease runs out",
-        codes: &[124],
-        says: &["the lease is over", "finished trials are kept"],
-        within_s: 30,
-        play: |home| {
-            Ok(home.run(&["run", "pipe", "--rounds", "400", "--lease", "2s", "--out", FIRST]))
-        },
-    },
+    ),
+    fault(
+        "a lease runs out",
+        &[124],
+        &["the lease is over", "finished trials are kept"],
+        30,
+        |home| Ok(home.run(&["run", "pipe", "--rounds", "400", "--lease", "2s", "--out", FIRST])),
+    ),
 ];
 
 /// The command that starts the worker of a far host which is this one.
@@ -199,10 +192,7 @@ fn measured_a_few(home: &Home) {
 
 /// Trials of a run that were measured.
 fn measured_trials(home: &Home) -> usize {
-    let copy = || -> std::io::Result<Box<dyn AsRef<std::path::Path>>> {
-        Ok(Box::new(tempfile::tempdir()?))
-    };
-    let run = hopcost_file::open(&home.path().join(FIRST), &copy);
+    let run = stored(&home.path().join(FIRST));
     run.map_or(0, |run| run.trials.iter().filter(|trial| trial.error.is_none()).count())
 }
 
@@ -245,9 +235,12 @@ impl Namespaces {
             ["link", "add", "near", "netns", &of("near"), "type", "veth", "peer", "name", "far"];
         assert!(ip(&[&veth[..], &["netns", &of("far")]].concat()));
         for (end, number) in [("near", 1), ("far", 2)] {
-            let (v4, v6) = (format!("10.202.0.{number}/30"), format!("fe80::{number}/64"));
+            let v4 = format!("10.202.0.{number}/30");
             assert!(ip(&["-n", &of(end), "addr", "add", &v4, "dev", end]));
-            assert!(ip(&["-n", &of(end), "addr", "add", &v6, "dev", end, "nodad"]));
+            // The last is the source of what is bound to no address.
+            for v6 in [format!("fe80::{number}/64"), format!("fe80::1{number}/64")] {
+                assert!(ip(&["-n", &of(end), "addr", "add", &v6, "dev", end, "nodad"]));
+            }
             assert!(ip(&["-n", &of(end), "link", "set", end, "up"]));
             assert!(ip(&["-n", &of(end), "link", "set", "lo", "up"]));
         }

@@ -24,7 +24,7 @@ pub use processes::{
 };
 
 use crate::support::wait::InTime;
-use crate::support::{Home, alone};
+use crate::support::{Home, alone, stored};
 
 /// A fault.
 struct Fault {
@@ -35,7 +35,16 @@ struct Fault {
     /// What is said of it, on either stream.
     says: &'static [&'static str],
     within_s: u64,
-    play: fn(&Home) -> Played,
+    play: Play,
+}
+
+/// How it is played.
+enum Play {
+    By(fn(&Home) -> Played),
+    /// These words, with something of the machine taken away.
+    Little(little::Without, &'static str),
+    /// A worker, or a peer, that does what the word says.
+    Told(fn(&Home, &str) -> Played, &'static str),
 }
 
 /// A row: name, exit codes, what is said, the most seconds that it takes, and how it is played.
@@ -46,7 +55,7 @@ const fn fault(
     within_s: u64,
     play: fn(&Home) -> Played,
 ) -> Fault {
-    Fault { name, codes, says, within_s, play }
+    Fault { name, codes, says, within_s, play: Play::By(play) }
 }
 
 /// How hopcost ended, or why this machine cannot tell.
@@ -57,18 +66,8 @@ const DOCUMENTED: [i32; 7] = [0, 1, 2, 3, 6, 124, 130];
 /// A run in which everything was measured: the build under test may call itself slow.
 const MEASURED: &[i32] = &[0, 3];
 
-const TABLES: [&[Fault]; 10] = [
-    ends::FAULTS,
-    workers::FAULTS,
-    workers::OF_HOPCOST,
-    workers::OF_OTHERS,
-    workers::SILENT,
-    workers::STOPPED,
-    workers::PEERS,
-    little::FAULTS,
-    files::FAULTS,
-    hosts::FAULTS,
-];
+const TABLES: [&[Fault]; 5] =
+    [ends::FAULTS, workers::FAULTS, little::FAULTS, files::FAULTS, hosts::FAULTS];
 
 /// HOPCOST_FAULT picks the rows whose name contains it.
 #[test]
@@ -136,7 +135,11 @@ fn faults_are_survived_however_the_tests_are_started() {
 fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
     let before = names(home);
     let begun = Instant::now();
-    let output = (fault.play)(home)?;
+    let output = match fault.play {
+        Play::By(play) => play(home)?,
+        Play::Little(without, words) => little::played(home, without, words)?,
+        Play::Told(play, word) => play(home, word)?,
+    };
     let took = begun.elapsed();
     let said = said(&output);
     let code = output.status.code().unwrap_or(128 + output.status.signal().unwrap_or(0));
@@ -230,8 +233,7 @@ fn run_files(home: &Home) -> Vec<PathBuf> {
 /// A run file can be read, each of its trials is measured or has a reason, and a report has
 /// them all; so many they are.
 fn intact(home: &Home, path: &Path) -> usize {
-    let run = hopcost_file::open(path, &|| Ok(Box::new(tempfile::tempdir()?)));
-    let run = run.unwrap_or_else(|error| panic!("{error}"));
+    let run = stored(path).unwrap_or_else(|error| panic!("{error}"));
     for trial in run.trials.iter().filter(|trial| trial.error.is_none()) {
         assert!(trial.operations > 0 && !trial.ends.is_empty(), "{trial:?}");
     }

@@ -3,18 +3,26 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::{Fault, MEASURED, Played, children_of, fault, terminated, until};
+use super::{Fault, MEASURED, Play, Played, children_of, fault, terminated, until};
 use crate::support::Home;
 use crate::support::wait::InTime;
 
 const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
 
-/// Failed cases: a name, why it failed, and what the worker or the peer is told to do.
-macro_rules! told {
-    ($play:ident: $($name:literal, $says:literal, $how:literal;)+) => {
-        &[$(fault($name, &[1], &[$says], 30, |home| $play(home, $how))),+]
-    };
+/// A failed case: a name, why it failed, and what the worker or the peer is told to do.
+const fn told(
+    name: &'static str,
+    says: &'static [&'static str],
+    play: fn(&Home, &str) -> Played,
+    word: &'static str,
+) -> Fault {
+    Fault { name, codes: &[1], says, within_s: 30, play: Play::Told(play, word) }
+}
+
+/// The same of one that SIGTERM ends.
+const fn ended(name: &'static str, word: &'static str) -> Fault {
+    Fault { name, codes: &[130], says: &[], within_s: 20, play: Play::Told(stopped, word) }
 }
 
 pub const FAULTS: &[Fault] = &[
@@ -28,56 +36,29 @@ pub const FAULTS: &[Fault] = &[
         let case = ["run", "--suite", "brief.toml", "--stand-in", MOCK, "--format", "json"];
         Ok(home.hopcost(&case).env("HOPCOST_MOCK", "silent@run").finish())
     }),
+    told("a worker aborts as it attaches", &["6 (it said: mock: something"], mock, "crash@attach"),
+    told("a worker aborts in a phase", &["killed by signal 6"], mock, "crash@run"),
+    told("a worker leaves in a phase", &["ended with exit code 7"], mock, "exit@run"),
+    told("a worker gives up", &["the mock does not feel well"], mock, "fail@run"),
+    told("a worker floods its output", &["line of more than 262144 bytes"], mock, "flood@run"),
+    told("a worker answers with control characters", &["is no reply"], mock, "garbage@attach"),
+    told("a worker answers something else", &["not answer `run`"], mock, "wrong-reply@run"),
+    told("a worker answers twice", &["answered more than it was asked"], mock, "twice@run"),
+    told("a worker closes its output", &["closed its output"], mock, "close@run"),
+    told("a worker promises more samples than it has", &["promised"], mock, "lie-count@run"),
+    told("a worker's clock is far too slow", &["cover only"], mock, "lie-time@run"),
+    told("a worker's samples do not add up", &["add up to"], mock, "lie-sum@run"),
+    told("another runtime floods its sample memory", &["File too large"], rogue, "flood-samples"),
+    told("another runtime runs ahead of the clock", &["seen from outside"], rogue, "fast-clock"),
+    told("another runtime never answers", &["passed its deadline"], silent, "never@run"),
+    told("another runtime answers half a line", &["passed its deadline"], silent, "half@run"),
+    ended("SIGTERM while another runtime does not describe itself", "never@describe"),
+    ended("SIGTERM while another runtime has answered half a line", "half@run"),
+    told("a peer hangs at its first message", &["deadline"], peer, "hang"),
+    told("a peer aborts at a message", &["was killed by signal 6"], peer, "crash"),
+    told("a message arrives with a flipped bit", &["not arrive as it was sent"], peer, "corrupt"),
+    told("an answer has a flipped bit", &["not arrive as it was sent"], peer, "corrupt-callee"),
 ];
-
-pub const OF_HOPCOST: &[Fault] = told! { mock:
-    "a worker aborts while it attaches", "6 (it said: mock: something dreadful)", "crash@attach";
-    "a worker aborts in a phase", "killed by signal 6", "crash@run";
-    "a worker leaves in a phase", "ended with exit code 7", "exit@run";
-    "a worker gives up", "the mock does not feel well", "fail@run";
-    "a worker floods its output", "a line of more than 262144 bytes", "flood@run";
-    "a worker answers with control characters", "which is no reply", "garbage@attach";
-    "a worker answers something else", "does not answer `run`", "wrong-reply@run";
-    "a worker answers twice", "it answered more than it was asked", "twice@run";
-    "a worker closes its output", "closed its output", "close@run";
-    "a worker hands over fewer samples than it says", "promised", "lie-count@run";
-    "a worker's clock is a thousand times too slow", "cover only", "lie-time@run";
-    "a worker's samples do not add up", "add up to", "lie-sum@run";
-};
-
-pub const OF_OTHERS: &[Fault] = told! { rogue:
-    "a worker of another runtime floods its sample memory, which has a limit", "File too large", "flood-samples";
-    "a worker of another runtime runs ahead of the clock", "seen from outside", "fast-clock";
-};
-
-pub const SILENT: &[Fault] = told! { silent:
-    "a worker of another runtime never answers", "passed its deadline", "never@run";
-    "a worker of another runtime answers half a line", "passed its deadline", "half@run";
-};
-
-pub const STOPPED: &[Fault] = &[
-    fault(
-        "SIGTERM while a worker of another runtime does not describe itself",
-        &[130],
-        &["interrupted"],
-        20,
-        |home| stopped(home, "never@describe"),
-    ),
-    fault(
-        "SIGTERM while a worker of another runtime has answered half a line",
-        &[130],
-        &[],
-        20,
-        |home| stopped(home, "half@run"),
-    ),
-];
-
-pub const PEERS: &[Fault] = told! { peer:
-    "a peer hangs at its first message", "deadline", "hang";
-    "a peer aborts at a message", "was killed by signal 6", "crash";
-    "a peer sends a message with a flipped bit", "did not arrive as it was sent", "corrupt";
-    "a peer answers with a flipped bit", "did not arrive as it was sent", "corrupt-callee";
-};
 
 /// A run of one case whose worker misbehaves, without a line that could be taken for another's.
 fn mock(home: &Home, behaviour: &str) -> Played {

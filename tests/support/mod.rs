@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::RawTrial;
+use hopcost_model::raw::{RawRun, RawTrial};
 use serde_json::Value;
 use wait::InTime;
 
@@ -39,12 +39,24 @@ const STRANGER: u32 = 65534;
 /// A home of its own for each test, removed with it.
 pub struct Home {
     directory: tempfile::TempDir,
+    /// What it holds of the machine.
+    _alone: Option<RwLockWriteGuard<'static, ()>>,
+    _together: Option<RwLockReadGuard<'static, ()>>,
 }
 
 impl Home {
     /// Makes one.
     pub fn new() -> Self {
-        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        Self { directory, _alone: None, _together: None }
+    }
+    /// The same of a test that is [`alone`].
+    pub fn alone() -> Self {
+        Self { _alone: Some(alone()), ..Self::new() }
+    }
+    /// The same of a test that is [`together`] with others.
+    pub fn together() -> Self {
+        Self { _together: Some(together()), ..Self::new() }
     }
     /// Its path.
     pub fn path(&self) -> &Path {
@@ -139,6 +151,11 @@ impl Home {
         assert_eq!(files.len(), 1, "{files:?}");
         files.remove(0)
     }
+}
+
+/// A run file, read; nothing of it has to be copied.
+pub fn stored(file: &Path) -> hopcost_file::Result<RawRun> {
+    hopcost_file::open(file, &|| Ok(Box::new(tempfile::tempdir()?)))
 }
 
 /// The document that a command prints, whatever its exit code.

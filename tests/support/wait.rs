@@ -1,7 +1,7 @@
 //! What a test waits for comes in time, or the test fails and names it. The programs that it starts
 //! act on every signal, even where the tests were started in the background.
 
-use std::io::{self, BufRead};
+use std::io;
 use std::panic::resume_unwind;
 use std::process::{Child, Command, ExitStatus, Output};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -25,12 +25,7 @@ static ACT_ON_SIGNALS: extern "C" fn() = {
     act
 };
 
-/// Does this beside the test, which fails where it takes too long.
-pub fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
-    within(PATIENCE, what, work, |_| ())
-}
-
-/// The same with a deadline, after which `give_up` has the id of the thread that works.
+/// Does this beside the test, with a deadline after which `give_up` has the id of the thread that works.
 fn within<T: Send + 'static>(
     patience: Duration,
     what: &str,
@@ -50,15 +45,6 @@ fn within<T: Send + 'static>(
             panic!("not within {patience:?}: {what}")
         }
     }
-}
-
-/// The next line of a pipe, a socket or a file.
-pub fn next_line(what: &str, mut from: impl BufRead + Send + 'static) -> String {
-    in_time(what, move || {
-        let mut line = String::new();
-        from.read_line(&mut line).expect("to read a line");
-        line
-    })
 }
 
 /// Programs that end in time.

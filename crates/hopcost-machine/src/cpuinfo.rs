@@ -47,11 +47,6 @@ impl CpuInfo {
         self.cpus.get(&cpu)?.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A numeric field of one CPU.
-    pub(crate) fn number(&self, cpu: u32, key: &str) -> Option<i64> {
-        self.field(cpu, key)?.parse().ok()
-    }
-
     /// The feature flags of one CPU: `flags` on x86, `Features` on Arm.
     pub(crate) fn flags(&self, cpu: u32) -> Option<Vec<&str>> {
         let text = self.field(cpu, "flags").or_else(|| self.field(cpu, "Features"))?;
@@ -68,13 +63,6 @@ impl CpuInfo {
     pub(crate) fn first(&self) -> Option<u32> {
         self.cpus.keys().next().copied()
     }
-
-    /// CPUs that are described, with their package and core where given.
-    pub(crate) fn cores(&self) -> impl Iterator<Item = (u32, Option<i64>, Option<i64>)> + '_ {
-        self.cpus
-            .keys()
-            .map(|&cpu| (cpu, self.number(cpu, "physical id"), self.number(cpu, "core id")))
-    }
 }
 
 #[cfg(test)]
@@ -90,7 +78,7 @@ mod tests {
         );
         assert_eq!(info.first(), Some(0));
         assert_eq!(info.flags(0), Some(vec!["fpu", "tsc"]));
-        assert_eq!(info.number(7, "core id"), Some(3));
+        assert_eq!(info.field(7, "core id"), Some("3"));
         for (cpu, key) in [(0, "power management"), (3, "flags"), (7, "Hardware")] {
             assert_eq!(info.field(cpu, key), None, "{cpu} {key}");
         }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::Placement;
 
-use crate::cpuinfo::CpuInfo;
 use crate::cpulist::parse_cpu_list;
 use crate::root::{Root, Unreadable};
 
@@ -16,19 +15,6 @@ use crate::root::{Root, Unreadable};
 pub(crate) const CPU_DIR: &str = "/sys/devices/system/cpu";
 /// Where NUMA nodes are described.
 pub(crate) const NODE_DIR: &str = "/sys/devices/system/node";
-
-/// The kind of a core, where a processor has several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoreKind {
-    /// The processor has one kind of core, or does not tell.
-    Uniform,
-    /// A fast core of a hybrid x86.
-    Performance,
-    /// A frugal core of a hybrid x86.
-    Efficient,
-    /// Relative speed as the kernel's `cpu_capacity` (1024 is the fastest).
-    Capacity(u32),
-}
 
 /// Where one CPU sits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +30,8 @@ pub struct CpuPlace {
     pub llc: Option<Vec<u32>>,
     /// NUMA node; absent where not described, which counts as one node for all.
     pub node: Option<u32>,
-    /// Kind of core.
-    pub kind: CoreKind,
+    /// Kind of core; absent where the processor has one kind, or does not tell.
+    pub kind: Option<String>,
     pub online: bool,
 }
 
@@ -59,10 +45,9 @@ pub struct Topology {
 /// Reads where `cpus` sit.
 pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     let nodes = nodes_by_cpu(root);
-    let info = CpuInfo::read(root).unwrap_or_default();
     let online = list_file(root, &format!("{CPU_DIR}/online")).ok();
     let place = |cpu: u32| {
-        let (package, core, siblings) = core_of(root, &info, cpu);
+        let (package, core, siblings) = core_of(root, cpu);
         let place = CpuPlace {
             package,
             core,
@@ -101,22 +86,12 @@ fn group(root: &Root, list: &str, cpu: u32) -> Option<Vec<u32>> {
     list_file(root, list).ok().filter(|cpus| cpus.contains(&cpu))
 }
 
-fn core_of(root: &Root, info: &CpuInfo, cpu: u32) -> (Option<i64>, Option<i64>, Vec<u32>) {
+/// Package, core, and the hardware threads of that core.
+fn core_of(root: &Root, cpu: u32) -> (Option<i64>, Option<i64>, Vec<u32>) {
     let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
-    let number = |file: &str, field: &str| {
-        let told = root.number(&format!("{dir}/{file}")).ok();
-        told.or_else(|| info.number(cpu, field))
-    };
-    let (package, core) =
-        (number("physical_package_id", "physical id"), number("core_id", "core id"));
-    let same_core = || -> Option<Vec<u32>> {
-        let key = (info.number(cpu, "physical id")?, info.number(cpu, "core id")?);
-        let same =
-            |&(_, p, c): &(u32, Option<i64>, Option<i64>)| p == Some(key.0) && c == Some(key.1);
-        Some(info.cores().filter(same).map(|(other, ..)| other).collect())
-    };
-    let siblings = group(root, &format!("{dir}/thread_siblings_list"), cpu).or_else(same_core);
-    (package, core, siblings.unwrap_or_else(|| vec![cpu]))
+    let number = |file: &str| root.number(&format!("{dir}/{file}")).ok();
+    let siblings = group(root, &format!("{dir}/thread_siblings_list"), cpu);
+    (number("physical_package_id"), number("core_id"), siblings.unwrap_or_else(|| vec![cpu]))
 }
 
 fn llc_of(root: &Root, cpu: u32) -> Option<Vec<u32>> {
@@ -173,19 +148,17 @@ pub(crate) fn nodes_by_cpu(root: &Root) -> BTreeMap<u32, u32> {
     nodes
 }
 
-/// The kind of a core. Of a hybrid x86, its performance monitoring units list the CPUs.
-fn kind_of(root: &Root, cpu: u32) -> CoreKind {
-    let lists = |pmu: &&str| {
-        list_file(root, &format!("/sys/devices/{pmu}/cpus")).is_ok_and(|cpus| cpus.contains(&cpu))
+/// The kind of a core: of a hybrid x86 by the performance monitoring units that list the CPU, elsewhere
+/// by its relative speed, of which 1024 is the greatest.
+fn kind_of(root: &Root, cpu: u32) -> Option<String> {
+    let units =
+        [("cpu_core", "performance"), ("cpu_atom", "efficient"), ("cpu_lowpower", "efficient")];
+    let lists = |(unit, _): &&(&str, &str)| {
+        list_file(root, &format!("/sys/devices/{unit}/cpus")).is_ok_and(|cpus| cpus.contains(&cpu))
     };
-    if lists(&"cpu_core") {
-        return CoreKind::Performance;
-    }
-    if ["cpu_atom", "cpu_lowpower"].iter().any(lists) {
-        return CoreKind::Efficient;
-    }
-    let capacity = root.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity"));
-    capacity.map_or(CoreKind::Uniform, CoreKind::Capacity)
+    let hybrid = units.iter().find(lists).map(|(_, kind)| (*kind).to_owned());
+    let capacity = || root.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")).ok();
+    hybrid.or_else(|| Some(format!("capacity {} of 1024", capacity()?)))
 }
 
 impl Topology {
@@ -259,29 +232,13 @@ impl Topology {
         any
     }
 
-    /// At most so many of the allowed CPUs, ascending: of every last-level cache in turn the one
-    /// that is the first of its core and has the lowest number, then other threads of its cores.
+    /// At most so many of the allowed CPUs that are online, evenly spread, ascending.
     pub fn spread(&self, allowed: &[u32], most: usize) -> Vec<u32> {
-        let mut groups: BTreeMap<(Option<u32>, Option<i64>, u32), Vec<u32>> = BTreeMap::new();
-        let online = |cpu: &&u32| self.cpus.get(cpu).is_none_or(|place| place.online);
-        for &cpu in allowed.iter().filter(online) {
-            let place = self.cpus.get(&cpu);
-            let llc = place.and_then(|place| place.llc.as_ref()?.first().copied());
-            let (node, package) = place.map_or((None, None), |place| (place.node, place.package));
-            groups.entry((node, package, llc.unwrap_or(0))).or_default().push(cpu);
-        }
-        let later = |cpu: &u32| {
-            let siblings = self.cpus.get(cpu).map_or(&[][..], |place| &place.siblings);
-            siblings.iter().any(|other| other < cpu && allowed.contains(other))
-        };
-        for cpus in groups.values_mut() {
-            cpus.sort_unstable_by_key(|cpu| (later(cpu), *cpu));
-            cpus.dedup();
-        }
-        let longest = groups.values().map(Vec::len).max().unwrap_or(0);
-        let in_turn = (0..longest).flat_map(|at| groups.values().filter_map(move |of| of.get(at)));
-        let mut chosen: Vec<u32> = in_turn.take(most).copied().collect();
-        chosen.sort_unstable();
-        chosen
+        let online = |cpu: &u32| self.cpus.get(cpu).is_none_or(|place| place.online);
+        let mut cpus: Vec<u32> = allowed.iter().copied().filter(online).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let step = cpus.len().div_ceil(most.max(1)).max(1);
+        cpus.into_iter().step_by(step).collect()
     }
 }

@@ -42,6 +42,21 @@ document! {
 }
 
 impl RawRun {
+    /// A run of which nothing is measured yet.
+    pub fn planned(about: RunAbout, plan: Plan, host_before: Host) -> Self {
+        RawRun {
+            about,
+            plan,
+            host_before,
+            host_after: None,
+            clocks: Vec::new(),
+            clocks_after: Vec::new(),
+            yardsticks: Vec::new(),
+            workers: Vec::new(),
+            trials: Vec::new(),
+            accounting: Vec::new(),
+        }
+    }
     /// What was said of Rust's mechanisms when the run was made.
     pub fn rust(&self) -> Option<&Description> {
         self.workers.iter().find(|worker| worker.is_rust())

@@ -88,7 +88,8 @@ impl Clock for Hardware {
     }
 }
 
-/// Whether this machine's counter can be used, or why not.
+/// Whether trials can be made and timed here: by this machine's counter and what the kernel lends, or why
+/// not.
 pub fn available() -> Result<(), String> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -98,7 +99,7 @@ pub fn available() -> Result<(), String> {
             return Err("this processor has no RDTSCP".to_owned());
         }
     }
-    Ok(())
+    crate::sys::usable()
 }
 
 thread_local! {

@@ -16,10 +16,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sys::{check, context, failure};
+use crate::sys::{check, context, failure, refused};
 
 /// How long the process may take to end by itself after an interrupt.
 const GRACE: Duration = Duration::from_millis(800);
+/// How long it may take where it shows what is finished, unless a second interrupt comes.
+const REPORT: Duration = Duration::from_secs(10);
 /// How long a document may go on after an interrupt to a reader that takes it.
 const READER: Duration = Duration::from_millis(300);
 /// How long a line of our own waits for room.
@@ -48,6 +50,7 @@ const INTERRUPTS: [libc::c_int; 9] = [
 
 static EVENT: AtomicI32 = AtomicI32::new(-1);
 static SEEN: AtomicU32 = AtomicU32::new(0);
+static REPORTS: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {
     let one = 1u64;
@@ -69,7 +72,7 @@ pub fn catch() -> io::Result<OwnedFd> {
     // duplicate of it that is never closed.
     unsafe {
         let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK));
-        let fd = OwnedFd::from_raw_fd(fd.map_err(|error| context(error, "eventfd(2)"))?);
+        let fd = OwnedFd::from_raw_fd(fd.map_err(|error| refused(error, "eventfd(2)"))?);
         let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
         EVENT.store(forever, Ordering::Relaxed);
         for signal in INTERRUPTS {
@@ -88,6 +91,11 @@ pub fn catch() -> io::Result<OwnedFd> {
     }
 }
 
+/// From now on, what is finished is read and shown.
+pub fn report() {
+    REPORTS.store(true, Ordering::Relaxed);
+}
+
 /// Whether an interrupt has come.
 pub fn came() -> bool {
     SEEN.load(Ordering::Relaxed) > 0
@@ -100,6 +108,11 @@ pub fn ensure_end(tidy: impl FnOnce() + Send + 'static) {
         let mut polled = [readable(EVENT.load(Ordering::Relaxed))];
         while poll(&mut polled, None).is_err() || polled[0].revents == 0 {}
         std::thread::sleep(GRACE);
+        let until = Instant::now() + REPORT;
+        let reports = || REPORTS.load(Ordering::Relaxed) && SEEN.load(Ordering::Relaxed) == 1;
+        while reports() && Instant::now() < until {
+            std::thread::sleep(READER);
+        }
         tidy();
         say("hopcost: interrupted; finished trials are kept\n");
         // SAFETY: an integer argument; nothing else of this process is to run.

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 pub use libc::{SIGCONT, SIGKILL, SIGSTOP, SIGTERM};
 
@@ -20,6 +21,27 @@ pub fn check<T: Copy + PartialOrd + From<i8>>(result: T) -> io::Result<T> {
 #[inline(never)]
 pub fn context(error: io::Error, doing: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{doing}: {error}"))
+}
+
+/// Why a call that everybody may make was refused.
+pub fn refused(error: io::Error, call: &str) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::ENOSYS) => context(
+            error,
+            &format!(
+                "{call}, which a seccomp policy denies (docker run --security-opt seccomp=unconfined, \
+                 SystemCallFilter= of a service)"
+            ),
+        ),
+        _ => context(error, call),
+    }
+}
+
+/// What every trial needs of the kernel, or why it cannot have that.
+pub fn usable() -> Result<(), String> {
+    static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
+    let try_both = || eventfd().and_then(|_| memfd("hopcost-try", 0)).map(drop);
+    KNOWN.get_or_init(|| try_both().map_err(|error| error.to_string())).clone()
 }
 
 /// An error of hopcost's own.
@@ -325,7 +347,7 @@ pub fn memfd(name: &str, bytes: u64) -> io::Result<OwnedFd> {
     let c_name = CString::new(name).map_err(|_| failure("a NUL in a name"))?;
     // SAFETY: the name is NUL-terminated.
     let fd: RawFd = check(unsafe { libc::memfd_create(c_name.as_ptr(), libc::MFD_CLOEXEC) })
-        .map_err(|error| context(error, "memfd_create(2)"))?;
+        .map_err(|error| refused(error, "memfd_create(2)"))?;
     // SAFETY: the new descriptor is owned from here on.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: a plain call on an owned descriptor.
@@ -338,7 +360,7 @@ pub fn eventfd() -> io::Result<OwnedFd> {
     // SAFETY: integer arguments; the new descriptor is owned from here on.
     unsafe {
         let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC));
-        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| context(error, "eventfd(2)"))?))
+        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| refused(error, "eventfd(2)"))?))
     }
 }
 

@@ -170,13 +170,13 @@ impl Drop for Ring {
 fn refused(error: io::Error) -> io::Error {
     let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     match disabled.as_deref().map(str::trim) {
-        Ok(value @ ("1" | "2")) => {
-            sys::failure(format!("io_uring_setup: {error} (kernel.io_uring_disabled is {value})"))
-        }
+        Ok(value @ ("1" | "2")) => sys::failure(format!(
+            "io_uring_setup(2): {error} (kernel.io_uring_disabled is {value})"
+        )),
         _ if error.raw_os_error() == Some(libc::EINVAL) => {
-            sys::context(error, "io_uring_setup (DEFER_TASKRUN needs Linux 6.1)")
+            sys::context(error, "io_uring_setup(2) (DEFER_TASKRUN needs Linux 6.1)")
         }
-        _ => sys::context(error, "io_uring_setup"),
+        _ => sys::refused(error, "io_uring_setup(2)"),
     }
 }
 

@@ -116,6 +116,45 @@ fn is_native_call(case: &Case) -> bool {
     case.workload == Workload::Call && case.runtimes.are_rust()
 }
 
+/// The percentiles of a case that are asked for, where its operations were timed one by one; those that
+/// every case has, as they are.
+pub fn percentiles(
+    run: &Run,
+    index: usize,
+    result: &CaseResult,
+    asked: &[f64],
+) -> Option<Vec<(f64, Estimate)>> {
+    let case = run.raw.plan.case(index as u32)?;
+    let known = result.estimates.as_ref().filter(|known| known.get(Statistic::P50).is_some())?;
+    let bound_ns = clock_bound_ns(result).unwrap_or(0.0);
+    let table = trials(run, case, index);
+    let measured: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
+    let measured = Measured {
+        trials: &measured,
+        family: table.family?,
+        workload: case.workload,
+        doubt: run.doubt(index),
+    };
+    let found = |&percent: &f64| {
+        let statistic = Statistic::of_label(&format!("p{percent}"));
+        let found = statistic.and_then(|statistic| known.get(statistic)).cloned();
+        let found = found.unwrap_or_else(|| {
+            let seed = run.seed(index, percent.to_bits());
+            let mut found = estimate::percentile(&measured, percent, known, seed);
+            estimate::widen(&mut found, bound_ns);
+            found
+        });
+        (percent, found)
+    };
+    Some(asked.iter().map(found).collect())
+}
+
+/// How far the clocks of its two ends may differ, where stamps of both are compared.
+fn clock_bound_ns(result: &CaseResult) -> Option<f64> {
+    let of_wake = result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
+    of_wake.or(result.load.as_ref().and_then(|load| load.clock_bound_ns))
+}
+
 fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
     from_measured(run, index, case, trials, estimates)
 }

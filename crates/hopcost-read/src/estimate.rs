@@ -80,20 +80,35 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
     Some(estimates)
 }
 
+/// A percentile that not every case has, beside its estimates.
+pub fn percentile(measured: &Measured, percent: f64, known: &Estimates, seed: u64) -> Estimate {
+    let mut found = quantile(measured, percent / 100.0, &format!("p{percent}"), seed);
+    let p50 = known.get(Statistic::P50).filter(|_| percent > 50.0);
+    if let Some(p50) = p50 {
+        raise_to_median(&mut found, p50.low, p50.quiet.and_then(|quiet| quiet.low));
+    }
+    found
+}
+
 /// No quantile above the median is below it, in any run.
 fn above_the_median(estimates: &mut Estimates) {
     let Some(p50) = estimates.get(Statistic::P50) else { return };
     let (least, quiet) = (p50.low, p50.quiet.and_then(|quiet| quiet.low));
+    let above = QUANTILES.iter().filter(|statistic| **statistic != Statistic::P50);
+    for &statistic in above {
+        if let Some(estimate) = estimates.get_mut(statistic) {
+            raise_to_median(estimate, least, quiet);
+        }
+    }
+}
+
+fn raise_to_median(estimate: &mut Estimate, least: Option<f64>, quiet: Option<f64>) {
     let raise = |low: &mut Option<f64>, least: Option<f64>| {
         *low = low.map(|low| least.map_or(low, |least| low.max(least)));
     };
-    let above = QUANTILES.iter().filter(|statistic| **statistic != Statistic::P50);
-    for &statistic in above {
-        let Some(estimate) = estimates.get_mut(statistic) else { continue };
-        raise(&mut estimate.low, least);
-        if let Some(of_quiet) = &mut estimate.quiet {
-            raise(&mut of_quiet.low, quiet);
-        }
+    raise(&mut estimate.low, least);
+    if let Some(of_quiet) = &mut estimate.quiet {
+        raise(&mut of_quiet.low, quiet);
     }
 }
 

@@ -92,6 +92,15 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
     Look { wanted, decided }
 }
 
+/// Adds percentiles that are asked for, 0 to 100, to the cases of a run that was read.
+pub fn add_percentiles(results: &mut Results, raw: &RawRun, rust: &[Mechanism], asked: &[f64]) {
+    let raw = &*believed::believed(raw);
+    let run = run::Run::new(raw, rust);
+    for (index, result) in results.results.iter_mut().enumerate() {
+        result.percentiles = case::percentiles(&run, index, result, asked).unwrap_or_default();
+    }
+}
+
 /// Computes everything that is shown of a run. What the run's file says of Rust's
 /// mechanisms counts; `rust` are those of this binary, for files that say nothing of them.
 pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {

@@ -25,5 +25,6 @@ mod section;
 mod stored;
 pub mod style;
 pub mod text;
+mod written;
 
 pub use section::{Document, Medium};

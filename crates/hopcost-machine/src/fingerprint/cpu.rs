@@ -5,7 +5,7 @@ use super::kernel::switch;
 use super::seen::{Found, Seen, because};
 use crate::cpuinfo::CpuInfo;
 use crate::cpulist::{format_cpu_list, parse_cpu_list};
-use crate::topology::{CPU_DIR, Cache, CoreKind, CpuPlace, allowed_cpus, caches, nodes_by_cpu};
+use crate::topology::{CPU_DIR, Cache, CpuPlace, allowed_cpus, caches, nodes_by_cpu};
 
 pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
 pub(super) const NO_NUMA: &str = "kernel without NUMA support, or hidden from this guest";
@@ -60,15 +60,6 @@ pub(super) fn place(seen: &Seen, cpu: u32, read: impl Fn(&CpuPlace) -> Option<St
         .ok_or_else(|| "no CPU topology under /sys (offline, or hidden from this guest)".to_owned())
 }
 
-pub(super) fn core_kind(seen: &Seen, cpu: u32) -> Found {
-    match seen.topology.cpus.get(&cpu).map(|place| place.kind) {
-        Some(CoreKind::Performance) => Ok("performance".into()),
-        Some(CoreKind::Efficient) => Ok("efficient".into()),
-        Some(CoreKind::Capacity(capacity)) => Ok(format!("capacity {capacity} of 1024")),
-        Some(CoreKind::Uniform) | None => Err("the kernel reports one kind of core".into()),
-    }
-}
-
 pub(super) fn cache(seen: &Seen, cpu: u32, level: u32) -> Found {
     level_of(&caches(seen.root, cpu), level)
 }
@@ -91,26 +82,11 @@ fn level_of(caches: &[Cache], level: u32) -> Found {
 
 /// `491520K` as `480 MiB`.
 fn spell_size(size: &str) -> String {
-    let kib = size.strip_suffix('K').and_then(|n| n.parse::<u64>().ok());
-    kib.and_then(|n| n.checked_mul(1024)).map_or(size.to_owned(), human_bytes)
-}
-
-/// A number of bytes in the largest binary unit that it fills, with at most two
-/// decimals.
-fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    // From here on two decimals would say 1024.00.
-    const FULL: f64 = 1023.995;
-    let mut unit = 0;
-    let mut value = bytes as f64;
-    while unit + 1 < UNITS.len() && value >= FULL {
-        value /= 1024.0;
-        unit += 1;
+    match size.strip_suffix('K').and_then(|number| number.parse::<u64>().ok()) {
+        Some(kib) if kib < 1024 => format!("{kib} KiB"),
+        Some(kib) => format!("{} MiB", kib as f64 / 1024.0),
+        None => size.to_owned(),
     }
-    if bytes.is_multiple_of(1 << (10 * unit)) {
-        return format!("{value:.0} {}", UNITS[unit]);
-    }
-    format!("{value:.2} {}", UNITS[unit])
 }
 
 /// A list of NUMA nodes.
@@ -161,22 +137,6 @@ pub(super) fn idle_driver(seen: &Seen) -> Found {
     if driver == "none" { Err(NO_CPUIDLE.to_owned()) } else { Ok(driver) }
 }
 
-/// The guest's own polling before it halts.
-pub(super) fn haltpoll(seen: &Seen) -> Found {
-    let mut found = Vec::new();
-    for (module, prefix) in [("haltpoll", ""), ("cpuidle_haltpoll", "cpuidle_haltpoll.")] {
-        let dir = format!("/sys/module/{module}/parameters");
-        for name in seen.root.names(&dir).unwrap_or_default() {
-            let value = seen.root.text(&format!("{dir}/{name}")).ok();
-            found.extend(value.map(|value| format!("{prefix}{name}={value}")));
-        }
-    }
-    if found.is_empty() {
-        return Err("no haltpoll module (only guests use it)".into());
-    }
-    Ok(found.join(" "))
-}
-
 /// The idle states, shallowest first, each with the time to leave it that its driver
 /// claims; the real one can be far longer.
 pub(super) fn idle_states(seen: &Seen, cpu: u32) -> Found {
@@ -212,19 +172,5 @@ mod tests {
             assert_eq!(level_of(&[cache], 2).as_deref(), Ok(words));
         }
         assert!(level_of(&[], 1).unwrap_err().starts_with("no caches"));
-    }
-
-    #[test]
-    fn bytes_are_said_in_the_unit_they_fill() {
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (819_200, "800 KiB"),
-            (1536, "1.50 KiB"),
-            (1_048_572 << 10, "1.00 GiB"),
-            ((1 << 60) + 1, "1048576.00 TiB"),
-        ] {
-            assert_eq!(human_bytes(bytes), text);
-        }
     }
 }

@@ -67,7 +67,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         code("cpu{}.package", |seen, cpu| cpu::place(seen, cpu, |place| Some(place.package?.to_string()))),
         code("cpu{}.core", |seen, cpu| cpu::place(seen, cpu, |place| Some(place.core?.to_string()))),
         code("cpu{}.siblings", |seen, cpu| cpu::place(seen, cpu, |place| place.core.map(|_| format_cpu_list(&place.siblings)))),
-        code("cpu{}.core_kind", cpu::core_kind),
+        code("cpu{}.core_kind", |seen, cpu| cpu::place(seen, cpu, |place| place.kind.clone()).map_err(|_| "the kernel reports one kind of core".into())),
         code("cpu{}.l1d", |seen, cpu| cpu::cache(seen, cpu, 1)),
         code("cpu{}.l2", |seen, cpu| cpu::cache(seen, cpu, 2)),
         code("cpu{}.l3", |seen, cpu| cpu::cache(seen, cpu, 3)),
@@ -105,7 +105,6 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ]),
     ("idle", &[
         code("idle.driver", |seen, _| cpu::idle_driver(seen)),
-        code("idle.haltpoll", |seen, _| cpu::haltpoll(seen)),
         code("cpu{}.idle_states", cpu::idle_states),
     ]),
     ("cgroup", &[

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::load::LoadResult;
 use super::ratio::Ratio;
-use super::statistic::{Estimate, Estimates};
+use super::statistic::{Estimate, Estimates, Statistic};
 use super::stream::StreamResult;
 use super::wake::WakeResult;
 use crate::case::Role;
@@ -60,6 +60,9 @@ document! {
         /// Context switches (voluntary and involuntary, all threads of both ends) per operation:
         /// median over trials.
         pub switches_per_operation: Option<f64>,
+        /// Percentiles (0 to 100) that were asked for, besides those that every case has.
+        #[serde(default)]
+        pub percentiles: Vec<(f64, Estimate)>,
         /// The percentile curve, pooled over trials; empty for batches.
         pub curve: Vec<CurvePoint>,
         /// Typical durations, if there are several.
@@ -165,20 +168,27 @@ impl CaseResult {
     }
 
     /// Every estimate of it: name, unit, and the value with its interval where it has one.
-    pub fn all_estimates(&self) -> Vec<(&'static str, &'static str, Estimate)> {
+    pub fn all_estimates(&self) -> Vec<(String, &'static str, Estimate)> {
         let mut all = Vec::new();
         if let Some(estimates) = &self.estimates {
-            all.extend(estimates.intervals().map(|(of, found)| (of.key(), "ns", found.clone())));
+            let key = |of: Statistic| of.key().to_owned();
+            all.extend(estimates.intervals().map(|(of, found)| (key(of), "ns", found.clone())));
             all.extend(
                 estimates.exact_values().map(|(of, ns)| {
-                    (of.key(), "ns", Estimate::exact(ns, self.n_trials, of.about()))
+                    (key(of), "ns", Estimate::exact(ns, self.n_trials, of.about()))
                 }),
             );
+        }
+        for (percent, found) in &self.percentiles {
+            let label = format!("p{percent}");
+            if Statistic::of_label(&label).is_none() {
+                all.push((format!("{label}_ns"), "ns", found.clone()));
+            }
         }
         if let Some(stream) = &self.stream {
             let [all_flows, a_flow] = [&stream.aggregate_gbps, &stream.per_flow_gbps];
             for (name, rate) in [("aggregate_gbps", all_flows), ("per_flow_gbps", a_flow)] {
-                all.extend(rate.clone().map(|rate| (name, "Gbit/s", rate)));
+                all.extend(rate.clone().map(|rate| (name.to_owned(), "Gbit/s", rate)));
             }
         }
         all

@@ -10,7 +10,7 @@ use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, verdicts,
     words,
 };
-use super::words::{Of, both, estimated, fate, uncounted};
+use super::words::{Of, both, fate, uncounted};
 use crate::names::{Place, capitalised, headline, row_label};
 
 type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
@@ -143,24 +143,25 @@ fn named<'l, 'a>(lines: &'l [Line<'a>], results: &'l Results) -> Rows<'l, Line<'
 }
 
 /// The percentiles that are asked for, of each group whose operations were timed one by one.
-pub(super) fn percentiles(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+pub(super) fn percentiles(results: &Results, asked: &[f64]) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut missing = asked.to_vec();
     for group in &results.ladder {
         let mut lines = Line::rows(group, results);
-        lines.retain(|line| estimated(line.case, Statistic::P50).is_some());
-        missing.retain(|of| lines.iter().all(|line| estimated(line.case, *of).is_none()));
+        lines.retain(|line| !line.case.percentiles.is_empty());
         if lines.is_empty() {
             continue;
         }
-        let columns = asked.iter().fold(named(&lines, results), |rows, of| {
-            rows.column(estimates(of.label()), |line| line.estimate(*of, Scale::Time))
+        let columns = asked.iter().fold(named(&lines, results), |rows, &percent| {
+            rows.column(estimates(&format!("p{percent}")), |line| {
+                let found = line.case.percentiles.iter().find(|(of, _)| *of == percent);
+                Cell::estimate(found.map(|(_, estimate)| estimate), Scale::Time)
+            })
         });
         blocks.extend([Block::Heading(capitalised(&group.title)), columns.table()]);
     }
-    let missing: Vec<&str> = missing.iter().map(|of| of.label()).collect();
-    let none = format!("No case of this run has {}.", missing.join(", "));
-    blocks.extend((!missing.is_empty()).then(|| says(none)));
+    if blocks.is_empty() {
+        blocks.push(says("No case of this run has percentiles."));
+    }
     blocks.push(says(
         "(intervals: 95 %; insufficient: the samples do not support it; costs in batches have none)",
     ));

@@ -24,7 +24,7 @@ mod runtimes;
 mod tests;
 pub(crate) mod words;
 
-use hopcost_model::results::{Results, Statistic};
+use hopcost_model::results::Results;
 
 pub(crate) use answer::between;
 #[cfg(test)]
@@ -117,7 +117,7 @@ fn screen(results: &Results) -> Vec<Part> {
 }
 
 /// The percentiles of a run that are asked for.
-pub(crate) fn percentiles(results: &Results, asked: &[Statistic]) -> Document {
+pub(crate) fn percentiles(results: &Results, asked: &[f64]) -> Document {
     let tails = head::slowed(results).into_iter().chain(answer::tails(results, asked));
     let document =
         Document { title: head::line(results), head: tails.collect(), ..Document::default() };

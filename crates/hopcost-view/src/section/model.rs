@@ -6,7 +6,6 @@ use hopcost_model::results::{Estimate, Ratio, Ruling};
 
 use crate::chart::model::Chart;
 use crate::number::{self, Shown};
-use crate::style::TextStyle;
 
 /// Where a document is read, which decides how much of it there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,20 +34,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// For a terminal.
-    pub fn text(&self, style: &TextStyle) -> String {
-        crate::text::document(self, style)
-    }
-
-    pub fn markdown(&self) -> String {
-        crate::markdown::document(self)
-    }
-
-    /// As one page.
-    pub fn html(&self) -> String {
-        crate::html::page(self)
-    }
-
     /// The same, in which a column of quiet values stands beside each column that has some.
     pub(crate) fn with_quiet(mut self) -> Self {
         let sections = self.sections.iter_mut().map(|section| &mut section.blocks);

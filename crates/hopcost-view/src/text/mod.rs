@@ -2,7 +2,7 @@
 
 mod table;
 
-use hopcost_model::results::{Results, Statistic};
+use hopcost_model::results::Results;
 
 use self::table::plain;
 use crate::section;
@@ -22,7 +22,7 @@ pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) 
 }
 
 /// The percentiles of a run that are asked for.
-pub fn percentiles(results: &Results, asked: &[Statistic], style: &TextStyle) -> String {
+pub fn percentiles(results: &Results, asked: &[f64], style: &TextStyle) -> String {
     document(&section::percentiles(results, asked), style)
 }
 

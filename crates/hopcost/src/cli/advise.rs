@@ -1,25 +1,20 @@
 //! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{self, AdviceRequest, SortedBy};
+use hopcost_model::results::{AdviceRequest, Answer, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
-use hopcost_view::advice;
-use hopcost_view::answer::Answer;
 
 use super::exit::{self, usage};
-use super::output::{self, Format, TableArg};
-use super::run::{MeasuredArgs, RESUME, duration, prepare_machine};
-use super::shown::ensure_spared;
-use super::{host, report};
+use super::measured::{MeasuredArgs, duration, prepare};
+use super::shown::{Content, Printed, Shown};
+use super::{host, runs};
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
 
 /// Arguments of `advise`.
 #[derive(clap::Args)]
@@ -49,7 +44,7 @@ pub struct Args {
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE", alias = "placement")]
     place: Option<String>,
-    /// Runtimes of the ends (rust, python), per end as caller:callee
+    /// Runtimes of the ends (rust, python; caller:callee)
     #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
     runtime: String,
     /// How ends wait (block,spin,spin-then-block)
@@ -63,17 +58,8 @@ pub struct Args {
     run: Option<String>,
     #[command(flatten)]
     measured: MeasuredArgs,
-    /// Print every candidate as text
-    #[arg(long, conflicts_with = "format")]
-    details: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
     #[command(flatten)]
-    table: TableArg,
-    /// Print to this file instead of stdout
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    shown: Shown,
 }
 
 fn sorted_by(text: &str) -> Result<SortedBy, String> {
@@ -98,28 +84,19 @@ fn runtimes(text: &str) -> Result<String, String> {
 
 /// Measures or reads, and shows what to use.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    args.table.ensure_csv(args.format)?;
     let request = request(args)?;
-    if let Some(file) = &args.output {
-        output::ensure_writable(file)?;
-    }
-    let spare = |run: &Path| ensure_spared(&[("--output", args.output.as_deref())], run);
-    let path = match &args.run {
-        Some(run) => report::find(run)?,
+    args.shown.ensure_without_run()?;
+    let (path, cut_off) = match &args.run {
+        Some(run) => (runs::find(run)?, None),
         None => {
-            args.measured.out.as_deref().map_or(Ok(()), spare)?;
             let _orphans = Orphans::adopt()?;
-            prepare_machine()?;
+            prepare(&args.shown)?;
             let plan = |runtimes: &Runtimes| plan(args, &request, runtimes);
-            let Some(mut session) = args.measured.session(words, RESUME, plan)? else {
-                return Ok(exit::INTERRUPTED);
-            };
-            session.results()?;
-            session.path().to_owned()
+            let measured = args.measured.measured(words, plan)?;
+            (measured.path, measured.cut_off)
         }
     };
-    spare(&path)?;
-    let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+    let raw = runs::open(&path)?;
     let advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), &request);
     if advice.candidates.is_empty() {
         return Err(usage(format!(
@@ -132,18 +109,11 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             request.runtimes
         )));
     }
-    let document = match args.format {
-        Format::Json => Answer::of_advice(&advice).json(),
-        Format::Csv => args.table.csv(&Answer::of_advice(&advice))?,
-        Format::Md => advice::document(&advice, true).markdown(),
-        Format::Html => advice::document(&advice, true).html(),
-        Format::Text => advice::document(&advice, args.details).text(&output::style()),
-    };
-    output::write(document.as_bytes(), args.output.as_deref())?;
-    Ok(match advice.answer {
-        results::Answer::Invalid => exit::INVALID,
+    args.shown.show(Content::Advice(&advice), Printed::Always)?;
+    Ok(cut_off.unwrap_or(match advice.answer {
+        Answer::Invalid => exit::INVALID,
         _ => exit::OK,
-    })
+    }))
 }
 
 /// The request of a command line.

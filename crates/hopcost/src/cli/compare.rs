@@ -2,23 +2,19 @@
 //! trials.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 
-use hopcost_model::case::{Case, Workload};
-use hopcost_model::plan::{ComparisonPlan, Plan};
-use hopcost_model::results::Results;
-use hopcost_plan::Ask;
-use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
-use super::compare_args::Args;
-use super::exit::{self, not_comparable, usage};
-use super::run::{MeasuredArgs, REPORT, prepare, show_finished};
-use super::{compare_anew, compare_runs, host, report};
-use crate::run::runtimes::{Found, Runtimes};
+use super::compare_args::{Args, is_case, measured};
+use super::exit::{self, usage};
+use super::measured::{MeasuredArgs, prepare};
+use super::{compare_along, compare_anew, compare_runs, runs};
 
 /// Compares stored runs, or measures.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+    if let Some(along) = &args.along {
+        return compare_along::run(args, along, words);
+    }
     if args.is_live() {
         return live(args, words);
     }
@@ -59,98 +55,35 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     compare_runs::run(args, [baseline, other])
 }
 
-/// Whether a word is a case's and no file's.
-pub(super) fn is_case(word: &str) -> bool {
-    let first = word.split(['/', '?', ':']).next().unwrap_or_default();
-    let is_known = first.parse::<Workload>().is_ok() || mechanism::find(first).is_some();
-    is_known && !Path::new(word).exists()
-}
-
 /// Measures, measures again what looks slower, and shows.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
     let out = args.measured.out.as_deref();
-    prepare(&args.shown, out)?;
-    let Some((path, mut results)) = measured(args, words, &args.what, out)? else {
-        return Ok(exit::INTERRUPTED);
-    };
-    let mut code = report::verdict(&results);
-    let mut is_invalid = false;
-    if let Some(found) = &mut results.comparison {
+    prepare(&args.shown)?;
+    let mut first = measured(args, words, &args.what, out)?;
+    let (mut is_invalid, mut confirmed) = (false, Ok(()));
+    let mut second = None;
+    if let (Some(found), None) = (&mut first.results.comparison, first.cut_off) {
         is_invalid = found.invalid.is_some();
         let named = args.what[1..].iter().zip(found.compared.clone());
-        args.confirm(&mut found.compared, |slower| {
+        confirmed = args.confirm(&mut found.compared, |slower| {
             let slower = named.filter(|(_, of)| slower.contains(&of.case)).map(|(word, _)| word);
             let what: Vec<String> = args.what[..1].iter().chain(slower).cloned().collect();
             let out = out.map(|out| out.with_extension("again.hopcost"));
-            let Some((_, second)) = measured(args, words, &what, out.as_deref())? else {
-                anyhow::bail!("interrupted; nothing is decided")
-            };
-            code = if code == exit::OK { report::verdict(&second) } else { code };
-            let second = second.comparison.into_iter();
-            let mut second = second.inspect(|of| is_invalid |= of.invalid.is_some());
-            Ok(second.next().map_or(Vec::new(), |found| found.compared))
-        })?;
+            let mut again = measured(args, words, &what, out.as_deref())?;
+            anyhow::ensure!(again.cut_off.is_none(), "interrupted; nothing is decided");
+            second = Some(runs::verdict(&again.results));
+            let found = again.results.comparison.take();
+            is_invalid |= found.as_ref().is_some_and(|of| of.invalid.is_some());
+            Ok(found.map_or(Vec::new(), |found| found.compared))
+        });
     }
-    show_finished(&results, &path, &args.shown)?;
-    let compared = results.comparison.as_ref().map_or(&[][..], |found| &found.compared);
-    Ok(if code == exit::OK { args.code(compared, is_invalid) } else { code })
-}
-
-/// Plans, measures, and reads back; the run stores the words of the command line. `None` after an
-/// interrupt.
-pub(super) fn measured(
-    args: &Args,
-    words: &[OsString],
-    what: &[String],
-    out: Option<&Path>,
-) -> anyhow::Result<Option<(PathBuf, Results)>> {
-    let plan = |runtimes: &Runtimes| plan(args, what, runtimes);
-    let Some(mut session) = args.measured.session_in(words, REPORT, out, plan)? else {
-        return Ok(None);
-    };
-    Ok(Some((session.path().to_owned(), session.results()?)))
-}
-
-pub(super) fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let selectors = match what {
-        [case] => of_two_workers(args, case, runtimes)?,
-        _ => what.to_vec(),
-    };
-    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask("compare")? };
-    let machine = host::machine(&args.measured.cpus)?;
-    let compared = ComparisonPlan { margin: args.margin() };
-    let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);
-    let plan = plan.map_err(usage)?;
-    comparable(plan.live_cases())?;
-    Ok(plan)
-}
-
-/// One case by each of two workers, such as two builds of one.
-fn of_two_workers(args: &Args, case: &str, runtimes: &Runtimes) -> anyhow::Result<Vec<String>> {
-    if args.measured.worker.len() != 2 {
-        return Err(usage("--live compares with the first case: name a second"));
-    }
-    let separator = if case.contains('?') { '&' } else { '?' };
-    let by = |(path, found): (&PathBuf, &Found)| match &found.state {
-        Ok(_) => Ok(format!("{case}{separator}runtime={}", found.runtime.word())),
-        Err(why) => Err(usage(format!("worker {}: {why}", path.display()))),
-    };
-    args.measured.worker.iter().zip(runtimes.named()).map(by).collect()
-}
-
-/// Refuses to divide what does not mean the same.
-pub(super) fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<()> {
-    let Some(baseline) = cases.next() else { return Ok(()) };
-    let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
-    let differing = |case: &Case| {
-        let keys = baseline.workload.spec().alike.join(", ");
-        if case.workload == baseline.workload { keys } else { "workload".to_owned() }
-    };
-    Err(not_comparable(format!(
-        "{other} means something else than {baseline}: a ratio of the two wants the same {}",
-        differing(other)
-    )))
+    let code = args.shown.show_measured(&first)?;
+    confirmed?;
+    let codes = [code, second.unwrap_or(exit::OK)];
+    let compared = first.results.comparison.as_ref().map_or(&[][..], |found| &found.compared);
+    let failed = codes.into_iter().find(|code| *code != exit::OK);
+    Ok(failed.unwrap_or_else(|| args.code(compared, is_invalid)))
 }
 
 #[cfg(test)]

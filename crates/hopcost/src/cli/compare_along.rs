@@ -10,12 +10,12 @@ use hopcost_model::results::Results;
 use hopcost_plan::{between, spelled};
 use hopcost_probe::orphans::Orphans;
 
-use super::compare::{is_case, measured, plan};
-use super::compare_args::Args;
+use super::compare_args::{Args, is_case, measured, plan};
 use super::exit::{self, usage};
-use super::{compare_runs, output, report, run};
+use super::measured::prepare;
+use super::shown::{Content, Printed};
+use super::{compare_runs, output, runs};
 use crate::about;
-use crate::run::scratch::Scratch;
 
 /// Values at most that are added to those of the command line.
 const ADDED_MAX: usize = 8;
@@ -23,7 +23,7 @@ const ADDED_MAX: usize = 8;
 /// Measures, or reads the comparisons that are stored, and shows them side by side.
 pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     let (axis, values) = hopcost_plan::along(along).map_err(usage)?;
-    args.shown.ensure_of_comparison()?;
+    args.shown.ensure_without_run()?;
     if !args.what.iter().any(|word| is_case(word)) {
         return stored(args, axis);
     }
@@ -56,31 +56,31 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
         output::say(&format!("hopcost: left out: {}: {why:#}", spelled(axis, value)));
     }
     let _orphans = Orphans::adopt()?;
-    run::prepare(&args.shown, None)?;
+    prepare(&args.shown)?;
     let directory = directory(args)?;
     let mut search = Search { args, words, cases, place, axis, directory, found: Vec::new() };
-    let mut tried = able.clone();
-    for value in able {
-        if !search.compare(value)? {
-            return Ok(exit::INTERRUPTED);
-        }
+    let (mut tried, most, mut asked) = (able.clone(), able.len() + ADDED_MAX, able.into_iter());
+    // Those that are asked for first, then those between which one overtakes the other.
+    let mut next = |found: &[Results]| {
+        asked.next().or_else(|| {
+            let middle = hopcost_read::along::next(axis, found)?;
+            let value = between(middle, &tried).filter(|value| is_able(place, *value).is_ok())?;
+            tried.push(value);
+            (tried.len() <= most).then_some(value)
+        })
+    };
+    let mut cut_off = None;
+    while cut_off.is_none()
+        && let Some(value) = next(&search.found)
+    {
+        cut_off = search.compare(value)?;
     }
-    for _ in 0..ADDED_MAX {
-        let next = hopcost_read::along::next(axis, &search.found);
-        let Some(value) = next.and_then(|middle| between(middle, &tried)) else { break };
-        tried.push(value);
-        if is_able(place, value).is_err() {
-            break;
-        }
-        if !search.compare(value)? {
-            return Ok(exit::INTERRUPTED);
-        }
-    }
-    args.shown.show_comparison(&hopcost_read::along::of_comparisons(axis, &search.found))?;
+    let found = hopcost_read::along::of_comparisons(axis, &search.found);
+    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
     let directory = search.directory.display();
     let again = format!("hopcost compare {directory} --along {key}");
     output::say(&format!("hopcost: stored in {directory}; again: {again}"));
-    let mut codes = search.found.iter().map(report::verdict);
+    let mut codes = cut_off.into_iter().chain(search.found.iter().map(runs::verdict));
     Ok(codes.find(|code| *code != exit::OK).unwrap_or(exit::OK))
 }
 
@@ -98,15 +98,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Compares both at a value; false after an interrupt.
-    fn compare(&mut self, value: u64) -> anyhow::Result<bool> {
+    /// Compares both at a value; the exit code of what cut that off.
+    fn compare(&mut self, value: u64) -> anyhow::Result<Option<u8>> {
         let what = at(self.axis, self.cases, self.place, value);
         let out = self.directory.join(format!("{}-{value}.hopcost", self.axis.key));
-        let Some((_, results)) = measured(self.args, self.words, &what, Some(&out))? else {
-            return Ok(false);
-        };
-        self.found.push(results);
-        Ok(true)
+        let measured = measured(self.args, self.words, &what, Some(&out))?;
+        if measured.cut_off.is_none() {
+            self.found.push(measured.results);
+        }
+        Ok(measured.cut_off)
     }
 }
 
@@ -135,19 +135,17 @@ fn directory(args: &Args) -> anyhow::Result<PathBuf> {
 
 /// Shows comparisons that were stored.
 fn stored(args: &Args, axis: &Axis) -> anyhow::Result<u8> {
-    args.shown.ensure_writable()?;
     let mut found = Vec::new();
     for spec in &args.what {
         for path in compare_runs::paths(spec)? {
-            args.shown.spare(&path)?;
-            let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+            let raw = runs::open(&path)?;
             if raw.plan.comparison.is_none() {
                 return Err(usage(format!("{} is no live comparison", path.display())));
             }
-            found.push(report::results(&raw));
+            found.push(runs::results(&raw));
         }
     }
     let found = hopcost_read::along::of_comparisons(axis, &found);
-    args.shown.show_comparison(&found)?;
+    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
     Ok(if found.compared.is_empty() { exit::NOT_COMPARABLE } else { exit::OK })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::plan::{Plan, PlannedCase};
@@ -19,11 +19,12 @@ use hopcost_view::number;
 use super::compare_args::Args;
 use super::compare_runs::{Side, refusal, side};
 use super::exit::usage;
-use super::session::{RunSession, begun};
-use super::{host, output, run};
+use super::measured::prepare;
+use super::peer::Lease;
+use super::session::{RunSession, begun, program};
+use super::shown::{Content, Printed};
+use super::{host, output, runs};
 use crate::about;
-use crate::run::Ending;
-use crate::run::scratch::Scratch;
 
 /// Runs to measure: one that was disturbed does not hide a regression among so many.
 const RUNS_DEFAULT: u32 = 5;
@@ -31,9 +32,9 @@ const RUNS_DEFAULT: u32 = 5;
 /// Measures new runs and compares them; measures again what looks slower.
 pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    args.shown.ensure_of_comparison()?;
-    run::prepare(&args.shown, None)?;
-    let baseline = side(&args.what[..1], args.statistic, &|path| args.shown.spare(path))?;
+    args.shown.ensure_without_run()?;
+    prepare(&args.shown)?;
+    let baseline = side(&args.what[..1], args.statistic)?;
     let cases = chosen(args, selectors, &baseline)?;
     let n = ensure_able(args, &baseline.runs, &cases)?;
     let plan = planned(&baseline, &cases)?;
@@ -49,7 +50,7 @@ pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Res
         Ok(again.compared)
     })?;
     found.other.extend(second);
-    args.shown.show_comparison(&found)?;
+    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
     let mut runs = baseline.runs.iter().chain(&new.runs).flat_map(RunSummary::measured);
     let is_invalid = runs.any(|(case, is_invalid)| is_invalid && cases.contains(case));
     Ok(args.code(&found.compared, is_invalid))
@@ -106,16 +107,8 @@ fn planned(baseline: &Side, cases: &[Case]) -> anyhow::Result<Plan> {
 fn ensure_comparable(args: &Args, baseline: &[RunSummary], plan: &Plan) -> anyhow::Result<()> {
     let runtimes = args.measured.runtimes();
     let now = RawRun {
-        about: about::run(Vec::new(), None),
-        plan: plan.clone(),
-        host_before: host::fingerprint(plan),
-        host_after: None,
-        clocks: Vec::new(),
-        clocks_after: Vec::new(),
-        yardsticks: Vec::new(),
         workers: runtimes.taking_part(plan).iter().filter_map(hopcost_file::as_read).collect(),
-        trials: Vec::new(),
-        accounting: Vec::new(),
+        ..RawRun::planned(about::run(Vec::new(), None), plan.clone(), host::fingerprint(plan))
     };
     let rust = hopcost_probe::worker::mechanisms();
     let differences = stored::differences_before(baseline, &now, &rust, &args.across);
@@ -161,7 +154,8 @@ impl New<'_> {
 
     /// Measures a run and stores it.
     fn measured(&self, plan: &Plan, is_first: bool) -> anyhow::Result<RunSummary> {
-        let (about, setup) = begun(self.words, self.args.measured.runtimes())?;
+        let measured = &self.args.measured;
+        let (about, setup) = begun(self.words, program(None)?, measured.runtimes())?;
         let plan = Plan { seed: about::random() >> 32, ..plan.clone() };
         if is_first {
             let all_ns = setup.runtimes.estimate_ns(&plan).saturating_mul(self.n.into());
@@ -172,22 +166,16 @@ impl New<'_> {
                 number::expected(all_ns)
             ));
         }
-        let runs = self
-            .args
-            .measured
-            .out
-            .as_deref()
-            .map_or_else(Runs::of_user, |folder| Ok(Runs::new(folder)));
+        let folder = measured.out.as_deref();
+        let runs = folder.map_or_else(Runs::of_user, |folder| Ok(Runs::new(folder)));
         let path = runs.and_then(|runs| runs.path_for(&about.id)).map_err(usage)?;
-        let mut session = RunSession::begin(setup, &about, plan, Some(&path))?;
-        if run::measure(&mut session)? == Ending::Interrupted {
-            bail!("interrupted; nothing is decided");
-        }
-        session.results()?;
-        if interrupt::came() {
-            bail!("interrupted; nothing is decided");
-        }
-        let raw = hopcost_file::open(&path, &Scratch::for_copy)?;
+        let session = RunSession::begin(setup, &about, plan, Some(&path))?;
+        let measured = session.measured(Lease::default())?;
+        ensure!(
+            measured.cut_off.is_none() && !interrupt::came(),
+            "interrupted; nothing is decided"
+        );
+        let raw = runs::open(&path)?;
         Ok(RunSummary::of(&raw, &hopcost_probe::worker::mechanisms(), self.args.statistic))
     }
 }

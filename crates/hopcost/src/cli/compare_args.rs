@@ -1,11 +1,21 @@
-//! What `hopcost compare` is asked, and when that fails.
+//! What `hopcost compare` is asked, how cases are measured for it, and when it fails.
 
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hopcost_model::case::{Case, Workload};
+use hopcost_model::plan::{ComparisonPlan, Plan};
 use hopcost_model::results::{Across, Compared, Statistic};
 use hopcost_model::text::count;
+use hopcost_plan::Ask;
+use hopcost_probe::mechanism;
 
-use super::run::{AxisArgs, MeasuredArgs, percent};
-use super::shown::{Shown, percentile};
-use super::{exit, output};
+use super::exit::{self, not_comparable, usage};
+use super::measured::{AxisArgs, MeasuredArgs, percent};
+use super::session::Measured;
+use super::shown::{Shown, statistic};
+use super::{host, output};
+use crate::run::runtimes::{Found, Runtimes};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
@@ -17,45 +27,45 @@ pub struct Args {
     /// Runs as `report` takes them, their directories, or cases; the baseline first. Also two fleets,
     /// and with two workers the case of both
     #[arg(value_name = "RUN|CASE", required = true)]
-    pub(super) what: Vec<String>,
+    pub what: Vec<String>,
     /// Runs, if a side has several: those before `--` are the baseline
     #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
-    pub(super) new: Vec<String>,
+    pub new: Vec<String>,
     /// What the runs may differ in
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
           long_help = across_help())]
-    pub(super) across: Vec<Across>,
+    pub across: Vec<Across>,
     /// Measure cases now, side by side
     #[arg(long)]
-    pub(super) live: bool,
+    pub live: bool,
     /// Measure two cases along an axis (payload=64..1MiB); the axis is payload, flows, gap or rate.
     /// hopcost measures more values where one overtakes the other; --budget is for each value. AXIS
     /// alone shows stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
-    pub(super) along: Option<String>,
+    pub along: Option<String>,
     /// Treat cases within this ratio of each other as equal
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
     /// Fail (exit code 4) if a case is slower by more than this. What looks slower is measured
     /// again first, unless both sides are stored. A baseline alone is measured anew
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "margin")]
-    pub(super) fail_if_slower: Option<f64>,
+    pub fail_if_slower: Option<f64>,
     /// Fail (exit code 5) if a case may be slower and is undecided
     #[arg(long, requires = "fail_if_slower")]
-    pub(super) strict: bool,
+    pub strict: bool,
     /// Runs to measure against a baseline's (5)
     #[arg(long, value_name = "N", requires = "fail_if_slower", conflicts_with = "live",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(super) runs: Option<u32>,
+    pub runs: Option<u32>,
     /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
-    #[arg(long, value_name = "PERCENTILE", value_parser = percentile, conflicts_with = "live")]
-    pub(super) statistic: Option<Statistic>,
+    #[arg(long, value_name = "PERCENTILE", value_parser = statistic, conflicts_with = "live")]
+    pub statistic: Option<Statistic>,
     #[command(flatten)]
-    pub(super) axes: AxisArgs,
+    pub axes: AxisArgs,
     #[command(flatten)]
-    pub(super) measured: MeasuredArgs,
+    pub measured: MeasuredArgs,
     #[command(flatten)]
-    pub(super) shown: Shown,
+    pub shown: Shown,
 }
 
 fn across_help() -> String {
@@ -69,19 +79,19 @@ fn across_help() -> String {
 
 impl Args {
     /// Whether cases are measured side by side: those that are named, or the one of two workers.
-    pub(super) fn is_live(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         let is_case = |word: &String| !std::path::Path::new(word).exists();
         let two_workers = self.measured.worker.len() == 2 && self.new.is_empty();
         self.live || two_workers && self.what.len() == 1 && self.what.iter().all(is_case)
     }
 
     /// Cases within this share of each other count as equal.
-    pub(super) fn margin(&self) -> f64 {
+    pub fn margin(&self) -> f64 {
         self.fail_if_slower.unwrap_or(self.margin)
     }
 
     /// Measures again what looks slower, where that would fail.
-    pub(super) fn confirm(
+    pub fn confirm(
         &self,
         first: &mut [Compared],
         again: impl FnOnce(&[String]) -> anyhow::Result<Vec<Compared>>,
@@ -103,7 +113,7 @@ impl Args {
     }
 
     /// The exit code of a comparison; a case fails only with `--fail-if-slower`.
-    pub(super) fn code(&self, compared: &[Compared], is_invalid: bool) -> u8 {
+    pub fn code(&self, compared: &[Compared], is_invalid: bool) -> u8 {
         let any = |is_it: &dyn Fn(&Compared) -> bool| {
             self.fail_if_slower.is_some() && compared.iter().any(is_it)
         };
@@ -119,12 +129,70 @@ impl Args {
 }
 
 /// What runs may differ in, by its word.
-pub(super) fn across(text: &str) -> Result<Across, String> {
+fn across(text: &str) -> Result<Across, String> {
     let found = Across::ALL.iter().copied().find(|across| across.word() == text);
     found.ok_or_else(|| format!("want any of {}", across_words()))
 }
 
 /// Every such word.
-pub(super) fn across_words() -> String {
+fn across_words() -> String {
     Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a word is a case's and no file's.
+pub fn is_case(word: &str) -> bool {
+    let first = word.split(['/', '?', ':']).next().unwrap_or_default();
+    let is_known = first.parse::<Workload>().is_ok() || mechanism::find(first).is_some();
+    is_known && !Path::new(word).exists()
+}
+
+/// Plans, measures, and reads back; the run stores the words of the command line.
+pub fn measured(
+    args: &Args,
+    words: &[OsString],
+    what: &[String],
+    out: Option<&Path>,
+) -> anyhow::Result<Measured> {
+    args.measured.measured_in(words, out, |runtimes| plan(args, what, runtimes))
+}
+
+pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {
+    let selectors = match what {
+        [case] => of_two_workers(args, case, runtimes)?,
+        _ => what.to_vec(),
+    };
+    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask("compare")? };
+    let machine = host::machine(&args.measured.cpus)?;
+    let compared = ComparisonPlan { margin: args.margin() };
+    let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);
+    let plan = plan.map_err(usage)?;
+    comparable(plan.live_cases())?;
+    Ok(plan)
+}
+
+/// One case by each of two workers, such as two builds of one.
+fn of_two_workers(args: &Args, case: &str, runtimes: &Runtimes) -> anyhow::Result<Vec<String>> {
+    if args.measured.worker.len() != 2 {
+        return Err(usage("--live compares with the first case: name a second"));
+    }
+    let separator = if case.contains('?') { '&' } else { '?' };
+    let by = |(path, found): (&PathBuf, &Found)| match &found.state {
+        Ok(_) => Ok(format!("{case}{separator}runtime={}", found.runtime.word())),
+        Err(why) => Err(usage(format!("worker {}: {why}", path.display()))),
+    };
+    args.measured.worker.iter().zip(runtimes.named()).map(by).collect()
+}
+
+/// Refuses to divide what does not mean the same.
+fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<()> {
+    let Some(baseline) = cases.next() else { return Ok(()) };
+    let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
+    let differing = |case: &Case| {
+        let keys = baseline.workload.spec().alike.join(", ");
+        if case.workload == baseline.workload { keys } else { "workload".to_owned() }
+    };
+    Err(not_comparable(format!(
+        "{other} means something else than {baseline}: a ratio of the two wants the same {}",
+        differing(other)
+    )))
 }

@@ -9,7 +9,8 @@ use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
-use super::{output, report};
+use super::shown::{Content, Printed};
+use super::{output, runs};
 use crate::run::scratch::Scratch;
 
 /// A side as read.
@@ -24,8 +25,7 @@ pub struct Side {
 /// Compares runs, or two fleets, of which a host is a block, and shows what was found.
 pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
     let are_fleets = are_fleets(sides)?;
-    args.shown.ensure_of_comparison()?;
-    args.shown.ensure_writable()?;
+    args.shown.ensure_without_run()?;
     let (found, is_invalid) = if are_fleets {
         (fleets(args, [&sides[0][0], &sides[1][0]])?, false)
     } else {
@@ -33,7 +33,7 @@ pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
         let is_invalid = is_invalid(&found, &sides);
         (found, is_invalid)
     };
-    args.shown.show_comparison(&found)?;
+    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
     Ok(args.code(&found.compared, is_invalid))
 }
 
@@ -68,10 +68,8 @@ fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
 }
 
 fn found(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<([Side; 2], RunComparison)> {
-    let (baseline, other) = {
-        let spare = |path: &Path| args.shown.spare(path);
-        (side(sides[0], args.statistic, &spare)?, side(sides[1], args.statistic, &spare)?)
-    };
+    let [baseline, other] = sides.map(|runs| side(runs, args.statistic));
+    let (baseline, other) = (baseline?, other?);
     ensure_apart(&baseline, &other)?;
     let asked = Asked { margin: args.margin(), across: &args.across };
     let found = stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))?;
@@ -96,18 +94,13 @@ fn line(difference: &Difference) -> String {
     format!("{}: {} was {a} and is {b}", difference.across.word(), difference.what)
 }
 
-/// Reads the runs of a side, to be compared by a statistic, each after `spare` has looked at its path.
-pub fn side(
-    specs: &[String],
-    statistic: Option<Statistic>,
-    spare: &dyn Fn(&Path) -> anyhow::Result<()>,
-) -> anyhow::Result<Side> {
+/// Reads the runs of a side, to be compared by a statistic.
+pub fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Side> {
     let mut side = Side::default();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
         for path in paths(spec)? {
-            spare(&path)?;
-            let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+            let raw = runs::open(&path)?;
             if raw.plan.comparison.is_some() {
                 return Err(usage(format!(
                     "{} is a live comparison, and no run of cases: `hopcost report` shows it",
@@ -125,7 +118,7 @@ pub fn side(
 /// The run files that a word means: a run, or those in a directory.
 pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
     if !Path::new(spec).is_dir() {
-        return Ok(vec![report::find(spec)?]);
+        return Ok(vec![runs::find(spec)?]);
     }
     let runs = Runs::new(spec).list().map_err(usage)?;
     if runs.is_empty() {

@@ -1,7 +1,6 @@
 //! `hopcost doctor`: what of this machine will disturb a measurement.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use hopcost_machine::{Root, topology};
@@ -15,12 +14,10 @@ use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
-use hopcost_view::answer::Answer;
-use hopcost_view::checkup;
 
 use super::exit::{self, usage};
-use super::output::{self, Format, TableArg};
-use super::{host, judge};
+use super::shown::{Content, Printed, Shown};
+use super::{host, judge, output};
 use crate::about;
 use crate::run::doctor::{self, Measured};
 use crate::run::reference::{self, Machine};
@@ -32,14 +29,8 @@ use crate::run::{clocks, ensure_descriptors};
 /// Arguments of `doctor`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
     #[command(flatten)]
-    table: TableArg,
-    /// Print to this file instead of stdout
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    shown: Shown,
     /// Drop the stored quiet speed of this machine, and measure nothing
     #[arg(long, conflicts_with_all = ["format", "output"])]
     forget_speed: bool,
@@ -53,10 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.self_test {
         return judge::self_test();
     }
-    args.table.ensure_csv(args.format)?;
-    if let Some(file) = &args.output {
-        output::ensure_writable(file)?;
-    }
+    args.shown.ensure_without_run()?;
     if args.forget_speed {
         let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
         let what = if was_known { "hopcost forgot" } else { "No run had taught" };
@@ -80,16 +68,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut rights = rights(&machine);
     rights.extend(real_time(&plan, &mut trials));
     let raw = RawRun {
-        about: about::run(std::env::args().collect(), None),
         host_after: Some(host::of_run(&plan, &setup.scratch)),
-        plan,
-        host_before,
         clocks,
-        clocks_after: Vec::new(),
-        yardsticks: Vec::new(),
-        workers: Vec::new(),
         trials,
         accounting,
+        ..RawRun::planned(about::run(std::env::args().collect(), None), plan, host_before)
     };
     let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
     let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
@@ -97,14 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Vec::new()
     });
     let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
-    let document = match args.format {
-        Format::Json => Answer::of_checkup(&found).json(),
-        Format::Csv => args.table.csv(&Answer::of_checkup(&found))?,
-        Format::Md => checkup::document(&found, true).markdown(),
-        Format::Html => checkup::document(&found, true).html(),
-        Format::Text => checkup::document(&found, false).text(&output::style()),
-    };
-    output::write(document.as_bytes(), args.output.as_deref())?;
+    args.shown.show(Content::Checkup(&found), Printed::Always)?;
     let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);
     let all_failed = raw.trials.iter().all(|trial| trial.error.is_some());
     Ok(match () {

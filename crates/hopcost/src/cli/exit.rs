@@ -20,7 +20,7 @@ pub const LEASE: u8 = 124;
 /// Interrupted; finished trials are kept.
 pub const INTERRUPTED: u8 = 130;
 
-/// A refusal with an exit code of its own.
+/// An error with an exit code of its own.
 #[derive(Debug)]
 struct Refusal {
     message: String,
@@ -34,20 +34,41 @@ impl std::fmt::Display for Refusal {
 }
 impl std::error::Error for Refusal {}
 
+/// An error with this exit code.
+pub fn with_code(code: u8, message: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::Error::new(Refusal { message: message.to_string(), code })
+}
+
 /// A mistake of the user's, as an error: exit code 2.
 pub fn usage(message: impl std::fmt::Display) -> anyhow::Error {
-    anyhow::Error::new(Refusal { message: message.to_string(), code: USAGE })
+    with_code(USAGE, message)
 }
 
 /// Two things that must not be put together, as an error: exit code 6.
 pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
-    anyhow::Error::new(Refusal { message: message.to_string(), code: NOT_COMPARABLE })
+    with_code(NOT_COMPARABLE, message)
 }
 
-/// The exit code of an error. After an interrupt whatever fails does so for that.
+/// Refuses to go on where something is not what it was: each with its name, then and now.
+pub fn ensure_same<const N: usize>(
+    all: [(String, Option<&str>, Option<&str>); N],
+) -> anyhow::Result<()> {
+    let Some((what, then, now)) = all.into_iter().find(|(_, then, now)| then != now) else {
+        return Ok(());
+    };
+    Err(not_comparable(format!(
+        "cannot resume: {what} was `{}` and is `{}`; start a new run",
+        then.unwrap_or("unknown"),
+        now.unwrap_or("unknown")
+    )))
+}
+
+/// The exit code of an error. After an interrupt whatever fails does so for that, or for the lease that
+/// sent it.
 pub fn code_of(error: &anyhow::Error) -> u8 {
-    if interrupt::came() {
-        return INTERRUPTED;
+    match error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code) {
+        LEASE => LEASE,
+        _ if interrupt::came() => INTERRUPTED,
+        code => code,
     }
-    error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code)
 }

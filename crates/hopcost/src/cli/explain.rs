@@ -8,12 +8,11 @@ use hopcost_model::plan::{ExplanationPlan, Plan};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
-use super::exit::{self, usage};
-use super::run::{AxisArgs, MeasuredArgs, REPORT, finish, prepare};
-use super::shown::{Shown, ensure_spared, percentile};
-use super::{host, output, report};
+use super::exit::usage;
+use super::measured::{AxisArgs, MeasuredArgs, prepare};
+use super::shown::{Shown, percentile};
+use super::{host, output, runs};
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
@@ -38,37 +37,30 @@ pub struct Args {
 
 /// A percentile above the median.
 fn tail(text: &str) -> Result<f64, String> {
-    let quantile = percentile(text)?.quantile().filter(|quantile| *quantile > 0.5);
-    quantile.ok_or_else(|| "want a percentile above the median, such as p99".to_owned())
+    let percent = Some(percentile(text)?).filter(|percent| *percent > 50.0);
+    let percent = percent.ok_or("want a percentile above the median, such as p99")?;
+    Ok(percent / 100.0)
 }
 
 /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
 pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    prepare(&args.shown, args.measured.out.as_deref())?;
+    prepare(&args.shown)?;
     if args.cases.len() > 2 {
         return Err(usage("want one case or two"));
     }
-    let files = [("--perfetto", args.perfetto.as_deref())];
     if let Some(file) = &args.perfetto {
         output::ensure_writable(file)?;
-        args.shown.spare(file)?;
     }
-    args.measured.out.as_deref().map_or(Ok(()), |run| ensure_spared(&files, run))?;
-    let plan = |runtimes: &Runtimes| planned(args, runtimes);
-    let Some(mut session) = args.measured.session(words, REPORT, plan)? else {
-        return Ok(exit::INTERRUPTED);
-    };
-    let results = finish(&mut session, &args.shown)?;
+    let measured = args.measured.measured(words, |runtimes| planned(args, runtimes))?;
+    let code = args.shown.show_measured(&measured)?;
     if let Some(file) = &args.perfetto {
-        ensure_spared(&files, session.path())?;
-        let raw = hopcost_file::open(session.path(), &Scratch::for_copy).map_err(usage)?;
-        let trace = hopcost_view::perfetto::trace(&raw);
+        let trace = hopcost_view::perfetto::trace(&runs::open(&measured.path)?);
         let trace = trace.ok_or_else(|| anyhow!("no trial of the run was traced"))?;
         output::write(trace.as_bytes(), Some(file))?;
         output::say(&format!("wrote {}", file.display()));
     }
-    Ok(report::verdict(&results))
+    Ok(code)
 }
 
 /// Resolves the command line into a plan, if the kernel's events can be recorded here.

@@ -8,7 +8,7 @@ use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
 use hopcost_model::results::Results;
 use hopcost_read::stored;
 
-use super::{estimates, exit, output, report};
+use super::{exit, output, runs};
 use crate::run::scratch::Scratch;
 
 /// Files that are read at once, before what they hold is printed.
@@ -49,7 +49,7 @@ fn one(path: &Path) -> IndexedRun {
             return IndexedRun { error: Some(error), ..IndexedRun::default() };
         }
     };
-    let results = report::results(&raw);
+    let results = runs::results(&raw);
     let facts = stored::fingerprint(&raw, &hopcost_probe::worker::mechanisms());
     IndexedRun {
         id: raw.about.id.clone(),
@@ -63,7 +63,7 @@ fn one(path: &Path) -> IndexedRun {
 /// The estimates by which hosts are compared, and one for each case without any.
 fn rows(results: &Results) -> Vec<IndexedEstimate> {
     let of_hosts = |row: &&EstimateRow| HEADLINE.iter().any(|(name, _)| *name == row.statistic);
-    let all = estimates::of(results);
+    let all = runs::estimates(results);
     let mut rows: Vec<IndexedEstimate> = all.iter().filter(of_hosts).map(row).collect();
     let bare = results.results.iter().filter(|case| case.validity.is_none());
     rows.extend(bare.map(|case| IndexedEstimate {

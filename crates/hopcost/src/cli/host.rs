@@ -1,13 +1,38 @@
-//! The host as the command line needs it: which CPUs, how they are related.
+//! The host as the command line needs it: which CPUs, how they are related. `hopcost facts`: what is
+//! known of it and of this binary, for those who look after many.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use hopcost_machine::Root;
-use hopcost_model::host::{Reading, SUSPENDED};
+use hopcost_model::host::{Host, Reading, SUSPENDED};
+use hopcost_model::plan::Plan;
+use hopcost_model::protocol;
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
+use serde_json::json;
 
+use super::{exit, output};
+use crate::about;
 use crate::run::scratch::Scratch;
 use crate::run::trial::background::DMA_LATENCY;
+
+/// Prints what is known as one JSON object; measures nothing.
+pub fn facts() -> anyhow::Result<u8> {
+    let cpus = allowed_cpus()?;
+    let cpus = &cpus[..cpus.len().min(2)];
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let facts = json!({
+        "hopcost": env!("CARGO_PKG_VERSION"),
+        "commit": env!("HOPCOST_COMMIT"),
+        "checksum": about::build().checksum,
+        "protocol": protocol::VERSION,
+        "host": hopcost_machine::fingerprint(&Root::default(), cpus),
+        "clock": { "utc_ns": now.as_nanos() as u64 },
+    });
+    output::write(format!("{facts}\n").as_bytes(), None)?;
+    Ok(exit::OK)
+}
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
@@ -46,7 +71,7 @@ fn dma_latency() -> Result<(), String> {
 }
 
 /// The fingerprint, with the CPUs of the plan.
-pub fn fingerprint(plan: &hopcost_model::plan::Plan) -> hopcost_model::host::Host {
+pub fn fingerprint(plan: &Plan) -> Host {
     let cpus: Vec<u32> = plan.local_cpus().into_iter().collect();
     hopcost_machine::fingerprint(&Root::default(), &cpus)
 }
@@ -64,7 +89,7 @@ fn suspended_ms() -> u64 {
 
 /// The fingerprint of a run, with how many others are going on beside it and how long the
 /// machine has been suspended.
-pub fn of_run(plan: &hopcost_model::plan::Plan, scratch: &Scratch) -> hopcost_model::host::Host {
+pub fn of_run(plan: &Plan, scratch: &Scratch) -> Host {
     let mut host = fingerprint(plan);
     let at = host.readings.iter().rposition(|reading| reading.section == "load");
     let seen = [

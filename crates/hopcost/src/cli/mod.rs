@@ -7,12 +7,9 @@ mod compare_along;
 mod compare_anew;
 mod compare_args;
 mod compare_runs;
-mod completions;
 mod doctor;
-mod estimates;
 mod exit;
 mod explain;
-mod facts;
 mod fleet;
 mod fleet_index;
 mod help;
@@ -20,6 +17,7 @@ mod host;
 mod input;
 mod judge;
 mod list;
+mod measured;
 mod output;
 mod own;
 mod peer;
@@ -27,6 +25,7 @@ mod progress;
 mod reference;
 mod report;
 mod run;
+mod runs;
 mod session;
 mod show;
 mod shown;
@@ -87,7 +86,7 @@ enum Command {
     Facts,
     /// Print a completion script for a shell
     #[command(hide = true)]
-    Completions(completions::Args),
+    Completions(reference::Shell),
     /// Print a reference: the command line (also as a man page), mechanisms, findings or tables
     #[command(hide = true)]
     Reference(reference::Args),
@@ -159,18 +158,15 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Compare(args)) => match &args.along {
-            Some(along) => compare_along::run(&args, along, &words),
-            None => compare::run(&args, &words),
-        },
+        Some(Command::Compare(args)) => compare::run(&args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Judge(args)) => judge::run(&args, &words),
         Some(Command::Selftest) => judge::self_test(),
         Some(Command::Doctor(args)) => doctor::run(&args),
-        Some(Command::Facts) => facts::run(),
-        Some(Command::Completions(args)) => completions::run(&args, command()),
+        Some(Command::Facts) => host::facts(),
+        Some(Command::Completions(args)) => reference::completions(&args, command()),
         Some(Command::Reference(args)) => reference::run(&args, command()),
         Some(Command::Trial(args)) => trial::run(&args),
         Some(Command::Worker(args)) => match worker::run(args) {

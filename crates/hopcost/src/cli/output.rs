@@ -1,7 +1,7 @@
 //! Where documents go: stdout or a file, all of it or nothing.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,6 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
-use hopcost_view::answer::{self, Answer};
 use hopcost_view::mechanisms::Known;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
@@ -39,36 +38,6 @@ pub fn only(formats: &'static [&'static str]) -> impl TypedValueParser<Value = F
     PossibleValuesParser::new(formats).map(parse)
 }
 
-/// Which table --format csv prints.
-#[derive(clap::Args, Default)]
-pub struct TableArg {
-    /// With --format csv: the table to print (`hopcost reference tables` lists them)
-    #[arg(long, value_name = "NAME", value_parser = table)]
-    table: Option<String>,
-}
-
-fn table(name: &str) -> Result<String, String> {
-    match answer::is_table(name) {
-        true => Ok(name.to_owned()),
-        false => Err("no answer has it; `hopcost reference tables` lists them".to_owned()),
-    }
-}
-
-impl TableArg {
-    /// Refuses a table in another format.
-    pub fn ensure_csv(&self, format: Format) -> anyhow::Result<()> {
-        match self.table.is_some() && format != Format::Csv {
-            true => Err(usage("--table goes with --format csv")),
-            false => Ok(()),
-        }
-    }
-
-    /// The table of an answer.
-    pub fn csv(&self, answer: &Answer) -> anyhow::Result<String> {
-        answer.csv(self.table.as_deref()).map_err(usage)
-    }
-}
-
 /// Writes a document to a file or to stdout.
 pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = file else {
@@ -77,49 +46,43 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         }
         return interrupt::write_all(&io::stdout(), document).context("writing to stdout");
     };
-    let written = match target(path)? {
-        Target::Replaced(end, old) => replace(&end, document, old.as_ref()),
-        Target::Opened(end) => fs::write(end, document),
+    let written = match replaced(path)? {
+        Some(path) => replace(path, document),
+        None => fs::write(path, document),
     };
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Refuses a file that a document could not be written to, without touching it.
 pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
-    let Target::Replaced(end, _) = target(path).map_err(|error| usage(format!("{error:#}")))?
-    else {
+    let Some(end) = replaced(path).map_err(|error| usage(format!("{error:#}")))? else {
         return Ok(());
     };
-    let part = part_of(&end);
+    let part = part_of(end);
     let made = fs::File::options().write(true).create_new(true).open(&part);
     made.and_then(|_| fs::remove_file(&part))
         .map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
 }
 
-/// How a file is written.
-enum Target {
-    /// By a new one in the place of the old one, if there is one.
-    Replaced(PathBuf, Option<fs::Metadata>),
-    /// As it is: a device cannot be renamed over.
-    Opened(PathBuf),
-}
-
-/// Where the links of a path lead. Refuses directories, and pipes with a name: to open one waits for
-/// a reader.
-fn target(path: &Path) -> anyhow::Result<Target> {
+/// The file that is replaced or made; none where a device or one of the kernel's links to open
+/// descriptors (`/dev/stdout`) is written to as it is. Refuses runs, other links, because somebody else
+/// may have made one, directories, and pipes with a name, because to open one waits for a reader.
+fn replaced(path: &Path) -> anyhow::Result<Option<&Path>> {
     let refused = |what: &str| Err(usage(format!("cannot write {}: {what}", path.display())));
-    let cannot = || format!("cannot write {}", path.display());
-    let end = followed(path).with_context(cannot)?;
-    match fs::metadata(&end) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target::Replaced(end, None)),
-        Err(error) => Err(error).with_context(cannot),
+    if ["/dev", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder)) {
+        return Ok(None);
+    }
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(path)),
+        Err(error) => refused(&error.to_string()),
+        Ok(found) if found.is_symlink() => refused("it is a link; name the file itself"),
         Ok(found) if found.is_dir() => refused("it is a directory"),
-        Ok(_) if is_of_kernel(&end) => Ok(Target::Opened(end)),
         Ok(found) if found.file_type().is_fifo() => {
             refused("it is a pipe; print to stdout instead")
         }
-        Ok(found) if found.is_file() => Ok(Target::Replaced(end, Some(found))),
-        Ok(_) => Ok(Target::Opened(end)),
+        Ok(found) if found.is_file() && is_run(path) => refused("it is a run"),
+        Ok(found) if found.is_file() => Ok(Some(path)),
+        Ok(_) => Ok(None),
     }
 }
 
@@ -128,51 +91,18 @@ fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".hopcost-{:016x}", about::random()))
 }
 
-/// Links that a path may lead through, as in path_resolution(7).
-const LINKS_MAX: usize = 40;
-
-/// Where the links of this user and of root lead. A link of somebody else is an error:
-/// in a folder that all may write it can point at any file of this user.
-fn followed(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_symlink() && !is_of_kernel(&path) => {
-                if !is_trusted(&found) {
-                    let line = format!("{} is a link of another user", path.display());
-                    return Err(io::Error::other(line));
-                }
-                let to = fs::read_link(&path)?;
-                path = path.parent().unwrap_or(Path::new("")).join(to);
-            }
-            _ => return Ok(path),
-        }
-    }
-    Err(io::Error::other("too many links"))
-}
-
-/// Where a file is or will be, without links and `..` on the way.
-pub fn place(path: &Path) -> Option<PathBuf> {
-    let path = followed(path).ok()?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
-}
-
-/// Whether a path is one of the kernel's links to open descriptors (`/dev/stdout` leads
-/// there), which are no paths.
-fn is_of_kernel(path: &Path) -> bool {
-    path.starts_with("/proc")
-}
-
-fn is_trusted(found: &fs::Metadata) -> bool {
-    [0, sys::user_id()].contains(&found.uid())
+/// Whether a file is a run: SQLite's files begin so (fileformat2.html).
+fn is_run(path: &Path) -> bool {
+    let mut start = [0; 15];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"SQLite format 3"
 }
 
 /// Puts a new file in the place of an old one, so that a reader sees the old one or the
 /// new one. This user's file keeps its mode; another's is never opened further.
-fn replace(path: &Path, document: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
-    let part = part_of(path);
-    let mode = old.map_or(0o666, |old| old.mode() & 0o777);
+fn replace(path: &Path, document: &[u8]) -> io::Result<()> {
+    let (part, old) = (part_of(path), fs::metadata(path).ok());
+    let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
     // O_EXCL: follows no link and takes no file that was there before.
     let mut file = fs::File::options().write(true).create_new(true).mode(mode).open(&part)?;
     let keep_mode = || match old {

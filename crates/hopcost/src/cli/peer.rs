@@ -12,7 +12,7 @@ use hopcost_model::units;
 use hopcost_probe::mechanism;
 use hopcost_probe::sys;
 
-use super::exit::{not_comparable, usage};
+use super::exit::{ensure_same, not_comparable, usage};
 use super::output;
 use crate::about;
 use crate::run::peer::near::{Peer, Wanted};
@@ -43,7 +43,7 @@ pub struct AgentArgs {
 }
 
 /// When a lease is over.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Lease(Option<Instant>);
 
 impl Lease {
@@ -111,17 +111,11 @@ impl PeerArgs {
         })?;
         let cpu = then.get("peer.cpu").and_then(|cpu| cpu.parse().ok());
         let peer = self.started(command, cpu, None, interrupt)?;
-        for key in ["cpu.model", "kernel.release", "virt.hypervisor"] {
-            let now = peer.far.host.get(key);
-            let then = then.get(&format!("peer.{key}"));
-            if then != now {
-                return Err(not_comparable(format!(
-                    "cannot resume: {key} of the far host was `{}` and is `{}`; start a new run",
-                    then.unwrap_or("unknown"),
-                    now.unwrap_or("unknown")
-                )));
-            }
-        }
+        let keys = ["cpu.model", "kernel.release", "virt.hypervisor"];
+        ensure_same(keys.map(|key| {
+            let (then, now) = (then.get(&format!("peer.{key}")), peer.far.host.get(key));
+            (format!("{key} of the far host"), then, now)
+        }))?;
         Ok(Some(peer))
     }
 
@@ -152,10 +146,18 @@ impl PeerArgs {
 
 /// An address without a port, or the first of those that a name has; of a link-local one, the zone stays.
 fn address(text: &str) -> anyhow::Result<SocketAddr> {
-    let mut found = (text, 0)
-        .to_socket_addrs()
-        .map_err(|error| usage(format!("--peer-address: `{text}` is no address ({error})")))?;
-    found.next().ok_or_else(|| usage(format!("--peer-address: `{text}` has no address")))
+    let refused = |why: &str| usage(format!("--peer-address: `{text}` {why}"));
+    // As a URL spells one of IPv6.
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let found = (inner, 0).to_socket_addrs();
+    let mut found = found.map_err(|error| refused(&format!("is no address ({error})")))?;
+    let address = found.next().ok_or_else(|| refused("has no address"))?;
+    match address {
+        SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0 => {
+            Err(refused("is of one link only: name the interface of this host too (fe80::1%eth0)"))
+        }
+        address => Ok(address),
+    }
 }
 
 /// Whether a plan has cases between two hosts.

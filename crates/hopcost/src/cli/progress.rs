@@ -9,7 +9,6 @@ use hopcost_model::text::count;
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
 use hopcost_view::number::expected as time;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
 use crate::run::Progress;
@@ -20,7 +19,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// A line that says what is measured, and after it how far it is: below it on a terminal, and
 /// else in further lines.
 pub struct Line {
-    bar: Option<ProgressBar>,
+    on_terminal: bool,
     /// The mechanism of each case.
     names: Vec<String>,
     /// Whether the run ends after its rounds, and not when it knows enough.
@@ -64,7 +63,7 @@ impl Line {
         };
         output::say(&format!("measuring {}{skipped} {how_long}", count(cases, "case")));
         Self {
-            bar: std::io::stderr().is_terminal().then(bar),
+            on_terminal: std::io::stderr().is_terminal(),
             names: plan.cases.iter().map(mechanism).collect(),
             counts_rounds: plan.question.is_none() && plan.until.is_none(),
             said: Cell::new((Instant::now(), 0)),
@@ -73,40 +72,30 @@ impl Line {
 
     pub fn draw(&self, progress: &Progress) {
         let message = message(progress, self.counts_rounds);
-        let Some(bar) = &self.bar else {
+        if !self.on_terminal {
             let (at, rounds) = self.said.get();
             if progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES {
                 self.said.set((Instant::now(), progress.rounds_done));
                 output::say(&message);
             }
             return;
-        };
-        if interrupt::is_drawable() {
-            bar.set_length(progress.trials_planned);
-            bar.set_position(progress.trials_done);
-            let name = progress.next.and_then(|index| self.names.get(index as usize));
-            bar.set_message(name.map_or(message.clone(), |name| format!("{message}: {name}")));
-            bar.tick();
         }
+        let name = progress.next.and_then(|index| self.names.get(index as usize));
+        self.replace(&name.map_or(message.clone(), |name| format!("{message}: {name}")));
     }
 
     pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            if !interrupt::is_drawable() {
-                bar.set_draw_target(ProgressDrawTarget::hidden());
-            }
-            bar.finish_and_clear();
+        if self.on_terminal {
+            self.replace("");
         }
     }
-}
 
-fn bar() -> ProgressBar {
-    // No steady tick: a thread that draws would run beside the trials.
-    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:10} {wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("=> "));
-    bar
+    /// Draws this in the place of what was drawn before, so much of it as 80 columns hold.
+    fn replace(&self, text: &str) {
+        if interrupt::is_drawable() {
+            interrupt::say(&format!("\r{text:.79}\x1b[K"));
+        }
+    }
 }
 
 fn mechanism(planned: &PlannedCase) -> String {
@@ -151,6 +140,6 @@ mod tests {
         (progress.wider, progress.decided) = (0, Some((23, 61)));
         let claims = message(&progress, false);
         assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
-        assert!("========== ".len() + until.len().max(claims.len()) < 80);
+        assert!(until.len().max(claims.len()) < 79);
     }
 }

@@ -1,4 +1,5 @@
-//! `hopcost reference TOPIC`: what the program knows of itself, as Markdown or as a man page.
+//! `hopcost reference TOPIC`: what the program knows of itself, as Markdown or as a man page. `hopcost
+//! completions SHELL`: a script made from the definition of the command line.
 
 use clap::{Command, ValueEnum};
 use hopcost_model::finding::Code;
@@ -25,6 +26,22 @@ enum Topic {
     Findings,
     /// Every table of JSON and CSV: what its columns hold
     Tables,
+}
+
+/// Arguments of `completions`.
+#[derive(clap::Args)]
+pub struct Shell {
+    /// The shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+/// Prints a completion script.
+pub fn completions(args: &Shell, mut command: Command) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "hopcost", &mut script);
+    output::write(&script, None)?;
+    Ok(exit::OK)
 }
 
 /// Prints a reference.

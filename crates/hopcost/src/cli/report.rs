@@ -1,19 +1,13 @@
 //! `hopcost report RUN`.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::Context;
 use clap::ValueEnum;
-use hopcost_file::Runs;
-use hopcost_model::finding::Validity;
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Results, Status};
 use hopcost_view::export;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
-use super::shown::{Printed, Shown};
-use crate::run::scratch::Scratch;
+use super::runs;
+use super::shown::{Content, Printed, Shown};
 
 /// Arguments of `report`.
 #[derive(clap::Args)]
@@ -49,16 +43,15 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if args.layout == Some(Layout::Document) && format != Format::Csv {
         return Err(usage("--layout goes with --format csv"));
     }
-    let path = find(&args.run)?;
-    args.shown.spare(&path)?;
-    let raw = hopcost_file::open(&path, &Scratch::for_copy).map_err(usage)?;
+    let path = runs::find(&args.run)?;
+    let raw = runs::open(&path)?;
     if args.samples {
         let mut document = Vec::new();
         hopcost_view::csv::samples(&raw, &mut document)?;
         output::write(&document, args.shown.output())?;
         return Ok(exit::OK);
     }
-    let results = results(&raw);
+    let results = runs::results(&raw);
     match args.layout {
         Some(Layout::Document) => {
             let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
@@ -66,32 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
             let document = export::table(export, &results).map_err(usage)?;
             output::write(document.as_bytes(), args.shown.output())?;
         }
-        _ => args.shown.show(&results, &path, Printed::WhereNothingElse)?,
+        _ => args.shown.show(Content::Run(&results, &path), Printed::WhereNothingElse)?,
     }
     Ok(exit::OK)
-}
-
-/// The file of a run that the user named; `last` where nothing was said.
-pub fn find(spec: &str) -> anyhow::Result<PathBuf> {
-    let as_path = Path::new(spec);
-    if as_path.exists() {
-        return Ok(as_path.to_owned());
-    }
-    Runs::of_user().and_then(|runs| runs.resolve(spec)).map_err(usage)
-}
-
-/// What a stored run says.
-pub fn results(raw: &RawRun) -> Results {
-    hopcost_read::read(raw, &hopcost_probe::worker::mechanisms())
-}
-
-/// The exit code that a finished run deserves.
-pub fn verdict(results: &Results) -> u8 {
-    if results.results.iter().any(|r| r.status == Status::Failed || r.n_failed > 0) {
-        exit::ERROR
-    } else if results.results.iter().any(|r| r.validity == Some(Validity::Invalid)) {
-        exit::INVALID
-    } else {
-        exit::OK
-    }
 }

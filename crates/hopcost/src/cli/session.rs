@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
 use hopcost_model::describe::Description;
-use hopcost_model::plan::Plan;
+use hopcost_model::plan::{Plan, Question};
 use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
 use hopcost_model::results::Results;
+use hopcost_model::text::shell_word;
+use hopcost_probe::interrupt;
 
-use super::exit::{not_comparable, usage};
+use super::exit::{self, ensure_same, not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};
 use super::progress::Line;
-use super::{estimates, host, output, report};
+use super::{host, output, runs};
 use crate::about;
 use crate::run::peer::near::Peer;
 use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch::Scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Session, clocks, yardstick};
@@ -31,11 +32,32 @@ pub struct RunSession {
     machine: Machine,
 }
 
+/// A run that was measured, to its end or until something cut it off.
+pub struct Measured {
+    pub path: PathBuf,
+    pub results: Results,
+    /// The exit code of what cut it off.
+    pub cut_off: Option<u8>,
+}
+
+/// The worker inside this binary, or a program that stands in for it.
+pub fn program(stand_in: Option<&Path>) -> anyhow::Result<Program> {
+    let Some(path) = stand_in else {
+        return Program::own().context("finding this binary, which is also the worker");
+    };
+    let found = path.canonicalize();
+    let path = found.map_err(|e| usage(format!("cannot use worker {}: {e}", path.display())))?;
+    Ok(Program { path, arguments: Vec::new(), directory: None })
+}
+
 /// What a new run starts from; the words of the command line are stored with it.
-pub fn begun(words: &[OsString], runtimes: Runtimes) -> anyhow::Result<(RunAbout, Setup)> {
+pub fn begun(
+    words: &[OsString],
+    native: Program,
+    runtimes: Runtimes,
+) -> anyhow::Result<(RunAbout, Setup)> {
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
     let about = about::run(argv.collect(), None);
-    let native = Program::own().context("finding this binary, which is also the worker")?;
     let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
     Ok((about, setup))
 }
@@ -68,7 +90,7 @@ impl RunSession {
         runtimes: Runtimes,
         (peer, agent): (&PeerArgs, &AgentArgs),
     ) -> anyhow::Result<(Self, Lease)> {
-        let path = report::find(spec)?;
+        let path = runs::find(spec)?;
         let mut file = hopcost_file::open_for_resume(&path).map_err(usage)?;
         let raw = RawRun { trials: Vec::new(), ..file.run().clone() };
         if raw.about.ended.is_some() {
@@ -95,23 +117,53 @@ impl RunSession {
         Ok((Self { session, file, path, machine }, lease))
     }
 
-    /// The options that name its far host again, where it has one.
-    pub fn peer_options(&self) -> String {
-        self.session.setup.peer.as_ref().map_or(String::new(), Peer::options)
+    /// Measures what is left of the plan and reads the run back. What cuts it off is said, with what
+    /// goes on from there; where nothing is finished, that is the error.
+    pub fn measured(mut self, lease: Lease) -> anyhow::Result<Measured> {
+        let ending = self.measure().map_err(|error| {
+            let kept = match self.file.kept() {
+                Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
+                Err(why) => why.to_string(),
+            };
+            error.context(format!("the run stopped; {kept}"))
+        })?;
+        let cut_off = match ending {
+            Ending::Complete | Ending::BudgetSpent => None,
+            Ending::FarHostLost => Some(("the far host does not answer any more", exit::ERROR)),
+            Ending::Interrupted if lease.is_over() => Some(("the lease is over", exit::LEASE)),
+            Ending::Interrupted => Some(("interrupted", exit::INTERRUPTED)),
+        };
+        if let Some((why, code)) = cut_off {
+            let (path, kept) = self.file.kept().context(why)?;
+            let path = shell_word(&path.display().to_string());
+            let again = self.again(&path);
+            let line = format!("{why}; {kept} finished trials are kept in {path}; {again}");
+            if kept == 0 {
+                return Err(exit::with_code(code, line));
+            }
+            output::say(&format!("hopcost: {line}"));
+            interrupt::report();
+        }
+        let results = self.results()?;
+        Ok(Measured { path: self.path, results, cut_off: cut_off.map(|(_, code)| code) })
     }
 
-    /// Where the run is stored.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The command that goes on with it, or shows one that is made in one sitting.
+    fn again(&self, path: &str) -> String {
+        let Session { setup, plan, .. } = &self.session;
+        let explains = matches!(plan.question, Some(Question::Explanation(_)));
+        if explains || plan.comparison.is_some() {
+            return format!("see them with: hopcost report {path}");
+        }
+        let workers = setup.runtimes.programs().iter().map(|path| path.display().to_string());
+        let workers: String =
+            workers.map(|one| format!(" --worker {}", shell_word(&one))).collect();
+        let peer = setup.peer.as_ref().map_or(String::new(), Peer::options);
+        format!("resume with: hopcost run --resume {path}{workers}{peer}")
     }
 
-    /// Where its file is by now, and how many finished trials are in it.
-    pub fn kept(&self) -> hopcost_file::Result<(PathBuf, i64)> {
-        self.file.kept()
-    }
-
-    /// Measures what is left of the plan.
-    pub fn measure(&mut self) -> anyhow::Result<Ending> {
+    /// Measures, and stores what is known after the last trial of a run that ends by itself.
+    fn measure(&mut self) -> anyhow::Result<Ending> {
         let Session { setup, plan, clocks, yardsticks, .. } = &mut self.session;
         if clocks.is_empty() {
             let Some(calibrated) = clocks::calibrate(plan, setup)? else {
@@ -173,9 +225,9 @@ impl RunSession {
 
     /// Reads the run back, and stores what follows from it: beside it, and of a complete run what it
     /// teaches of this machine.
-    pub fn results(&mut self) -> anyhow::Result<Results> {
-        let results = report::results(&hopcost_file::open(&self.path, &Scratch::for_copy)?);
-        let rows = estimates::of(&results);
+    fn results(&mut self) -> anyhow::Result<Results> {
+        let results = runs::results(&runs::open(&self.path)?);
+        let rows = runs::estimates(&results);
         self.file.put_derived(&rows, &results.findings)?;
         if results.about.ended.is_some() && !results.yardsticks.is_empty() {
             let rest = hopcost_plan::rests(&self.session.plan);
@@ -212,22 +264,13 @@ fn same_machine_and_build(raw: &RawRun) -> anyhow::Result<()> {
     let (then, now, host) =
         (&raw.about, about::run(Vec::new(), None), host::fingerprint(&raw.plan));
     let keys = ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"];
-    let of_host = keys.map(|key| (key, raw.host_before.get(key), host.get(key)));
+    ensure_same(keys.map(|key| (key.to_owned(), raw.host_before.get(key), host.get(key))))?;
     // A build that could not read itself has no checksum.
     let checksum = then.build.checksum.as_deref();
     let of_build = [
-        ("hopcost's version", Some(then.version.as_str()), Some(now.version.as_str())),
-        ("hopcost's commit", Some(then.commit.as_str()), Some(now.commit.as_str())),
-        ("hopcost's checksum", checksum, checksum.and(now.build.checksum.as_deref())),
+        ("version", Some(then.version.as_str()), Some(now.version.as_str())),
+        ("commit", Some(then.commit.as_str()), Some(now.commit.as_str())),
+        ("checksum", checksum, checksum.and(now.build.checksum.as_deref())),
     ];
-    for (what, then, now) in of_host.into_iter().chain(of_build) {
-        if then != now {
-            return Err(not_comparable(format!(
-                "cannot resume: {what} was `{}` and is `{}`; start a new run",
-                then.unwrap_or("unknown"),
-                now.unwrap_or("unknown")
-            )));
-        }
-    }
-    Ok(())
+    ensure_same(of_build.map(|(what, then, now)| (format!("hopcost's {what}"), then, now)))
 }

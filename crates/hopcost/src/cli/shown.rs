@@ -1,20 +1,21 @@
-//! What is shown of a run, and where it goes: the options that `run` and `report` share.
+//! What is shown, and where it goes: the options that `run`, `report` and all that answer share.
 
 use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{Results, RunComparison, Statistic};
-use hopcost_model::text::shell_word;
+use hopcost_model::results::{self, Results, RunComparison, Statistic};
+use hopcost_model::text::{count, shell_word};
 use hopcost_plan::Expected;
-use hopcost_view::answer::Answer;
+use hopcost_view::answer::{self, Answer};
 use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
-use hopcost_view::{Medium, comparison};
+use hopcost_view::{Medium, advice, checkup, comparison, html, markdown, plots};
 
 use super::exit::{self, usage};
-use super::output::{self, Format, TableArg};
-use super::progress;
+use super::output::{self, Format};
+use super::session::Measured;
+use super::{progress, runs};
 
 /// The options.
 #[derive(clap::Args, Default)]
@@ -22,18 +23,19 @@ pub struct Shown {
     /// Output format [default: text]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    #[command(flatten)]
-    table: TableArg,
+    /// With --format csv: the table to print (`hopcost reference tables` lists them)
+    #[arg(long, value_name = "NAME", value_parser = table)]
+    table: Option<String>,
     /// Print every number and finding as text
     #[arg(long, conflicts_with_all = ["format", "sentence"])]
     details: bool,
     /// Print each ranking as one line to paste, with machine and command
     #[arg(long, conflicts_with = "format")]
     sentence: bool,
-    /// Print these percentiles of each case (50,90,99,99.9). Wake-ups and streams have 95 too
+    /// Print these percentiles of each case (75,99.99) as far as the samples support them
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile,
-          conflicts_with_all = ["format", "details", "sentence"])]
-    percentiles: Vec<Statistic>,
+          conflicts_with_all = ["details", "sentence"])]
+    percentiles: Vec<f64>,
     /// Print to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -45,13 +47,74 @@ pub struct Shown {
     plots: Option<PathBuf>,
 }
 
-/// When a run is printed beside the files that are written of it.
+/// What is shown.
+#[derive(Clone, Copy)]
+pub enum Content<'a> {
+    /// A run that is stored in this file.
+    Run(&'a Results, &'a Path),
+    Comparison(&'a RunComparison),
+    Advice(&'a results::Advice),
+    Checkup(&'a results::Checkup),
+}
+
+impl Content<'_> {
+    /// Its tables.
+    fn answer(self) -> Answer {
+        match self {
+            Content::Run(results, _) => Answer::of_run(results),
+            Content::Comparison(found) => Answer::of_comparison(found),
+            Content::Advice(found) => Answer::of_advice(found),
+            Content::Checkup(found) => Answer::of_checkup(found),
+        }
+    }
+
+    /// Its conclusions as lines to paste.
+    fn sentences(self) -> String {
+        match self {
+            Content::Run(results, _) => text::sentences(results),
+            Content::Comparison(found) => comparison::sentences(found),
+            Content::Advice(found) => format!("{}\n", found.says),
+            Content::Checkup(found) => format!("{}\n", found.first),
+        }
+    }
+
+    /// Its plots, and what they are of.
+    fn plots(self) -> (Vec<(String, Chart)>, String) {
+        match self {
+            Content::Run(results, run) => {
+                (plots::of_run(results), format!("the run {}", run.display()))
+            }
+            Content::Comparison(found) => (comparison::plots(found), "the comparison".to_owned()),
+            Content::Advice(_) => (Vec::new(), "advice".to_owned()),
+            Content::Checkup(_) => (Vec::new(), "doctor".to_owned()),
+        }
+    }
+
+    /// What the name of its page ends with.
+    fn id(self) -> &'static str {
+        match self {
+            Content::Run(..) => "",
+            Content::Comparison(_) => "comparison",
+            Content::Advice(_) => "advice",
+            Content::Checkup(_) => "doctor",
+        }
+    }
+}
+
+/// When it is printed beside the files that are written of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     /// In any case: it has just been measured.
     Always,
     /// Where no page or plot was asked for, or a format or file was too.
     WhereNothingElse,
+}
+
+fn table(name: &str) -> Result<String, String> {
+    match answer::is_table(name) {
+        true => Ok(name.to_owned()),
+        false => Err("no answer has it; `hopcost reference tables` lists them".to_owned()),
+    }
 }
 
 /// A page's file. The ending tells it from a case or a run, which may stand behind `--html` too.
@@ -62,27 +125,21 @@ fn page(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// A percentile that is estimated.
-pub(super) fn percentile(text: &str) -> Result<Statistic, String> {
-    let label = format!("p{}", text.trim_start_matches('p'));
-    let found =
-        Statistic::ALL.iter().copied().find(|of| of.quantile().is_some() && of.label() == label);
-    found.ok_or_else(|| {
-        let known = Statistic::ALL.iter().filter(|of| of.quantile().is_some());
-        let known: Vec<&str> = known.map(|of| of.label().trim_start_matches('p')).collect();
-        format!("estimated are {}; the page has the whole curve", known.join(", "))
-    })
+/// A percentile, as `99.9` or `p99.9`.
+pub fn percentile(text: &str) -> Result<f64, String> {
+    let percent = text.trim_start_matches('p').parse::<f64>().ok();
+    let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
+    percent.ok_or_else(|| "want a percentile between 0 and 100, such as 99.9".to_owned())
 }
 
-/// Refuses to write the files of options over a run.
-pub fn ensure_spared(files: &[(&str, Option<&Path>)], run: &Path) -> anyhow::Result<()> {
-    match files.iter().find(|(_, file)| file.is_some_and(|file| same_file(file, run))) {
-        Some((option, _)) => {
-            let run = run.display();
-            Err(usage(format!("{option} would overwrite {run} itself")))
-        }
-        None => Ok(()),
-    }
+/// A percentile that every case has.
+pub fn statistic(text: &str) -> Result<Statistic, String> {
+    let all = || Statistic::ALL.iter().copied().filter(|of| of.quantile().is_some());
+    let label = format!("p{}", text.trim_start_matches('p'));
+    all().find(|of| of.label() == label).ok_or_else(|| {
+        let known: Vec<&str> = all().map(|of| of.label().trim_start_matches('p')).collect();
+        format!("want one of {}", known.join(", "))
+    })
 }
 
 impl Shown {
@@ -96,22 +153,16 @@ impl Shown {
         self.output.as_deref()
     }
 
-    /// The files that are written, by option.
-    fn files(&self) -> [(&'static str, Option<&Path>); 2] {
-        let html = self.html.as_ref().and_then(Option::as_deref);
-        [("--output", self.output()), ("--html", html)]
-    }
-
-    /// Refuses to write over the run itself.
-    pub fn spare(&self, run: &Path) -> anyhow::Result<()> {
-        ensure_spared(&self.files(), run)
-    }
-
     /// Refuses files that cannot be written, before anything is measured.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
-        self.table.ensure_csv(self.format())?;
+        let format = self.format();
+        if self.table.is_some() && format != Format::Csv {
+            return Err(usage("--table goes with --format csv"));
+        }
+        if !self.percentiles.is_empty() && matches!(format, Format::Md | Format::Html) {
+            return Err(usage("--percentiles goes with text, json and csv"));
+        }
         if let Some(file) = self.output() {
-            ensure_spared(&self.files()[1..], file)?;
             output::ensure_writable(file)?;
         }
         if let Some(page) = self.page("ID") {
@@ -122,6 +173,14 @@ impl Shown {
             output::ensure_writable(&directory.join("plot.svg"))?;
         }
         Ok(())
+    }
+
+    /// The same where no run is shown; refuses what only a run has.
+    pub fn ensure_without_run(&self) -> anyhow::Result<()> {
+        if !self.percentiles.is_empty() {
+            return Err(usage("--percentiles is of runs; a comparison has deciles (--html)"));
+        }
+        self.ensure_writable()
     }
 
     /// Prints what would be measured.
@@ -137,60 +196,43 @@ impl Shown {
         Ok(exit::OK)
     }
 
-    /// Shows a run that is stored in a file.
-    pub fn show(&self, results: &Results, run: &Path, printed: Printed) -> anyhow::Result<()> {
-        let document = |format| {
-            Ok(match format {
-                Format::Text => self.text(results, run),
-                Format::Json => Answer::of_run(results).json(),
-                Format::Csv => self.table.csv(&Answer::of_run(results))?,
-                Format::Md => hopcost_view::markdown::report(results),
-                Format::Html => hopcost_view::html::report(results),
-            })
-        };
-        let charts = |directory: &Path| {
-            let of = format!("the run {}", run.display());
-            plots(&hopcost_view::plots::of_run(results), directory, &of, Some(run))
-        };
-        self.put(&document, &charts, self.page(&results.about.id), printed)
-    }
-
-    /// Refuses what a comparison of stored runs does not have.
-    pub fn ensure_of_comparison(&self) -> anyhow::Result<()> {
-        if !self.percentiles.is_empty() {
-            return Err(usage("a comparison has deciles (--html), not --percentiles"));
+    /// Shows a run that was measured just now, and how a failed trial is looked into; its exit code.
+    pub fn show_measured(&self, measured: &Measured) -> anyhow::Result<u8> {
+        let Measured { path, results, cut_off } = measured;
+        self.show(Content::Run(results, path), Printed::Always)?;
+        let mut failed = results.results.iter().filter(|case| case.n_failed > 0).peekable();
+        let replay = failed.peek().and_then(|case| case.replay.clone());
+        if let (Some(replay), n) = (replay, failed.count()) {
+            output::say(&format!(
+                "hopcost: trials of {} failed; to see one fail, with every line of the protocol: {replay}",
+                count(n, "case")
+            ));
         }
-        Ok(())
+        Ok(cut_off.unwrap_or_else(|| runs::verdict(results)))
     }
 
-    /// Shows what a comparison of stored runs found.
-    pub fn show_comparison(&self, found: &RunComparison) -> anyhow::Result<()> {
-        let document = |format| {
-            Ok(match format {
-                Format::Text if self.sentence => comparison::sentences(found),
-                Format::Text => {
-                    comparison::document(found, Medium::Document).text(&output::style())
-                }
-                Format::Json => Answer::of_comparison(found).json(),
-                Format::Csv => self.table.csv(&Answer::of_comparison(found))?,
-                Format::Md => comparison::document(found, Medium::Document).markdown(),
-                Format::Html => comparison::document(found, Medium::Page).html(),
-            })
+    /// Prints it, and writes its plots and its page.
+    pub fn show(&self, of: Content, printed: Printed) -> anyhow::Result<()> {
+        let mut with_percentiles;
+        let of = match of {
+            Content::Run(results, path) if !self.percentiles.is_empty() => {
+                with_percentiles = results.clone();
+                let rust = hopcost_probe::worker::mechanisms();
+                let raw = runs::open(path)?;
+                hopcost_read::add_percentiles(
+                    &mut with_percentiles,
+                    &raw,
+                    &rust,
+                    &self.percentiles,
+                );
+                Content::Run(&with_percentiles, path)
+            }
+            of => of,
         };
-        let charts =
-            |directory: &Path| plots(&comparison::plots(found), directory, "the comparison", None);
-        self.put(&document, &charts, self.page("comparison"), Printed::WhereNothingElse)
-    }
-
-    /// Prints a document and writes its plots and its page.
-    fn put(
-        &self,
-        document: &dyn Fn(Format) -> anyhow::Result<String>,
-        charts: &dyn Fn(&Path) -> anyhow::Result<()>,
-        page: Option<PathBuf>,
-        printed: Printed,
-    ) -> anyhow::Result<()> {
-        self.table.ensure_csv(self.format())?;
+        let page = match of {
+            Content::Run(results, _) => self.page(&results.about.id),
+            of => self.page(of.id()),
+        };
         let is_asked = self.format.is_some()
             || self.output.is_some()
             || self.details
@@ -198,29 +240,58 @@ impl Shown {
             || !self.percentiles.is_empty();
         let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
-            output::write(document(self.format())?.as_bytes(), self.output())?;
+            let document = self.document(of, self.format())?;
+            output::write(document.as_bytes(), self.output())?;
         }
         if let Some(directory) = &self.plots {
-            charts(directory)?;
+            write_plots(of, directory)?;
         }
         if let Some(page) = page {
-            output::write(document(Format::Html)?.as_bytes(), Some(&page))?;
+            let document = self.document(of, Format::Html)?;
+            output::write(document.as_bytes(), Some(&page))?;
             output::say(&format!("wrote {}", page.display()));
         }
         Ok(())
     }
 
-    /// As much text as is asked for.
+    fn document(&self, of: Content, format: Format) -> anyhow::Result<String> {
+        match format {
+            Format::Json => return Ok(of.answer().json()),
+            Format::Csv => return of.answer().csv(self.table.as_deref()).map_err(usage),
+            Format::Text if self.sentence => return Ok(of.sentences()),
+            _ => {}
+        }
+        let whole = self.details || format != Format::Text;
+        let medium = if format == Format::Html { Medium::Page } else { Medium::Document };
+        let document = match of {
+            Content::Run(results, run) => {
+                return Ok(match format {
+                    Format::Md => markdown::report(results),
+                    Format::Html => html::report(results),
+                    _ => self.text(results, run),
+                });
+            }
+            Content::Comparison(found) => comparison::document(found, medium),
+            Content::Advice(found) => advice::document(found, whole),
+            Content::Checkup(found) => checkup::document(found, whole),
+        };
+        Ok(match format {
+            Format::Md => document.markdown(),
+            Format::Html => document.html(),
+            _ => document.text(&output::style()),
+        })
+    }
+
+    /// As much text of a run as is asked for.
     fn text(&self, results: &Results, run: &Path) -> String {
         let show_command = show_command(results, run);
         let stored = Stored { path: &run.display().to_string(), show_command: &show_command };
-        match (self.details, self.sentence) {
-            (true, _) => text::report(results, Some(stored), &output::style()),
-            (_, true) => text::sentences(results),
-            _ if !self.percentiles.is_empty() => {
-                text::percentiles(results, &self.percentiles, &output::style())
-            }
-            _ => text::answer(results, Some(stored), &output::style()),
+        if self.details {
+            return text::report(results, Some(stored), &output::style());
+        }
+        match self.percentiles.as_slice() {
+            [] => text::answer(results, Some(stored), &output::style()),
+            asked => text::percentiles(results, asked, &output::style()),
         }
     }
 
@@ -237,7 +308,8 @@ impl Shown {
 fn show_command(results: &Results, run: &Path) -> String {
     let id = results.about.id.as_str();
     let found = Runs::of_user().and_then(|runs| runs.resolve(id));
-    let spec = match found.is_ok_and(|found| same_file(&found, run)) {
+    let same = |found: PathBuf| found.canonicalize().ok() == run.canonicalize().ok();
+    let spec = match found.is_ok_and(same) {
         true => id.to_owned(),
         false => shell_word(&run.display().to_string()),
     };
@@ -249,57 +321,18 @@ fn make(directory: &Path) -> anyhow::Result<()> {
         .map_err(|e| usage(format!("cannot create {}: {e}", directory.display())))
 }
 
-/// Writes the plots of a run, and says on stderr which files they are. A file of
-/// that name is replaced, as with --output.
-fn plots(
-    plots: &[(String, Chart)],
-    directory: &Path,
-    of: &str,
-    run: Option<&Path>,
-) -> anyhow::Result<()> {
+/// Writes plots, and says on stderr which files they are. A file of that name is replaced, as with
+/// --output.
+fn write_plots(of: Content, directory: &Path) -> anyhow::Result<()> {
+    let (plots, what) = of.plots();
     if plots.is_empty() {
-        return Err(usage(format!("{of} has nothing to plot: no case of it was measured")));
+        return Err(usage(format!("{what} has nothing to plot: no case of it was measured")));
     }
     make(directory)?;
-    for (name, chart) in plots {
+    for (name, chart) in &plots {
         let file = directory.join(format!("{name}.svg"));
-        if run.is_some_and(|run| same_file(&file, run)) {
-            return Err(usage(format!("--plots would overwrite {of}")));
-        }
         output::write(hopcost_view::chart::svg(chart).as_bytes(), Some(&file))?;
         output::say(&format!("wrote {}", file.display()));
     }
     Ok(())
-}
-
-/// Whether two paths lead to one file, which need not be there yet.
-fn same_file(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (std::fs::metadata(a), std::fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => output::place(a).is_some_and(|a| output::place(b).is_some_and(|b| a == b)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_the_same_however_it_is_spelled_and_before_it_is_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::create_dir(at("w")).unwrap();
-        std::os::unix::fs::symlink("run", at("link")).unwrap();
-        for there in [false, true] {
-            for (a, b) in [("run", "w/../run"), ("run", "link"), ("run", "./run")] {
-                assert!(same_file(&at(a), &at(b)), "{a}, {b}");
-                let refused =
-                    ensure_spared(&[("--output", None), ("--html", Some(&at(b)))], &at(a));
-                assert!(refused.unwrap_err().to_string().starts_with("--html would overwrite"));
-            }
-            assert!(!same_file(&at("run"), &at("w/run")), "{there}");
-            std::fs::write(at("run"), "").unwrap();
-        }
-    }
 }

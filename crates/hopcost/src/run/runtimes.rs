@@ -82,6 +82,11 @@ impl Runtimes {
         Self { named, slots: OnceCell::new(), rust: OnceCell::new() }
     }
 
+    /// The programs that were named.
+    pub fn programs(&self) -> &[PathBuf] {
+        &self.named
+    }
+
     fn slots(&self) -> &[Slot] {
         self.slots.get_or_init(|| {
             let candidates = search::candidates(&self.named);

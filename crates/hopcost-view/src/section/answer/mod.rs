@@ -9,7 +9,7 @@ mod runtimes;
 mod table;
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{Estimate, RankedBy, Results, Statistic};
+use hopcost_model::results::{Estimate, RankedBy, Results};
 use hopcost_model::text::count;
 
 pub(crate) use self::entry::between;
@@ -193,7 +193,7 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
 }
 
 /// The percentiles that are asked for, and what to know of the run.
-pub(super) fn tails(results: &Results, asked: &[Statistic]) -> Vec<Block> {
+pub(super) fn tails(results: &Results, asked: &[f64]) -> Vec<Block> {
     let mut blocks = ladder::percentiles(results, asked);
     blocks.extend(know::blocks(know::sentences(results, &Doubts::of(results), None)));
     blocks

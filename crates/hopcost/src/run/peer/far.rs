@@ -2,7 +2,7 @@
 //! how many strangers came to its links.
 
 use std::io::{self, Stdin};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -73,7 +73,7 @@ struct Far {
     clock: Option<ClockReading>,
     /// Where the near end reaches it, and where it listens.
     address: IpAddr,
-    listens_at: IpAddr,
+    listens_at: SocketAddr,
     /// A trial whose links are to come.
     offered: Option<(Listening, Command)>,
     /// The worker of a trial, and when that is to be over.
@@ -89,7 +89,7 @@ impl Far {
             hung_up: io::stdin().as_fd().try_clone_to_owned()?,
             clock: None,
             address: Ipv4Addr::LOCALHOST.into(),
-            listens_at: Ipv4Addr::LOCALHOST.into(),
+            listens_at: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
             offered: None,
             trial: None,
             strangers: 0,
@@ -132,10 +132,7 @@ impl Far {
             return Err(sys::failure(format!("it may not use CPU {cpu}, only {}", all.join(", "))));
         }
         self.address = address.map_or_else(|| reached_at(near), Ok)?;
-        let is_own = nic::addresses()?.iter().any(|(_, own)| *own == self.address);
-        // A link-local address is of one interface, which nothing names here.
-        let listens = is_own && !is_link_local(self.address);
-        self.listens_at = if listens { self.address } else { link::unspecified(self.address) };
+        self.listens_at = listens_at(self.address)?;
         let clock = self.clock(cpu)?;
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
         host.readings.extend(net::readings(self.address));
@@ -270,6 +267,23 @@ fn reached_at(near: Option<String>) -> io::Result<IpAddr> {
     let all = likely.chain(all.iter().map(|(_, address)| *address));
     all.into_iter().find(is_usable).ok_or_else(|| {
         sys::failure("it has no address but that of loopback; --peer-address may name one")
+    })
+}
+
+/// Where it listens to be reached at an address: there, or at any where another host translates. A
+/// link-local address is of the interface that has it, and datagrams leave from it only where the
+/// socket is bound to it there.
+fn listens_at(address: IpAddr) -> io::Result<SocketAddr> {
+    let all = nic::addresses()?;
+    let Some((interface, _)) = all.iter().find(|(_, own)| *own == address) else {
+        return Ok(SocketAddr::new(link::unspecified(address), 0));
+    };
+    Ok(match address {
+        IpAddr::V6(v6) if is_link_local(address) => {
+            let index = Root::default().number(&format!("/sys/class/net/{interface}/ifindex"));
+            SocketAddrV6::new(v6, 0, 0, index.unwrap_or(0)).into()
+        }
+        address => SocketAddr::new(address, 0),
     })
 }
 

@@ -39,14 +39,13 @@ pub enum Listening {
 
 impl Listening {
     /// Listens at an address of this host.
-    pub fn open(carrier: &str, address: IpAddr) -> io::Result<Self> {
-        let at = SocketAddr::new(address, 0);
+    pub fn open(carrier: &str, at: SocketAddr) -> io::Result<Self> {
         match carrier {
             "tcp" => TcpListener::bind(at).map(Self::Streams),
             "udp" => UdpSocket::bind(at).map(Self::Datagrams),
             _ => Err(sys::failure("a link between hosts is of `tcp` or `udp`")),
         }
-        .map_err(|error| sys::context(error, &format!("listening at {address}")))
+        .map_err(|error| sys::context(error, &format!("listening at {}", at.ip())))
     }
 
     /// The port that the kernel chose.

@@ -1,0 +1,142 @@
+//! What the subcommands that measure share: how long, where and by which workers, and a run to its end.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hopcost_model::axis::{AXES, Axis};
+use hopcost_model::plan::Plan;
+use hopcost_model::units;
+use hopcost_plan::Ask;
+
+use super::exit::usage;
+use super::help;
+use super::output;
+use super::peer::Lease;
+use super::session::{Measured, RunSession, begun, program};
+use super::shown::Shown;
+use crate::about;
+use crate::run::runtimes::Runtimes;
+use crate::run::{self, scratch};
+
+/// The options that give values on the axes of a case, made from their table; by key.
+#[derive(Default)]
+pub struct AxisArgs(pub BTreeMap<&'static str, Vec<String>>);
+
+impl clap::Args for AxisArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(AXES.iter().map(|axis| {
+            clap::Arg::new(axis.key)
+                .long(axis.key)
+                .aliases(help::OLD_NAMES.iter().filter(|(_, new)| *new == axis.key).map(|of| of.0))
+                .help(axis.help)
+                .value_name("LIST")
+                .value_delimiter(',')
+                .action(clap::ArgAction::Append)
+        }))
+    }
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for AxisArgs {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let values = |axis: &Axis| matches.get_many(axis.key).into_iter().flatten().cloned();
+        Ok(Self(AXES.iter().map(|axis| (axis.key, values(axis).collect())).collect()))
+    }
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// How long and where something is measured.
+#[derive(clap::Args, Default)]
+#[group(id = "measured")]
+pub struct MeasuredArgs {
+    /// Time for all of it (75s, 2m); what answers a question ends when it is answered
+    #[arg(long, value_name = "TIME", alias = "duration")]
+    pub budget: Option<String>,
+    /// Target length of a trial's measured phase (50ms; 20ms for compare, judge and explain)
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<String>,
+    /// Seed of the order of the rounds
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// CPUs: the caller's and the callee's
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub cpus: Vec<u32>,
+    /// Use an additional worker executable (workers/PROTOCOL.md); `run` puts its cases beside Rust's,
+    /// unless cases or --runtime name the runtimes
+    #[arg(long, value_name = "PATH")]
+    pub worker: Vec<PathBuf>,
+    /// Where to store the run
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl MeasuredArgs {
+    /// The runtimes with the workers that are named.
+    pub fn runtimes(&self) -> Runtimes {
+        Runtimes::new(self.worker.clone())
+    }
+
+    /// What is asked of the planner by them, and by the budget of a command that has one by default.
+    pub fn ask(&self, command: &str) -> anyhow::Result<Ask> {
+        let default = help::budget(command).map(str::to_owned);
+        Ok(Ask {
+            budget_ns: duration("--budget", &self.budget.clone().or(default))?,
+            measure_ns: duration("--measure", &self.measure)?,
+            seed: self.seed.unwrap_or_else(|| about::random() >> 32),
+            cpus: self.cpus.clone(),
+            ..Ask::default()
+        })
+    }
+
+    /// Plans and measures. The run stores the words of the command line.
+    pub fn measured(
+        &self,
+        words: &[OsString],
+        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
+    ) -> anyhow::Result<Measured> {
+        self.measured_in(words, self.out.as_deref(), plan)
+    }
+
+    /// The same with the file of the run.
+    pub fn measured_in(
+        &self,
+        words: &[OsString],
+        out: Option<&Path>,
+        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
+    ) -> anyhow::Result<Measured> {
+        let (about, setup) = begun(words, program(None)?, self.runtimes())?;
+        let plan = plan(&setup.runtimes)?;
+        RunSession::begin(setup, &about, plan, out)?.measured(Lease::default())
+    }
+}
+
+/// What is done before anything is planned: what would end the run later ends it here, and what earlier
+/// ones have left is removed.
+pub fn prepare(shown: &Shown) -> anyhow::Result<()> {
+    shown.ensure_writable()?;
+    run::ensure_memory().and_then(|()| run::ensure_descriptors()).map_err(usage)?;
+    for line in scratch::sweep() {
+        output::say(&format!("hopcost: {line}"));
+    }
+    Ok(())
+}
+
+/// A time that an option gives, in nanoseconds.
+pub fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
+    let parse =
+        |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
+    text.as_deref().map(parse).transpose()
+}
+
+/// A share from `2%` or `0.5%`.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
+    share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())
+}
