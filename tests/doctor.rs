@@ -66,7 +66,7 @@ fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
     let lost = gaps_ns.iter().sum::<f64>() / watched_ns;
     assert!((0.2..1.0).contains(&lost), "{lost}");
     assert!(gaps_ns.iter().all(|ns| *ns >= 990.0), "{gaps_ns:?}");
-    // 5000 times 100 µs, and what it takes to be told so by another process.
+    // 5000 times 100 µs, and the time of the messages to another process.
     let longest_ns = gaps_ns.iter().copied().fold(0.0, f64::max);
     assert!((0.49e9..0.8e9 + 2.0 * longest_ns).contains(&watched_ns), "{watched_ns}");
 }

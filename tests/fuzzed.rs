@@ -35,7 +35,7 @@ fn inputs(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
 fn every_corpus_passes() {
     for (name, target) in TARGETS {
         for (file, input) in inputs(name) {
-            // Shown if it fails: what is said then does not name the file.
+            // Shown if it fails: the message then does not name the file.
             println!("{}", file.display());
             target(&input);
         }

@@ -61,7 +61,7 @@ fn one_way_times_between_hosts_are_refused_with_the_reason() {
     }
 }
 
-/// What crosses a veth pair is measured there, and the paths are told apart.
+/// What crosses a veth pair is measured there, and the paths differ.
 #[test]
 fn a_pair_over_veth() {
     let _alone = alone();

@@ -117,7 +117,7 @@ fn a_worker_that_compares_nothing_does_not_keep_to_the_protocol() {
     assert!(failed.iter().all(|line| line.contains("a byte of a message was changed")), "{told}");
 }
 
-/// Whoever calls and whoever answers: what one writes the other finds as it was written.
+/// In either role: what one end writes the other finds unchanged.
 /// Over each carrier each runtime calls one other and answers one, over the next carrier
 /// another; `./test --all` has every pair over every carrier.
 #[test]
@@ -199,7 +199,7 @@ fn makes_the_system_calls_that_it_says(name: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The case that a mechanism's row means where nothing is said, both ends on one CPU.
+/// The default case of a mechanism's row, both ends on one CPU.
 pub fn default_case(row: &Value, runtime: &str) -> String {
     let name = row["name"].as_str().expect("a name");
     let words = |key: &str| {

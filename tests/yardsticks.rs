@@ -172,7 +172,7 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     let known = floor(&home).expect("a floor");
     let ns = known["operation_ns"].as_f64().expect("a time");
     assert!(known["trials"].as_u64() >= Some(12) && known["learnt_on"].is_string(), "{known}");
-    // Beside a floor half as high the machine is slow: quiet stands beside what was met.
+    // Beside a floor half as high the machine is slow: quiet is shown beside the raw value.
     change_floor(&home, ns / 2.0);
     let slow = measured(&home);
     assert!(slow["runs"][0]["disturbed"].as_str().expect("words").contains("× slower"), "{slow}");

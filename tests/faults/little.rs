@@ -255,7 +255,7 @@ fn limit(resource: u32, most: u64) -> std::io::Result<()> {
     }
 }
 
-/// Adds to what was said how many results there are of which kind.
+/// Adds to the output how many results there are of which kind.
 fn counted(mut output: Output) -> Output {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     for status in ["measured", "skipped", "failed"] {

@@ -32,7 +32,7 @@ struct Fault {
     /// Exit codes that it may end with; those of a shell (128 and more) where a signal is the
     /// fault itself.
     codes: &'static [i32],
-    /// What is said of it, on either stream.
+    /// What hopcost prints about it, on either stream.
     says: &'static [&'static str],
     within_s: u64,
     play: Play,
@@ -47,7 +47,7 @@ enum Play {
     Told(fn(&Home, &str) -> Played, &'static str),
 }
 
-/// A row: name, exit codes, what is said, the most seconds that it takes, and how it is played.
+/// A row: name, exit codes, the output, the most seconds that it takes, and how it is played.
 const fn fault(
     name: &'static str,
     codes: &'static [i32],
@@ -203,7 +203,7 @@ fn briefly(said: &str) -> String {
     said.chars().take(600).collect()
 }
 
-/// Processes that were started with this home, by whomever, in whatever session.
+/// Processes that were started with this home, in any session.
 pub fn processes_of(home: &Home) -> Vec<u32> {
     let own = format!("HOME={}", home.path().display());
     let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -272,7 +272,7 @@ fn replace(
     Ok(())
 }
 
-/// A row of the table `trial`: what is long in it stands beside its document.
+/// A row of the table `trial`: its document, and long values in columns of their own.
 fn cells(number: i64, trial: &RawTrial) -> Cell<Vec<Value>> {
     let mut trial = trial.clone();
     let samples = std::mem::take(&mut trial.samples);

@@ -111,7 +111,7 @@ pub(crate) struct Cache {
     pub kind: String,
     /// As the kernel prints it: `48K`; absent on many Arm machines.
     pub size: Option<String>,
-    /// CPUs that share it; absent if not told or not plausible.
+    /// CPUs that share it; absent if unknown or not plausible.
     pub shared: Option<Vec<u32>>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn caches(root: &Root, cpu: u32) -> Vec<Cache> {
     indices.into_iter().filter_map(read).collect()
 }
 
-/// Bytes of a CPU's last-level cache; `None` where they are not told.
+/// Bytes of a CPU's last-level cache; `None` if unknown.
 pub fn last_level_bytes(root: &Root, cpu: u32) -> Option<u64> {
     let data = caches(root, cpu).into_iter().filter(|cache| cache.kind != "Instruction");
     let size = data.max_by_key(|cache| cache.level)?.size?;
@@ -164,7 +164,7 @@ fn kind_of(root: &Root, cpu: u32) -> Option<String> {
 impl Topology {
     /// How two CPUs relate, as far as is described.
     ///
-    /// Two NUMA nodes count as `cross-node` even where one cache is said to span
+    /// Two NUMA nodes count as `cross-node` even if /sys lets one cache span
     /// them (sub-NUMA clustering). Sharing must be claimed by both sides. Where
     /// nothing is described, CPUs of one package are taken to share their
     /// last-level cache, and all CPUs to be one package.

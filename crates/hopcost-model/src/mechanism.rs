@@ -1,4 +1,4 @@
-//! What is said of a mechanism, whoever has it: [`Mechanism`], as a worker describes it,
+//! The description of a mechanism of any runtime: [`Mechanism`], as a worker describes it,
 //! a run file stores it and every stage reads it. Those inside the binary stand in `mechanisms.toml`.
 
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// Each arrives, once, or its end is told.
+    /// Each arrives, once, or its end gets an error.
     #[default]
     Never,
-    /// One may not arrive, and nobody is told.
+    /// One may not arrive, without an error.
     Possible,
 }
 
@@ -460,7 +460,7 @@ pub struct Here {
     /// Whether it can be used here with the parameters of a case, or why not.
     #[serde(skip)]
     pub available_as: fn(&Case) -> Result<(), String>,
-    /// What a test engine's name has to carry; anything where nothing is said.
+    /// What a test engine's name has to carry; by default anything.
     #[serde(skip)]
     pub argument: Option<Argument>,
     /// Whether messages may be lost.
@@ -493,7 +493,7 @@ impl Default for Here {
 }
 
 impl PartialEq for Here {
-    /// Nothing that is said of a mechanism depends on it.
+    /// No fact of a mechanism depends on it.
     fn eq(&self, _: &Self) -> bool {
         true
     }

@@ -115,7 +115,7 @@ impl<'a> Catalog<'a> {
         Ok(())
     }
 
-    /// The runtimes where nothing is said: Rust if it has the mechanism, else the
+    /// The default runtimes: Rust if it has the mechanism, else the
     /// first that has.
     pub(crate) fn default_runtimes(&self, name: &str) -> Option<Runtimes> {
         if self.mechanism(&Runtime::RUST, name).is_some() {
@@ -132,7 +132,7 @@ impl<'a> Catalog<'a> {
         self.mechanism(&ends.caller, name).or_else(|| self.mechanism(&ends.callee, name))
     }
 
-    /// What one end plays beside the other, as far as it can be told.
+    /// What one end plays beside the other, if that is known.
     pub(crate) fn played(&self, own: &Runtime, other: &Runtime, name: &str) -> Option<&Mechanism> {
         let carrier = || self.mechanism(own, self.mechanism(other, name)?.carrier());
         self.mechanism(own, name).or_else(carrier)
@@ -153,7 +153,7 @@ impl<'a> Catalog<'a> {
         all
     }
 
-    /// The mechanism of this name, of the runtimes that were said, or else of anybody.
+    /// The mechanism of this name, of the named runtimes, or else of any.
     /// `None`: nobody has it, and nobody who may have it is absent.
     pub(crate) fn representative(
         &self,
@@ -277,7 +277,7 @@ fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
     }
 }
 
-/// A mechanism that nobody here has: it takes whatever was said, so that its case can be
+/// A mechanism that no runtime here has: it takes any value, so that its case can be
 /// spelled and kept with the reason.
 pub(crate) fn supposed(name: &str, values: &Values) -> Mechanism {
     let sized = values.has("payload") || values.has("field");

@@ -42,7 +42,7 @@ pub struct RoleAssignment {
     /// Where it takes the link from in this case: [`LinkSource::Own`] also where the
     /// ends are threads of one process, or there is but one end.
     pub link: LinkSource,
-    /// The case as this end is to be told it: with the mechanism that it plays, and
+    /// The case as this end gets it: with the mechanism that it plays, and
     /// with exactly the parameters that its runtime declares of that mechanism.
     pub case: Case,
 }

@@ -42,7 +42,7 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// Opens a folder, whoever it belongs to: what is in it is checked when it is opened.
+    /// Opens a folder of any owner: its files are checked when they are opened.
     pub fn shared(path: &Path) -> io::Result<Self> {
         File::options().read(true).open(path).map(Self)
     }

@@ -1,6 +1,6 @@
 //! Two network namespaces joined by a veth pair (veth(4)), and sockets in them.
 //!
-//! A socket belongs to the namespace it was made in, whoever uses it, so the
+//! A socket belongs to the namespace it was made in for all its users, so the
 //! workers need not enter one: two threads that end at once make the namespaces,
 //! the link and the sockets. The namespaces have no name; they and the link are
 //! gone when their last socket is.

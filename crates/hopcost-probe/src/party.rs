@@ -20,7 +20,7 @@ pub enum Losses {
     Never,
     /// One that is sent again is known by its number.
     Repairable,
-    /// Without payload none can be told from the next.
+    /// Without payload each looks like the next.
     Fatal,
 }
 
@@ -579,7 +579,7 @@ mod tests {
             touched.fill(&mut buffer, 7);
             assert!(buffer[written..].iter().all(|byte| *byte == 0xAA), "{id}");
             assert!(touched.verify(&buffer, touched.first_word(7)));
-            // The number is told from others whatever is compared.
+            // The number is compared with every kind of touch.
             assert_eq!(touched.verify(&buffer, touched.first_word(8)), bytes == 0);
         }
     }

@@ -220,7 +220,7 @@ mod tests {
         GateReading { offset_ticks: 0, bound_ticks, exchanges: 1, steps: 1, backward_steps: 0 }
     }
 
-    /// What is said of the second of three trials, each 300 operations of 3 µs, after a change.
+    /// The doubt about the second of three trials, each 300 operations of 3 µs, after a change.
     fn said(id: &str, change: Change) -> Option<String> {
         let mut raw = Builder::new()
             .yardstick()
@@ -237,7 +237,7 @@ mod tests {
         let results = read(&raw);
         let case = &results.results[0];
         let trial = case.trials.iter().find(|trial| trial.error.is_some());
-        // The one behind it begins too early, too, where it is said to have taken for ever.
+        // The one behind it begins too early, too, if it claims to have taken for ever.
         assert_eq!(case.n_failed > 0, trial.is_some());
         assert_eq!(case.status, Status::Measured, "by the others");
         trial.and_then(|trial| trial.error.clone())

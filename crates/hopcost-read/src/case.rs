@@ -177,7 +177,7 @@ fn from_measured(
     find(&measured, &|n| run.seed(index, n))
 }
 
-/// Reads one case. A call that cannot be told from the empty loop is given as "at most".
+/// Reads one case. A call that looks like the empty loop gets an upper bound.
 fn of_case<'a>(
     run: &Run<'a>,
     index: usize,

@@ -268,7 +268,7 @@ fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
 }
 
 /// The cost of one operation in batches. Where the loop was subtracted and the
-/// rest cannot be told from nothing, it becomes an upper bound.
+/// rest does not differ from nothing, it becomes an upper bound.
 fn cost(measured: &Measured) -> Estimate {
     let trials = measured.trials;
     let estimand = measured.workload.spec().estimand.to_owned();
@@ -396,7 +396,7 @@ fn pooled_estimand(name: &str, workload: Workload, because: &str) -> String {
 }
 
 impl Measured<'_> {
-    /// The samples of each trial, as they were met or adjusted.
+    /// The samples of each trial, raw or adjusted.
     fn samples(&self, adjusted: bool) -> Vec<Cow<'_, [f64]>> {
         let mut all = Vec::new();
         for trial in self.trials {

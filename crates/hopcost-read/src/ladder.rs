@@ -219,7 +219,7 @@ impl Naming {
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
             add(format!("spin={}", format::ns(budget as f64)));
         }
-        // How long an acknowledgement is, is said of the whole group.
+        // The group's heading states the length of an acknowledgement.
         let said = |key| matches!(key, "sched" | "ack-size");
         for (axis, value) in Axis::unusual(case).filter(|(axis, _)| !said(axis.key)) {
             add(format!("{}={value}", axis.key));
@@ -307,7 +307,7 @@ mod tests {
             .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
             .build();
         assert_eq!(labels(&read(&one).ladder[0]), ["tcp"]);
-        // Alone in its group as well, what is unusual is said.
+        // The heading also states what is unusual of a case alone in its group.
         let unusual = Builder::new()
             .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
             .build();

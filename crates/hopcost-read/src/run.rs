@@ -25,7 +25,7 @@ impl Steal {
     }
 }
 
-/// A raw run with what can be said before looking at any case.
+/// A raw run with what is known before looking at any case.
 pub struct Run<'a> {
     pub raw: &'a RawRun,
     rust: &'a [Mechanism],
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What is said of a case's mechanism in Rust.
+    /// The facts of a case's mechanism in Rust.
     pub fn facts(&self, case: &Case) -> Option<&'a Mechanism> {
         self.rust.iter().find(|mechanism| mechanism.name == case.mechanism_name())
     }

@@ -37,7 +37,7 @@ pub const SHARE_MIN: f64 = 0.05;
 const VALLEY_MAX: f64 = 0.5;
 /// Standard deviations by which peak and valley must differ as counts.
 const SIGMAS_MIN: f64 = 3.5;
-/// Below this many values nothing is said.
+/// Below this many values there are no modes.
 const N_MIN: usize = 50;
 /// Bounds of the smoothing bandwidth in log units. The upper one keeps apart two
 /// modes a factor 1.3 from each other even where a third one lies far away; the

@@ -125,7 +125,7 @@ pub struct Autocorrelation {
     pub decay: f64,
 }
 
-/// Above this a correlation cannot be told from a drift.
+/// Above this a correlation looks like a drift.
 const DECAY_MAX: f64 = 0.9;
 /// Units without dependence that count beside those measured.
 const INDEPENDENT: f64 = 9.0;

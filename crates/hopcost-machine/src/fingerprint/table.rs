@@ -52,7 +52,7 @@ const fn code(key: &'static str, find: fn(&Seen, u32) -> Found) -> Row {
     row(key, "", Code(find), "")
 }
 
-/// The sections with their readings, in the order in which they are told.
+/// The sections with their readings, in the order of reports.
 #[rustfmt::skip]
 pub(super) const SECTIONS: &[(&str, &[Row])] = &[
     ("cpu", &[

@@ -46,7 +46,7 @@ fn ends_play_what_the_case_names_or_its_carrier() {
         let carrier = roles.carrier.as_deref().unwrap_or("-");
         format!("{} | {} | {carrier}", part(Role::Caller), part(Role::Callee))
     });
-    // Each end is told its own parameters.
+    // Each end gets its own parameters.
     let id = case("process tcp-asyncio python:rust");
     let parts = play(&id.replace("&runtime", "&nodelay=off&flush=on&runtime")).unwrap();
     let told = |role| format!("{:?}", parts.of(role).case.parameters);

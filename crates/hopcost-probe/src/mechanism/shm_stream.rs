@@ -26,7 +26,7 @@ use crate::transport::counter::{COUNTER_BYTES, Counter};
 
 /// Bytes of the ring at least.
 const RING_MIN: usize = 1 << 20;
-/// Bytes after which the receiver is told of what there is of a message.
+/// Bytes after which the sender publishes the part of a message that is there.
 const PUBLISH_BYTES: u32 = 64 << 10;
 /// Places for acknowledgements: more than the largest window has messages, and
 /// more than are ever unread.
@@ -64,7 +64,7 @@ struct Ring {
     own: u32,
     /// What this end last saw of the other's count of bytes.
     seen: u32,
-    /// Bytes written that the receiver has been told of.
+    /// Bytes written and published to the receiver.
     published: u32,
     /// Acknowledgements that this end has sent or taken.
     own_acknowledged: u32,

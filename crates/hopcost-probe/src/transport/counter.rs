@@ -35,7 +35,7 @@ impl Counter {
     pub const fn at(number: usize) -> [usize; 2] {
         [number * COUNTER_BYTES, number * COUNTER_BYTES + LINE]
     }
-    /// The count: what was written before it was moved is seen by whoever sees it.
+    /// The count: an end that sees it also sees what was written before.
     #[inline(always)]
     pub fn now(&self) -> u32 {
         self.count.load(Ordering::Acquire)

@@ -59,7 +59,7 @@ impl Packets {
 const PACKETS_TIMES: f64 = 3.0;
 /// The calm trials of a case: a flood may have been there for most of them.
 const CALM: f64 = 0.25;
-/// Trials without which none can be told to be calm.
+/// Trials below which none counts as calm.
 const CALM_OF: usize = 4;
 /// Share of trials with the packets of others from which on a median over trials may have moved.
 const FLOODED_SUSPECT: f64 = 0.25;

@@ -38,7 +38,7 @@ pub use make::finding;
 pub use numbers::Drifts;
 pub use traced::finding as of_traced;
 
-/// The findings of the whole run: what touches every case is said there, once.
+/// The findings of the whole run: what touches every case is stated there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
     found.extend(beside::findings(run));

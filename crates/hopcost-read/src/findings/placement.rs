@@ -10,7 +10,7 @@
 //!   times the faster, and the faster no slower than [`SIBLINGS_MAX_NS`]: the pair
 //!   was at times two threads of one core and at times two cores, so either name
 //!   is wrong part of the time; or
-//! - it is said to be two threads of one core, and all trials take more than
+//! - /sys claims two threads of one core, and all trials take more than
 //!   [`NOT_SIBLINGS_FACTOR`] times as long as such threads may.
 //!
 //! A constant distance under a hundred nanoseconds contradicts nothing: the cores

@@ -19,7 +19,7 @@ use crate::{format, stream};
 /// of thinned samples is off by less.
 const OUTSTANDING_MAX: f64 = 1.05;
 /// With one message outstanding, the share of the time inside messages below which
-/// it is said (composing a large message takes a part of the loop by itself) …
+/// it is noted (composing a large message takes a part of the loop by itself) …
 const INSIDE_NOTE: f64 = 0.8;
 /// … and below which throughput and latency tell different stories.
 const INSIDE_SUSPECT: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! Every check on machines on which it holds, fails and cannot be told.
+//! Every check on machines on which it holds, fails and is undecided.
 
 use hopcost_model::plan::{ClaimsPlan, Question};
 use hopcost_model::raw::RawRun;

@@ -128,7 +128,7 @@ fn paired<'a>(
             Some((_, other)) if ids(baseline).len() == 1 && ids(other).len() == 1 => {
                 pairs.push([baseline.clone(), other.clone()]);
             }
-            // What differs in the axis asked for is told apart again where a side has several.
+            // What differs in the axis asked for is split again if a side has several.
             Some((_, other)) => {
                 for id in ids(baseline) {
                     let of = |side: &[&'a CaseSummary]| -> Vec<&'a CaseSummary> {

@@ -33,7 +33,7 @@ pub struct Elasticity {
 
 /// Blocks of the jackknife, at most.
 const BLOCKS_MAX: usize = 10;
-/// Below this standard deviation of the level nothing can be said about following it.
+/// Below this standard deviation of the level it is unknown whether cases follow it.
 const VARIATION_MIN: f64 = 0.02;
 /// Nor below this correlation of the readings before and after.
 const CORRELATION_MIN: f64 = 0.3;

@@ -34,7 +34,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The same, in which a column of quiet values stands beside each column that has some.
+    /// The same, with a column of quiet values after each column that has some.
     pub(crate) fn with_quiet(mut self) -> Self {
         let sections = self.sections.iter_mut().map(|section| &mut section.blocks);
         for blocks in sections.chain([&mut self.head, &mut self.rest]) {
@@ -214,7 +214,7 @@ pub(crate) enum Form {
     /// Columns that each mean something else.
     #[default]
     Columns,
-    /// Columns of which those that do not fit are left out: they are told elsewhere.
+    /// Columns of which those that do not fit are left out: other sections have them.
     Brief,
     /// The same, and each row is one line: words for which it has no room are cut off.
     Lines,
@@ -376,7 +376,7 @@ pub(crate) struct Cell {
     pub value: Value,
     /// Index of the case whose details it leads to.
     pub case: Option<usize>,
-    /// More of it, for whoever points at it.
+    /// More of it, as a tooltip.
     pub hint: Option<String>,
 }
 
@@ -393,7 +393,7 @@ pub(crate) enum Value {
     Sorted(String, f64),
     Number(f64, Unit),
     Estimate(Box<Measured>),
-    /// A multiple, and how its interval is told.
+    /// A multiple, and how its interval is shown.
     Ratio(Ratio, Interval),
     Grade(Grade),
     /// The verdict on a claim; `None` where no measurement can tell.
@@ -426,7 +426,7 @@ pub(crate) struct Measured {
     pub estimate: Estimate,
     /// In which unit.
     pub scale: Scale,
-    /// How its interval is told.
+    /// How its interval is shown.
     pub interval: Interval,
     /// What is wrong with its case, where that is worse than the run as a whole.
     pub mark: &'static str,
@@ -450,7 +450,7 @@ pub(crate) enum Scale {
     Named(String),
 }
 
-/// How an interval is told.
+/// How an interval is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interval {
     /// By its ends.
@@ -551,7 +551,7 @@ impl Measured {
         self.estimate.pooled && self.estimate.point.is_some()
     }
 
-    /// Whether the interval that is told spans more than a factor of 2.
+    /// Whether the shown interval spans more than a factor of 2.
     fn is_wide(&self) -> bool {
         let difference = self.scale == Scale::Difference;
         self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
@@ -781,7 +781,7 @@ impl Cell {
         Self { case: case.into(), ..self }
     }
 
-    /// The same with more for whoever points at it.
+    /// The same with a tooltip.
     pub fn hint(self, hint: Option<String>) -> Self {
         Self { hint: hint.or(self.hint), ..self }
     }

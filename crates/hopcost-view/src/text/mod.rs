@@ -12,7 +12,7 @@ use crate::style::{Align, Paint, pad, width_of, wrap};
 pub use crate::section::Stored;
 pub use crate::style::{Charset, Color, TextStyle};
 
-/// Longest name of a fact that its value stands beside.
+/// Longest name of a fact whose value is on the same line.
 const NAMES_MAX: usize = 24;
 
 /// The answer of a run, on one screen.

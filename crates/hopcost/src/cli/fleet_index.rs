@@ -76,7 +76,7 @@ fn rows(results: &Results) -> Vec<IndexedEstimate> {
 
 fn row(of: &EstimateRow) -> IndexedEstimate {
     let found = &of.estimate;
-    // What cannot be told from the empty loop is no value to compare hosts by.
+    // An upper bound is no value to compare hosts by.
     let [point, low, high] =
         [found.point, found.low, found.high].map(|x| x.filter(|_| !found.at_most));
     let bound = found.at_most.then(|| "not distinguishable from the empty loop".to_owned());

@@ -63,7 +63,7 @@ pub fn shaped(command: Command) -> Command {
     })
 }
 
-/// The short help is the first part of the long one; both end with what is said of a default.
+/// The short help is the first part of the long one; both end with the default.
 fn brief(arg: Arg, default: &str) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let end = [". ", "; "].into_iter().filter_map(|end| help.find(end)).min();

@@ -120,7 +120,7 @@ fn report_own_faults() {
     }));
 }
 
-/// Whether a user is told what there is, and not what is wrong.
+/// Whether the message is help, and no error.
 fn is_help(error: &clap::Error) -> bool {
     !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }

@@ -24,7 +24,7 @@ pub struct Line {
     names: Vec<String>,
     /// Whether the run ends after its rounds, and not when it knows enough.
     counts_rounds: bool,
-    /// When the last line was said, and of how many rounds.
+    /// When the last line was printed, and of how many rounds.
     said: Cell<(Instant, u32)>,
 }
 

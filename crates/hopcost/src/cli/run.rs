@@ -99,7 +99,7 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     args.shown.show_measured(&session.measured(lease)?)
 }
 
-/// What is measured between two hosts where nothing is named.
+/// What is measured between two hosts by default.
 const PAIR: &str = "pair";
 
 /// Resolves the command line into a plan.

@@ -10,7 +10,7 @@ use hopcost_model::results::{CaseResult, Results, Status};
 use super::exit::{self, usage};
 use crate::run::scratch::Scratch;
 
-/// The file of a run that the user named; `last` where nothing was said.
+/// The file of a run that the user named; `last` by default.
 pub fn find(spec: &str) -> anyhow::Result<PathBuf> {
     let as_path = Path::new(spec);
     if as_path.exists() {

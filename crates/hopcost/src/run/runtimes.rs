@@ -147,7 +147,7 @@ impl Runtimes {
         self.slots().iter().take(self.named.len()).filter_map(|slot| slot.found.get())
     }
 
-    /// What the workers of a plan's live cases say of themselves, and what is said of all
+    /// How the workers of a plan's live cases describe themselves, and the facts of all
     /// its mechanisms in Rust.
     pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
         let named: BTreeSet<&str> = plan
