@@ -9,9 +9,9 @@ use hopcost_stats::sample::median;
 use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use super::stalled;
 use crate::case::{Reading, known};
-use crate::disturbed::{self, is_never_idle};
+use crate::disturbed::is_never_idle;
 use crate::run::Run;
-use crate::sums::{Whose, handled, own_switches, per, total, withheld_ns};
+use crate::sums::{Whose, delayed_ns, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
 use crate::{format, threads};
 
 /// Share of a typical trial that foreign tasks may take.
@@ -162,8 +162,12 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
         Placement::Free => None,
         Placement::SameCpu if !is_never_idle(case) => None,
         Placement::SameCpu => {
+            let own = own_cpu_ns(trial) as f64 / wall;
+            let cpu = trial.cpus_asked.first().copied().flatten()?;
+            let withheld = withheld_ns(trial) as f64 / wall;
             let stopped = stalled::stopped_ns(run, case, trial).unwrap_or(0.0) / wall;
-            Some((disturbed::foreign_share(case, trial)? - stopped).max(0.0))
+            let most = delayed_ns(trial) as f64 / wall;
+            Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0).min(most))
         }
         _ if !threads.both() => None,
         // The ends of two hosts that are one may have one CPU, and then wait for each other.
@@ -182,6 +186,16 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
             .max_by(f64::total_cmp),
+    }
+}
+
+/// What the hypervisor took of a CPU during a trial: as counted beside the trial, or else of
+/// the run as a whole.
+fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
+    let counted = trial.cpu_uses.iter().find(|used| used.cpu == cpu);
+    match counted.and_then(|used| used.steal_ns) {
+        Some(steal_ns) if trial.watched_ns > 0 => steal_ns as f64 / trial.watched_ns as f64,
+        _ => run.steal.get(&cpu).map_or(0.0, |steal| steal.share()),
     }
 }
 
@@ -270,6 +284,9 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         Placement::Free => one.min(two),
         _ => two,
     };
+    if case.runtimes.are_rust() && reading.trials.iter().any(|trial| has_unseen_threads(trial)) {
+        return None;
+    }
     let own = |trial: &&RawTrial| per(own_switches(trial, Whose::All) as f64, handled(case, trial));
     let seen = match case.runtimes.are_rust() {
         true => reading.result.switches_per_operation?,
@@ -286,6 +303,12 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         let values = [("switches_per_operation", seen), ("least", least)];
         finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
     })
+}
+
+/// Whether threads that play no end did much of the work and their switches are not known.
+fn has_unseen_threads(trial: &RawTrial) -> bool {
+    let own_ns = total(trial.ends.iter().map(|end| end.thread_cpu_ns));
+    trial.threads.is_empty() && trial.cpu_ns / 3 > own_ns / 2
 }
 
 fn spinner_slept(threads: &Threads, trials: &[&RawTrial]) -> Option<Finding> {

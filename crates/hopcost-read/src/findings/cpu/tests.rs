@@ -43,7 +43,7 @@ fn each_finding_has_its_evidence() {
     let note = |words| Some((Severity::Note, words));
     let suspect = |words| Some((Severity::Suspect, words));
     let invalid = |words| Some((Severity::Invalid, words));
-    let rows: [Row; 36] = [
+    let rows: [Row; 37] = [
         (Code::Preempted, ONE, |_, t| foreign(t, 0.01), None),
         (Code::Preempted, ONE, |_, t| foreign(t, 0.04), suspect("")),
         (
@@ -69,7 +69,8 @@ fn each_finding_has_its_evidence() {
             ONE,
             |_, t| {
                 foreign(t, 0.04);
-                t.raw.cpu_uses = vec![CpuUse { steal_ns: Some(120_000), ..CpuUse::default() }];
+                t.raw.watched_ns = 1_000_000_000;
+                t.raw.cpu_uses = vec![CpuUse { steal_ns: Some(40_000_000), ..CpuUse::default() }];
             },
             None,
         ),
@@ -126,6 +127,16 @@ fn each_finding_has_its_evidence() {
         (Code::NeverSlept, TWO, |_, t| switched(t, 1), suspect("at least 2")),
         (Code::NeverSlept, FREE, |_, t| switched(t, 1), suspect("at least 2")),
         (Code::NeverSlept, SPIN, |_, t| switched(t, 0), None),
+        // Helper threads did half of the work, and nobody knows how often they switched.
+        (
+            Code::NeverSlept,
+            ONE,
+            |_, t| {
+                switched(t, 0);
+                t.raw.cpu_ns = t.raw.ends.iter().map(|end| 2 * end.thread_cpu_ns).sum();
+            },
+            None,
+        ),
         (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 5, None),
         (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 50, suspect("0.050")),
         (Code::SpinnerSlept, TWO, |_, t| t.raw.ends[1].voluntary = 2000, None),
