@@ -5,8 +5,8 @@ use hopcost_model::case::Case;
 use hopcost_model::results::{CaseResult, CounterResult, Results, Status};
 use hopcost_plan::{Export, ExportColumn, Selector};
 
-use crate::answer::text;
 use crate::csv::push_row;
+use crate::rows::text;
 
 /// Why there is no such table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

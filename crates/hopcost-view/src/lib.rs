@@ -19,6 +19,7 @@ pub mod number;
 pub mod perfetto;
 pub mod plan;
 pub mod plots;
+mod rows;
 mod section;
 #[cfg(test)]
 #[path = "../tests/stored/mod.rs"]

@@ -2,11 +2,8 @@
 //! them, CSV one. A column is a field of `hopcost_model`, and its help is the field's comment.
 
 mod questions;
-mod rows;
 mod table;
 
-pub(crate) use rows::{Leaf, bare, leaves, value};
-pub(crate) use table::text;
 pub use table::{Answer, NoTable};
 use table::{Column, Table};
 

@@ -12,9 +12,9 @@ use hopcost_model::results::{
 use hopcost_model::{Document, Field};
 use serde_json::{Value, json};
 
-use super::rows::{field, value};
 use super::table::Answer;
 use crate::names::case_at;
+use crate::rows::{field, value};
 use crate::section;
 
 const SPELLING: Field = field("case", "The case, in its one spelling.");

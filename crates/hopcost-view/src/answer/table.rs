@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use hopcost_model::{Document, Field, SCHEMA};
 use serde_json::{Value, json};
 
-use super::rows::{Leaf, leaves, value};
 use crate::csv::push_row;
+use crate::rows::{Leaf, leaves, text, value};
 
 /// What is answered to a question.
 #[derive(Debug, Clone)]
@@ -150,23 +150,5 @@ impl Answer {
             push_row(&mut out, row.iter().chain(of_case).map(text));
         }
         Ok(out)
-    }
-}
-
-/// A value as a field of CSV: what is several is joined by `;`.
-pub(crate) fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) => float.to_string(),
-            None => number.to_string(),
-        },
-        Value::Bool(is) => is.to_string(),
-        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(";"),
-        Value::Object(all) => {
-            let pairs = all.iter().map(|(key, value)| format!("{key}={}", text(value)));
-            pairs.collect::<Vec<_>>().join(";")
-        }
     }
 }

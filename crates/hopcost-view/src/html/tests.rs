@@ -62,37 +62,6 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
 }
 
 #[test]
-fn sections_are_there_where_there_is_something() {
-    let ids = |run| {
-        let page = report(&results(run));
-        let all = between(&page, "<section id=\"", "\"");
-        let every = [
-            "answer",
-            "remarks",
-            "percentiles",
-            "trials",
-            "missing",
-            "findings",
-            "host",
-            "cases",
-            "reading",
-        ];
-        let own = all.iter().filter(|id| !every.contains(id)).map(|id| (*id).to_owned());
-        own.collect::<Vec<_>>()
-    };
-    assert_eq!(ids("wakeup"), ["document", "wake", "checks", "plots"]);
-    assert_eq!(ids("copies"), ["document", "streams", "checks", "plots"]);
-    assert_eq!(ids("threads-udp-websocket"), ["document", "ladder", "checks", "plots"]);
-    assert_eq!(ids("microkernel"), ["document", "ladder", "checks", "plots"]);
-    let of_runtimes = ["runtimes", "pairs", "stamps"];
-    assert_eq!(
-        ids("runtimes"),
-        [&["document"], &of_runtimes[..], &["workers", "ladder", "checks", "published", "plots"]]
-            .concat()
-    );
-}
-
-#[test]
 fn the_answer_and_the_first_table_are_unfolded_and_the_rest_is_folded_but_there() {
     for (run, first) in [("quick", "ladder"), ("wakeup", "wake"), ("runtimes", "runtimes")] {
         let page = report(&results(run));

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Number, Value as Json};
 
 use super::model::{Block, Cell, Column, Rows, Scale, Unit, Value, estimates, numbers, words};
-use crate::answer::{Leaf, bare, leaves, text, value};
 use crate::number;
+use crate::rows::{Leaf, bare, leaves, text, value};
 
 /// Types that a column shows as a whole.
 const WHOLE: [&str; 3] = ["Estimate", "Ratio", "Segment"];
@@ -20,11 +20,11 @@ pub(crate) fn table<D: Document>(rows: &[D]) -> Block {
     Rows::of(rows).fields(&[], Some).table()
 }
 
-/// What is known of one thing, but for the fields of these keys.
+/// What is known of one thing and is not 0, but for the fields of these keys.
 pub(super) fn facts_of<D: Document>(of: &D, without: &[&str]) -> Vec<(String, Cell)> {
     let row = value(of);
     let known = shown::<D>(without).into_iter().map(|leaf| (head(&leaf), cell(&leaf, &row)));
-    known.filter(|(_, cell)| !cell.is_empty()).collect()
+    known.filter(|(_, cell)| !cell.is_empty() && cell.value.key() != Some(0.0)).collect()
 }
 
 impl<'a, T> Rows<'a, T> {

@@ -20,8 +20,6 @@ pub(crate) mod plots;
 mod published;
 pub(crate) mod shapes;
 mod runtimes;
-#[cfg(test)]
-mod tests;
 pub(crate) mod words;
 
 use hopcost_model::results::Results;
@@ -118,10 +116,10 @@ fn screen(results: &Results) -> Vec<Part> {
 
 /// The percentiles of a run that are asked for.
 pub(crate) fn percentiles(results: &Results, asked: &[f64]) -> Document {
-    let tails = head::slowed(results).into_iter().chain(answer::tails(results, asked));
-    let document =
-        Document { title: head::line(results), head: tails.collect(), ..Document::default() };
-    document.with_quiet()
+    let tables = ladder::percentiles(results, asked);
+    let head = head::slowed(results).into_iter().chain(tables).chain(answer::to_know(results));
+    let title = head::line(results);
+    Document { title, head: head.collect(), ..Document::default() }.with_quiet()
 }
 
 /// Each ranking of a run as a line of its own.

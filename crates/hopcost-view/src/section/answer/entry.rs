@@ -231,7 +231,7 @@ pub(super) fn unit_in_heading(results: &Results) -> &'static str {
 }
 
 /// What a tick is, in a line.
-pub(in crate::section) fn ticks(results: &Results) -> Option<String> {
+pub(crate) fn ticks(results: &Results) -> Option<String> {
     if results.plan.unit != TimeUnit::Ticks {
         return None;
     }

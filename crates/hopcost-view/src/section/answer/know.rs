@@ -159,7 +159,7 @@ impl<'a> Doubts<'a> {
 const STALLED: &str = "†";
 
 /// The share of a case's messages that stall, where some do.
-pub(in crate::section) fn stalled(case: &CaseResult) -> Option<f64> {
+pub(crate) fn stalled(case: &CaseResult) -> Option<f64> {
     case.findings.iter().find_map(Finding::stalled_share)
 }
 

@@ -20,7 +20,7 @@ pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
 use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
 use super::shapes::{About, rows};
-use super::{comparison, head, ladder, load};
+use super::{comparison, head, load};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale::Log};
 use crate::names::{Place, capitalised, plain_id};
@@ -61,9 +61,9 @@ pub(super) fn screen(results: &Results) -> (Vec<Block>, Vec<Part>) {
         Some(found) => (Vec::new(), vec![(Weight::Must, comparison::blocks(found))]),
         None => parts(results),
     };
-    let know = know::blocks(know::sentences(results, &Doubts::of(results), None));
     parts.extend(
-        know.into_iter()
+        to_know(results)
+            .into_iter()
             .enumerate()
             .map(|(at, said)| (if at == 0 { Weight::Must } else { Weight::Says }, vec![said])),
     );
@@ -192,11 +192,9 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
     Place::ALL.into_iter().filter_map(of_place).collect()
 }
 
-/// The percentiles that are asked for, and what to know of the run.
-pub(super) fn tails(results: &Results, asked: &[f64]) -> Vec<Block> {
-    let mut blocks = ladder::percentiles(results, asked);
-    blocks.extend(know::blocks(know::sentences(results, &Doubts::of(results), None)));
-    blocks
+/// What to know of a run, as far as there is room.
+pub(super) fn to_know(results: &Results) -> Vec<Block> {
+    know::blocks(know::sentences(results, &Doubts::of(results), None))
 }
 
 /// Each ranking in a line, with its values, the machine, the command and what to know of the run.

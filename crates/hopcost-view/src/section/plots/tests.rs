@@ -95,25 +95,6 @@ fn the_rows_of_a_question_stand_in_the_order_of_their_ranks() {
 }
 
 #[test]
-fn what_has_a_quiet_value_says_that_it_draws_the_other() {
-    let mut results = worn();
-    let noted = |results: &Results| {
-        let charts = answer::charts(results).into_iter();
-        charts.filter(|chart| chart.notes.iter().any(|note| note.contains("quiet"))).count()
-    };
-    for quiet in [None, Some(hopcost_model::results::Quiet { point: 1.0, low: None, high: None })] {
-        for estimates in results.results.iter_mut().filter_map(|case| case.estimates.as_mut()) {
-            for statistic in [Statistic::P50, Statistic::Cost, Statistic::P99] {
-                if let Some(estimate) = estimates.get_mut(statistic) {
-                    estimate.quiet = quiet;
-                }
-            }
-        }
-        assert_eq!(noted(&results) > 0, quiet.is_some());
-    }
-}
-
-#[test]
 fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
     let estimate = |ns: f64, high: f64| {
         let bare = Estimate::exact(ns, 6, String::new());

@@ -92,3 +92,21 @@ pub fn value(of: &impl Serialize) -> Value {
 pub const fn field(key: &'static str, help: &'static str) -> Field {
     Field { key, kind: "String", help }
 }
+
+/// A value as a field of CSV: what is several is joined by `;`.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) => float.to_string(),
+            None => number.to_string(),
+        },
+        Value::Bool(is) => is.to_string(),
+        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(";"),
+        Value::Object(all) => {
+            let pairs = all.iter().map(|(key, value)| format!("{key}={}", text(value)));
+            pairs.collect::<Vec<_>>().join(";")
+        }
+    }
+}
