@@ -181,7 +181,7 @@ fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
     let _alone = alone();
     let home = Home::new();
     // More than 2^32 ticks of a clock of 2 GHz.
-    let (rate, messages, stop) = (2_000, 7_000, Duration::from_millis(2_250));
+    let (rate, messages, stop) = (500, 1_750, Duration::from_millis(2_250));
     let case = format!("load/unix-stream?rate={rate}&arrivals=constant&place=cross");
     let messages_said = messages.to_string();
     let arguments =
@@ -190,8 +190,8 @@ fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
     let child = child.expect("the binary starts");
     // The receiver sleeps before each message, also of the warm-up, and nobody else sleeps as often.
     let mut receiver = 0;
-    until(Duration::from_secs(60), "half a second of the measured phase", || {
-        let found = children_of(child.id()).into_iter().find(|pid| sleeps(*pid) > 1_200);
+    until(Duration::from_secs(60), "messages of the measured phase", || {
+        let found = children_of(child.id()).into_iter().find(|pid| sleeps(*pid) > 300);
         receiver = found.unwrap_or(0);
         receiver > 0
     });
@@ -208,10 +208,16 @@ fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
     let tick_s = 1.0 / run.ticks_per_second(trial).expect("a clock");
     let mut samples = trial.samples.clone();
     samples.sort_unstable();
+    // A busy machine lets it go on late.
+    let longest_s = trial.samples_max_ticks as f64 * tick_s;
+    assert!(longest_s > 0.98 * stopped_s, "{longest_s} s of {stopped_s} s");
     for q in [0.5, 0.9, 0.99, 0.999] {
         let found = samples[(q * messages as f64) as usize - 1] as f64 * tick_s;
-        let expected = stopped_s - (1.0 - q) * messages as f64 / f64::from(rate);
-        assert!((found / expected - 1.0).abs() < 0.02, "q = {q}: {found} s, not {expected} s");
+        let expected = longest_s - (1.0 - q) * messages as f64 / f64::from(rate);
+        assert!(
+            (found - expected).abs() < 0.02 * longest_s,
+            "q = {q}: {found} s, not {expected} s"
+        );
     }
     let findings = report["findings"].as_array().expect("findings");
     assert!(findings.iter().any(|found| found["code"] == "STALLED"), "{findings:?}");

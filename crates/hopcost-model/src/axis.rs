@@ -222,7 +222,7 @@ pub static AXES: [Axis; 20] = [
 /// Senders of a load at most: each spins on a CPU.
 pub const SENDERS_MAX: u32 = 16;
 /// The least rate of a load: a trial has 100 messages at least, and is to end.
-pub const RATE_MIN: u32 = 100;
+pub const RATE_MIN: u32 = 1;
 /// The highest: beyond it the distance of two messages is a few reads of the clock.
 pub const RATE_MAX: u32 = 20_000_000;
 

@@ -191,20 +191,24 @@ impl TrialShape {
 const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
 /// How long the generator of a load is watched without a channel.
 const GENERATOR_NS: u64 = 20_000_000;
+/// The least of a phase that is not measured.
+const FEW_MESSAGES: u64 = 10;
 
 impl TrialShape {
     /// Messages of a `load` of this rate: of the generator without a channel, of the warm-up,
     /// of the measured phase.
     pub fn load_messages(&self, rate: u32) -> [u64; 3] {
         let (least, most) = (*LOAD_MESSAGES.start(), *LOAD_MESSAGES.end());
-        let within = |ns: u64| {
+        let within = |ns: u64, least: u64| {
             let messages = u128::from(rate) * u128::from(ns) / 1_000_000_000;
             u64::try_from(messages).unwrap_or(u64::MAX).clamp(least, most)
         };
-        let measured = self.operations.unwrap_or(within(self.measure_ns)).min(most);
-        let warm_up = within(self.warm_up_ns).min(measured);
+        let measured = self.operations.unwrap_or(within(self.measure_ns, least)).min(most);
+        // At a low rate a second of them has to do.
+        let few = u64::from(rate).clamp(FEW_MESSAGES, least);
+        let warm_up = within(self.warm_up_ns, few).min(measured);
         let warm_up = self.warm_up_operations.unwrap_or(warm_up).min(most);
-        [within(GENERATOR_NS).min(measured), warm_up, measured]
+        [within(GENERATOR_NS, few).min(measured), warm_up, measured]
     }
 }
 

@@ -191,6 +191,9 @@ document! {
         /// seen from outside; empty where every end is in Rust and but one thread.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub threads: Vec<ThreadUse>,
+        /// Whether an end on this host was stopped (SIGSTOP) in the measured phase and went on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub stopped: bool,
         /// The parts of a warm-up that goes on until nothing changes, in time order:
         /// mean time of one operation in nanoseconds.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

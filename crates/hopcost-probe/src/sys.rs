@@ -412,6 +412,17 @@ pub fn signal_process(process: &OwnedFd, signal: libc::c_int) -> io::Result<()> 
     check(result).map(drop)
 }
 
+/// Whether a child was stopped and went on since this was last asked (waitid(2)).
+pub fn was_stopped(child: u32) -> bool {
+    // SAFETY: an all-zero siginfo_t is valid, and it is valid for writing.
+    unsafe {
+        let mut found: libc::siginfo_t = std::mem::zeroed();
+        let result =
+            libc::waitid(libc::P_PID, child, &raw mut found, libc::WCONTINUED | libc::WNOHANG);
+        result == 0 && found.si_pid() != 0
+    }
+}
+
 /// From now on this process has a session of its own, and no interrupt of a terminal reaches it.
 pub fn leave_session() -> io::Result<()> {
     // SAFETY: no arguments.

@@ -6,7 +6,7 @@ use hopcost_model::raw::{CpuUse, RawTrial};
 use hopcost_model::results::{Speed, YardstickLevel};
 use hopcost_model::workload::EndsOf;
 
-use crate::sums::{delayed_ns, own_cpu_ns, stolen_ns, total, withheld_ns};
+use crate::sums::{Whose, delayed_ns, own_cpu_ns, stolen_ns, total, withheld_ns};
 
 /// The share of an undisturbed trial that other work may take.
 const FOREIGN_MAX: f64 = 0.02;
@@ -34,7 +34,7 @@ pub fn foreign_share(case: &Case, trial: &RawTrial) -> Option<f64> {
     let wall = Some(trial.wall_ns as f64).filter(|wall| *wall > 0.0)?;
     if is_never_idle(case) {
         let known_ns = total([own_cpu_ns(trial), stolen_ns(trial), withheld_ns(trial)].into_iter());
-        let most = delayed_ns(trial) as f64 / wall;
+        let most = delayed_ns(trial, Whose::All) as f64 / wall;
         return Some((1.0 - known_ns as f64 / wall).max(0.0).min(most));
     }
     let watched = Some(trial.watched_ns as f64).filter(|watched| *watched > 0.0)?;

@@ -7,7 +7,7 @@ use hopcost_stats::sample::{median, quantile_sorted, rank};
 
 use crate::estimate::over_trials;
 use crate::run::Run;
-use crate::sums::total;
+use crate::sums::{Whose, total};
 use crate::wake;
 
 /// Share of the response's p99 that the sender may be late by itself.
@@ -101,9 +101,10 @@ pub fn lateness(trial: &RawTrial, load: &RawLoad) -> Option<Lateness> {
     })
 }
 
-/// The longest time in which a message of a trial was due, and none was sent, or one was there, and
-/// none was received.
-pub fn still_ticks(trial: &RawTrial, load: &RawLoad) -> u64 {
+/// The longest times in which a message of a trial was due and its sender did not leave its wait,
+/// one was there and none was received, and one was due and none was sent; each with whose doing it
+/// may be.
+pub fn still_ticks(trial: &RawTrial, load: &RawLoad) -> [(u64, Whose); 3] {
     let mut due = 0u64;
     let messages = trial.samples.iter().zip(&load.lags).zip(&load.gaps);
     let messages = messages.map(|((response, lag), gap)| {
@@ -124,7 +125,7 @@ pub fn still_ticks(trial: &RawTrial, load: &RawLoad) -> u64 {
     let own = load.own_lags.iter().flatten().copied().max().unwrap_or(0);
     let sent = longest(messages.iter().map(|(due, sent, _)| (*due, *sent)).collect());
     let received = longest(messages.iter().map(|(_, sent, came)| (*sent, *came)).collect());
-    own.max(sent).max(received)
+    [(own, Whose::End(Role::Caller)), (received, Whose::End(Role::Callee)), (sent, Whose::All)]
 }
 
 /// How far the sender's own lateness changes the answer of these trials, as a share: the most that a

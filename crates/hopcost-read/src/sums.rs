@@ -73,11 +73,10 @@ pub fn withheld_ns(trial: &RawTrial) -> u64 {
     trial.throttling.map_or(0, |throttling| throttling.ns)
 }
 
-/// How long the ends were ready and did not run (/proc/thread-self/schedstat): others cannot have
+/// How long ends were ready and did not run (/proc/thread-self/schedstat): others cannot have
 /// taken more from them. Unbounded where a kernel does not count it.
-pub fn delayed_ns(trial: &RawTrial) -> u64 {
-    let delays: Option<Vec<u64>> = trial.ends.iter().map(|end| end.run_delay_ns).collect();
-    delays.map_or(u64::MAX, |delays| total(delays.into_iter()))
+pub fn delayed_ns(trial: &RawTrial, whose: Whose) -> u64 {
+    total(whose.ends(trial).map(|end| end.run_delay_ns.unwrap_or(u64::MAX)))
 }
 
 /// Exchanges of all ends that lost a message or timed out.

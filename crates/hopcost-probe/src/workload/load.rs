@@ -17,7 +17,7 @@ use std::io;
 
 use hopcost_model::case::{Queue, Workload};
 
-use super::{Stamped, lateness};
+use super::{Seen, Stamped, lateness};
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::{Losses, Party};
@@ -178,7 +178,7 @@ pub fn receiver<P: Party, C: Clock>(
                 seen.keep(0, out);
                 seen.stamped.overruns += 1;
             } else {
-                seen.received(stamp, out);
+                seen.note_stamp(stamp, out);
             }
         }
         if tells || next == end {
@@ -244,7 +244,7 @@ pub fn receiver_of_many<P: Party, C: Clock>(
         if sequence < end {
             // As many as before it in its sender's part, which are set already.
             seen.stamped.samples = sender as u64 * count + (sequence - begin);
-            seen.received(stamp, out);
+            seen.note_stamp(stamp, out);
         }
         if sequence == last {
             awaited &= !(1 << sender);
@@ -258,55 +258,4 @@ pub fn receiver_of_many<P: Party, C: Clock>(
 #[cold]
 fn unexpected(got: u64, want: u64) -> io::Error {
     sys::failure(format!("message {got} came where message {want} was to come"))
-}
-
-/// What an end has stamped so far.
-#[derive(Default)]
-struct Seen {
-    stamped: Stamped,
-    cpu: Option<u32>,
-}
-
-impl Seen {
-    fn from(first_tick: u64) -> Self {
-        Self { stamped: Stamped { first_tick, ..Stamped::default() }, cpu: None }
-    }
-
-    /// The next slot of `out`.
-    #[inline(always)]
-    fn keep(&mut self, word: u64, out: &mut [u64]) {
-        if let Some(place) = out.get_mut(self.stamped.samples as usize) {
-            *place = word;
-        }
-        self.stamped.samples += 1;
-    }
-
-    #[inline(always)]
-    fn note(&mut self, word: u64, (ticks, cpu): (u64, u32), out: &mut [u64]) {
-        self.keep(word, out);
-        let stamped = &mut self.stamped;
-        stamped.count += 1;
-        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
-        stamped.cpu_changes += u64::from(self.cpu.replace(cpu).is_some_and(|before| before != cpu));
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, (ticks, cpu, came_late): (u64, u32, bool), out: &mut [u64]) {
-        self.note(lateness::sent(ticks, came_late), (ticks, cpu), out);
-        self.stamped.overruns += u64::from(came_late);
-    }
-
-    #[inline(always)]
-    fn received(&mut self, stamp: (u64, u32), out: &mut [u64]) {
-        if self.stamped.count == 0 {
-            self.stamped.first_tick = stamp.0;
-        }
-        self.note(stamp.0, stamp, out);
-    }
-
-    #[cold]
-    fn lost(&mut self, messages: u64, out: &mut [u64]) {
-        (0..messages).for_each(|_| self.keep(0, out));
-        self.stamped.lost += messages;
-    }
 }

@@ -70,6 +70,58 @@ impl Stamped {
     }
 }
 
+/// What an end of a `wake` or a `load` has stamped so far, by absolute stamps.
+#[derive(Default)]
+struct Seen {
+    stamped: Stamped,
+    cpu: Option<u32>,
+}
+
+impl Seen {
+    fn from(first_tick: u64) -> Self {
+        Self { stamped: Stamped { first_tick, ..Stamped::default() }, cpu: None }
+    }
+
+    /// The next slot of `out`.
+    #[inline(always)]
+    fn keep(&mut self, word: u64, out: &mut [u64]) {
+        if let Some(place) = out.get_mut(self.stamped.samples as usize) {
+            *place = word;
+        }
+        self.stamped.samples += 1;
+    }
+
+    #[inline(always)]
+    fn note(&mut self, word: u64, (ticks, cpu): (u64, u32), out: &mut [u64]) {
+        self.keep(word, out);
+        let stamped = &mut self.stamped;
+        stamped.count += 1;
+        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
+        stamped.cpu_changes += u64::from(self.cpu.replace(cpu).is_some_and(|before| before != cpu));
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, (ticks, cpu, came_late): (u64, u32, bool), out: &mut [u64]) {
+        self.note(lateness::sent(ticks, came_late), (ticks, cpu), out);
+        self.stamped.overruns += u64::from(came_late);
+    }
+
+    /// An absolute stamp; the first begins the phase.
+    #[inline(always)]
+    fn note_stamp(&mut self, stamp: (u64, u32), out: &mut [u64]) {
+        if self.stamped.count == 0 {
+            self.stamped.first_tick = stamp.0;
+        }
+        self.note(stamp.0, stamp, out);
+    }
+
+    #[cold]
+    fn lost(&mut self, messages: u64, out: &mut [u64]) {
+        (0..messages).for_each(|_| self.keep(0, out));
+        self.stamped.lost += messages;
+    }
+}
+
 /// An end that is attached and can run phases.
 pub trait Endpoint {
     /// Runs one phase; samples go into `out` as far as it reaches.

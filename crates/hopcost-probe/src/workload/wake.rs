@@ -12,7 +12,7 @@ use std::io;
 
 use hopcost_model::case::Workload;
 
-use super::Stamped;
+use super::{Seen, Stamped};
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
@@ -54,7 +54,7 @@ pub fn sender<P: Party, C: Clock>(
         }
         let stamp = party.send_after(sequence, C::stamp)?;
         if sequence >= first + LEAD_IN {
-            seen.note(stamp, out);
+            seen.note_stamp(stamp, out);
             seen.stamped.overruns += u64::from(overrun);
         }
     }
@@ -74,7 +74,7 @@ pub fn receiver<P: Party, C: Clock>(
     for sequence in first..first.saturating_add(numbers(count)) {
         let stamp = party.receive_then(sequence, C::stamp)?;
         if sequence >= first + LEAD_IN {
-            seen.note(stamp, out);
+            seen.note_stamp(stamp, out);
         }
         meeting.take(sequence);
     }
@@ -94,31 +94,6 @@ fn until_taken(meeting: &Meeting, sequence: u64, put_off: &Sleep) -> io::Result<
         put_off.sleep();
     }
     Ok(())
-}
-
-/// What an end has stamped so far.
-#[derive(Default)]
-struct Seen {
-    stamped: Stamped,
-    cpu: u32,
-}
-
-impl Seen {
-    #[inline(always)]
-    fn note(&mut self, (ticks, cpu): (u64, u32), out: &mut [u64]) {
-        let stamped = &mut self.stamped;
-        if stamped.samples == 0 {
-            (stamped.first_tick, self.cpu) = (ticks, cpu);
-        }
-        if let Some(place) = out.get_mut(stamped.samples as usize) {
-            *place = ticks;
-        }
-        stamped.count += 1;
-        stamped.samples += 1;
-        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
-        stamped.cpu_changes += u64::from(cpu != self.cpu);
-        self.cpu = cpu;
-    }
 }
 
 /// A sleep of fixed length; none at all if it is 0.

@@ -166,7 +166,7 @@ fn foreign_share(run: &Run, threads: &Threads, trial: &RawTrial) -> Option<f64> 
             let cpu = trial.cpus_asked.first().copied().flatten()?;
             let withheld = withheld_ns(trial) as f64 / wall;
             let stopped = stalled::stopped_ns(run, case, trial).unwrap_or(0.0) / wall;
-            let most = delayed_ns(trial) as f64 / wall;
+            let most = delayed_ns(trial, Whose::All) as f64 / wall;
             Some((1.0 - own - stolen(run, trial, cpu) - withheld - stopped).max(0.0).min(most))
         }
         _ if !threads.both() => None,

@@ -9,7 +9,7 @@ use hopcost_model::raw::RawTrial;
 
 use super::make::{finding, of_trials};
 use crate::run::Run;
-use crate::sums::{delayed_ns, lost, stolen_ns, total, withheld_ns};
+use crate::sums::{Whose, delayed_ns, lost, stolen_ns, withheld_ns};
 use crate::{format, load};
 
 /// What a phase may take besides its samples, as the supervisor allows it.
@@ -56,35 +56,40 @@ fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
 /// CPU explains it; `None` where that may be what ends wait for otherwise.
 pub fn stopped_ns(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
     let tick_ns = 1e9 / run.raw.ticks_per_second(trial)?;
-    let still_ns = still_ticks(case, trial, tick_ns)? as f64 * tick_ns;
-    // An end that was stopped did not run in the meantime.
-    let idle_ns = trial.ends.iter().map(|end| trial.wall_ns.saturating_sub(end.thread_cpu_ns));
-    let taken = [delayed_ns(trial), stolen_ns(trial), withheld_ns(trial)];
-    let stopped_ns = still_ns.min(idle_ns.max()? as f64) - total(taken.into_iter()) as f64;
-    (stopped_ns >= STOPPED_NS).then_some(stopped_ns)
+    let taken_ns = stolen_ns(trial).saturating_add(withheld_ns(trial));
+    let stopped = still(case, trial, tick_ns).into_iter().filter_map(|(ticks, whose)| {
+        // An end that was stopped did not run in the meantime.
+        let idle_ns =
+            whose.ends(trial).map(|end| trial.wall_ns.saturating_sub(end.thread_cpu_ns)).max()?;
+        let explained_ns = delayed_ns(trial, whose).saturating_add(taken_ns);
+        Some((ticks as f64 * tick_ns).min(idle_ns as f64) - explained_ns as f64)
+    });
+    stopped.max_by(f64::total_cmp).filter(|stopped_ns| *stopped_ns >= STOPPED_NS)
 }
 
-/// The longest time in which no operation of a trial went on, though one was due.
-fn still_ticks(case: &Case, trial: &RawTrial, tick_ns: f64) -> Option<u64> {
+/// The longest times in which no operation of a trial went on, though one was due, and whose
+/// waiting for a CPU may explain each.
+fn still(case: &Case, trial: &RawTrial, tick_ns: f64) -> Vec<(u64, Whose)> {
     let of = |role| trial.ends.iter().filter(move |end| end.role == role);
-    match case.workload {
+    match (case.workload, &trial.load) {
         // What waits for a lost message is no sample.
-        Workload::Call | Workload::Roundtrip => {
-            (lost(trial) == 0).then_some(trial.samples_max_ticks)
-        }
-        Workload::Wake => {
+        (Workload::Call | Workload::Roundtrip, _) if lost(trial) > 0 => Vec::new(),
+        (Workload::Call | Workload::Roundtrip, _) => vec![(trial.samples_max_ticks, Whose::All)],
+        (Workload::Wake, _) => {
             let gap_ticks = (case.gap_ns.unwrap_or(0) as f64 / tick_ns) as u64;
-            let between = of(Role::Caller).map(|end| end.max_ticks).max()?;
-            Some(trial.samples_max_ticks.max(between.saturating_sub(gap_ticks)))
+            let between = of(Role::Caller).map(|end| end.max_ticks.saturating_sub(gap_ticks));
+            vec![(between.fold(trial.samples_max_ticks, u64::max), Whose::All)]
         }
-        Workload::Load => Some(load::still_ticks(trial, trial.load.as_ref()?)),
-        Workload::Stream => {
+        (Workload::Stream, _) => {
             // A message may be so long.
             let is_message = |end: &&EndCounters| {
                 end.max_ticks / MESSAGES < end.elapsed_ticks / end.count.max(1)
             };
-            of(Role::Callee).filter(|end| !is_message(end)).map(|end| end.max_ticks).max()
+            let still = of(Role::Callee).filter(|end| !is_message(end));
+            still.map(|end| (end.max_ticks, Whose::All)).collect()
         }
+        (Workload::Load, Some(load)) => load::still_ticks(trial, load).to_vec(),
+        (Workload::Load, None) => Vec::new(),
     }
 }
 
@@ -110,19 +115,21 @@ pub fn suspended(run: &Run) -> Option<Finding> {
     Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
-/// Trials that were stopped.
+/// Trials of which an end was stopped: the kernel said so, or nothing else explains why it stood still.
 fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    let gaps = trials.iter().filter_map(|trial| stopped_ns(run, case, trial));
-    let gaps: Vec<f64> = gaps.collect();
-    let worst_ns = gaps.iter().copied().max_by(f64::total_cmp)?;
-    let evidence = format!(
-        "In {}, nothing moved for up to {}, and neither work nor waiting for a CPU explains it: an \
-         end was stopped.",
-        of_trials(gaps.len(), trials.len()),
-        format::ns(worst_ns)
-    );
-    let values = [("trials", gaps.len() as f64), ("worst_ns", worst_ns)];
-    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
+    let still = |trial: &&RawTrial| stopped_ns(run, case, trial);
+    let stopped = trials.iter().filter(|trial| trial.stopped || still(trial).is_some()).count();
+    let worst_ns = trials.iter().filter_map(still).max_by(f64::total_cmp);
+    let why = match worst_ns {
+        Some(ns) => format!(
+            "nothing moved for up to {}, and neither work nor waiting for a CPU explains it",
+            format::ns(ns)
+        ),
+        None => "an end was stopped and went on (SIGSTOP)".to_owned(),
+    };
+    let evidence = format!("In {}, {why}.", of_trials(stopped, trials.len()));
+    let values = [("trials", stopped as f64), ("worst_ns", worst_ns.unwrap_or(f64::NAN))];
+    (stopped > 0).then(|| finding(Code::Stalled, Severity::Suspect, evidence, &values))
 }
 
 #[cfg(test)]
@@ -225,5 +232,8 @@ mod tests {
             assert!(calm.iter().all(|of| severity(of, Code::Stalled).is_none()), "{id}");
         }
         assert_eq!(severity(&read(ONE, 1_000_000_000, 0, 1), Code::Stalled), None, "a time-out");
+        let told = run(ONE, |round, t| t.raw.stopped = round == 2);
+        let (_, evidence) = found(&told, Code::Stalled).expect("the kernel said so");
+        assert_eq!(evidence, "In 1 of 8 trials, an end was stopped and went on (SIGSTOP).");
     }
 }

@@ -124,7 +124,7 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
     let rate = args.rate.as_deref().map(|text| {
         let rate = parse_number(text).map_err(|error| usage(format!("--rate: {error}")))?;
         let rate = u32::try_from(rate).ok().filter(|rate| (RATE_MIN..=RATE_MAX).contains(rate));
-        rate.ok_or_else(|| usage(format!("--rate: want 100 to 20M per second, not {text}")))
+        rate.ok_or_else(|| usage(format!("--rate: want 1 to 20M per second, not {text}")))
     });
     let (rate, p99_ns) = (rate.transpose()?, duration("--p99", &args.p99)?);
     if p99_ns == Some(0) {

@@ -290,6 +290,7 @@ impl Said<'_, '_> {
         trial.cpu_ns = self.ran.process_cpu_ns;
         trial.ends = self.ran.ends;
         trial.threads = self.ran.threads;
+        trial.stopped = self.ran.stopped;
     }
 }
 

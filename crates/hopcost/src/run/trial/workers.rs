@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
+use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 
 use super::plausible::{self, Measure};
@@ -69,6 +70,8 @@ pub struct Ran {
     pub ends: Vec<EndCounters>,
     /// Every thread, seen from outside; where there are more than ends.
     pub threads: Vec<ThreadUse>,
+    /// Whether a worker of this host was stopped (SIGSTOP) and went on.
+    pub stopped: bool,
 }
 
 /// Operations that lost a message.
@@ -139,6 +142,7 @@ impl TrialWorkers<'_> {
             Phase::Count => "counting system calls",
             Phase::Touch => "timing how messages are written and compared",
         };
+        self.were_stopped();
         let before = self.snapshots();
         let waited_before_ns = self.waited_ns(phase);
         let started = Instant::now();
@@ -147,8 +151,10 @@ impl TrialWorkers<'_> {
         let waited_ns = self.waited_ns(phase).saturating_sub(waited_before_ns);
         let did: Vec<_> = before.iter().map(ProcessSnapshot::until_now).collect();
         let threads = did.iter().flat_map(ProcessSnapshot::rows).collect();
+        let stopped = self.were_stopped();
+        let (process_cpu_ns, wall_ns, ends) = (0, 0, Vec::new());
         let mut all =
-            Ran { process_cpu_ns: 0, wall_ns: 0, outside_ns, waited_ns, ends: Vec::new(), threads };
+            Ran { process_cpu_ns, wall_ns, outside_ns, waited_ns, ends, threads, stopped };
         for (at, reply) in replies.into_iter().enumerate() {
             let Reply::Ran { mut process_cpu_ns, mut wall_ns, mut ends } = reply else {
                 return Err(unexpected("run"));
@@ -183,6 +189,11 @@ impl TrialWorkers<'_> {
         // A worker that plays both ends tells them in the order of its seats.
         all.ends.sort_by_key(|end| (end.role, end.flow));
         Ok(all)
+    }
+
+    /// Whether a worker was stopped and went on since this was last asked.
+    fn were_stopped(&self) -> bool {
+        self.pids().filter(|pid| sys::was_stopped(*pid)).count() > 0
     }
 
     /// How long the workers and this process have waited for a CPU, where it will be held
