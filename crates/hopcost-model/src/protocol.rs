@@ -635,25 +635,3 @@ impl EndCounters {
         EndCounters { role, pinned: true, ..Self::default() }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_look_as_documented() {
-        let line = serde_json::to_string(&Command::Run {
-            phase: Phase::Measure,
-            count: 1000,
-            stamp: Stamp::Each,
-            cap_ns: None,
-        })
-        .unwrap();
-        assert_eq!(line, r#"{"do":"run","phase":"measure","count":1000,"stamp":{"kind":"each"}}"#);
-        let attach: Command = serde_json::from_str(
-            r#"{"do":"attach","case":"call/syscall","seats":[{"role":"caller","cpu":0}],"samples_fd":3,"deadline_ms":1000}"#,
-        )
-        .unwrap();
-        assert!(matches!(attach, Command::Attach { samples_fd: Some(3), parent: None, .. }));
-    }
-}

@@ -9,29 +9,27 @@ document! {
     pub struct RuntimeComparison {
         /// Mechanisms by runtimes, one matrix for what may be compared.
         pub matrices: Vec<RuntimeMatrix>,
-        /// Callers (rows) by callees (columns), for one mechanism each.
-        pub pairs: Vec<RuntimeMatrix>,
         /// What a stamp of each runtime costs.
         pub stamp_costs: Vec<StampCost>,
     }
 }
 
 document! {
-    /// Mechanisms by the runtime of both ends, or callers by callees.
+    /// Mechanisms by the runtime of both ends.
     pub struct RuntimeMatrix {
         /// What the numbers are (`round trip, 64 bytes each way, two processes, one CPU`).
         pub title: String,
         /// Runtimes, in the order of the columns.
         pub runtimes: Vec<String>,
-        /// One row a mechanism, or a caller.
+        /// One row a mechanism.
         pub rows: Vec<RuntimeRow>,
     }
 }
 
 document! {
-    /// A mechanism in several runtimes, or a caller with several callees.
+    /// A mechanism in several runtimes.
     pub struct RuntimeRow {
-        /// Mechanism, with its wait and parameters where they differ; or the caller's runtime.
+        /// Mechanism, with its wait and parameters where they differ.
         pub label: String,
         /// One cell a runtime.
         pub cells: Vec<RuntimeCell>,

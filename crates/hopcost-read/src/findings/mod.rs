@@ -1,8 +1,7 @@
 //! Findings: what was seen that bears on how far a number can be believed.
 //!
-//! Those of the whole run are in [`host`], [`beside`] (what the kernel counted beside the trials)
-//! and [`placement`], those of a case in
-//! [`cpu`] (what its ends did), [`memory`] (where their memory lay), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
+//! Those of the whole run are in [`host`] and [`beside`] (what the kernel counted beside the trials),
+//! those of a case in [`cpu`] (what its ends did), [`memory`] (where their memory lay), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
 //! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
 //! [`runtimes`] (what a runtime that is not Rust does besides);
 //! [`traced`] is about its traced phase alone.
@@ -18,7 +17,6 @@ mod load;
 mod make;
 mod memory;
 mod numbers;
-mod placement;
 mod runtimes;
 mod stalled;
 mod stream;
@@ -44,7 +42,6 @@ pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     found.extend(beside::findings(run));
     found.extend(stalled::suspended(run));
     found.extend(cpu::preempted_run(run, readings));
-    found.extend(placement::claims(run, readings));
     found.extend(counters::missing(readings));
     found
 }

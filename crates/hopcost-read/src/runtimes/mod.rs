@@ -1,11 +1,9 @@
-//! Runtimes compared: the same mechanisms in several languages,
-//! who talks to whom, and what a stamp costs.
+//! Runtimes compared: the same mechanisms in several languages, and what a stamp costs.
 //!
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
 mod entry;
-mod heat;
 mod matrix;
 mod name;
 mod stamp;
@@ -28,7 +26,6 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
     }
     Some(RuntimeComparison {
         matrices: matrix::matrices(run, &entries),
-        pairs: heat::maps(&entries),
         stamp_costs: stamp::costs(run, &entries),
     })
 }

@@ -55,9 +55,8 @@ const RANKED: &[Field] = &[
 
 const RUNTIMES: &[Field] = &[
     field("group", "What may be compared with each other."),
-    field("mechanism", "Mechanism; `null` where a group has but one."),
-    field("caller", "The caller's runtime."),
-    field("callee", "The callee's runtime."),
+    field("mechanism", "The mechanism."),
+    field("runtime", "The runtime of both ends."),
     field("case", "The case; `null` where the plan has no such case."),
 ];
 
@@ -245,17 +244,13 @@ impl Answer {
 
     fn runtimes(&mut self, results: &Results) {
         let mut rows = Vec::new();
-        let found = results.runtimes.iter();
-        let alike = found.clone().flat_map(|of| &of.matrices).map(|of| (of, true));
-        for (matrix, is_alike) in alike.chain(found.flat_map(|of| &of.pairs).map(|of| (of, false)))
-        {
+        for matrix in results.runtimes.iter().flat_map(|of| &of.matrices) {
             for row in &matrix.rows {
-                for (callee, of) in matrix.runtimes.iter().zip(&row.cells) {
+                for (runtime, of) in matrix.runtimes.iter().zip(&row.cells) {
                     let key = json!({
                         "group": matrix.title,
-                        "mechanism": is_alike.then_some(&row.label),
-                        "caller": if is_alike { callee } else { &row.label },
-                        "callee": callee,
+                        "mechanism": row.label,
+                        "runtime": runtime,
                         "case": spelling(results, of.result),
                     });
                     rows.push(vec![key, value(of)]);

@@ -49,7 +49,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, published::document),
     (ALL, head::remarks),
     (ALL, runtimes::mechanisms),
-    (ALL, runtimes::pairs),
     (ALL, details::stamps),
     (ALL, details::workers),
     (ALL, ladder::trips),
