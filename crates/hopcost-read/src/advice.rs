@@ -9,6 +9,7 @@ use hopcost_model::results::{
     Advice, AdviceRequest, Answer, Candidate, CaseResult, Estimate, Estimates, Fit, Results,
     SortedBy, Statistic, Status,
 };
+use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::format;
 
@@ -134,7 +135,7 @@ fn fit(of: &Candidate, request: &AdviceRequest) -> (Fit, Option<String>) {
     };
     let Some((p99, ends)) = of.p99.as_ref().and_then(|p99| Some((p99, p99.low.zip(p99.high)?)))
     else {
-        return (Fit::Open, Some(format!("p99 {}", missing(of.p99.as_ref()))));
+        return (Fit::Open, Some(missing(of.p99.as_ref())));
     };
     let said = |sign: &str| Some(format!("p99 {} {sign} {}", interval(p99), format::ns(limit)));
     match ends {
@@ -200,7 +201,15 @@ fn answer(
             (Answer::Recommended, said.unwrap_or_default())
         }
         (Some(Fit::Open), _) => {
-            (Answer::Open, format!("Not decided{}", nearest().unwrap_or_default()))
+            let done = results.plan.rounds_done as usize;
+            let why = match done < TRIALS_MIN {
+                true => format!(
+                    " in {}: an interval needs {TRIALS_MIN}, so take a longer --budget",
+                    format::count(done, "round")
+                ),
+                false => String::new(),
+            };
+            (Answer::Open, format!("Not decided{why}{}", nearest().unwrap_or_default()))
         }
         _ => {
             let says = format!("No mechanism here meets it{}", nearest().unwrap_or_default());

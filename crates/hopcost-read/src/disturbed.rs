@@ -67,9 +67,14 @@ pub fn is_undisturbed(case: &Case, trial: &RawTrial) -> bool {
         && foreign_share(case, trial).is_some_and(is_alone)
 }
 
-/// The findings of a run that other work causes.
-const BY_OTHERS: [Code; 5] =
-    [Code::Preempted, Code::Throttled, Code::Steal, Code::SoftIrq, Code::TwoHopcosts];
+/// The findings of a run that other work causes, in words.
+const BY_OTHERS: [(Code, &str); 5] = [
+    (Code::Preempted, "other tasks ran on its CPUs"),
+    (Code::Throttled, "a CPU quota stopped it"),
+    (Code::Steal, "the hypervisor took CPU time"),
+    (Code::SoftIrq, "interrupts took CPU time"),
+    (Code::TwoHopcosts, "another hopcost measured"),
+];
 
 /// What disturbed a run as a whole, in words.
 pub fn of_run(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String> {
@@ -85,12 +90,12 @@ pub fn of_run(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String>
         _ => None,
     };
     let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);
-    let is_of_run = |code: &&Code| {
-        let mut all = findings.iter().filter(|found| found.case.is_none() && found.code == **code);
+    let is_of_run = |(code, _): &&(Code, &str)| {
+        let mut all = findings.iter().filter(|found| found.case.is_none() && found.code == *code);
         all.any(|found| found.severity > Severity::Note)
     };
-    let codes = BY_OTHERS.iter().filter(is_of_run).map(|code| code.word().to_owned());
-    let awake = awake.then(|| "its CPUs kept from idling".to_owned());
+    let codes = BY_OTHERS.iter().filter(is_of_run).map(|(_, what)| (*what).to_owned());
+    let awake = awake.then(|| "its CPUs had no time to idle".to_owned());
     let all: Vec<String> = by.into_iter().chain(awake).chain(codes).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }

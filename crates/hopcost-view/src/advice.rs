@@ -23,7 +23,7 @@ pub fn document(advice: &Advice, whole: bool) -> Document {
         .column(numbers("p50"), |of| Cell::brief(of.p50.as_ref(), Scale::Time, ""))
         .column(numbers("p99").fold(1), |of| Cell::brief(of.p99.as_ref(), Scale::Time, ""))
         .column(numbers("CPU/msg").fold(2), |of| Cell::maybe(of.cpu_ns_per_message, Unit::Time(2)))
-        .column(words("ruled out"), |of| Cell::text(of.reason.clone().unwrap_or_default()));
+        .column(words("why not"), |of| Cell::text(of.reason.clone().unwrap_or_default()));
     let table = if whole { table.table() } else { table.lines() };
     let more = advice.candidates.len() - shown.len();
     let is_level = shown.iter().any(|of| of.overlaps);

@@ -29,13 +29,12 @@ pub fn document(found: &Checkup, whole: bool) -> Document {
     let findings = found.findings.iter();
     let said = findings.map(|of| says(format!("{}: {} {}", of.code, of.evidence, of.remedy)));
     let first = Block::Text(Tone::Alert, format!("First: {}", found.first));
-    let said: Vec<Block> = said.chain([first]).collect();
-    let sections = sections.into_iter().flatten().collect();
-    let document = Document { title, sections, ..Document::default() };
-    // A screen is read from its end.
-    match whole {
-        true => Document { head: said, ..document },
-        false => Document { rest: said, ..document },
+    Document {
+        title,
+        head: vec![first],
+        sections: sections.into_iter().flatten().collect(),
+        rest: said.collect(),
+        ..Document::default()
     }
 }
 
@@ -181,7 +180,7 @@ mod tests {
             assert!(screen.contains(said), "{said}: {screen}");
         }
         assert!(!screen.contains("\n  20 "), "{screen}");
-        assert_eq!(screen.lines().last(), Some("First: Nothing to do."));
+        assert_eq!(screen.lines().nth(1), Some("First: Nothing to do."));
         let whole = document(&found, true).markdown();
         assert!((0..32).all(|cpu| whole.contains(&format!("\n| {cpu} | 310 |"))), "{whole}");
     }

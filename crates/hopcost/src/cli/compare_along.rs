@@ -8,6 +8,7 @@ use hopcost_file::Runs;
 use hopcost_model::axis::Axis;
 use hopcost_model::results::Results;
 use hopcost_plan::{between, spelled};
+use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 
 use super::compare_args::{Args, is_case, measured, plan};
@@ -102,7 +103,15 @@ impl Search<'_> {
     fn compare(&mut self, value: u64) -> anyhow::Result<Option<u8>> {
         let what = at(self.axis, self.cases, self.place, value);
         let out = self.directory.join(format!("{}-{value}.hopcost", self.axis.key));
-        let measured = measured(self.args, self.words, &what, Some(&out))?;
+        let measured = match measured(self.args, self.words, &what, Some(&out)) {
+            // The values that are through are shown, although this one has no trial yet.
+            Err(error) if interrupt::came() && !self.found.is_empty() => {
+                output::say(&format!("hopcost: {error:#}"));
+                interrupt::report();
+                return Ok(Some(exit::code_of(&error)));
+            }
+            measured => measured?,
+        };
         if measured.cut_off.is_none() {
             self.found.push(measured.results);
         }

@@ -91,7 +91,10 @@ fn by_path(path: &Path) -> Candidate {
             directory: None,
         }),
         Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
-        Err(error) => Err(format!("cannot use worker {}: {error}", path.display())),
+        Err(error) => Err(format!(
+            "cannot use worker {}: {error}; name one program, and let a script give it arguments",
+            path.display()
+        )),
     };
     alone(program)
 }
