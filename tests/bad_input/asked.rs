@@ -39,7 +39,7 @@ const REFUSALS: &[Refusal] = &[
     ("explain pipe --tail p99 tcp udp", 2, &["want one case or two"]),
     ("explain pipe --perfetto /nowhere/at/all.json", 2, &["/nowhere/at/all.json"]),
     // advise
-    ("advise --payload 64 --rate 5", 2, &["--rate: want 100"]),
+    ("advise --payload 64 --rate 0", 2, &["--rate: want 1"]),
     ("advise --payload 64 --p99 0", 2, &["--p99 must be greater than 0"]),
     ("advise --payload 4XiB", 2, &["--payload: "]),
     ("advise --payload 64 --isolation inline", 2, &["--boundary", "want thread, process"]),

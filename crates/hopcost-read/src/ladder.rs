@@ -10,7 +10,7 @@ mod meaning;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
+use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload};
 use hopcost_model::results::{LadderGroup, LadderRow};
 use hopcost_model::workload::Sampling;
 
@@ -136,7 +136,7 @@ impl Row<'_> {
         let spins = case.waits.is_some_and(|waits| {
             busy.into_iter().any(|kind| waits.any(kind))
                 || waits.any(WaitKind::Block) && spins_first() == Some(true)
-        });
+        }) || case.idle_knob == IdleKnob::Spinner;
         LadderRow {
             label,
             boundary: case.boundary,

@@ -28,7 +28,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         )
     });
     let is_brief = found.cases.len() > 1;
-    blocks(found, is_brief).into_iter().chain(changed).collect()
+    changed.chain(blocks(found, is_brief)).collect()
 }
 
 /// What a page begins with.
@@ -66,12 +66,28 @@ fn blocks(found: &Explanation, is_brief: bool) -> Vec<Block> {
     blocks
 }
 
-/// `roundtrip/pipe?…: 5.12 µs a typical hop`
+/// `roundtrip/pipe?…: 5.12 µs a typical hop, 2.51 µs untraced; most in switch (0.9 µs) and send (0.8 µs)`
 fn whole(case: &ExplainedCase) -> String {
     let Some(ns) = case.total_ns.point else {
         return format!("{}: no hop could be cut into segments", case.case);
     };
-    format!("{}: {} a typical hop", case.case, number::time(ns, 3))
+    let untraced =
+        case.untraced_p50_ns.point.map(|ns| format!(", {} untraced", number::time(ns, 3)));
+    let segments = case.segments.iter();
+    let mut parts: Vec<(f64, String)> =
+        segments.filter_map(|of| Some((of.typical_ns.point?, of.segment.to_string()))).collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts = parts.into_iter().take(2);
+    let parts: Vec<String> =
+        parts.map(|(ns, name)| format!("{name} ({})", number::time(ns, 2))).collect();
+    let most =
+        if parts.is_empty() { String::new() } else { format!("; most in {}", parts.join(" and ")) };
+    format!(
+        "{}: {} a typical hop{}{most}",
+        case.case,
+        number::time(ns, 3),
+        untraced.unwrap_or_default(),
+    )
 }
 
 fn untraced(of: &Contrast) -> String {

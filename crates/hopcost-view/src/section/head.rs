@@ -25,21 +25,20 @@ pub(crate) fn machine(host: &Host) -> String {
     machine.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `hopcost ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 cases × 15 rounds, 59 s`
+/// `hopcost ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 of 58 cases × 15 rounds, 59 s`
 pub(super) fn line(results: &Results) -> String {
     let plan = &results.plan;
     let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
-    let without = match skipped {
-        0 => String::new(),
-        n if plan.complete && plan.ended_early.is_none() => format!(" ({n} skipped)"),
-        n => format!(" ({n} skipped or not reached)"),
+    let all = results.results.len();
+    let cases = match skipped {
+        0 => count(all, "case"),
+        _ => format!("{} of {}", all - skipped, count(all, "case")),
     };
     format!(
-        "hopcost {}{} · {} · {}{without} × {}, {}",
+        "hopcost {}{} · {} · {cases} × {}, {}",
         plan.suite,
         disturbed(results),
         machine(&results.host),
-        count(results.results.len() - skipped, "case"),
         count(plan.rounds_done as usize, "round"),
         crate::number::expected((plan.took_s * 1e9) as u64),
     )

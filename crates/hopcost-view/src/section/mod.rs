@@ -100,16 +100,16 @@ fn most(parts: &[Part]) -> Weight {
 fn screen(results: &Results) -> Vec<Part> {
     let must = |blocks: Vec<Block>| (Weight::Must, blocks);
     if let Some(judged) = &results.judged {
-        return vec![must(head::alerts(results)), must(judged::blocks(judged))];
+        return vec![must(judged::blocks(judged)), must(head::alerts(results))];
     }
     if let Some(found) = &results.explanation {
-        return vec![must(head::alerts(results)), must(explanation::screen(results, found))];
+        return vec![must(explanation::screen(results, found)), must(head::alerts(results))];
     }
     let (published, (conclusion, rest)) = (published::brief(results), answer::screen(results));
     let is_said = |part: &Part| matches!(part.1.first(), Some(Block::Text(..)));
     let apart = !published.is_empty() && rest.first().is_some_and(is_said);
     let apart = apart.then(|| Block::Heading("All that was measured".to_owned()));
-    let first = [head::warnings(results), conclusion, published, apart.into_iter().collect()];
+    let first = [conclusion, head::warnings(results), published, apart.into_iter().collect()];
     first.into_iter().map(must).chain(rest).collect()
 }
 

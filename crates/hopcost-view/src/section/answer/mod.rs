@@ -51,7 +51,10 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 pub(super) fn conclusion(results: &Results) -> Vec<Block> {
     match &results.comparison {
         Some(found) => comparison::conclusion(found),
-        None => conclusion::blocks(&question::conclude(&mut question::all(results), results)),
+        None => {
+            let concluded = question::conclude(&mut question::all(results), results);
+            concluded_in_words(&concluded, results)
+        }
     }
 }
 
@@ -90,7 +93,14 @@ fn parts(results: &Results) -> (Vec<Block>, Vec<Part>) {
     if measured == concluded.len() {
         parts.push((Weight::Must, notes(conclusion::contrasts(&concluded)).collect()));
     }
-    (conclusion::blocks(&concluded), parts)
+    (concluded_in_words(&concluded, results), parts)
+}
+
+fn concluded_in_words(concluded: &[Entry<'_>], results: &Results) -> Vec<Block> {
+    match conclusion::blocks(concluded) {
+        none if none.is_empty() => runtimes::conclusion(results),
+        blocks => blocks,
+    }
 }
 
 /// A table for each question. The last of one place or two stands beside the calls.

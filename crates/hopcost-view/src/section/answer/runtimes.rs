@@ -1,14 +1,44 @@
 //! Runtimes: what each makes of the same mechanism, as a multiple of Rust.
 
 use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
+use hopcost_model::text::count;
 
 use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at};
-use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
+use crate::number;
+use crate::section::model::{
+    Block, Cell, Interval, Scale, Value, facts, note, numbers, says, words as texts,
+};
 use crate::section::pivot::pivot;
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
+
+/// What each runtime takes beside Rust, by the mechanisms of the first table that both have.
+pub(super) fn conclusion(results: &Results) -> Vec<Block> {
+    let runtimes = results.runtimes.iter();
+    let Some(matrix) = runtimes.flat_map(|of| &of.matrices).next() else { return Vec::new() };
+    let said = |at: usize| {
+        let cells = matrix.rows.iter().filter_map(|row| row.cells.get(at));
+        let ratios: Vec<f64> = cells
+            .filter_map(|cell| cell.ratio.as_ref().filter(|of| of.low.is_some()))
+            .map(|of| of.point)
+            .collect();
+        let [least, most] = [f64::min, f64::max].map(|of| ratios.iter().copied().reduce(of));
+        let [least, most] = [least?, most?].map(|times| number::plain(times, 2));
+        let times = if least == most { most } else { format!("{least} to {most}") };
+        let said =
+            format!("takes {times} × as long as rust ({})", count(ratios.len(), "mechanism"));
+        Some(Cell::text(said))
+    };
+    let all = matrix.runtimes.iter().enumerate().filter(|(_, runtime)| *runtime != BASE);
+    let lines: Vec<(&str, Cell)> =
+        all.filter_map(|(at, runtime)| Some((runtime.as_str(), said(at)?))).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![says(format!("{}:", capitalised(&matrix.title))), facts(lines)]
+}
 
 /// A table for each matrix, and in a line what one runtime alone has.
 pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Part> {
