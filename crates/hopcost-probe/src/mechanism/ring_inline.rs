@@ -16,7 +16,7 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::memory::Line;
+use crate::memory::{Buffer, Line};
 use crate::shape::{Attaching, Call, Half};
 use crate::sys;
 use crate::workload::Endpoint;
@@ -40,11 +40,13 @@ pub struct RingInline<const REPLY: bool> {
     reply: OneWay,
 }
 
-/// A ring with what goes in and what has come out.
+/// A ring with what goes in and what has come out, each from a cache line on: on the heap they would
+/// begin elsewhere in every build, which makes 44 bytes up to 18 % slower.
 struct OneWay {
     /// One byte longer than a message: see `pass`.
-    source: Vec<u8>,
-    destination: Vec<u8>,
+    source: Buffer,
+    destination: Buffer,
+    payload: usize,
     ring: Ring,
 }
 
@@ -121,8 +123,8 @@ impl Ring {
 
 impl OneWay {
     fn of(payload: usize) -> Self {
-        let (source, destination) = (vec![1; payload + 1], vec![0; payload]);
-        OneWay { source, destination, ring: Ring::new(payload) }
+        let (source, destination) = (Buffer::new(payload + 1), Buffer::new(payload));
+        OneWay { source, destination, payload, ring: Ring::new(payload) }
     }
 
     /// A message in and out.
@@ -132,9 +134,10 @@ impl OneWay {
         // knows before the last message is out. Writing x into the source would chain as well,
         // but then the copy's wide load would wait for a narrow store, which no ring does.
         let from = (x >> 63) as usize;
-        let sent = self.ring.enqueue(&self.source[from..from + self.destination.len()]);
+        let sent = self.ring.enqueue(&self.source[from..from + self.payload]);
         let received = self.ring.dequeue(&mut self.destination).unwrap_or(0);
-        let ends = match (self.destination.first(), self.destination.last()) {
+        let came: &[u8] = &self.destination;
+        let ends = match (came.first(), came.last()) {
             (Some(&first), Some(&last)) => u64::from(first) + u64::from(last),
             _ => received as u64,
         };
