@@ -28,7 +28,7 @@ pub(super) fn screen(results: &Results, found: &Explanation) -> Vec<Block> {
         )
     });
     let is_brief = found.cases.len() > 1;
-    changed.chain(blocks(found, is_brief)).collect()
+    blocks(found, is_brief).into_iter().chain(changed).collect()
 }
 
 /// What a page begins with.
