@@ -1,7 +1,7 @@
 //! Which mechanism to use: the cases of a run that meet the requirements, sorted.
 
 use hopcost_model::case::{Case, Placement, WaitKind};
-use hopcost_model::finding::Severity;
+use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
@@ -112,7 +112,10 @@ fn candidate(
         () if result.status != Status::Measured => (Fit::Outside, Some(unmeasured())),
         () if lost && !request.loss => (Fit::Outside, Some("lost messages".to_owned())),
         () if invalid.is_some() => {
-            (Fit::Outside, invalid.map(|found| format!("{}: {}", found.code, found.evidence)))
+            // A sender that was late says nothing of the mechanism.
+            let is_late = invalid.is_some_and(|found| found.code == Code::GeneratorLate);
+            let fit = if is_late { Fit::Open } else { Fit::Outside };
+            (fit, invalid.map(|found| format!("{}: {}", found.code, found.evidence)))
         }
         () => fit(&of, request),
     };
