@@ -62,7 +62,7 @@ fn a_complete_run_is_neither_overwritten_nor_resumed() {
     assert_eq!(fs::read(home.path().join("a.hopcost")).expect("the run"), before);
 }
 
-/// Changes of the document of a stored run, the exit code of resuming it, and what is said.
+/// Changes of the document of a stored run, the exit code of resuming it, and the words of the error.
 const CHANGES: [(&str, i32, &str); 7] = [
     ("replace(document, 'touch=none', 'touch=lots')", 2, "touch"),
     ("replace(document, 'pause=1', 'pause=3')", 2, "shm-ring has no pause=3; it has "),

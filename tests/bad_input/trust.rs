@@ -20,7 +20,7 @@ struct Planted {
     ran: PathBuf,
 }
 
-/// What becomes of it.
+/// What hopcost does with it.
 #[derive(Debug, Clone, Copy)]
 enum Is<'a> {
     Run,

@@ -31,7 +31,7 @@ use Without::{Call, Cpus, Locks, Namespace, Resource, RightsAnd};
 /// linux/capability.h
 const CAP_IPC_LOCK: libc::c_ulong = 14;
 
-/// A row: name, exit codes, what is said, what is taken away, and the words of the command.
+/// A row: name, exit codes, words of the error, what is taken away, and the words of the command.
 const fn little(
     name: &'static str,
     codes: &'static [i32],

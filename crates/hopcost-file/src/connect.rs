@@ -31,7 +31,7 @@ const DOING_COPY: &str = "copy it to settle a killed run";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nothing,
-    /// The run's own, of so many bytes.
+    /// The run's own, with its length in bytes.
     Own(u64),
     /// What a user has put there who is neither the run's owner nor this user nor root.
     Strangers,

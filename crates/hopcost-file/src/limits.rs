@@ -43,7 +43,7 @@ pub(crate) const STEPS: usize = 500_000_000;
 /// Samples of a file of 100 MB.
 pub(crate) const SAMPLES_MAX: usize = 1 << 26;
 
-/// As many as a file of so many bytes may have where there may be `most` in 100 MB: a larger one may
+/// The limit of a file with this many bytes, where `most` is that of 100 MB: a larger one may
 /// take longer.
 pub(crate) fn in_file(most: usize, bytes: u64) -> usize {
     most.saturating_mul(bytes.div_ceil(100_000_000).clamp(1, 10) as usize)

@@ -46,7 +46,7 @@ fn zlib(raw: Vec<u8>) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// Unpacks so many samples.
+/// Unpacks this many samples.
 ///
 /// # Errors
 /// In words, if the blob is not zlib, or does not hold as many of 32 or of 64 bits, or one that no

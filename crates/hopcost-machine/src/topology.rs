@@ -232,7 +232,7 @@ impl Topology {
         any
     }
 
-    /// At most so many of the allowed CPUs that are online, evenly spread, ascending.
+    /// At most this many of the allowed CPUs that are online, evenly spread, ascending.
     pub fn spread(&self, allowed: &[u32], most: usize) -> Vec<u32> {
         let online = |cpu: &u32| self.cpus.get(cpu).is_none_or(|place| place.online);
         let mut cpus: Vec<u32> = allowed.iter().copied().filter(online).collect();

@@ -358,7 +358,7 @@ numbered_words! {
     }
 }
 numbered_words! {
-    /// What becomes of a message of a `load` where many are in flight.
+    /// What a `load` does with a message where many are in flight.
     #[derive(Default)]
     Queue, "queue", 1024, "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024" {
         /// What the channel itself does: its sender waits, or the kernel drops a datagram.

@@ -133,7 +133,7 @@ impl Pace<'_> {
         trials.fold(0, u64::saturating_add)
     }
 
-    /// A trial whose measured phase is cut so far that so many rounds of these cases fit a budget.
+    /// A trial with its measured phase cut until this many rounds of these cases fit a budget.
     /// Nothing but the measured phases of some can be cut.
     fn cut(&self, trial: TrialShape, budget_ns: u64, rounds: u32, cases: &[&Case]) -> TrialShape {
         let usable = budget_ns.saturating_sub(RUN_FIXED_NS) / u64::from(rounds.max(1));

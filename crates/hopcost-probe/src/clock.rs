@@ -193,7 +193,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Reads both clocks on the CPU that this runs on. Of so many tries the shortest counts: the
+    /// Reads both clocks on the CPU that this runs on. The shortest of the tries counts: the
     /// others were interrupted.
     pub fn read(tries: u32) -> Self {
         let read = |_| {

@@ -205,13 +205,10 @@ fn answer(
         }
         (Some(Fit::Open), _) => {
             let done = results.plan.rounds_done as usize;
-            let why = match done < TRIALS_MIN {
-                true => format!(
-                    " in {}: an interval needs {TRIALS_MIN}, so take a longer --budget",
-                    format::count(done, "round")
-                ),
-                false => String::new(),
-            };
+            let rounds = format::count(done, "round");
+            let why =
+                format!(" in {rounds}: an interval needs {TRIALS_MIN}, so take a longer --budget");
+            let why = Some(why).filter(|_| done < TRIALS_MIN).unwrap_or_default();
             (Answer::Open, format!("Not decided{why}{}", nearest().unwrap_or_default()))
         }
         _ => {

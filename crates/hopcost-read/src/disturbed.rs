@@ -82,11 +82,9 @@ pub fn of_run(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String>
     let slower = levels.iter().filter(is_slower).filter_map(|level| level.slower);
     let slower: Vec<f64> = slower.collect();
     let ends = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
-    let by = match ends.map(|end| end.map(|times| format!("{times:.1} ×"))) {
-        [Some(least), Some(most)] if least == most => Some(format!("{most} slower")),
-        [Some(least), Some(most)] => {
-            Some(format!("{} to {most} slower", least.trim_end_matches(" ×")))
-        }
+    let by = match ends.map(|end| end.map(|times| format!("{times:.1}"))) {
+        [Some(least), Some(most)] if least == most => Some(format!("{most} × slower")),
+        [Some(least), Some(most)] => Some(format!("{least} to {most} × slower")),
         _ => None,
     };
     let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);

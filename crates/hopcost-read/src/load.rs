@@ -12,7 +12,7 @@ use crate::wake;
 
 /// Share of the response's p99 that the sender may be late by itself.
 pub const LAG_MAX: f64 = 0.10;
-/// A sender that reads its clock in a loop leaves it so many readings late, or less.
+/// A sender that reads its clock in a loop leaves it at most this many readings late.
 const STAMPS: f64 = 4.0;
 /// Messages beyond a quantile, without which it is none.
 const BEYOND_MIN: f64 = 10.0;

@@ -21,7 +21,7 @@ pub struct Ranks {
     pub coverage: f64,
 }
 
-/// Up to so many values, a power of two of them is a number.
+/// Up to this many values, a power of two of them is a number.
 const EXACT_MAX: usize = 1000;
 
 /// P(Bin(n, 1/2) ≤ 0), …, P(Bin(n, 1/2) ≤ n): `n + 1` cumulative probabilities.

@@ -131,7 +131,7 @@ const DECAY_MAX: f64 = 0.9;
 const INDEPENDENT: f64 = 9.0;
 /// By how much the dependence of units fades from one to the next, …
 const FADES: f64 = 0.7;
-/// … as sure as from so many units.
+/// … as sure as from this many units.
 const FADES_UNITS: f64 = 25.0;
 /// The most of the variance that is ascribed to the mean.
 const OF_MEAN_MAX: f64 = 0.6;

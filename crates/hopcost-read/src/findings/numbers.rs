@@ -151,7 +151,7 @@ mod tests {
 
     use crate::testing::{Builder, PIPE, TrialBuilder, noisy, severity};
 
-    /// The samples of `noisy`, one in so many half as long again.
+    /// The samples of `noisy`, one in `of` of them half as long again.
     fn two_modes(round: u32, of: usize) -> Vec<u32> {
         let slow = |(i, ns): (usize, &u32)| if i.is_multiple_of(of) { ns * 3 / 2 } else { *ns };
         noisy(1000, round).iter().enumerate().map(slow).collect()

@@ -17,7 +17,7 @@ const UNCOVERED_NS: f64 = 20e6;
 /// A sample may idle for less than this: longer than the timers of TCP that a message may wait for
 /// (200 ms before it is sent again, 40 ms until it is acknowledged).
 const STOPPED_NS: f64 = 250e6;
-/// A stream stands still where a message takes as long as so many usually do.
+/// A stream stands still where a message takes as long as this many usually do.
 const MESSAGES: u64 = 10;
 
 /// Ends of other runtimes have threads that they wait for.

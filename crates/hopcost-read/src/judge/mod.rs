@@ -9,12 +9,12 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::finding::Finding;
+use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, Question};
 use hopcost_model::results::{Judged, JudgedClaim, JudgedFile, JudgedPart, JudgedQuestion, Ruling};
 use hopcost_plan::{
-    Asking, Check, Claim, Claims, Number, Selector, claims_of, level, parse_claims,
+    Asking, Check, Claim, Claims, Number, Quantity, Selector, claims_of, level, parse_claims,
 };
 
 use crate::case::{Reading, known};
@@ -45,10 +45,10 @@ pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<J
         let Ok(claims) = parse_claims(&planned.file, &planned.text()) else { continue };
         let claims = claims.asking(&planned.questions);
         let bench = Bench { run, readings, findings, claims: &claims, cases: &planned.cases };
-        let own: Vec<JudgedClaim> = claims.claims.iter().map(|claim| bench.claim(claim)).collect();
+        let own: Vec<_> = claims.claims.iter().map(|claim| bench.claim(claim)).collect();
         let answers = claims.questions.iter().map(|asked| bench.answer(asked, &own));
         judged.questions.extend(answers);
-        judged.claims.extend(own);
+        judged.claims.extend(own.into_iter().map(|(claim, _)| claim));
         let Claims { name, about, source, .. } = claims;
         judged.files.push(JudgedFile { name, about, source });
     }
@@ -63,7 +63,7 @@ pub fn of_suite(run: &Run, readings: &[Reading], findings: &[Finding]) -> Vec<Ju
     let mut judged = Vec::new();
     for claims in &files {
         let bench = Bench { run, readings, findings, claims, cases: &cases };
-        judged.extend(claims.claims.iter().map(|claim| bench.claim(claim)));
+        judged.extend(claims.claims.iter().map(|claim| bench.claim(claim).0));
     }
     judged.retain(|claim: &JudgedClaim| claim.parts.iter().any(|part| part.value.is_some()));
     for claim in &mut judged {
@@ -72,6 +72,9 @@ pub fn of_suite(run: &Run, readings: &[Reading], findings: &[Finding]) -> Vec<Ju
     }
     judged
 }
+
+/// A claim, and of which quantity its evidence gives numbers.
+type Decided<'a> = (JudgedClaim, Option<&'a Quantity>);
 
 /// What the checks of one file are made with.
 struct Bench<'a> {
@@ -97,7 +100,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Bench<'a> {
-    fn claim(&self, claim: &Claim) -> JudgedClaim {
+    fn claim(&self, claim: &'a Claim) -> Decided<'a> {
         let pairs: Vec<(&Check, Vec<Pair>)> =
             claim.checks().map(|check| (check, self.pairs(claim, check))).collect();
         let is_shared = |check: &Check| {
@@ -120,7 +123,9 @@ impl<'a> Bench<'a> {
         };
         let cases = decides.iter().flat_map(|(_, parts)| parts).flat_map(|part| &part.cases);
         let cause = words::cause(&distinct(cases), self.readings, self.findings);
-        JudgedClaim {
+        let measured = decides.filter(|(_, parts)| parts.iter().any(|part| part.value.is_some()));
+        let quantity = measured.map(|(check, _)| &check.quantity);
+        let judged = JudgedClaim {
             id: claim.id.clone(),
             file: self.claims.name.clone(),
             sentence: claim.sentence.clone(),
@@ -131,7 +136,8 @@ impl<'a> Bench<'a> {
             cause: cause.map(|(says, _)| says),
             parts: parts.into_iter().flatten().collect(),
             not_checkable: claim.not_checkable.clone(),
-        }
+        };
+        (judged, quantity)
     }
 
     /// The cases of a name in a claim, each with its level.
@@ -192,16 +198,16 @@ impl<'a> Bench<'a> {
 
     /// What claims say together, in up to three sentences: the answer with what explains it, the numbers of
     /// each claim once, and what to do about it.
-    fn answer(&self, asked: &Asking, all: &[JudgedClaim]) -> JudgedQuestion {
-        let mut claims: Vec<&JudgedClaim> =
-            all.iter().filter(|claim| asked.claims.contains(&claim.id)).collect();
-        claims.sort_by_key(|claim| std::cmp::Reverse(claim.verdict));
-        let of = |ruling| claims.iter().any(|claim| claim.verdict == Some(ruling));
+    fn answer(&self, asked: &Asking, all: &[Decided]) -> JudgedQuestion {
+        let mut claims: Vec<&Decided> =
+            all.iter().filter(|(claim, _)| asked.claims.contains(&claim.id)).collect();
+        claims.sort_by_key(|(claim, _)| std::cmp::Reverse(claim.verdict));
+        let of = |ruling| claims.iter().any(|(claim, _)| claim.verdict == Some(ruling));
         let verdict = match of(Ruling::Holds) && of(Ruling::Fails) {
             true => Some(Ruling::Depends),
-            false => claims.first().and_then(|claim| claim.verdict),
+            false => claims.first().and_then(|(claim, _)| claim.verdict),
         };
-        let parts = || claims.iter().flat_map(|claim| &claim.parts);
+        let parts = || claims.iter().flat_map(|(claim, _)| &claim.parts);
         let lead = match verdict {
             Some(Ruling::Holds) => "Here too",
             Some(Ruling::Fails) => "Not here",
@@ -209,24 +215,21 @@ impl<'a> Bench<'a> {
             Some(Ruling::Undecided) if parts().any(is_open) => "Not decided yet",
             Some(Ruling::Undecided) | None => "Cannot be tested here",
         };
-        let numbers = claims.iter().map(|claim| match claim.verdict {
-            Some(_) => words::without_intervals(&claim.because),
-            None => claim.not_checkable.clone().unwrap_or_default(),
-        });
         let cases = distinct(parts().flat_map(|part| &part.cases));
         // What could not be measured has its own reason, and no finding explains it.
         let cause = words::cause(&cases, self.readings, self.findings);
-        let (cause, remedy) = cause.filter(|_| parts().any(is_open)).unzip();
-        // A cause that counts the copied sends has said their share.
-        let has_said = |text: &String| {
-            text.starts_with("the copied share")
-                && cause
-                    .as_ref()
-                    .is_some_and(|cause: &String| cause.starts_with("the kernel copied"))
-        };
-        let numbers = numbers.filter(|text| !text.is_empty() && !has_said(text));
-        let mut numbers = distinct(numbers);
+        let cause = cause.filter(|_| parts().any(is_open));
+        // A cause that counts the copied sends gives their share.
+        let is_of_copies = cause.as_ref().is_some_and(|(_, of)| of.code == Code::ZeroCopyCopied);
+        let is_given = |of: &Option<&Quantity>| is_of_copies && *of == Some(&Quantity::CopiedShare);
+        let others = claims.iter().filter(|(_, quantity)| !is_given(quantity));
+        let numbers = others.map(|(claim, _)| match claim.verdict {
+            Some(_) => words::without_intervals(&claim.because),
+            None => claim.not_checkable.clone().unwrap_or_default(),
+        });
+        let mut numbers = distinct(numbers.filter(|text| !text.is_empty()));
         numbers.truncate(NUMBERS_MAX);
+        let (cause, remedy) = cause.map(|(says, of)| (says, of.remedy.clone())).unzip();
         let first = cause.or_else(|| (!numbers.is_empty()).then(|| numbers.remove(0)));
         let first = first.map_or(format!("{lead}."), |first| format!("{lead}: {first}."));
         let rest = (!numbers.is_empty()).then(|| words::sentence(&numbers.join("; ")));

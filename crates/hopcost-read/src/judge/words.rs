@@ -145,8 +145,12 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-/// What explains the numbers of these cases, by their most telling finding, and what to do about it.
-pub fn cause(of: &[&String], all: &[Reading], findings: &[Finding]) -> Option<(String, String)> {
+/// What explains the numbers of these cases, and their most telling finding, from which it follows.
+pub fn cause<'a>(
+    of: &[&String],
+    all: &[Reading],
+    findings: &'a [Finding],
+) -> Option<(String, &'a Finding)> {
     let is_of = |found: &&Finding| found.case.as_ref().is_some_and(|id| of.contains(&id));
     let first = |code: &Code| findings.iter().filter(is_of).find(|found| found.code == *code);
     let found = TELLING.iter().find_map(first)?;
@@ -158,7 +162,7 @@ pub fn cause(of: &[&String], all: &[Reading], findings: &[Finding]) -> Option<(S
     };
     let evidence = found.evidence.trim_end_matches('.');
     let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
-    Some((own.or(inner).unwrap_or_else(|| evidence.to_owned()), found.remedy.clone()))
+    Some((own.or(inner).unwrap_or_else(|| evidence.to_owned()), found))
 }
 
 /// That no send was without a copy.

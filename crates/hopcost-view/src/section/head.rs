@@ -63,9 +63,7 @@ pub(super) fn slowed(results: &Results) -> Option<Block> {
     }
     let slower = results.yardsticks.iter().filter(|level| level.speed == Speed::Slower);
     let slower: Vec<f64> = slower.filter_map(|level| level.slower).collect();
-    let [least, most] = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
-    let [least, most] = [least?, most?].map(|times| format!("{times:.1}"));
-    let times = if least == most { most } else { format!("{least} to {most}") };
+    let times = crate::number::span(&slower, |times| format!("{times:.1}"))?;
     Some(says(format!(
         "Other work slowed this machine by {times} × while it ran; quiet is what to expect without."
     )))

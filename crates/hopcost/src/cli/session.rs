@@ -117,7 +117,7 @@ impl RunSession {
         Ok((Self { session, file, path, machine }, lease))
     }
 
-    /// Measures what is left of the plan and reads the run back. What cuts it off is said, with what
+    /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
     /// goes on from there; where nothing is finished, that is the error.
     pub fn measured(mut self, lease: Lease) -> anyhow::Result<Measured> {
         let ending = self.measure().map_err(|error| {

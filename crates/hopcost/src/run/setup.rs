@@ -1,4 +1,4 @@
-//! What every trial needs, whoever asks for it; and the process on whose behalf hopcost runs, such as the agent of a
+//! What every trial needs, whatever asks for it; and the process on whose behalf hopcost runs, such as the agent of a
 //! fleet: stopped while a trial runs, so that it costs nothing, and gone on with right after it, whatever becomes of
 //! hopcost.
 

@@ -51,10 +51,7 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 pub(super) fn conclusion(results: &Results) -> Vec<Block> {
     match &results.comparison {
         Some(found) => comparison::conclusion(found),
-        None => {
-            let concluded = question::conclude(&mut question::all(results), results);
-            concluded_in_words(&concluded, results)
-        }
+        None => in_words(&question::conclude(&mut question::all(results), results), results),
     }
 }
 
@@ -93,10 +90,10 @@ fn parts(results: &Results) -> (Vec<Block>, Vec<Part>) {
     if measured == concluded.len() {
         parts.push((Weight::Must, notes(conclusion::contrasts(&concluded)).collect()));
     }
-    (concluded_in_words(&concluded, results), parts)
+    (in_words(&concluded, results), parts)
 }
 
-fn concluded_in_words(concluded: &[Entry<'_>], results: &Results) -> Vec<Block> {
+fn in_words(concluded: &[Entry<'_>], results: &Results) -> Vec<Block> {
     match conclusion::blocks(concluded) {
         none if none.is_empty() => runtimes::conclusion(results),
         blocks => blocks,

@@ -24,9 +24,7 @@ pub(super) fn conclusion(results: &Results) -> Vec<Block> {
             .filter_map(|cell| cell.ratio.as_ref().filter(|of| of.low.is_some()))
             .map(|of| of.point)
             .collect();
-        let [least, most] = [f64::min, f64::max].map(|of| ratios.iter().copied().reduce(of));
-        let [least, most] = [least?, most?].map(|times| number::plain(times, 2));
-        let times = if least == most { most } else { format!("{least} to {most}") };
+        let times = number::span(&ratios, |times| number::plain(times, 2))?;
         let said =
             format!("takes {times} × as long as rust ({})", count(ratios.len(), "mechanism"));
         Some(Cell::text(said))
