@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Declares an enum of words with their spelling, used in files, on the
+/// Declares enums of words with their spelling, used in files, on the
 /// command line and in output alike.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? })+) => {$(
         $(#[$meta])*
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord,
@@ -37,7 +37,7 @@ macro_rules! words {
                         known: Self::ALL.iter().map(|v| v.word()).collect() }) }
             }
         }
-    };
+    )+};
 }
 
 words! {
@@ -56,8 +56,7 @@ words! {
         /// One-way messages at a fixed rate, timed from when each was to be sent.
         Load = "load",
     }
-}
-words! {
+
     /// What separates the two ends.
     #[derive(Default)]
     Boundary, "boundary" {
@@ -74,8 +73,7 @@ words! {
         /// Two processes on two hosts.
         Host = "host",
     }
-}
-words! {
+
     /// Where the two ends run, relative to each other.
     Placement, "place" {
         /// Both pinned to one CPU.
@@ -93,8 +91,7 @@ words! {
         /// Each pinned to a CPU of its own host.
         Pinned = "pinned",
     }
-}
-words! {
+
     /// How an end waits for the other.
     WaitKind, "wait" {
         /// Asleep in the kernel until woken.
@@ -136,8 +133,7 @@ words! {
         /// A process that spins at SCHED_IDLE (sched(7)) on the receiver's CPU.
         Spinner = "spinner",
     }
-}
-words! {
+
     /// When the messages of a `load` are to be sent.
     Arrivals, "arrivals" {
         /// At equal distances.
@@ -147,8 +143,7 @@ words! {
         /// A millisecond at twice the rate, a millisecond of nothing, in turn.
         OnOff = "on-off",
     }
-}
-words! {
+
     /// How much of a message the ends write and compare.
     Touch, "touch" {
         /// Every byte is written, and every byte compared.
@@ -158,8 +153,7 @@ words! {
         /// The first eight bytes are written and compared: they tell the message from others.
         None = "none",
     }
-}
-words! {
+
     /// How long the acknowledgement of a stream's message is.
     AckSize, "ack-size" {
         /// The eight bytes of the message's number.
@@ -167,8 +161,7 @@ words! {
         /// As long as a field of the message, if that is more.
         Field = "field",
     }
-}
-words! {
+
     /// Which end of a link.
     #[derive(Default)]
     Role, "role" {
@@ -301,11 +294,15 @@ impl<T: Clone + PartialEq + FromStr<Err = CaseError>> FromStr for Ends<T> {
     }
 }
 
-/// Declares an enum of words, of which some have a number behind a colon, from 1 to the most.
+/// Declares enums of words, of which some have a number behind a colon, from 1 to the most.
 macro_rules! numbered_words {
-    ($(#[$meta:meta])* $name:ident, $what:literal, $most:literal, $want:literal {
+    (@show $f:ident $word:literal) => { $f.write_str($word) };
+    (@show $f:ident $word:literal $number:ident) => { write!($f, "{}:{}", $word, $number) };
+    (@number) => { None };
+    (@number $number:ident) => { Some($number) };
+    ($($(#[$meta:meta])* $name:ident, $what:literal, $most:literal, $want:literal {
         $($(#[$vmeta:meta])* $variant:ident $(($number:ident: $type:ty))? = $word:literal,)+
-    }) => {
+    })+) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$vmeta])* $variant $(($type))?,)+ }
@@ -328,11 +325,7 @@ macro_rules! numbered_words {
                 }
             }
         }
-    };
-    (@show $f:ident $word:literal) => { $f.write_str($word) };
-    (@show $f:ident $word:literal $number:ident) => { write!($f, "{}:{}", $word, $number) };
-    (@number) => { None };
-    (@number $number:ident) => { Some($number) };
+    )+};
 }
 
 numbered_words! {
@@ -345,8 +338,7 @@ numbered_words! {
         /// SCHED_FIFO at this priority (1 to 99, sched(7)).
         Fifo(priority: u8) = "fifo",
     }
-}
-numbered_words! {
+
     /// When the receiver of a stream acknowledges.
     Ack, "ack", 1024, "`none`, `per-message` or `window:N` with N from 1 to 1024" {
         /// Never: only the transport holds the sender back.
@@ -356,8 +348,7 @@ numbered_words! {
         /// Every message; the sender may be this many messages ahead (1 to 1024).
         Window(messages: u16) = "window",
     }
-}
-numbered_words! {
+
     /// What a `load` does with a message where many are in flight.
     #[derive(Default)]
     Queue, "queue", 1024, "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024" {
@@ -369,8 +360,7 @@ numbered_words! {
         /// The receiver drops a message when this many have been sent after it.
         DropOldest(depth: u16) = "drop-oldest",
     }
-}
-numbered_words! {
+
     /// What else the machine does on purpose during a `load`.
     #[derive(Default)]
     Background, "background", 64,

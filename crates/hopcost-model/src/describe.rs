@@ -32,9 +32,7 @@ document! {
         /// Mechanisms it has, the unavailable ones with their reason.
         pub mechanisms: Vec<Mechanism>,
     }
-}
 
-document! {
     /// The clock of a worker's stamps.
     pub struct WorkerClock {
         /// What the ticks are.

@@ -10,9 +10,7 @@ document! {
         /// The readings, in the order in which they are shown.
         pub readings: Vec<Reading>,
     }
-}
 
-document! {
     /// One reading: a value, or the reason why there is none.
     pub struct Reading {
         /// Heading it is shown under (`cpu`, `kernel`, `idle`, …).

@@ -44,14 +44,16 @@ pub trait Document: serde::Serialize {
     const FIELDS: &'static [Field];
 }
 
-/// Derives the serialisation that every stored or printed type carries, and keeps its comments.
+/// Derives the serialisation that stored or printed types carry, and keeps their comments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! document {
-    ($(#[$meta:meta])* $vis:vis enum $($rest:tt)*) => {
+    () => {};
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($body:tt)* } $($others:tt)*) => {
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         $(#[$meta])*
-        $vis enum $($rest)*
+        $vis enum $name { $($body)* }
+        $crate::document! { $($others)* }
     };
     (
         $(#[doc = $about:literal])*
@@ -64,6 +66,7 @@ macro_rules! document {
                 pub $key:ident: $kind:ty,
             )*
         }
+        $($others:tt)*
     ) => {
         $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -80,5 +83,6 @@ macro_rules! document {
                 help: concat!($($help),*),
             }),*];
         }
+        $crate::document! { $($others)* }
     };
 }

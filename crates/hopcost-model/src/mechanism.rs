@@ -277,9 +277,7 @@ document! {
         /// `thread` it makes the link itself.
         Address,
     }
-}
 
-document! {
     /// Who may play the other end.
     #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
@@ -290,9 +288,7 @@ document! {
         /// Any runtime that has the carrier.
         Any,
     }
-}
 
-document! {
     /// Bytes that a message may have.
     #[derive(Copy, Eq)]
     pub struct PayloadRange {
@@ -303,9 +299,7 @@ document! {
         /// Where none is asked for.
         pub default: u32,
     }
-}
 
-document! {
     /// How often something happens in one operation, both ends together.
     #[derive(Copy)]
     pub struct CountRange {
@@ -314,9 +308,7 @@ document! {
         /// At most.
         pub max: f64,
     }
-}
 
-document! {
     /// A parameter, part of the case's spelling.
     pub struct ParameterDescription {
         /// Key.
@@ -329,9 +321,7 @@ document! {
         #[serde(default)]
         pub about: String,
     }
-}
 
-document! {
     /// What a mechanism is, for people.
     #[derive(Default)]
     pub struct Words {
@@ -357,9 +347,7 @@ document! {
         #[serde(default)]
         pub sources: Vec<String>,
     }
-}
 
-document! {
     /// A mechanism of a worker.
     #[derive(Default)]
     pub struct Mechanism {

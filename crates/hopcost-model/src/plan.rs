@@ -39,9 +39,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub question: Option<Question>,
     }
-}
 
-document! {
     /// A question that a run answers: rounds go on for the cases that the answer still needs.
     #[serde(rename_all = "kebab-case")]
     pub enum Question {
@@ -84,9 +82,7 @@ document! {
         /// The quantile of a trial from which on its round trips are slow, where these are asked for.
         pub tail: Option<f64>,
     }
-}
 
-document! {
     /// A claims file as it was when the run was planned.
     pub struct ClaimsPlan {
         /// Its file, as named.

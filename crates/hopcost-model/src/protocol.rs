@@ -61,9 +61,7 @@ document! {
         /// No operations: each end times what writing a message and comparing one take it.
         Touch,
     }
-}
 
-document! {
     /// Control → worker.
     #[serde(rename_all = "kebab-case", tag = "do")]
     pub enum Command {
@@ -172,9 +170,7 @@ document! {
         /// Leave.
         Stop,
     }
-}
 
-document! {
     /// A far host, as the hopcost there sees it.
     pub struct FarHost {
         /// Source revision of its hopcost.
@@ -192,9 +188,7 @@ document! {
         /// What was read of it.
         pub host: Host,
     }
-}
 
-document! {
     /// What a worker does beside what is measured.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -228,9 +222,7 @@ document! {
         /// Of the caller's clock.
         pub ticks_per_second: f64,
     }
-}
 
-document! {
     /// One end to play.
     pub struct Seat {
         /// Which end.
@@ -245,9 +237,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub link: Option<LinkHalf>,
     }
-}
 
-document! {
     /// What an end needs to reach the other: inherited descriptors and names.
     #[derive(Default)]
     pub struct LinkHalf {
@@ -264,9 +254,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub connect: Option<Connect>,
     }
-}
 
-document! {
     /// A link of which this end is to bind the address.
     pub struct Offer {
         /// The mechanism of hopcost whose kind of socket it is (`tcp`, `unix-stream`, `udp`).
@@ -277,9 +265,7 @@ document! {
         /// everything else, of datagrams the first.
         pub token: String,
     }
-}
 
-document! {
     /// A link whose address another end has bound.
     pub struct Connect {
         /// The mechanism of hopcost whose kind of socket it is.
@@ -289,9 +275,7 @@ document! {
         /// What to send first.
         pub token: String,
     }
-}
 
-document! {
     /// Worker → control; one reply a command.
     #[serde(rename_all = "kebab-case", tag = "is")]
     pub enum Reply {
@@ -341,9 +325,7 @@ document! {
             cause: Option<FailureCause>,
         },
     }
-}
 
-document! {
     /// What a worker's failure comes from.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
@@ -351,9 +333,7 @@ document! {
         /// The other end of its link is gone, about which the other worker knows more.
         PartnerGone,
     }
-}
 
-document! {
     /// What became of a seat.
     pub struct Attached {
         /// Which end.
@@ -543,9 +523,7 @@ document! {
         /// Of which the kernel says that it copied after all.
         pub copied: u64,
     }
-}
 
-document! {
     /// What one end counted over a phase. A worker of another runtime says `role`,
     /// `count`, `samples`, `max_ticks` and `elapsed_ticks`; what the kernel counts of
     /// its threads is read from outside.

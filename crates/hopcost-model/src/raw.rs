@@ -108,9 +108,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub group: Option<String>,
     }
-}
 
-document! {
     /// How the binary was built.
     #[derive(Eq, Default)]
     pub struct Build {
@@ -126,9 +124,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub checksum: Option<String>,
     }
-}
 
-document! {
     /// One finished trial.
     #[derive(Default)]
     pub struct RawTrial {
@@ -222,9 +218,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trace: Option<Trace>,
     }
-}
 
-document! {
     /// What a trial of a `load` left beside its responses (received minus intended).
     #[derive(Eq, Default)]
     pub struct RawLoad {
@@ -255,9 +249,7 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub own_lags: Option<Vec<u64>>,
     }
-}
 
-document! {
     /// What the kernel counted of a CPU between two looks, whoever caused it.
     #[derive(Copy, Eq, Default)]
     pub struct CpuUse {
@@ -277,9 +269,7 @@ document! {
         /// Of these, those that take packets in (NET_RX).
         pub network_softirqs: Option<u64>,
     }
-}
 
-document! {
     /// Time in which a control group had used up its quota (cpu.stat).
     #[derive(Copy, Eq)]
     pub struct Throttling {
@@ -324,9 +314,7 @@ document! {
         #[serde(default)]
         pub gone: Option<String>,
     }
-}
 
-document! {
     /// What an operation of a yardstick takes on the quiet machine.
     #[derive(Default)]
     pub struct Reference {
@@ -370,9 +358,7 @@ document! {
         /// Lower quartile over the reading's batches but the first, nanoseconds an operation.
         pub operation_ns: f64,
     }
-}
 
-document! {
     /// What a thread did over a phase, read from /proc just before it and just after.
     /// The command and the reply are in it.
     pub struct ThreadUse {
@@ -391,9 +377,7 @@ document! {
         /// Involuntary context switches.
         pub involuntary: u64,
     }
-}
 
-document! {
     /// The same exchanges with and without the caller's stamps, timed by the callee in
     /// Rust, from the first message to the last.
     #[derive(Copy)]
@@ -410,9 +394,7 @@ document! {
         /// The same after it.
         pub bare_after_ns: f64,
     }
-}
 
-document! {
     /// Time accounting of one used CPU over one round (/proc/stat).
     #[derive(Copy)]
     pub struct CpuAccounting {

@@ -17,9 +17,7 @@ document! {
         /// Any other, by its id.
         Other(u32),
     }
-}
 
-document! {
     /// What happened. The thread of an event is the one that ran on its CPU.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case")]
@@ -87,9 +85,7 @@ document! {
             to_cpu: u32,
         },
     }
-}
 
-document! {
     /// One event.
     #[derive(Copy, Eq)]
     pub struct TraceEvent {
@@ -102,9 +98,7 @@ document! {
         /// What happened.
         pub kind: TraceKind,
     }
-}
 
-document! {
     /// The traced phase of a trial.
     pub struct Trace {
         /// Operations traced: of a round trip, its two messages.
