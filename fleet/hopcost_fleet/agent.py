@@ -141,10 +141,10 @@ def begin(words, stdout, stderr, most_bytes, cwd=None):
     return child
 
 
-def output_of(words, most_s, watch):
-    """A program to its end: exit code, stdout and stderr, each of less than 1 MiB."""
+def output_of(words, most_s, watch, most_bytes=CHUNK_BYTES):
+    """A program to its end: exit code, stdout and stderr, each of less than 1 MiB. It can write no larger file, unless `most_bytes` is 0."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = begin(words, out, err, CHUNK_BYTES)
+        child = begin(words, out, err, most_bytes)
         why = wait(child, most_s, watch)
         texts = []
         for file in (out, err):

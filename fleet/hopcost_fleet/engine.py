@@ -67,10 +67,10 @@ class Stop:
         finally:
             self._waiting = False
 
-    def output_of(self, words: list[object], most_s: float = 30.0) -> tuple[int, str, str]:
+    def output_of(self, words: list[object], most_s: float = 30.0, most_bytes: int = agent.CHUNK_BYTES) -> tuple[int, str, str]:
         """A program here, to its end: exit code, stdout, stderr."""
         try:
-            code, *texts = agent.output_of(words, most_s, self)
+            code, *texts = agent.output_of(words, most_s, self, most_bytes)
         except (agent.Refusal, OSError) as error:
             self.check()
             raise Usage(str(error)) from None

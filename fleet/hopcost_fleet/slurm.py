@@ -22,6 +22,8 @@ def script(options: list[str], directory: Path, words: list[str]) -> str:
         "#SBATCH --ntasks-per-node=1",
         "#SBATCH --exclusive",
         "#SBATCH --no-requeue",
+        # A node that fails is a host that is lost, and ends no other.
+        "#SBATCH --no-kill",
         f"#SBATCH --output={directory}/slurm-%j.out",
         *(f"#SBATCH {option}" for option in options),
         "# One driver, on the first node. It starts an agent on each node with `srun --overlap`, and measures",
@@ -45,7 +47,8 @@ def submit(options: str, directory: Path, arguments: list[str]) -> str:
         raise Usage(f"{path}: {error.strerror}") from None
     if shutil.which("sbatch") is None:
         raise Usage(f"there is no sbatch here; the script that it would get is {path}")
-    code, out, err = STOP.output_of(["sbatch", "--parsable", path], 60)
+    # Slurm gives a job the limits of its sbatch, and the job has to write the program that it ships.
+    code, out, err = STOP.output_of(["sbatch", "--parsable", path], 60, most_bytes=0)
     if code != 0:
         raise Usage(f"sbatch refuses {path}: {printable(err.strip(), 200)}")
     return out.strip()

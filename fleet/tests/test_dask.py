@@ -41,7 +41,7 @@ class Dask(FleetTest):
         self.until(lambda: log.read_text().count("Register worker") >= count, "the workers did not come", 60)
 
     def drive_here(self, *arguments: object) -> subprocess.Popen:
-        return self.cluster.start("control", PYTHON, "-m", "hopcost_fleet", "run", *arguments, "--hopcost", BINARY, "--cost-time", "300ms",
+        return self.cluster.start("control", PYTHON, "-m", "hopcost_fleet", "run", *arguments, "--hopcost", BINARY, "--cost-time", "2s",
                                   "--peer-command", self.cluster.peer_command(),
                                   "--no-report", *(() if "--resume" in arguments else ("--out", self.out)))  # fmt: skip
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import unittest
 
@@ -205,6 +206,13 @@ class Input(FleetTest):
         self.assertIn("there is no sbatch here", err)
         text = (self.out / "job.sh").read_text()
         self.assertIn(f"exec {sys.executable} -m hopcost_fleet run call/ok --pairs=ring --out {self.out} --srun\n", text)
+
+    def test_sbatch_has_the_limits_of_the_driver_since_slurm_hands_them_to_the_job(self) -> None:
+        (self.root / "hosts" / "here").mkdir()
+        self.place("here", "#!/bin/sh\nulimit -f\n", "sbatch")
+        limit = subprocess.run(["sh", "-c", "ulimit -f"], capture_output=True, text=True, check=True).stdout.strip()
+        out, _ = self.drive("run", "call/ok", "--slurm=--nodes=2", "--out", self.out, PATH=str(self.root / "hosts/here/bin"))
+        self.assertTrue(out.startswith(f"job {limit} submitted"), out)
 
 
 if __name__ == "__main__":

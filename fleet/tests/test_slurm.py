@@ -1,5 +1,6 @@
 """A real Slurm: slurmctld and three slurmd on hosts that are network namespaces; `--slurm` submits the job that drives them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -93,7 +94,7 @@ class Slurm(FleetTest):
         self.assertEqual(state, "COMPLETED", said)
         rows = self.rows("SELECT * FROM host ORDER BY name")
         self.assertEqual([(row["name"], row["state"]) for row in rows], [(f"n{i}", "ready") for i in (1, 2, 3)])
-        self.assertEqual([row["labels"] for row in rows].count('{"driver": "yes"}'), 1)
+        self.assertEqual([json.loads(row["labels"]) for row in rows].count({"driver": "yes"}), 1)
         self.assertEqual({row["frozen_wakeups_per_s"] for row in rows}, {0})
         self.assertEqual({t["state"] for t in self.rows("SELECT * FROM task")}, {"done"})
         self.nothing_measures()
