@@ -3,14 +3,15 @@
 in which one trial of hopcost, one run of a plain C program (pair.c) and one of sockperf stand next to
 each other, on the same two CPUs, with the same payload.
 
-    benches/pair_against_others.py [--pairs 20] [--payload 64] [--carriers tcp,udp] [--agents 12] [--cpus 0,1]
+    benches/pair_against_others.py [--pairs 20] [--payload 64] [--carriers tcp,udp] [--agents 12] [--ssh 20] [--cpus 0,1]
 
 With --cpus 0,0 both ends share a CPU, where a round trip varies by less than a tenth of what it does between
 two, and so shows a smaller difference between the programs.
 
 Prints the ratio of hopcost to each, by adjacent pairs with its sign interval, and with --agents what an
 agent costs that wakes a thousand times a second at the near end: stopped by hopcost (--agent), left
-running, and none at all, in turn. Needs root, iproute2 and sockperf (`scripts/setup bench`).
+running, and none at all, in turn. With --ssh the far end is started by a real ssh and sshd, and by `ip
+netns exec`, in turn: ssh's process must not cost the measurement anything. Needs root, iproute2 and sockperf (`scripts/setup bench`).
 """
 import argparse, contextlib, json, os, re, shlex, subprocess, sys, tempfile, time
 from pairs import HOPCOST, adjacent_ratios, compile_c, median, rank_interval, run, ticks_per_second, verdict
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("--carriers", default="tcp,udp")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--agents", type=int, default=0)
+    parser.add_argument("--ssh", type=int, default=0)
     parser.add_argument("--cpus")
     parser.add_argument("--hopcost", default=str(HOPCOST))
     options = parser.parse_args()
@@ -69,8 +71,8 @@ def main():
         peer = shlex.join(map(str, [*far, "taskset", "-c", cpus[1], options.hopcost, "worker"]))
         program = compile_c("pair.c", folder)
 
-        def hopcost(case, *more):
-            trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", peer,
+        def hopcost(case, *more, by=peer):
+            trial = json.loads(run(*near, options.hopcost, "trial", case, "--peer", by,
                                    "--count", options.count, "--warm-up", options.count // 10, "--cpu", cpus[0],
                                    *more))
             return median(trial["samples"]) / float(rate) * 1e9
@@ -109,6 +111,34 @@ def main():
                       f"[{c_low:.3f}, {c_high:.3f}]: {verdict(low, high, 0.95, 1.05)}", flush=True)
             if options.agents:
                 agents(options, case, hopcost)
+            if options.ssh:
+                with sshd(folder, far) as ssh:
+                    by_ssh = f"{ssh} taskset -c {cpus[1]} {options.hopcost} worker"
+                    ratios, itself = adjacent_ratios(
+                        options.ssh, lambda: hopcost(case, by=by_ssh), lambda: hopcost(case))
+                low, high, level = rank_interval(ratios)
+                own_low, own_high, _ = rank_interval(itself)
+                print(f"{carrier}, far end by ssh against `ip netns exec`: {median(ratios):.3f} [{low:.3f}, {high:.3f}] "
+                      f"({options.ssh} pairs, {level:.0%}); the latter against itself [{own_low:.3f}, {own_high:.3f}]",
+                      flush=True)
+
+
+@contextlib.contextmanager
+def sshd(folder, far):
+    """An sshd of its own in the far namespace; the ssh command that reaches it."""
+    key, config = f"{folder}/key", f"{folder}/sshd"
+    if not os.path.exists(key):
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+        os.makedirs("/run/sshd", exist_ok=True)
+        with open(config, "w") as file:
+            file.write(f"Port 2222\nListenAddress {FAR}\nHostKey {key}\nAuthorizedKeysFile {key}.pub\n"
+                       "StrictModes no\nUsePAM no\nPidFile none\n")
+    server, _ = listening([*far, "/usr/sbin/sshd", "-D", "-e", "-f", config], "listening", stderr=True)
+    try:
+        yield (f"ssh -p 2222 -i {key} -o BatchMode=yes -o StrictHostKeyChecking=no "
+               f"-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@{FAR}")
+    finally:
+        ended(server)
 
 
 def agents(options, case, hopcost):
