@@ -3,40 +3,32 @@
 //! then on everything in it is reached through that descriptor, so that nobody can put
 //! something else in its place between the check and the use.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 
 use crate::sys;
 
 /// An opened folder.
 pub struct Folder(File);
 
-/// What an entry is removed as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// Anything but a folder (unlink(2)).
-    File,
-    /// A folder, which must be empty (rmdir(2)).
-    Folder,
-}
-
-const FOLDER: libc::c_int = libc::O_RDONLY | libc::O_DIRECTORY;
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// Opening a FIFO would wait for its other end without O_NONBLOCK.
-const FILE: libc::c_int = libc::O_RDWR | libc::O_NONBLOCK;
-const NEW_FILE: libc::c_int = FILE | libc::O_CREAT | libc::O_EXCL;
+const FILE: OFlags = OFlags::RDWR.union(OFlags::NONBLOCK);
+const NEW_FILE: OFlags = FILE.union(OFlags::CREATE).union(OFlags::EXCL);
 
 impl Folder {
     /// Opens a folder of this user's that nobody else may write to.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::opened(libc::AT_FDCWD, path.as_os_str())
+        Self::opened(CWD, path.as_os_str())
     }
 
-    fn opened(from: RawFd, name: &OsStr) -> io::Result<Self> {
+    fn opened(from: impl AsFd, name: &OsStr) -> io::Result<Self> {
         let folder = open_at(from, name, FOLDER)?;
         ours(&folder.metadata()?)?;
         Ok(Self(folder))
@@ -49,12 +41,12 @@ impl Folder {
 
     /// Opens a folder in this one, of this user's and not to be written to by others.
     pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
-        Self::opened(self.0.as_raw_fd(), name)
+        Self::opened(&self.0, name)
     }
 
     /// Opens a regular file in this folder, of this user's and not to be written to by others.
     pub fn file(&self, name: &OsStr) -> io::Result<File> {
-        let file = open_at(self.0.as_raw_fd(), name, FILE)?;
+        let file = open_at(&self.0, name, FILE)?;
         let metadata = file.metadata()?;
         ours(&metadata)?;
         match metadata.is_file() {
@@ -65,7 +57,7 @@ impl Folder {
 
     /// Makes a file that was not there.
     pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
-        open_at(self.0.as_raw_fd(), name, NEW_FILE)
+        open_at(&self.0, name, NEW_FILE)
     }
 
     /// Puts a file of these bytes, for this user alone, in the place of whatever has the name:
@@ -74,37 +66,31 @@ impl Folder {
         let mut beside = name.to_owned();
         beside.push(format!(".{}", std::process::id()));
         // Of a process of this number that was killed.
-        let _ = self.remove(&beside, Entry::File);
+        let _ = self.remove(&beside);
         let written = self.make_file(&beside).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()?;
-            let (from, to) = (c_name(&beside)?, c_name(name)?);
-            let folder = self.0.as_raw_fd();
-            // SAFETY: the names are NUL-terminated and outlive the call.
-            sys::check(unsafe { libc::renameat(folder, from.as_ptr(), folder, to.as_ptr()) })
+            Ok(renameat(&self.0, &beside, &self.0, name)?)
         });
         if written.is_err() {
-            let _ = self.remove(&beside, Entry::File);
+            let _ = self.remove(&beside);
         }
-        written.map(drop)
+        written
     }
 
     /// Makes a folder that was not there, for this user alone.
     pub fn make_folder(&self, name: &OsStr) -> io::Result<()> {
-        let name = c_name(name)?;
-        // SAFETY: the name is NUL-terminated and outlives the call.
-        sys::check(unsafe { libc::mkdirat(self.0.as_raw_fd(), name.as_ptr(), 0o700) }).map(drop)
+        Ok(mkdirat(&self.0, name, Mode::RWXU)?)
     }
 
-    /// Removes an entry.
-    pub fn remove(&self, name: &OsStr, entry: Entry) -> io::Result<()> {
-        let flags = match entry {
-            Entry::File => 0,
-            Entry::Folder => libc::AT_REMOVEDIR,
-        };
-        let name = c_name(name)?;
-        // SAFETY: the name is NUL-terminated and outlives the call.
-        sys::check(unsafe { libc::unlinkat(self.0.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
+    /// Removes anything but a folder (unlink(2)).
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes a folder, which must be empty (rmdir(2)).
+    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
     /// The names of its entries.
@@ -134,19 +120,9 @@ fn ours(metadata: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-fn c_name(name: &OsStr) -> io::Result<CString> {
-    CString::new(name.as_bytes()).map_err(|_| sys::failure("a NUL in a name"))
-}
-
-fn open_at(folder: RawFd, name: &OsStr, flags: libc::c_int) -> io::Result<File> {
-    let name = c_name(name)?;
-    let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    let mode: libc::mode_t = 0o600;
-    // SAFETY: the name is NUL-terminated and outlives the call; the new descriptor is owned at once.
-    unsafe {
-        let fd = sys::check(libc::openat(folder, name.as_ptr(), flags, mode))?;
-        Ok(File::from_raw_fd(fd))
-    }
+fn open_at(folder: impl AsFd, name: &OsStr, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 #[cfg(test)]
@@ -188,9 +164,7 @@ mod tests {
         let (home, folder) = fixture();
         symlink("inner", home.path().join("link")).unwrap();
         symlink("file", home.path().join("file-link")).unwrap();
-        let fifo = c_name(home.path().join("fifo").as_os_str()).unwrap();
-        // SAFETY: a NUL-terminated path.
-        sys::check(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }).unwrap();
+        rustix::fs::mkfifoat(CWD, home.path().join("fifo"), Mode::RWXU).unwrap();
         for name in ["link", "fifo", "file"] {
             assert!(folder.folder(name.as_ref()).is_err(), "{name} as a folder");
         }

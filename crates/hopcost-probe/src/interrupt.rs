@@ -8,15 +8,18 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sys::{check, context, failure, refused};
+use rustix::event::EventfdFlags;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::sys::{check, context, eventfd_with, failure};
 
 /// How long the process may take to end by itself after an interrupt.
 const GRACE: Duration = Duration::from_millis(800);
@@ -68,13 +71,11 @@ extern "C" fn note(_: libc::c_int) {
 /// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
 /// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
 pub fn catch() -> io::Result<OwnedFd> {
-    // SAFETY: the descriptor is owned from here on; the handler only writes to a
-    // duplicate of it that is never closed.
+    let fd = eventfd_with(EventfdFlags::NONBLOCK)?;
+    EVENT.store(fd.try_clone()?.into_raw_fd(), Ordering::Relaxed);
+    // SAFETY: each action is valid; the handler only writes to a duplicate of the descriptor that
+    // is never closed.
     unsafe {
-        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK));
-        let fd = OwnedFd::from_raw_fd(fd.map_err(|error| refused(error, "eventfd(2)"))?);
-        let forever = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
-        EVENT.store(forever, Ordering::Relaxed);
         for signal in INTERRUPTS {
             let mut action: libc::sigaction = std::mem::zeroed();
             check(libc::sigaction(signal, std::ptr::null(), &mut action))?;
@@ -87,8 +88,8 @@ pub fn catch() -> io::Result<OwnedFd> {
             check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
         }
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        Ok(fd)
     }
+    Ok(fd)
 }
 
 /// From now on, what is finished is read and shown.
@@ -245,33 +246,16 @@ pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
 /// Connects to a listener with a path, once there is room in its queue.
 pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
     stall("connect");
-    let bytes = path.as_os_str().as_bytes();
-    // SAFETY: an all-zero address is one without a path.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    // A NUL ends it.
-    if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
-        return Err(failure("the path of a socket has at most 107 bytes"));
-    }
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
-        *to = *from as libc::c_char;
-    }
-    // SAFETY: the new descriptor is owned at once.
-    let socket = unsafe {
-        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-        OwnedFd::from_raw_fd(check(libc::socket(libc::AF_UNIX, kind, 0))?)
-    };
+    let address = SocketAddrUnix::new(path)
+        .map_err(|_| failure("the path of a socket has at most 107 bytes"))?;
+    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
     let socket = UnixStream::from(socket);
     socket.set_write_timeout(Some(left(until)))?;
-    // SAFETY: the address is valid for its length.
-    let result = unsafe {
-        let len = size_of_val(&address) as libc::socklen_t;
-        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len)
-    };
-    match check(result) {
-        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Err(late()),
+    match rustix::net::connect(&socket, &address) {
+        Err(Errno::AGAIN) => return Err(late()),
         result => result?,
-    };
+    }
     socket.set_write_timeout(None)?;
     Ok(socket)
 }

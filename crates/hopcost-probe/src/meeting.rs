@@ -30,7 +30,7 @@
 //! that may share a CPU yield it while they wait.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopcost_model::case::{Placement, Role};
@@ -126,14 +126,9 @@ impl Meeting {
                 "the ends of a wake meet in memory that this one was not given (meeting_fd)",
             )
         })?;
-        // SAFETY: an all-zero stat is valid, and it is valid for writing.
-        let bytes = unsafe {
-            let mut found: libc::stat = std::mem::zeroed();
-            sys::check(libc::fstat(fd.as_raw_fd(), &mut found))?;
-            found.st_size
-        };
+        let bytes = rustix::fs::fstat(fd)?.st_size;
         // Touching a mapping beyond the end of its file would be SIGBUS.
-        if bytes < all as libc::off_t {
+        if bytes < all as i64 {
             return Err(sys::failure(format!("the meeting has {bytes} bytes instead of {all}")));
         }
         let pause = match placement {

@@ -1,12 +1,14 @@
 //! Memory shared between the two ends.
 
+use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::ptr::NonNull;
+use std::os::fd::OwnedFd;
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use hopcost_model::case::Case;
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::sys;
 
@@ -50,6 +52,8 @@ unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
+const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
 impl Shared {
     /// Creates the file behind a mapping.
     pub fn create(bytes: usize) -> io::Result<OwnedFd> {
@@ -58,27 +62,21 @@ impl Shared {
 
     /// Maps `bytes` of a file made by [`Shared::create`].
     pub fn map(fd: &OwnedFd, bytes: usize) -> io::Result<Arc<Self>> {
-        Self::mmap(bytes, libc::MAP_SHARED, fd.as_raw_fd())
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        // SAFETY: a fresh mapping of a file that the caller holds.
+        Self::of(unsafe { mmap(null_mut(), bytes, ACCESS, flags, fd, 0) }, bytes)
     }
 
-    fn mmap(bytes: usize, flags: libc::c_int, fd: RawFd) -> io::Result<Arc<Self>> {
-        // SAFETY: a fresh mapping, of no file or of one that the caller holds; the result is
-        // checked.
-        let address = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags | libc::MAP_POPULATE,
-                fd,
-                0,
-            )
-        };
-        if address == libc::MAP_FAILED {
-            return Err(sys::context(io::Error::last_os_error(), "mapping shared memory"));
-        }
-        let base =
-            NonNull::new(address.cast()).ok_or_else(|| sys::failure("mmap gave a null page"))?;
+    /// Maps memory of no file, which only this process has.
+    fn private(bytes: usize) -> io::Result<Arc<Self>> {
+        let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
+        // SAFETY: a fresh mapping.
+        Self::of(unsafe { mmap_anonymous(null_mut(), bytes, ACCESS, flags) }, bytes)
+    }
+
+    fn of(mapped: rustix::io::Result<*mut c_void>, bytes: usize) -> io::Result<Arc<Self>> {
+        let base = mapped.map_err(|error| sys::context(error.into(), "mapping shared memory"))?;
+        let base = NonNull::new(base.cast()).ok_or_else(|| sys::failure("a null page"))?;
         Ok(Arc::new(Self { base, bytes }))
     }
 
@@ -94,7 +92,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         // SAFETY: unmaps exactly what was mapped.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
@@ -111,10 +109,7 @@ impl Backing {
     pub fn new(bytes: usize, scope: Scope) -> io::Result<Self> {
         Ok(match scope {
             Scope::Shared => Backing::File(Shared::create(bytes)?),
-            Scope::Private => {
-                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-                Backing::Mapping(Shared::mmap(bytes, flags, -1)?)
-            }
+            Scope::Private => Backing::Mapping(Shared::private(bytes)?),
         })
     }
     /// As an end sees it.

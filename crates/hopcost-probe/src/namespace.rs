@@ -3,22 +3,22 @@
 //! A socket belongs to the namespace it was made in for all its users, so the
 //! workers need not enter one: two threads that end at once make the namespaces,
 //! the link and the sockets. The namespaces have no name; they and the link are
-//! gone when their last socket is.
-
-mod netlink;
+//! gone when their last socket is. ip(8) makes the link: it inherits the namespace of the
+//! thread that starts it.
 
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::Role;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::transport::by_role;
 use crate::{interrupt, sys};
-use netlink::Netlink;
 
 /// How long a connection within this machine may take to open: the kernel makes it at once.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,8 +27,6 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 pub const CALLER: Ipv4Addr = Ipv4Addr::new(10, 201, 0, 1);
 /// Where the callee's are.
 pub const CALLEE: Ipv4Addr = Ipv4Addr::new(10, 201, 0, 2);
-/// Bits of the network that the two addresses share.
-const PREFIX: u8 = 30;
 /// How long the link may take to carry packets after both ends were switched on.
 const CARRIER_WAIT: Duration = Duration::from_secs(2);
 
@@ -82,15 +80,14 @@ impl Two {
     fn make() -> io::Result<Self> {
         let two = Two { caller: fresh_namespace()?, callee: fresh_namespace()? };
         // The thread is in the callee's now; the other end goes straight into the caller's.
-        Netlink::open()?
-            .add_veth(device(Role::Callee), device(Role::Caller), two.caller.as_raw_fd())
-            .map_err(|e| sys::context(e, "making a veth pair (CONFIG_VETH)"))?;
+        let theirs = format!("/proc/{}/fd/{}", std::process::id(), two.caller.as_raw_fd());
+        ip(&format!("link add callee type veth peer name caller netns {theirs}"))?;
         for end in [Role::Callee, Role::Caller] {
             two.enter(end)?;
-            let mut netlink = Netlink::open()?;
-            netlink.set_up("lo")?;
-            netlink.add_address(device(end), by_role(end, CALLER, CALLEE), PREFIX)?;
-            netlink.set_up(device(end)).map_err(|e| sys::context(e, "switching a veth on"))?;
+            let (device, address) = (device(end), by_role(end, CALLER, CALLEE));
+            ip("link set lo up")?;
+            ip(&format!("address add {address}/30 dev {device}"))?;
+            ip(&format!("link set {device} up"))?;
         }
         for end in [Role::Caller, Role::Callee] {
             two.enter(end)?;
@@ -102,9 +99,8 @@ impl Two {
     /// Moves the calling thread into the namespace of one end (setns(2)).
     fn enter(&self, end: Role) -> io::Result<()> {
         let file = by_role(end, &self.caller, &self.callee);
-        // SAFETY: a live descriptor and an integer.
-        let result = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) };
-        sys::check(result).map(drop).map_err(|e| sys::context(e, "entering a network namespace"))
+        move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+            .map_err(|e| sys::context(e.into(), "entering a network namespace"))
     }
 }
 
@@ -141,14 +137,39 @@ fn fresh_namespace() -> io::Result<File> {
 /// other end was switched on, and drops what is sent before.
 fn wait_for_carrier(device: &str) -> io::Result<()> {
     let until = Instant::now() + CARRIER_WAIT;
-    let mut netlink = Netlink::open()?;
-    while !netlink.is_running(device)? {
+    while !ip(&format!("link show {device}"))?.contains("state UP") {
         if Instant::now() > until {
             return Err(sys::failure("the veth pair has no carrier after 2 s"));
         }
-        std::thread::sleep(Duration::from_micros(100));
     }
     Ok(())
+}
+
+/// What ip(8) says in the namespace of the calling thread.
+fn ip(arguments: &str) -> io::Result<String> {
+    let mut command = Command::new("ip");
+    command.args(arguments.split(' ')).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let doing = format!("ip {arguments}");
+    let started = command.spawn();
+    let mut child =
+        started.map_err(|e| sys::context(e, &format!("{doing} (of the package iproute2)")))?;
+    // It says something or ends.
+    if let Some(said) = &child.stdout
+        && let Err(error) = interrupt::until_readable(said, Instant::now() + PATIENCE)
+    {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(sys::context(error, &doing));
+    }
+    let output = child.wait_with_output()?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => {
+            let why = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+            Err(sys::failure(format!("{doing}: {why}")))
+        }
+    }
 }
 
 #[cfg(test)]

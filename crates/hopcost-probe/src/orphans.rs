@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::process::{self, Signal, WaitId, WaitIdOptions, WaitOptions};
+
 use crate::sys;
 
 /// Where orphans of this process's descendants become its children (a child subreaper,
@@ -29,8 +31,7 @@ impl Orphans {
     pub fn adopt() -> io::Result<Self> {
         let adopted = !has_children();
         if adopted {
-            // SAFETY: prctl with integer arguments.
-            sys::check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) })?;
+            process::set_child_subreaper(Some(process::getpid()))?;
         }
         Ok(Self { adopted, kept: RefCell::default() })
     }
@@ -67,13 +68,9 @@ fn end_within(patience: Duration, spared: &[u32]) {
         if children.is_empty() && !spared.is_empty() {
             return;
         }
-        for child in children {
-            // SAFETY: kill and waitpid with integer arguments and no status to write, of a
-            // child that nobody has reaped.
-            unsafe {
-                libc::kill(child as libc::pid_t, libc::SIGKILL);
-                libc::waitpid(child as libc::pid_t, std::ptr::null_mut(), libc::WNOHANG);
-            }
+        for child in children.into_iter().filter_map(|child| sys::pid(child).ok()) {
+            let _ = process::kill_process(child, Signal::KILL);
+            let _ = process::waitpid(Some(child), WaitOptions::NOHANG);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -103,12 +100,8 @@ pub fn lead_session(command: &mut Command) {
 
 /// Whether this process has children, dead or alive.
 fn has_children() -> bool {
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the structure is plain data and valid for writing; nothing is reaped.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        libc::waitid(libc::P_ALL, 0, &mut info, options) == 0
-    }
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    process::waitid(WaitId::All, options).is_ok()
 }
 
 /// Processes whose parent this one is.

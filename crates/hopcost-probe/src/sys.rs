@@ -1,14 +1,20 @@
 //! Thin, safe-to-call wrappers of the system calls that hopcost needs. Every
-//! measured path goes through `libc`, so that a number is what a C program pays.
+//! measured path goes through `libc`, so that a number is what a C program pays; what
+//! comes before and after goes through `rustix`.
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::OnceLock;
 
-pub use libc::{SIGCONT, SIGKILL, SIGSTOP, SIGTERM};
+use rustix::event::{EventfdFlags, epoll};
+use rustix::fs::MemfdFlags;
+use rustix::io::FdFlags;
+pub use rustix::process::Signal;
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, WaitId, WaitIdOptions};
+use rustix::thread::CpuSet;
 
 /// The result of a call that returns -1 and sets errno.
 #[inline(always)]
@@ -53,16 +59,8 @@ pub fn failure(reason: impl Into<String>) -> io::Error {
 
 /// CPUs that this thread may run on (sched_getaffinity(2)), ascending.
 pub fn allowed_cpus() -> io::Result<Vec<u32>> {
-    // SAFETY: an all-zero cpu_set_t is an empty set, and the size passed is its own.
-    let set = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        check(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set))?;
-        set
-    };
-    // SAFETY: the index stays below CPU_SETSIZE.
-    Ok((0..libc::CPU_SETSIZE as u32)
-        .filter(|&c| unsafe { libc::CPU_ISSET(c as usize, &set) })
-        .collect())
+    let set = rustix::thread::sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU as u32).filter(|cpu| set.is_set(*cpu as usize)).collect())
 }
 
 /// Pins the calling thread to one CPU (sched_setaffinity(2)).
@@ -73,39 +71,32 @@ pub fn pin(cpu: u32) -> io::Result<()> {
 /// Confines a thread to these CPUs (sched_setaffinity(2)): the calling one for 0,
 /// any of this user's by its id. Threads that it starts later inherit that.
 pub fn confine(thread: u32, cpus: &[u32]) -> io::Result<()> {
-    if let Some(cpu) = cpus.iter().find(|cpu| **cpu >= libc::CPU_SETSIZE as u32) {
-        return Err(failure(format!("CPU {cpu} is beyond what sched_setaffinity takes")));
-    }
-    // SAFETY: an all-zero cpu_set_t is an empty set; the indices were checked.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for cpu in cpus {
-            libc::CPU_SET(*cpu as usize, &mut set);
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu as usize >= CpuSet::MAX_CPU {
+            return Err(failure(format!("CPU {cpu} is beyond what sched_setaffinity takes")));
         }
-        let size = size_of::<libc::cpu_set_t>();
-        check(libc::sched_setaffinity(thread as libc::pid_t, size, &set))?;
+        set.set(cpu as usize);
     }
-    Ok(())
+    let thread = if thread == 0 { None } else { Some(pid(thread)?) };
+    Ok(rustix::thread::sched_setaffinity(thread, &set)?)
 }
 
 /// Refuses this process and what it executes files of more than this many bytes
 /// (RLIMIT_FSIZE, setrlimit(2)); memory that memfd_create(2) made counts as a file.
 pub fn limit_file_size(bytes: u64) -> io::Result<()> {
-    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-    // SAFETY: the structure is valid for reading.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }).map(drop)
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    Ok(rustix::process::setrlimit(Resource::Fsize, limit)?)
 }
 
 /// The CPU this thread is on right now.
 pub fn current_cpu() -> u32 {
-    // SAFETY: no arguments.
-    unsafe { libc::sched_getcpu() }.max(0) as u32
+    rustix::thread::sched_getcpu() as u32
 }
 
 /// This thread's id.
 pub fn thread_id() -> u32 {
-    // SAFETY: no arguments.
-    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+    rustix::thread::gettid().as_raw_pid() as u32
 }
 
 /// A clock's time in nanoseconds.
@@ -154,10 +145,8 @@ fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
 /// Lets this thread's sleeps end when they are due, instead of up to 50 us later
 /// together with others (PR_SET_TIMERSLACK, prctl(2)).
 pub fn exact_timers() -> io::Result<()> {
-    // SAFETY: prctl with integer arguments.
-    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) })
-        .map(drop)
-        .map_err(|error| context(error, "setting the timer slack"))
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
+        .map_err(|error| context(error.into(), "setting the timer slack"))
 }
 
 /// Kills this process after `after_ms`, whatever its threads are doing: the
@@ -194,8 +183,7 @@ pub fn alarm(after_ms: u64) -> io::Result<()> {
 /// Dies with the thread that spawned this process (PR_SET_PDEATHSIG), and at
 /// once if that has happened already.
 pub fn die_with_parent(parent: u32) -> io::Result<()> {
-    // SAFETY: prctl with integer arguments.
-    unsafe { check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))? };
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if std::os::unix::process::parent_id() != parent {
         return Err(failure("the parent process is gone"));
     }
@@ -223,27 +211,23 @@ const STACK_BYTES: (u64, u64) = (1 << 20, 8 << 20);
 /// Has the main thread's stack grow as far as this program needs, where the limit in force is lower
 /// (ulimit -s); what it starts inherits that.
 pub fn ensure_stack() -> io::Result<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is valid for writing and for reading.
-    unsafe {
-        check(libc::getrlimit(libc::RLIMIT_STACK, &mut limit))?;
-        let (least, aimed) = STACK_BYTES;
-        if limit.rlim_cur >= least {
-            return Ok(());
-        }
-        limit.rlim_cur = aimed.min(limit.rlim_max);
-        match limit.rlim_cur >= least {
-            true => check(libc::setrlimit(libc::RLIMIT_STACK, &limit)).map(drop),
-            false => Err(failure("a stack of 1 MiB is needed (see ulimit -Hs)")),
-        }
+    let (least, aimed) = STACK_BYTES;
+    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Stack);
+    if current.is_none_or(|bytes| bytes >= least) {
+        return Ok(());
     }
+    let current = maximum.map_or(aimed, |most| most.min(aimed));
+    if current < least {
+        return Err(failure("a stack of 1 MiB is needed (see ulimit -Hs)"));
+    }
+    let current = Some(current);
+    Ok(rustix::process::setrlimit(Resource::Stack, Rlimit { current, maximum })?)
 }
 
 /// Names this process for `ps`, `pgrep` and `perf` (at most 15 bytes).
 pub fn set_name(name: &str) {
     if let Ok(name) = CString::new(name) {
-        // SAFETY: the string is NUL-terminated and outlives the call.
-        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        let _ = rustix::thread::set_name(&name);
     }
 }
 
@@ -257,19 +241,13 @@ pub fn close_on_exec_from_3() {
 }
 
 /// Has a descriptor survive exec.
-pub fn keep_over_exec(fd: &impl AsRawFd) -> io::Result<()> {
-    // SAFETY: fcntl with integer arguments.
-    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) }).map(drop)
+pub fn keep_over_exec(fd: &impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::fcntl_setfd(fd, FdFlags::empty())?)
 }
 
 /// Sets O_NONBLOCK on the open file description.
-pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
-    // SAFETY: fcntl with integer arguments.
-    unsafe {
-        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
-        check(libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
-    }
-    Ok(())
+pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::ioctl_fionbio(fd, true)?)
 }
 
 /// read(2), or a look that never sleeps, whatever the descriptor.
@@ -344,38 +322,31 @@ pub fn adopt(numbers: &[i32]) -> io::Result<Vec<OwnedFd>> {
 
 /// An anonymous file in memory (memfd_create(2)) of this size, close-on-exec.
 pub fn memfd(name: &str, bytes: u64) -> io::Result<OwnedFd> {
-    let c_name = CString::new(name).map_err(|_| failure("a NUL in a name"))?;
-    // SAFETY: the name is NUL-terminated.
-    let fd: RawFd = check(unsafe { libc::memfd_create(c_name.as_ptr(), libc::MFD_CLOEXEC) })
-        .map_err(|error| refused(error, "memfd_create(2)"))?;
-    // SAFETY: the new descriptor is owned from here on.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: a plain call on an owned descriptor.
-    check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
+    let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+        .map_err(|error| refused(error.into(), "memfd_create(2)"))?;
+    rustix::fs::ftruncate(&fd, bytes)?;
     Ok(fd)
 }
 
 /// A counter that can be waited for (eventfd(2)), close-on-exec.
 pub fn eventfd() -> io::Result<OwnedFd> {
-    // SAFETY: integer arguments; the new descriptor is owned from here on.
-    unsafe {
-        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC));
-        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| refused(error, "eventfd(2)"))?))
-    }
+    eventfd_with(EventfdFlags::empty())
+}
+
+/// The same with these flags besides.
+pub(crate) fn eventfd_with(flags: EventfdFlags) -> io::Result<OwnedFd> {
+    rustix::event::eventfd(0, EventfdFlags::CLOEXEC | flags)
+        .map_err(|error| refused(error.into(), "eventfd(2)"))
 }
 
 /// An epoll instance for these events of descriptors, each told by its place among them (epoll(7)).
 pub fn epoll(watched: &[&OwnedFd], events: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: the new descriptor is owned at once; the interests are valid for reading.
-    unsafe {
-        let epoll = OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
-        for (place, fd) in watched.iter().enumerate() {
-            let mut interest = libc::epoll_event { events: events as u32, u64: place as u64 };
-            let (epoll, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
-            check(libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &mut interest))?;
-        }
-        Ok(epoll)
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let events = epoll::EventFlags::from_bits_retain(events as u32);
+    for (place, fd) in (0..).zip(watched) {
+        epoll::add(&epoll, fd, epoll::EventData::new_u64(place), events)?;
     }
+    Ok(epoll)
 }
 
 /// A number that the kernel keeps in a file because it has something.
@@ -387,46 +358,42 @@ pub fn limit(path: &str, of: &str) -> Result<usize, String> {
 
 /// Sends a signal to a process group.
 pub fn kill_group(leader: u32) {
-    if leader > 1 {
-        // SAFETY: kill with integer arguments; a negative id names the group.
-        unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
+    if let Ok(leader) = pid(leader)
+        && leader != Pid::INIT
+    {
+        let _ = rustix::process::kill_process_group(leader, Signal::KILL);
     }
 }
 
 /// A descriptor that stands for a process, whoever has its number later; readable once it has
 /// ended (pidfd_open(2)).
-pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: integer arguments; the descriptor is owned from here on.
-    unsafe {
-        let fd = check(libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0))?;
-        Ok(OwnedFd::from_raw_fd(fd as i32))
-    }
+pub fn open_process(id: u32) -> io::Result<OwnedFd> {
+    Ok(rustix::process::pidfd_open(pid(id)?, PidfdFlags::empty())?)
+}
+
+/// A process or a thread by its id.
+pub(crate) fn pid(id: u32) -> io::Result<Pid> {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+    id.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))
 }
 
 /// Sends a signal to a process, by its descriptor (pidfd_send_signal(2)).
-pub fn signal_process(process: &OwnedFd, signal: libc::c_int) -> io::Result<()> {
-    let none = std::ptr::null::<libc::siginfo_t>();
-    // SAFETY: a live descriptor, integers, and no information about the signal.
-    let result =
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0) };
-    check(result).map(drop)
+pub fn signal_process(process: &OwnedFd, signal: Signal) -> io::Result<()> {
+    Ok(rustix::process::pidfd_send_signal(process, signal)?)
 }
 
 /// Whether a child was stopped and went on since this was last asked (waitid(2)).
 pub fn was_stopped(child: u32) -> bool {
-    // SAFETY: an all-zero siginfo_t is valid, and it is valid for writing.
-    unsafe {
-        let mut found: libc::siginfo_t = std::mem::zeroed();
-        let result =
-            libc::waitid(libc::P_PID, child, &raw mut found, libc::WCONTINUED | libc::WNOHANG);
-        result == 0 && found.si_pid() != 0
-    }
+    let options = WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+    pid(child).is_ok_and(|child| {
+        matches!(rustix::process::waitid(WaitId::Pid(child), options), Ok(Some(_)))
+    })
 }
 
 /// From now on this process has a session of its own, and no interrupt of a terminal reaches it.
 pub fn leave_session() -> io::Result<()> {
-    // SAFETY: no arguments.
-    check(unsafe { libc::setsid() }).map(drop)
+    rustix::process::setsid()?;
+    Ok(())
 }
 
 /// getppid(2), the cheapest call that really enters the kernel.
@@ -511,16 +478,12 @@ pub fn stdout_was_closed() -> bool {
 
 /// This process's effective user id.
 pub fn user_id() -> u32 {
-    // SAFETY: no arguments.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 /// Whether a file has an access list (acl(5)) beyond its mode, by which others may have rights.
 pub fn has_access_list(path: &Path) -> bool {
-    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return true };
-    let name = c"system.posix_acl_access";
-    // SAFETY: both names are NUL-terminated, and a length of 0 asks for the size alone.
-    unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
+    rustix::fs::getxattr_query(path, "system.posix_acl_access").is_ok_and(|bytes| bytes > 0)
 }
 
 /// What the kernel knows of a System V message queue (msgctl(2)).

@@ -6,7 +6,7 @@
 //! wake-ups and its two switches, and with warmer caches.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use super::pipes::pipe;
 use crate::memory::Buffer;
@@ -28,9 +28,8 @@ pub struct PipeInline {
 impl PipeInline {
     fn of(payload: usize) -> io::Result<Self> {
         let [incoming, outgoing] = pipe()?;
-        // SAFETY: the descriptor is open, and the call takes no pointer.
-        let holds = unsafe { libc::fcntl(outgoing.as_raw_fd(), libc::F_GETPIPE_SZ) };
-        if (sys::check(holds)? as usize) < payload {
+        let holds = rustix::pipe::fcntl_getpipe_size(&outgoing)?;
+        if holds < payload {
             return Err(sys::failure(format!(
                 "the kernel gives this user pipes of {holds} bytes, because it has too many (pipe(7))"
             )));

@@ -2,11 +2,11 @@
 //! page of the kernel, the reader copies out of it. A blocking round trip is write, read, read,
 //! write: four system calls.
 
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::shape::{Link, Opening};
 use crate::sys;
@@ -31,30 +31,21 @@ pub fn open_fifos(opening: &Opening<'_>) -> io::Result<Link> {
 
 /// A FIFO with both ends open and its name gone: read end, write end.
 fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
-    let name = CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| sys::failure("a NUL in the run's directory"))?;
-    // SAFETY: the name is NUL-terminated and outlives the calls; the flags are integers.
-    unsafe {
-        sys::check(libc::mkfifo(name.as_ptr(), 0o600))
-            .map_err(|e| sys::context(e, &format!("making the FIFO {}", path.display())))?;
-        let opened = open_both(&name);
-        libc::unlink(name.as_ptr());
-        opened.map_err(|e| sys::context(e, "opening a FIFO"))
-    }
+    rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)
+        .map_err(|e| sys::context(e.into(), &format!("making the FIFO {}", path.display())))?;
+    let opened = open_both(path);
+    let _ = std::fs::remove_file(path);
+    opened.map_err(|e| sys::context(e, "opening a FIFO"))
 }
 
 /// Opens the reading end without waiting for a writer (O_NONBLOCK allows that
 /// for this end only), then the writing end, which finds its reader, and makes
 /// the reading end a blocking one. Opened O_RDWR, an end would hold the other
 /// side open too and never see end-of-file.
-fn open_both(name: &CString) -> io::Result<[OwnedFd; 2]> {
-    // SAFETY: the name is NUL-terminated; each new descriptor is owned at once.
-    unsafe {
-        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
-        let read = OwnedFd::from_raw_fd(sys::check(libc::open(name.as_ptr(), flags))?);
-        let flags = libc::O_WRONLY | libc::O_CLOEXEC;
-        let write = OwnedFd::from_raw_fd(sys::check(libc::open(name.as_ptr(), flags))?);
-        sys::check(libc::fcntl(read.as_raw_fd(), libc::F_SETFL, 0))?;
-        Ok([read, write])
-    }
+fn open_both(path: &Path) -> io::Result<[OwnedFd; 2]> {
+    let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let read = open(OFlags::RDONLY | OFlags::NONBLOCK)?;
+    let write = open(OFlags::WRONLY)?;
+    rustix::io::ioctl_fionbio(&read, false)?;
+    Ok([read, write])
 }

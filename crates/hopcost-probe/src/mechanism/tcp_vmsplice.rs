@@ -16,7 +16,7 @@ use crate::stream::fields::{Fields, Turns};
 use crate::stream::sockets::{Outlet, all_of, moved};
 
 /// Bytes of the pipe asked for, in pages: what pipe-max-size allows unless changed.
-const PIPE_BYTES: i32 = 1 << 20;
+const PIPE_BYTES: usize = 1 << 20;
 
 /// Sets of fields that are given away by reference.
 pub struct Spliced {
@@ -30,8 +30,7 @@ impl Outlet for Spliced {
         let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
         let [pipe_read, pipe_write] = pipe()?;
         // Where the system allows only a smaller one, a message takes more turns.
-        // SAFETY: fcntl with integer arguments.
-        unsafe { libc::fcntl(pipe_write.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
+        let _ = rustix::pipe::fcntl_setpipe_size(&pipe_write, PIPE_BYTES);
         Ok(Self { turns, pipe_read, pipe_write })
     }
     #[inline(always)]

@@ -2,9 +2,11 @@
 //! receiving socket; the reader copies out of it.
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::shape::{Link, Opening};
 use crate::sys;
@@ -63,12 +65,7 @@ fn connected(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
 /// Like a stream socket such a one has a connection and an end-of-file, like a datagram
 /// socket it delivers each message whole. socketpair(2) gives both ends at once.
 pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
-    let mut fds = [0; 2];
-    // SAFETY: room for two descriptors, owned from here on.
-    let pair = unsafe {
-        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-        sys::check(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
-        fds.map(|fd| OwnedFd::from_raw_fd(fd))
-    };
-    Ok(Link::of_pair(pair))
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let (caller, callee) = socketpair(family, kind, SocketFlags::CLOEXEC, None)?;
+    Ok(Link::of_pair([caller, callee]))
 }

@@ -2,10 +2,12 @@
 //! Then they are read from an instance of tracefs that is attached to no directory (fsmount(2),
 //! Linux 5.2), so that nothing about the machine changes. Nothing is ever written there.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 use crate::sys;
 
@@ -38,16 +40,10 @@ impl Tracefs {
 
     /// The text of a file of a tracepoint (`sched/sched_switch`, `format`).
     pub fn read(&self, tracepoint: &str, file: &str) -> io::Result<String> {
-        let path = CString::new(format!("events/{tracepoint}/{file}"))?;
-        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-        // SAFETY: the descriptor is live and the path NUL-terminated; the new descriptor is owned
-        // at once.
-        let file = unsafe {
-            let fd = libc::openat(self.root.as_raw_fd(), path.as_ptr(), flags);
-            File::from(OwnedFd::from_raw_fd(sys::check(fd)?))
-        };
+        let path = format!("events/{tracepoint}/{file}");
+        let file = openat(&self.root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let mut text = String::new();
-        file.take(BYTES_MAX).read_to_string(&mut text)?;
+        File::from(file).take(BYTES_MAX).read_to_string(&mut text)?;
         Ok(text)
     }
 }
@@ -90,26 +86,7 @@ pub fn id(text: &str) -> Result<u64, String> {
 
 /// The root of an instance of our own.
 fn unattached() -> io::Result<OwnedFd> {
-    const FSOPEN_CLOEXEC: libc::c_uint = 1;
-    const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
-    const FSMOUNT_CLOEXEC: libc::c_uint = 1;
-    let owned = |result: libc::c_long| -> io::Result<OwnedFd> {
-        let fd = sys::check(result)?;
-        // SAFETY: what is passed here is the result of a call that returns a new descriptor.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
-    };
-    // SAFETY: the arguments are as fsopen(2), fsconfig(2) and fsmount(2) want them: live
-    // descriptors, NUL-terminated strings, and null where the command takes nothing.
-    unsafe {
-        let context = owned(libc::syscall(libc::SYS_fsopen, c"tracefs".as_ptr(), FSOPEN_CLOEXEC))?;
-        sys::check(libc::syscall(
-            libc::SYS_fsconfig,
-            context.as_raw_fd(),
-            FSCONFIG_CMD_CREATE,
-            std::ptr::null::<u8>(),
-            std::ptr::null::<u8>(),
-            0,
-        ))?;
-        owned(libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, 0))
-    }
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?)
 }

@@ -4,10 +4,12 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::param::page_size;
+
 use super::record::{self, Layout, Sample};
+use crate::memory::{Place, Shared};
 use crate::perf::{self, Attributes, DISABLED, Joins, TYPE_TRACEPOINT, Where};
 use crate::sys;
 use crate::worker::events::Event;
@@ -33,7 +35,8 @@ pub struct Buffer {
     leader: OwnedFd,
     /// Kept open: an event is recorded as long as its descriptor lives.
     members: Vec<OwnedFd>,
-    base: NonNull<u8>,
+    /// A page that says how far it is filled, and the records.
+    memory: Place<[u8]>,
     bytes: usize,
     tells_lost: bool,
     cpu: u32,
@@ -68,10 +71,10 @@ impl Buffer {
             leader = open(*first, read_format, DISABLED, Joins::Nothing);
         }
         let leader = leader.map_err(|error| reason(&error))?;
-        let base = map(&leader, bytes)?;
+        let memory = map(&leader, bytes)?;
         let tells_lost = read_format == FORMAT_LOST;
         let members = Vec::new();
-        let mut buffer = Self { leader, members, base, bytes, tells_lost, cpu, layout };
+        let mut buffer = Self { leader, members, memory, bytes, tells_lost, cpu, layout };
         for id in rest {
             let joins = Joins::GroupAndBuffer(&buffer.leader);
             let member = open(*id, read_format, 0, joins).map_err(|error| reason(&error))?;
@@ -100,11 +103,11 @@ impl Buffer {
         // nobody but the kernel. What is before `data_head` was written before it and is not
         // written again, because nothing is ever marked as read.
         unsafe {
-            let head = &*self.base.add(DATA_HEAD).cast::<AtomicU64>().as_ptr();
-            let offset = self.base.add(DATA_OFFSET).cast::<u64>().read_volatile() as usize;
+            let base = self.memory.as_ptr().cast::<u8>();
+            let head = &*base.add(DATA_HEAD).cast::<AtomicU64>();
+            let offset = base.add(DATA_OFFSET).cast::<u64>().read_volatile() as usize;
             let len = (head.load(Ordering::Acquire) as usize).min(self.bytes);
-            let data = self.base.add(offset.min(page_bytes()));
-            std::slice::from_raw_parts(data.as_ptr(), len)
+            std::slice::from_raw_parts(base.add(offset.min(page_size())), len)
         }
     }
 
@@ -116,13 +119,6 @@ impl Buffer {
         }
         let all = std::iter::once(&self.leader).chain(&self.members);
         all.map(lost).sum::<io::Result<u64>>().map_err(|error| format!("reading events: {error}"))
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: unmaps exactly what was mapped.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), page_bytes() + self.bytes) };
     }
 }
 
@@ -149,29 +145,17 @@ fn layout() -> Layout {
     }
 }
 
-fn page_bytes() -> usize {
-    // SAFETY: no pointers.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
-}
-
 /// Maps an event's buffer, with a page before it that says how far it is filled.
-fn map(event: &OwnedFd, bytes: usize) -> Result<NonNull<u8>, String> {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let (len, fd) = (page_bytes() + bytes, event.as_raw_fd());
-    // SAFETY: a fresh mapping of a descriptor that is open; the result is checked.
-    let address =
-        unsafe { libc::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, fd, 0) };
-    match NonNull::new(address.cast()).filter(|_| address != libc::MAP_FAILED) {
-        Some(base) => Ok(base),
-        None => {
-            let error = io::Error::last_os_error();
-            Err(format!(
-                "no memory for {} KiB of events ({error}): raise kernel.perf_event_mlock_kb or \
-                 ulimit -l, or run as root",
-                bytes >> 10
-            ))
-        }
-    }
+fn map(event: &OwnedFd, bytes: usize) -> Result<Place<[u8]>, String> {
+    let len = page_size() + bytes;
+    let mapped = Shared::map(event, len).map_err(|error| {
+        format!(
+            "no memory for {} KiB of events ({error}): raise kernel.perf_event_mlock_kb or \
+             ulimit -l, or run as root",
+            bytes >> 10
+        )
+    });
+    Ok(Place::bytes(&mapped?, 0, len))
 }
 
 /// Why an event of a whole CPU cannot be recorded.

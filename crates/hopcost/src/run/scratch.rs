@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use hopcost_probe::folder::{Entry, Folder, others_may_rename_in};
+use hopcost_probe::folder::{Folder, others_may_rename_in};
 use hopcost_probe::sys;
 
 use crate::about;
@@ -79,7 +79,7 @@ impl Scratch {
                 Ok(Self { path: path.join(&name), folder, parent, _owner: owner })
             }
             Err(error) => {
-                let _ = parent.remove(&name, Entry::Folder);
+                let _ = parent.remove_folder(&name);
                 Err(error)
             }
         }
@@ -132,7 +132,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         clear(&self.folder, &self.path);
         if let Some(name) = self.path.file_name() {
-            let _ = self.parent.remove(name, Entry::Folder);
+            let _ = self.parent.remove_folder(name);
         }
     }
 }
@@ -189,14 +189,14 @@ fn end(parent: &Folder, path: &Path, name: &OsStr) -> Option<String> {
     let folder = parent.folder(name).ok()?;
     let Ok(owner) = folder.file(OWNER.as_ref()) else {
         // Being made, and then made again, or what a kill left of it: empty in any case.
-        let _ = parent.remove(name, Entry::Folder);
+        let _ = parent.remove_folder(name);
         return None;
     };
     if !lock(&owner).unwrap_or(false) {
         return None;
     }
     let things = clear(&folder, &path.join(name));
-    parent.remove(name, Entry::Folder).ok().map(|()| things)
+    parent.remove_folder(name).ok().map(|()| things)
 }
 
 /// Empties a directory, its owner last, and removes the queues it has notes of.
@@ -211,11 +211,11 @@ fn clear(folder: &Folder, path: &Path) -> String {
             true => queues += 1,
             false => names += 1,
         }
-        if folder.remove(&name, Entry::File).is_err() {
+        if folder.remove(&name).is_err() {
             let _ = fs::remove_dir_all(path.join(&name));
         }
     }
-    let _ = folder.remove(OWNER.as_ref(), Entry::File);
+    let _ = folder.remove(OWNER.as_ref());
     format!("names: {names}, message queues: {queues}")
 }
 

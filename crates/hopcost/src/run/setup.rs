@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
-use hopcost_probe::sys;
+use hopcost_probe::sys::{self, Signal};
 
 use super::peer::near::Peer;
 use super::runtimes::Runtimes;
@@ -79,7 +79,7 @@ impl Agent {
         let process = sys::open_process(pid)
             .map_err(|e| sys::context(e, &format!("the agent's process {pid}")))?;
         // Only stopping it shows whether it may be stopped: SIGCONT is allowed within a session.
-        sys::signal_process(&process, sys::SIGSTOP)
+        sys::signal_process(&process, Signal::STOP)
             .map_err(|e| sys::context(e, &format!("stopping the agent's process {pid}")))?;
         drop(Frozen(&process));
         let (life, theirs) = UnixStream::pair()?;
@@ -109,7 +109,7 @@ impl Agent {
         let is_guarded =
             sys::poll_readable(&[self.guarding.as_raw_fd()], 0).is_ok_and(|gone| !gone[0]);
         is_guarded.then(|| {
-            let _ = sys::signal_process(&self.process, sys::SIGSTOP);
+            let _ = sys::signal_process(&self.process, Signal::STOP);
             Frozen(&self.process)
         })
     }
@@ -120,7 +120,7 @@ pub struct Frozen<'a>(&'a OwnedFd);
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        let _ = sys::signal_process(self.0, sys::SIGCONT);
+        let _ = sys::signal_process(self.0, Signal::CONT);
     }
 }
 
@@ -136,7 +136,7 @@ pub fn guard(agent: u32, hopcost: u32, lease: Option<Duration>) -> io::Result<()
     loop {
         let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
-            let _ = sys::signal_process(&hopcost, sys::SIGKILL);
+            let _ = sys::signal_process(&hopcost, Signal::KILL);
             kill_at = None;
         }
         let wait_ms = left.filter(|left| !left.is_zero()).map_or(-1, |left| {
@@ -146,12 +146,12 @@ pub fn guard(agent: u32, hopcost: u32, lease: Option<Duration>) -> io::Result<()
         let watched = [life.as_raw_fd(), agent.as_raw_fd()];
         let ready = sys::poll_readable(if is_told { &watched[..1] } else { &watched }, wait_ms)?;
         if ready[0] && matches!(life.read(&mut [0]), Ok(0) | Err(_)) {
-            let _ = sys::signal_process(&agent, sys::SIGCONT);
+            let _ = sys::signal_process(&agent, Signal::CONT);
             return Ok(());
         }
         if ready.get(1) == Some(&true) {
             is_told = true;
-            let _ = sys::signal_process(&hopcost, sys::SIGTERM);
+            let _ = sys::signal_process(&hopcost, Signal::TERM);
             kill_at = Some(Instant::now() + PATIENCE);
         }
     }
