@@ -1,17 +1,86 @@
 //! Which mechanism to use: the cases of a run that meet the requirements, sorted.
 
 use hopcost_model::case::{Case, Placement, WaitKind};
+use hopcost_model::document;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{
-    Advice, AdviceRequest, Answer, Candidate, CaseResult, Estimate, Estimates, Fit, Results,
-    SortedBy, Statistic, Status,
-};
+use hopcost_model::results::{AdviceRequest, Estimate, Estimates, SortedBy, Statistic};
 use hopcost_stats::next_run::TRIALS_MIN;
 
+use crate::case::{CaseResult, Status};
 use crate::format;
+use crate::results::Results;
+
+document! {
+    /// Which mechanism to use.
+    #[derive(Default)]
+    pub struct Advice {
+        /// What was asked.
+        pub request: AdviceRequest,
+        /// The run that it rests on.
+        pub run: String,
+        /// Whether there is an answer.
+        pub answer: Answer,
+        /// The same in a sentence.
+        pub says: String,
+        /// The cases that are asked for: what meets the requirements, sorted, then what may, then
+        /// what does not.
+        pub candidates: Vec<Candidate>,
+        /// What casts doubt on the run as a whole.
+        pub notes: Vec<String>,
+        /// The command that measures them again.
+        pub command: String,
+    }
+
+    /// Whether there is an answer.
+    #[derive(Copy, Eq, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Answer {
+        /// The first candidate.
+        Recommended,
+        /// No candidate meets the requirements; the first comes nearest.
+        NothingMeets,
+        /// It is not known whether one does.
+        #[default]
+        Open,
+        /// The numbers are invalid.
+        Invalid,
+    }
+
+    /// A mechanism with its wait, and what it takes.
+    pub struct Candidate {
+        /// The case.
+        pub case: String,
+        /// Mechanism, wait, and parameters in which others differ.
+        pub name: String,
+        /// Where it lies against the requirements.
+        pub fit: Fit,
+        /// The median, or the cost in batches.
+        pub p50: Option<Estimate>,
+        /// The 99th percentile.
+        pub p99: Option<Estimate>,
+        /// CPU time of both ends per message.
+        pub cpu_ns_per_message: Option<f64>,
+        /// Whether the interval that it is sorted by overlaps that of the first.
+        pub overlaps: bool,
+        /// Why it does not meet the requirements, or may not.
+        pub reason: Option<String>,
+    }
+
+    /// Where a case lies against the requirements.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Fit {
+        /// It meets them.
+        Inside,
+        /// Its interval holds the limit, or there is none yet.
+        Open,
+        /// It does not meet them.
+        Outside,
+    }
+}
 
 /// How far an interval may reach beyond the largest sample, as a share of it.
 const BEYOND_MAX: f64 = 0.05;

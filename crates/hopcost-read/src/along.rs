@@ -6,8 +6,11 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Validity};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Along, Compared, ComparedRun, Crossed, Results, RunComparison};
 use hopcost_stats::along;
+
+use crate::comparison::Compared;
+use crate::results::Results;
+use crate::stored::{Along, ComparedRun, Crossed, RunComparison};
 
 /// A value of the axis, its comparison, and what that found.
 type Point<'a> = (u64, &'a Results, Compared);

@@ -204,9 +204,9 @@ fn readings(raw: &RawRun, trial: &RawTrial, took: Took) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::case::Status;
     use hopcost_model::protocol::{GateReading, Stamp};
     use hopcost_model::raw::{CpuAccounting, CpuUse, RawTrial, Throttling};
-    use hopcost_model::results::Status;
 
     use crate::testing::{Builder, PIPE, STREAM, WAKE, event, noisy, read};
 

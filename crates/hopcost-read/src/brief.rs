@@ -1,16 +1,82 @@
-//! The plan in brief, and what changed on the host.
+//! The plan in brief, what changed on the host, and what disturbed the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Placement;
+use hopcost_model::document;
+use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
-use hopcost_model::plan::Question;
+use hopcost_model::plan::{Question, TrialShape};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Estimate, HostChange, Pinning, PlanBrief, TimeUnit};
+use hopcost_model::results::{Estimate, TimeUnit};
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::Reading;
 use crate::run::Run;
+use crate::yardstick::{Speed, YardstickLevel};
+
+document! {
+    /// The plan in brief.
+    #[derive(Default)]
+    pub struct PlanBrief {
+        /// Suite name.
+        pub suite: String,
+        /// Seed.
+        pub seed: u64,
+        /// Rounds planned.
+        pub rounds_planned: u32,
+        /// Rounds of which at least one trial finished.
+        pub rounds_done: u32,
+        /// Trials finished, failed ones included.
+        pub trials_done: u32,
+        /// Trials that failed.
+        pub trials_failed: u32,
+        /// Whether the run was cut off before its last trial.
+        pub complete: bool,
+        /// Seconds from the start of the run to the end of its last trial.
+        pub took_s: f64,
+        /// Why there are fewer rounds than were planned, or wider intervals than were aimed at,
+        /// where the budget ended the run; `null` where it did not.
+        pub ended_early: Option<String>,
+        /// The case that multiples refer to.
+        pub baseline: Option<String>,
+        /// CPUs used, the caller's first.
+        pub cpus: Vec<u32>,
+        /// The claimed relation of the two CPUs.
+        pub relation: Option<Placement>,
+        /// Whether the ends were pinned to these CPUs.
+        pub pinning: Pinning,
+        /// How a trial was shaped.
+        pub trial: TrialShape,
+        /// What the answer gives times in. All times of this document are nanoseconds.
+        pub unit: TimeUnit,
+        /// Bytes of the messages in the document that the suite measures after, where it says.
+        pub document_payload_bytes: Option<u32>,
+    }
+
+    /// Whether ends were pinned.
+    #[derive(Copy, Eq, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Pinning {
+        /// Every end of every case.
+        #[default]
+        All,
+        /// Not those of the cases whose placement is `free`.
+        Some,
+        /// None: every case was `free`.
+        None,
+    }
+
+    /// A reading that differed after the run.
+    pub struct HostChange {
+        /// Key of the reading.
+        pub key: String,
+        /// Before.
+        pub before: Option<String>,
+        /// After.
+        pub after: Option<String>,
+    }
+}
 
 /// Readings that change by themselves, by the beginning of their key.
 const VOLATILE: [&str; 4] = ["load.", "stat.", "peer.load.", "peer.stat."];
@@ -121,6 +187,37 @@ pub fn host_changes(raw: &RawRun) -> Vec<HostChange> {
         })
         .filter(|change| change.before != change.after)
         .collect()
+}
+
+/// The findings of a run that other work causes, in words.
+const BY_OTHERS: [(Code, &str); 5] = [
+    (Code::Preempted, "other tasks ran on its CPUs"),
+    (Code::Throttled, "a CPU quota stopped it"),
+    (Code::Steal, "the hypervisor took CPU time"),
+    (Code::SoftIrq, "interrupts took CPU time"),
+    (Code::TwoHopcosts, "another hopcost measured"),
+];
+
+/// What disturbed a run as a whole, in words.
+pub fn disturbed(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String> {
+    let is_slower = |level: &&YardstickLevel| matches!(level.speed, Speed::Slower | Speed::TooFar);
+    let slower = levels.iter().filter(is_slower).filter_map(|level| level.slower);
+    let slower: Vec<f64> = slower.collect();
+    let ends = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
+    let by = match ends.map(|end| end.map(|times| format!("{times:.1}"))) {
+        [Some(least), Some(most)] if least == most => Some(format!("{most} × slower")),
+        [Some(least), Some(most)] => Some(format!("{least} to {most} × slower")),
+        _ => None,
+    };
+    let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);
+    let is_of_run = |(code, _): &&(Code, &str)| {
+        let mut all = findings.iter().filter(|found| found.case.is_none() && found.code == *code);
+        all.any(|found| found.severity > Severity::Note)
+    };
+    let codes = BY_OTHERS.iter().filter(is_of_run).map(|(_, what)| (*what).to_owned());
+    let awake = awake.then(|| "its CPUs had no time to idle".to_owned());
+    let all: Vec<String> = by.into_iter().chain(awake).chain(codes).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 #[cfg(test)]

@@ -2,13 +2,48 @@
 //! stay short (the knee). From loads that differ in their rate alone.
 
 use hopcost_model::case::{Case, Workload};
+use hopcost_model::document;
 use hopcost_model::finding::Finding;
 use hopcost_model::group::grouped;
-use hopcost_model::results::{Estimate, LoadCurve, LoadKnee, LoadResult, Statistic};
+use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::{Reading, known};
 use crate::findings::{ACHIEVED_MIN, is_generator_late};
 use crate::format;
+use crate::load::LoadResult;
+
+document! {
+    /// Loads that differ in their rate alone: how much gets through, and up to which rate
+    /// responses stay short.
+    pub struct LoadCurve {
+        /// Ids of the cases, by ascending rate.
+        pub cases: Vec<String>,
+        /// Messages a second received at the rate at which most were; `null` where nothing was.
+        pub capacity_per_s: Option<Estimate>,
+        /// p99 of the response at the least rate; `null` where it has too few messages for one.
+        pub unloaded_p99_ns: Option<f64>,
+        /// The largest rate at which the p99 is at most twice the unloaded one, no message
+        /// was lost, 99 % of the rate was achieved and the generator was on time; `null` where
+        /// there is none.
+        pub knee: Option<LoadKnee>,
+        /// Capacity and knee in a sentence.
+        pub says: String,
+    }
+
+    /// Rates between which the knee lies, by the intervals of the p99s.
+    #[derive(Copy)]
+    pub struct LoadKnee {
+        /// By the p99s as they are.
+        pub rate: u32,
+        /// The largest rate that passes even if its p99 is at the upper end of its interval and
+        /// the unloaded one at the lower.
+        pub low: u32,
+        /// The largest that passes if they are at the other ends.
+        pub high: u32,
+        /// Whether the greatest rate of all passes, so that the knee is there or beyond.
+        pub at_least: bool,
+    }
+}
 
 /// Multiple of the unloaded p99 up to which a response is short.
 const SHORT: f64 = 2.0;
@@ -144,7 +179,7 @@ mod tests {
     use crate::testing::{Builder, TrialBuilder};
 
     /// A server of 2 µs a message with a fixed p99 by the rate; past 400 k/s it falls behind.
-    fn run(rates: &[(u32, u32)]) -> Vec<hopcost_model::results::LoadCurve> {
+    fn run(rates: &[(u32, u32)]) -> Vec<crate::capacity::LoadCurve> {
         let mut builder = Builder::new();
         for (rate, tail_ns) in rates {
             let id = format!(

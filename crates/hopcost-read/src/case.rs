@@ -3,23 +3,178 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Ack, Case, Workload};
+use hopcost_model::finding::{Finding, Validity};
 use hopcost_model::plan::UnknownCase;
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{
-    CaseParts, CaseResult, Estimate, Estimates, Statistic, Status, TouchCost, TrialPoint,
-};
+use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
+use hopcost_model::{document, words};
 use hopcost_stats::contrast::dependence;
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::median;
 
+use crate::counters::CounterResult;
 use crate::estimate::{self, Measured, estimates};
-use crate::pooled::Pooled;
+use crate::load::LoadResult;
+use crate::placed::PlacedShare;
+use crate::pooled::{CurvePoint, Mode, Pooled};
 use crate::run::Run;
+use crate::stream::StreamResult;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
+use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
-use crate::trials::{PerTrial, Trials, trials};
+use crate::trials::{PerTrial, TrialPoint, Trials, trials};
+use crate::wake::WakeResult;
 use crate::{command, counters, load, placed, stream, threads, wake};
+
+words! {
+    /// What became of a case.
+    #[derive(Default)]
+    Status, "status" {
+        /// At least one trial succeeded.
+        #[default]
+        Measured = "measured",
+        /// Not tried, for the reason given.
+        Skipped = "skipped",
+        /// Every trial failed, for the reason given.
+        Failed = "failed",
+    }
+}
+
+document! {
+    /// What was found out about a case.
+    #[derive(Default)]
+    pub struct CaseResult {
+        /// Canonical spelling.
+        pub id: String,
+        /// The same, taken apart.
+        pub case: CaseParts,
+        /// Its outcome.
+        pub status: Status,
+        /// Why it was skipped or failed (the most frequent reason of failed trials).
+        pub reason: Option<String>,
+        /// How operations were stamped; `null` if never measured.
+        pub stamp: Option<Stamp>,
+        /// Trials that succeeded.
+        pub n_trials: u32,
+        /// Trials that failed.
+        pub n_failed: u32,
+        /// Operations over all trials.
+        pub operations: u64,
+        /// Samples over all trials.
+        pub samples: u64,
+        /// The estimates; `null` if never measured.
+        pub estimates: Option<Estimates>,
+        /// Multiple of the baseline; `null` where there is none or where the
+        /// baseline means something else.
+        pub ratio: Option<Ratio>,
+        /// CPU time of both ends over messages (a round trip is two messages; a
+        /// call is one): median over trials.
+        pub cpu_ns_per_message: Option<f64>,
+        /// Context switches (voluntary and involuntary, all threads of both ends) per operation:
+        /// median over trials.
+        pub switches_per_operation: Option<f64>,
+        /// Percentiles (0 to 100) that were asked for, besides those that every case has.
+        #[serde(default)]
+        pub percentiles: Vec<(f64, Estimate)>,
+        /// The percentile curve, pooled over trials; empty for batches.
+        pub curve: Vec<CurvePoint>,
+        /// Typical durations, if there are several.
+        pub modes: Vec<Mode>,
+        /// The two levels at which its trials lie, the lower first; `null` where they lie at one.
+        pub levels: Option<(f64, f64)>,
+        /// How the scheduler placed the ends; empty where they are pinned, or where nobody
+        /// knows.
+        pub placed: Vec<PlacedShare>,
+        /// One point a trial, in time order.
+        pub trials: Vec<TrialPoint>,
+        /// Follows from the findings; `null` if never measured.
+        pub validity: Option<Validity>,
+        /// Cost of one operation in ticks of the clock, where it was timed in batches.
+        pub cost_ticks: Option<f64>,
+        /// p50 of one operation in ticks of the clock, where each was timed by itself.
+        pub p50_ticks: Option<f64>,
+        /// Cost of one call in core cycles (`call` only).
+        pub cost_cycles: Option<f64>,
+        /// What is particular to a wake-up.
+        pub wake: Option<WakeResult>,
+        /// What is particular to a stream.
+        pub stream: Option<StreamResult>,
+        /// What is particular to a load.
+        pub load: Option<LoadResult>,
+        /// What writing and comparing messages takes the ends; `null` where it was not timed.
+        pub touch: Option<TouchCost>,
+        /// What was counted, by event and end; medians over trials.
+        pub counters: Vec<CounterResult>,
+        /// Exchanges that lost a message or timed out, over all trials; none of them
+        /// is in any estimate.
+        pub lost: u64,
+        /// Which threads did the work; medians over trials, the busiest first. Empty
+        /// where every end is in Rust and but one thread (see `counters`).
+        pub threads: Vec<ThreadResult>,
+        /// This case's findings.
+        pub findings: Vec<Finding>,
+        /// The command that repeats this case alone.
+        pub command: String,
+        /// The command that replays one trial of it by hand, with every line of the
+        /// worker protocol shown; `null` if never tried.
+        pub replay: Option<String>,
+    }
+
+    /// What writing and comparing messages takes the ends, timed in each trial with messages of
+    /// the case's size. It is in the numbers and never subtracted.
+    #[derive(Copy)]
+    pub struct TouchCost {
+        /// Writing a message: median over trials and ends.
+        pub fill_ns: f64,
+        /// Comparing one.
+        pub verify_ns: f64,
+        /// How much of an operation's number that is: of a round trip all that both ends write
+        /// and compare, of an acknowledged message the comparing, of a wake-up nothing; `null`
+        /// where messages are not acknowledged and it overlaps.
+        pub operation_ns: Option<f64>,
+    }
+}
+
+impl CaseResult {
+    /// How far one-way times may be off because of the clocks, in nanoseconds; `None` of what needs no second one.
+    pub fn clock_bound_ns(&self) -> Option<f64> {
+        let of_wake = self.wake.as_ref().map(|wake| wake.clock_bound_ns);
+        of_wake.or(self.load.as_ref().map(|load| load.clock_bound_ns)).flatten()
+    }
+
+    /// Every estimate of it: name, unit, and the value with its interval where it has one.
+    pub fn all_estimates(&self) -> Vec<(String, &'static str, Estimate)> {
+        let mut all = Vec::new();
+        if let Some(estimates) = &self.estimates {
+            let key = |of: Statistic| of.key().to_owned();
+            all.extend(estimates.intervals().map(|(of, found)| (key(of), "ns", found.clone())));
+            all.extend(
+                estimates.exact_values().map(|(of, ns)| {
+                    (key(of), "ns", Estimate::exact(ns, self.n_trials, of.about()))
+                }),
+            );
+        }
+        for (percent, found) in &self.percentiles {
+            let label = format!("p{percent}");
+            if Statistic::of_label(&label).is_none() {
+                all.push((format!("{label}_ns"), "ns", found.clone()));
+            }
+        }
+        if let Some(stream) = &self.stream {
+            let [all_flows, a_flow] = [&stream.aggregate_gbps, &stream.per_flow_gbps];
+            for (name, rate) in [("aggregate_gbps", all_flows), ("per_flow_gbps", a_flow)] {
+                all.extend(rate.clone().map(|rate| (name.to_owned(), "Gbit/s", rate)));
+            }
+        }
+        all
+    }
+
+    /// A case of which nothing has been found out yet.
+    pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
+        CaseResult { id: id.to_owned(), case, status, command, ..Self::default() }
+    }
+}
 
 /// A case as read, with what comparisons and findings need besides.
 pub struct Reading<'a> {

@@ -1,18 +1,108 @@
 //! What a live comparison found, from its blocks alone: neither yardsticks nor other cases have a
 //! part in it. A block in which a trial of either case failed is left out.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Case;
+use hopcost_model::document;
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Compared, Comparison, Shift, Verdict};
+use hopcost_model::results::{Contrast, Verdict};
 use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, contrast, contrasts};
 use hopcost_stats::sample::median;
 
 use crate::ratio::shown;
 use crate::trial::{DECILES, Family, deciles_ns, headline_ns};
+
+document! {
+    /// A comparison of cases in blocks of adjacent trials.
+    #[derive(Default)]
+    pub struct Comparison {
+        /// Cases within this share of each other count as equal.
+        pub margin: f64,
+        /// Blocks made, …
+        pub blocks: u32,
+        /// … of so many that were planned.
+        pub blocks_planned: u32,
+        /// Seconds from the first trial to the end of the last.
+        pub took_s: f64,
+        /// The baseline once more, compared with itself.
+        pub copy: Compared,
+        /// Why none of it counts; `null` where it does.
+        pub invalid: Option<String>,
+        /// The others, in the order in which they were named.
+        pub compared: Vec<Compared>,
+    }
+
+    /// A case compared with the baseline.
+    #[derive(Default)]
+    pub struct Compared {
+        /// The case.
+        pub case: String,
+        /// The case that it is compared with: another, or the same in other runs.
+        pub baseline: String,
+        /// Its time over the baseline's; `null` where nothing measured both. Where the speeds of
+        /// stored runs differ by more than 5 %, it is adjusted for that.
+        pub contrast: Option<Contrast>,
+        /// The ratio of the raw times, if `contrast` is adjusted; else `null`.
+        pub met_ratio: Option<f64>,
+        /// What it took: median over trials; of stored runs, the middle of their values.
+        pub value_ns: Option<f64>,
+        /// What the baseline took.
+        pub baseline_ns: Option<f64>,
+        /// Its time over the baseline's at each decile, where operations were timed singly.
+        pub deciles: Vec<Shift>,
+        /// What a second measurement found, where the case looked slower; absent without one.
+        pub again: Option<Box<Compared>>,
+    }
+}
+
+impl Compared {
+    /// A case that nothing measured.
+    pub fn unmeasured(case: &str) -> Self {
+        Self { case: case.to_owned(), baseline: case.to_owned(), ..Self::default() }
+    }
+
+    /// Whether each measurement of it gave a value.
+    pub fn is_measured(&self) -> bool {
+        self.contrast.is_some() && self.again.as_ref().is_none_or(|again| again.contrast.is_some())
+    }
+
+    /// Whether the first measurement shows it slower by more than the margin.
+    pub fn looks_slower(&self) -> bool {
+        self.contrast.and_then(|of| of.side()) == Some(Ordering::Greater)
+    }
+
+    /// Whether every measurement does.
+    pub fn is_slower(&self) -> bool {
+        self.looks_slower() && self.again.as_ref().is_none_or(|again| again.looks_slower())
+    }
+
+    /// Whether it may be slower by more than the margin, and that is not decided.
+    pub fn is_open(&self, margin: f64) -> bool {
+        let reaches = |of: Contrast| of.high.is_none_or(|high| high >= 1.0 + margin);
+        let is_undecided = |of: Contrast| of.verdict == Verdict::Open && reaches(of);
+        self.looks_slower() && !self.is_slower() || self.contrast.is_some_and(is_undecided)
+    }
+}
+
+document! {
+    /// A decile of a case over the same decile of the baseline.
+    #[derive(Copy)]
+    pub struct Shift {
+        /// The decile, 0.1 to 0.9.
+        pub q: f64,
+        /// The ratio.
+        pub ratio: f64,
+        /// Lower end of the band that holds all deciles with 95 %; `null` with too few blocks or
+        /// runs.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+    }
+}
 
 /// The one-sided error with which a baseline differs from itself.
 const ERROR_OF_COPY: f64 = 0.005;

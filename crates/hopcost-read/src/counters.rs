@@ -8,12 +8,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::document;
 use hopcost_model::protocol::{EventReading, SHARED_PAGES};
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::CounterResult;
 use hopcost_stats::sample::median;
 
 use crate::sums::{Whose, cpu_ns, handled, messages, per, switches, total};
+
+document! {
+    /// One event at one end of a case.
+    pub struct CounterResult {
+        /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
+        /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
+        pub event: String,
+        /// The end, with all threads that work for it; `null` where both were counted together:
+        /// over the phase that follows the measurement, or where threads of one process work for
+        /// either end.
+        pub role: Option<Role>,
+        /// Per message of a stream, per operation otherwise; scaled where events took turns.
+        pub per_operation: Option<f64>,
+        /// Per byte of message.
+        pub per_byte: Option<f64>,
+        /// In all, over the measured phase of one trial (all its threads of this end);
+        /// `null` where counted after it.
+        pub per_trial: Option<f64>,
+        /// Smallest share of the time for which it was really counted, where less
+        /// than all.
+        pub counted_share: Option<f64>,
+        /// Why there is no number.
+        pub unavailable: Option<String>,
+    }
+}
 
 /// The order in which events are shown; any other comes after them.
 const ORDER: [&str; 8] = [
@@ -243,10 +268,10 @@ fn always(trial: &RawTrial, whose: Whose, event: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::counters::CounterResult;
     use hopcost_model::case::Role;
     use hopcost_model::protocol::EventReading;
     use hopcost_model::raw::ThreadUse;
-    use hopcost_model::results::CounterResult;
 
     use crate::testing::{Builder, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, thread, uncounted};
 

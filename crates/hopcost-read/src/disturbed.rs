@@ -1,9 +1,7 @@
-//! What other work did beside a trial or to a run, and whether that disturbed it.
+//! What other work did beside a trial, and whether that disturbed it.
 
 use hopcost_model::case::{Case, IdleKnob, Placement, Sched, Workload};
-use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{CpuUse, RawTrial};
-use hopcost_model::results::{Speed, YardstickLevel};
 use hopcost_model::workload::EndsOf;
 
 use crate::sums::{Whose, delayed_ns, own_cpu_ns, stolen_ns, total, withheld_ns};
@@ -65,35 +63,4 @@ pub fn is_undisturbed(case: &Case, trial: &RawTrial) -> bool {
         && withheld_ns(trial) == 0
         && interrupts.is_some_and(|ns| ns as f64 <= INTERRUPT_MAX * watched + TICKS_NS)
         && foreign_share(case, trial).is_some_and(is_alone)
-}
-
-/// The findings of a run that other work causes, in words.
-const BY_OTHERS: [(Code, &str); 5] = [
-    (Code::Preempted, "other tasks ran on its CPUs"),
-    (Code::Throttled, "a CPU quota stopped it"),
-    (Code::Steal, "the hypervisor took CPU time"),
-    (Code::SoftIrq, "interrupts took CPU time"),
-    (Code::TwoHopcosts, "another hopcost measured"),
-];
-
-/// What disturbed a run as a whole, in words.
-pub fn of_run(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String> {
-    let is_slower = |level: &&YardstickLevel| matches!(level.speed, Speed::Slower | Speed::TooFar);
-    let slower = levels.iter().filter(is_slower).filter_map(|level| level.slower);
-    let slower: Vec<f64> = slower.collect();
-    let ends = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
-    let by = match ends.map(|end| end.map(|times| format!("{times:.1}"))) {
-        [Some(least), Some(most)] if least == most => Some(format!("{most} × slower")),
-        [Some(least), Some(most)] => Some(format!("{least} to {most} × slower")),
-        _ => None,
-    };
-    let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);
-    let is_of_run = |(code, _): &&(Code, &str)| {
-        let mut all = findings.iter().filter(|found| found.case.is_none() && found.code == *code);
-        all.any(|found| found.severity > Severity::Note)
-    };
-    let codes = BY_OTHERS.iter().filter(is_of_run).map(|(_, what)| (*what).to_owned());
-    let awake = awake.then(|| "its CPUs had no time to idle".to_owned());
-    let all: Vec<String> = by.into_iter().chain(awake).chain(codes).collect();
-    (!all.is_empty()).then(|| all.join(", "))
 }

@@ -1,21 +1,20 @@
 //! Two fleets host by host: a host is a block, its run before and its run after are what is
 //! compared. What a fleet measured by itself is reported in Python (`fleet/hopcost_fleet`).
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use hopcost_model::fleet::{HEADLINE, IndexedRun, RawFleet};
-use hopcost_model::results::{
-    Across, Compared, ComparedFleets, ComparedRun, Difference, RunComparison,
-};
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::sample::median;
 
+use crate::comparison::Compared;
 use crate::ratio::shown;
-use crate::stored::{self, Fact, unasked};
-
-#[cfg(test)]
-mod tests;
+use crate::stored::facts::{Across, Difference};
+use crate::stored::{self, ComparedFleets, ComparedRun, Fact, RunComparison, unasked};
 
 /// A case over the hosts of a fleet.
 #[derive(Default)]

@@ -3,11 +3,26 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, IdleKnob, Workload};
-use hopcost_model::results::KnobPrice;
+use hopcost_model::document;
+use hopcost_model::results::Estimate;
 
 use crate::case::{Reading, known};
 use crate::estimate::{over_trials, widen};
 use crate::ratio::paired;
+
+document! {
+    /// A case with an idle knob against the same case without.
+    pub struct KnobPrice {
+        /// The case without.
+        pub without: String,
+        /// The case with.
+        pub with: String,
+        /// The knob.
+        pub knob: IdleKnob,
+        /// p50 without minus p50 with, paired by round: what idling costs.
+        pub difference_ns: Estimate,
+    }
+}
 
 /// Every pair of measured wake-ups that differ in the knob alone, in the order of the
 /// plan; none without a round in which both were measured.

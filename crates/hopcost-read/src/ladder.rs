@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload};
-use hopcost_model::results::{LadderGroup, LadderRow};
 use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
+use crate::ranking::{LadderGroup, LadderRow};
 use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
@@ -236,8 +236,8 @@ impl Naming {
 
 #[cfg(test)]
 mod tests {
+    use crate::ranking::LadderGroup;
     use crate::testing::{Builder, CALL, read};
-    use hopcost_model::results::LadderGroup;
 
     const ONE: &str = "&boundary=process&place=same-cpu&wait=block";
     const TWO: &str = "&boundary=process&place=same-llc&wait=block";

@@ -15,7 +15,7 @@
 //! in blocks; [`findings`] judges;
 //! [`explain`] cuts traced round trips into segments; [`ladder`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
 
-mod advice;
+pub mod advice;
 pub mod along;
 mod believed;
 mod brief;
@@ -42,6 +42,7 @@ mod ranking;
 mod rates;
 mod ratio;
 mod remarks;
+pub mod results;
 mod run;
 mod runtimes;
 mod stamp_check;
@@ -64,7 +65,9 @@ use std::collections::BTreeSet;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Question;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Advice, AdviceRequest, CaseResult, Results};
+
+use advice::Advice;
+use results::{AdviceRequest, CaseResult, Results};
 
 /// What a look at a run under way finds.
 #[derive(Debug, Clone)]
@@ -137,7 +140,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         plan,
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
-        disturbed: disturbed::of_run(&run.yardsticks.levels, &findings),
+        disturbed: brief::disturbed(&run.yardsticks.levels, &findings),
         remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &published)),
         clocks: raw.clocks.clone(),
         yardsticks: run.yardsticks.levels.clone(),

@@ -1,14 +1,65 @@
 //! What is particular to a load: how much of its rate was kept, and of what a response is made.
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::{Arrivals, Case, Role, Workload};
+use hopcost_model::document;
 use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_model::results::{LoadQuantiles, LoadResult};
+use hopcost_model::results::Estimate;
 use hopcost_stats::sample::{median, quantile_sorted, rank};
 
 use crate::estimate::over_trials;
 use crate::run::Run;
 use crate::sums::{Whose, total};
 use crate::wake;
+
+document! {
+    /// What is particular to a load. Its estimates are responses: received minus intended,
+    /// of the messages that came.
+    pub struct LoadResult {
+        /// Messages a second that the schedule offers.
+        pub rate: u32,
+        /// When they are to be sent.
+        pub arrivals: Arrivals,
+        /// Messages a second that were received, from the first intended time to the last
+        /// receipt.
+        pub received_per_s: Estimate,
+        /// How long the schedule is over how long it took until the last message was sent and
+        /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
+        pub achieved: Option<f64>,
+        /// Share of the messages offered that did not come, 0 to 1, though the case drops none
+        /// of them.
+        pub lost_share: f64,
+        /// Share of the messages offered that were dropped because the case says so.
+        pub dropped_share: f64,
+        /// Begin of the send minus intended: how long messages waited for the sender.
+        pub lag: LoadQuantiles,
+        /// Of the lag, what is the sender's own: it was there in time and left its wait late.
+        pub own_lag: LoadQuantiles,
+        /// Of the lag, what the mechanism held the sender up for: a send had not returned yet.
+        pub held_lag: LoadQuantiles,
+        /// Share of the messages for which the sender was late by itself by more than a tenth of
+        /// the response's p99: median over trials; `null` if the sender did not report it.
+        pub own_late_share: Option<f64>,
+        /// Received minus begin of the send.
+        pub service: LoadQuantiles,
+        /// How late the sender is by itself, without a channel: median over trials of the 99th
+        /// percentile.
+        pub generator_lag_p99_ns: Option<f64>,
+        /// Largest error that the clocks' offset can put on every response: the largest over
+        /// the trials.
+        pub clock_bound_ns: Option<f64>,
+    }
+
+    /// Quantiles of the messages of all trials together; `null` where fewer than ten of them
+    /// are beyond.
+    pub struct LoadQuantiles {
+        /// Median.
+        pub p50_ns: Option<f64>,
+        /// 99th percentile.
+        pub p99_ns: Option<f64>,
+        /// 99.9th percentile.
+        pub p999_ns: Option<f64>,
+    }
+}
 
 /// Share of the response's p99 that the sender may be late by itself.
 pub const LAG_MAX: f64 = 0.10;
@@ -193,7 +244,7 @@ mod tests {
 
     use crate::testing::{Builder, LOAD, TrialBuilder, found, read};
 
-    fn run(make: impl Fn(u32, &mut TrialBuilder)) -> hopcost_model::results::Results {
+    fn run(make: impl Fn(u32, &mut TrialBuilder)) -> crate::results::Results {
         read(&Builder::new().case(LOAD, 8, make).build())
     }
 

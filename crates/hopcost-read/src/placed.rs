@@ -2,12 +2,46 @@
 //! depend more on that than on the mechanism.
 
 use hopcost_model::case::{Boundary, Case, Placement, Role};
+use hopcost_model::document;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{Placed, PlacedShare, ThreadResult};
 use hopcost_stats::sample::median;
 
-use crate::threads::is_no_thread;
+use crate::threads::{ThreadResult, is_no_thread};
 use crate::trials::Trials;
+
+document! {
+    /// Where the ends of a trial were that nobody pinned.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Placed {
+        /// All on one CPU, from the beginning of the measured phase to its end.
+        OneCpu,
+        /// Each on a CPU of its own, or several on some, all the time.
+        SeveralCpus,
+        /// An end went to another CPU meanwhile.
+        Moved,
+    }
+}
+
+impl Placed {
+    /// All of them.
+    pub const ALL: [Placed; 3] = [Placed::OneCpu, Placed::SeveralCpus, Placed::Moved];
+}
+
+document! {
+    /// The trials of a case in which the scheduler placed the ends alike.
+    #[derive(Copy)]
+    pub struct PlacedShare {
+        /// Where the ends stayed.
+        pub placed: Placed,
+        /// Share of this case's trials, 0 to 1.
+        pub share: f64,
+        /// Median over these trials of the trial's p50 (or batch cost).
+        pub p50_ns: f64,
+        /// Trials.
+        pub n_trials: u32,
+    }
+}
 
 /// The share of trials in each placement, with its value. Nothing where ends are pinned, or
 /// where one is no thread, whose CPU nobody knows.

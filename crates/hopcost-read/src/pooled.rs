@@ -1,13 +1,37 @@
 //! What needs the samples of all trials of a case together: its percentile curve, its
 //! modes,
 
-use hopcost_model::results::{CurvePoint, Mode};
+use hopcost_model::document;
 use hopcost_stats::effective::publishable;
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
 use hopcost_stats::sample::{quantile_sorted, rank};
 
 use crate::trial::{Family, Trial};
 use crate::trials::Trials;
+
+document! {
+    /// A point of the percentile curve.
+    #[derive(Copy)]
+    pub struct CurvePoint {
+        /// The quantile, 0 to 1.
+        pub q: f64,
+        /// Its value over all trials' samples.
+        pub ns: f64,
+        /// Lowest trial value of this quantile where each trial supports it.
+        pub low: Option<f64>,
+        /// Highest trial value.
+        pub high: Option<f64>,
+    }
+
+    /// One of several typical durations.
+    #[derive(Copy)]
+    pub struct Mode {
+        /// Where it peaks.
+        pub ns: f64,
+        /// Share of the samples, 0 to 1.
+        pub share: f64,
+    }
+}
 
 /// Above this share of costs that are zero or negative, no modes are looked for.
 const NEGATIVE_MAX: f64 = 0.01;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Placement, Role, Workload};
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::Pinning;
 use hopcost_stats::sample::median;
 
+use crate::brief::Pinning;
 use crate::case::{Reading, known};
 use crate::run::Run;
 use crate::trial::Family;

@@ -13,8 +13,10 @@ use hopcost_model::raw::{
     Build, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, ThreadUse, Yardstick,
     YardstickClass, YardstickReading,
 };
-use hopcost_model::results::{Estimate, Results, Statistic};
+use hopcost_model::results::{Estimate, Statistic};
 use hopcost_stats::rng::Rng;
+
+use crate::results::Results;
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";

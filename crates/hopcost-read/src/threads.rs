@@ -7,11 +7,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::{Case, Role};
+use hopcost_model::document;
 use hopcost_model::raw::{RawTrial, ThreadUse};
-use hopcost_model::results::ThreadResult;
 use hopcost_stats::sample::median;
 
 use crate::sums::{handled, per, total};
+
+document! {
+    /// Threads of one name in one process of a case.
+    pub struct ThreadResult {
+        /// Whose process. Where both ends are in one: the end that plays it or started it where
+        /// that is known, or else the caller.
+        pub process: Role,
+        /// The end it plays; `null` for a thread that the runtime or a library has
+        /// besides.
+        pub seat: Option<Role>,
+        /// Name.
+        pub name: String,
+        /// Threads of this name.
+        pub threads: u32,
+        /// Their CPU time for each operation.
+        pub cpu_ns_per_operation: f64,
+        /// Their share of the CPU time of all threads of this case, 0 to 1.
+        pub cpu_share: f64,
+        /// Their context switches for each operation.
+        pub switches_per_operation: f64,
+    }
+}
 
 /// What may stand between a pool's name and a number.
 const SEPARATORS: [char; 6] = ['-', '_', '#', ' ', '/', ':'];

@@ -3,13 +3,35 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Ack, Case};
+use hopcost_model::document;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{Statistic, TrialPoint};
+use hopcost_model::results::Statistic;
 
 use crate::rates::{Rates, rates};
 use crate::run::Run;
 use crate::sums::lost;
 use crate::trial::{Family, Trial};
+
+document! {
+    /// One trial as a point.
+    pub struct TrialPoint {
+        /// Round, from 0.
+        pub round: u32,
+        /// Seconds from the start of the run.
+        pub at_s: f64,
+        /// The trial's p50, or cost in batches; `null` if it failed.
+        pub value_ns: Option<f64>,
+        /// The trial's p99, where its samples support one.
+        pub p99_ns: Option<f64>,
+        /// Samples.
+        pub samples: u64,
+        /// How much slower than at the run's own speed the machine was beside it, by which it is
+        /// adjusted where cases are compared; `null` where its case is not adjusted.
+        pub factor: Option<f64>,
+        /// Why it failed.
+        pub error: Option<String>,
+    }
+}
 
 /// The table of a case.
 pub struct Trials<'a> {

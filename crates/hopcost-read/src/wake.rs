@@ -2,13 +2,35 @@
 //! the clocks of both ends are known to agree.
 
 use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::document;
 use hopcost_model::protocol::{EndCounters, GateReading};
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::WakeResult;
 use hopcost_stats::sample::median;
 
 use crate::run::Run;
 use crate::sums::total;
+
+document! {
+    /// What is particular to a wake-up. Its estimates are one-way times: the
+    /// receiver's stamp minus the sender's, with the clocks' offset taken out.
+    pub struct WakeResult {
+        /// The gap asked for.
+        pub gap_asked_ns: u64,
+        /// Mean time from one notification to the next: median over trials. The gap
+        /// really slept, with what the kernel's timer adds, is in it.
+        pub gap_found_ns: Option<f64>,
+        /// Largest error that the clocks' offset can put on every number of this
+        /// case: the largest over its trials. 0 where both ends read one clock.
+        pub clock_bound_ns: Option<f64>,
+        /// Offset that was taken out (callee's clock minus caller's): median over trials.
+        pub clock_offset_ns: Option<f64>,
+        /// Largest change of the offset from before a trial to after it.
+        pub clock_moved_ns: Option<f64>,
+        /// Share of wake-ups that were deferred because the receiver was not yet
+        /// waiting, 0 to 1.
+        pub overrun_share: f64,
+    }
+}
 
 /// The result of a case's measured trials; `None` unless they are wake-ups.
 pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult> {
@@ -123,8 +145,7 @@ mod tests {
             - estimate(&exact, Statistic::P50).detectable.unwrap();
         assert!((wider - 2.0 / 30.0).abs() < 0.01, "{wider}");
         assert_eq!(estimate(&of(5_000), Statistic::P50).low, Some(0.0), "no time is negative");
-        let ratio =
-            |results: &hopcost_model::results::Results| results.results[1].ratio.clone().unwrap();
+        let ratio = |results: &crate::results::Results| results.results[1].ratio.clone().unwrap();
         let (exact, bounded) = (ratio(&exact), ratio(&bounded));
         assert!(bounded.low < exact.low && bounded.high > exact.high, "{bounded:?} {exact:?}");
         assert!((bounded.high.unwrap() - exact.high.unwrap() * (31.0 / 29.0)).abs() < 0.01);

@@ -1,6 +1,6 @@
 //! Which mechanism to use.
 
-use hopcost_model::results::{Advice, Candidate, Fit};
+use hopcost_read::advice::{Advice, Candidate, Fit};
 
 use crate::number;
 use crate::section::between;
@@ -58,7 +58,7 @@ fn setting(advice: &Advice) -> String {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Boundary;
-    use hopcost_model::results::{AdviceRequest, Estimate};
+    use hopcost_read::results::{AdviceRequest, Estimate};
 
     use super::*;
     use crate::style::TextStyle;

@@ -1,7 +1,7 @@
 //! What `hopcost doctor` says: a table of the CPUs, one of the pairs, and the findings.
 
-use hopcost_model::results::{Checkup, CpuGaps, Handover};
 use hopcost_model::text::count;
+use hopcost_read::results::{Checkup, CpuGaps, Handover};
 
 use crate::number;
 use crate::section::model::{
@@ -113,7 +113,7 @@ fn machine_of(found: &Checkup) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Placement;
-    use hopcost_model::results::{CpuLine, Right};
+    use hopcost_read::results::{CpuLine, Right};
 
     use super::*;
     use crate::stored;

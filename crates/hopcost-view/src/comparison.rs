@@ -1,6 +1,6 @@
 //! Comparisons of stored runs.
 
-use hopcost_model::results::RunComparison;
+use hopcost_read::results::RunComparison;
 
 use crate::chart::model::Chart;
 use crate::section::compared_runs;

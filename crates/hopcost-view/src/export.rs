@@ -2,8 +2,8 @@
 //! lists.
 
 use hopcost_model::case::Case;
-use hopcost_model::results::{CaseResult, CounterResult, Results, Status};
 use hopcost_plan::{Export, ExportColumn, Selector};
+use hopcost_read::results::{CaseResult, CounterResult, Results, Status};
 
 use crate::csv::push_row;
 use crate::rows::text;

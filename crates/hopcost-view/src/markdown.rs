@@ -1,7 +1,7 @@
 //! Documents as Markdown (GitHub's tables).
 
-use hopcost_model::results::Results;
 use hopcost_model::text::is_plain;
+use hopcost_read::results::Results;
 
 use crate::section;
 use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};

@@ -1,10 +1,10 @@
 //! How cases, places and quantiles are called in every view.
 
-use hopcost_model::results::{
+use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
 };
 
-pub(crate) use hopcost_model::results::Place;
+pub(crate) use hopcost_read::results::Place;
 
 /// The cases of a row, each with its place and its index.
 fn cases_of<'a>(

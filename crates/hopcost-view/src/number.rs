@@ -1,7 +1,7 @@
 //! Numbers as they are shown: a fitting unit, and no more digits than the
 //! spread between trials supports. All durations come in nanoseconds.
 
-use hopcost_model::results::{Estimate, Ratio};
+use hopcost_read::results::{Estimate, Ratio};
 
 /// Most digits ever shown.
 pub const DIGITS_MAX: u8 = 4;

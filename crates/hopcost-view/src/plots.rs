@@ -1,6 +1,6 @@
 //! The plots of a run, as files.
 
-use hopcost_model::results::Results;
+use hopcost_read::results::Results;
 
 use crate::chart::model::Chart;
 

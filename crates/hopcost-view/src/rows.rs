@@ -2,11 +2,11 @@
 
 use hopcost_model::plan::TrialShape;
 use hopcost_model::raw::{Build, Reference, RunAbout};
-use hopcost_model::results::{
+use hopcost_model::{Document, Field};
+use hopcost_read::results::{
     AdviceRequest, Along, ComparedFleets, Contrast, Estimate, LoadKnee, LoadQuantiles, Quiet,
     Ratio, Region, Segment, SlowHops, TouchCost,
 };
-use hopcost_model::{Document, Field};
 use serde::Serialize;
 use serde_json::Value;
 

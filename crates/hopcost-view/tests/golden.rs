@@ -5,7 +5,7 @@ mod facts;
 mod stored;
 
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::results::Judged;
+use hopcost_read::results::Judged;
 use hopcost_view::answer::Answer;
 use hopcost_view::mechanisms;
 use hopcost_view::text::{self, Stored, TextStyle};

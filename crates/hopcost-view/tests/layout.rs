@@ -2,7 +2,7 @@
 
 mod stored;
 
-use hopcost_model::results::{LadderGroup, Results, Statistic};
+use hopcost_read::results::{LadderGroup, Results, Statistic};
 use hopcost_view::text::{self, Charset, Color, TextStyle};
 use stored::{RUNS, judged, results, with_texts, worn};
 use unicode_width::UnicodeWidthStr;

@@ -1,6 +1,5 @@
-//! Which mechanism to use for what was asked.
+//! What is asked of a mechanism that is to be recommended.
 
-use super::statistic::Estimate;
 use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, Role, Workload};
 use crate::document;
@@ -30,9 +29,7 @@ document! {
         /// What the cases are sorted by.
         pub sort: SortedBy,
     }
-}
 
-document! {
     /// What cases are sorted by, the least first.
     #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
@@ -81,80 +78,5 @@ impl AdviceRequest {
             Some(rate) => format!("{} messages per second", format_number(rate.into())),
             None => "round trips, one after the other".to_owned(),
         }
-    }
-}
-
-document! {
-    /// Which mechanism to use.
-    #[derive(Default)]
-    pub struct Advice {
-        /// What was asked.
-        pub request: AdviceRequest,
-        /// The run that it rests on.
-        pub run: String,
-        /// Whether there is an answer.
-        pub answer: Answer,
-        /// The same in a sentence.
-        pub says: String,
-        /// The cases that are asked for: what meets the requirements, sorted, then what may, then
-        /// what does not.
-        pub candidates: Vec<Candidate>,
-        /// What casts doubt on the run as a whole.
-        pub notes: Vec<String>,
-        /// The command that measures them again.
-        pub command: String,
-    }
-}
-
-document! {
-    /// Whether there is an answer.
-    #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Answer {
-        /// The first candidate.
-        Recommended,
-        /// No candidate meets the requirements; the first comes nearest.
-        NothingMeets,
-        /// It is not known whether one does.
-        #[default]
-        Open,
-        /// The numbers are invalid.
-        Invalid,
-    }
-}
-
-document! {
-    /// A mechanism with its wait, and what it takes.
-    pub struct Candidate {
-        /// The case.
-        pub case: String,
-        /// Mechanism, wait, and parameters in which others differ.
-        pub name: String,
-        /// Where it lies against the requirements.
-        pub fit: Fit,
-        /// The median, or the cost in batches.
-        pub p50: Option<Estimate>,
-        /// The 99th percentile.
-        pub p99: Option<Estimate>,
-        /// CPU time of both ends per message.
-        pub cpu_ns_per_message: Option<f64>,
-        /// Whether the interval that it is sorted by overlaps that of the first.
-        pub overlaps: bool,
-        /// Why it does not meet the requirements, or may not.
-        pub reason: Option<String>,
-    }
-}
-
-document! {
-    /// Where a case lies against the requirements.
-    #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Fit {
-        /// It meets them.
-        Inside,
-        /// Its interval holds the limit, or there is none yet.
-        Open,
-        /// It does not meet them.
-        Outside,
     }
 }

@@ -41,9 +41,7 @@ document! {
         #[serde(default)]
         pub quiet: Option<Quiet>,
     }
-}
 
-document! {
     /// What a value would be on the quiet machine.
     #[derive(Copy)]
     pub struct Quiet {

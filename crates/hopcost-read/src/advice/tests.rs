@@ -1,5 +1,6 @@
+use crate::advice::{Advice, Answer, Fit};
 use hopcost_model::case::Boundary;
-use hopcost_model::results::{Advice, AdviceRequest, Answer, Fit, SortedBy};
+use hopcost_model::results::{AdviceRequest, SortedBy};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, MECHANISMS, TrialBuilder};

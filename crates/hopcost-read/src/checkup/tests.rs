@@ -1,6 +1,6 @@
+use crate::checkup::Checkup;
 use hopcost_model::finding::Code;
 use hopcost_model::raw::{CpuAccounting, RawRun};
-use hopcost_model::results::Checkup;
 
 use super::Besides;
 use crate::testing::{Builder, TrialBuilder, host};

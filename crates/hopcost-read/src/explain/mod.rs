@@ -7,11 +7,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::case::Case;
+use hopcost_model::document;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{
-    ComparedSegment, Estimate, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Leg,
-    Segment, SlowHops,
-};
+use hopcost_model::results::{Contrast, Estimate, Leg, Segment};
 use hopcost_model::trace::Trace;
 use hopcost_model::workload::StampedBy;
 use hopcost_stats::sample::{Sample, median, rank};
@@ -19,6 +17,104 @@ use hopcost_stats::sample::{Sample, median, rank};
 use crate::estimate::over_trials;
 use crate::ratio::contrasts;
 use cut::{Cut, Hop, cut};
+
+document! {
+    /// Where the time of a hop goes, of each case that was traced.
+    #[derive(Default)]
+    pub struct Explanation {
+        /// The cases that were traced, in the order of the plan.
+        pub cases: Vec<ExplainedCase>,
+        /// The second case beside the first, by the median operations without events; absent of any other number
+        /// of cases.
+        pub untraced: Option<Contrast>,
+        /// The segments of several cases, in the order of a hop.
+        pub compared: Vec<ComparedSegment>,
+    }
+
+    /// A segment of several cases.
+    pub struct ComparedSegment {
+        /// Which.
+        pub segment: Segment,
+        /// What it takes, with its events, in the second case beside the first; `null` unless there are two cases
+        /// and both have it.
+        pub contrast: Option<Contrast>,
+    }
+
+    /// The segments of a case's round trips, or of its ways forth where the callee stamps. What is *typical* is a mean over the middle fifth of a trial's
+    /// hops by their length: there the segments add up to the whole.
+    pub struct ExplainedCase {
+        /// Its id.
+        pub case: String,
+        /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
+        pub gap_ns: Option<u64>,
+        /// Hops of all trials that were cut into segments.
+        pub hops: u64,
+        /// Those that were not, and why.
+        pub left_out: Vec<LeftOutHops>,
+        /// A typical hop, in nanoseconds.
+        pub total_ns: Estimate,
+        /// The median hop as traced.
+        pub traced_p50_ns: Estimate,
+        /// The same without events, in the phase right before.
+        pub untraced_p50_ns: Estimate,
+        /// Events of a hop, mean.
+        pub events: f64,
+        /// What one of them costs; `null` where it could not be measured.
+        pub event_cost_ns: Option<f64>,
+        /// The median hop as traced less what its events cost; without a point where that is not known.
+        pub without_events_ns: Estimate,
+        /// By how much that is off the median of hops without events, as a share of it.
+        pub off: Option<f64>,
+        /// How far events and stamps can be apart.
+        pub clock_bound_ns: u64,
+        /// Tracepoints that this kernel does not have.
+        pub missing: Vec<String>,
+        /// The segments, as they follow each other in a typical hop.
+        pub segments: Vec<ExplainedSegment>,
+        /// The slow hops; absent where nobody asks, or there are too few.
+        pub slow: Option<SlowHops>,
+    }
+
+    /// The hops from a quantile of their trial on, of all trials.
+    #[derive(Copy)]
+    pub struct SlowHops {
+        /// The quantile.
+        pub quantile: f64,
+        /// How many.
+        pub hops: u64,
+        /// Their mean, in nanoseconds.
+        pub ns: f64,
+    }
+
+    /// Hops that were not cut into segments.
+    pub struct LeftOutHops {
+        /// Why.
+        pub reason: String,
+        /// How many.
+        pub hops: u64,
+    }
+
+    /// A segment of a case's hops.
+    pub struct ExplainedSegment {
+        /// Which.
+        pub segment: Segment,
+        /// Of a typical hop: median over trials, with its interval.
+        pub typical_ns: Estimate,
+        /// Share of a typical hop, 0 to 1.
+        pub share: f64,
+        /// Median over the hops of a trial, median over trials; 0 where most hops do not have it.
+        pub p50_ns: f64,
+        /// The 99th percentile likewise.
+        pub p99_ns: f64,
+        /// The mean of the slow hops; absent where nobody asks for them.
+        pub slow_ns: Option<f64>,
+        /// Events within it, mean of typical hops: each costs `event_cost_ns` of it.
+        pub events: f64,
+        /// `typical_ns` less what they cost: below 0 where they cost more than it took. `null` unless these
+        /// add up to a hop without events: `off` is 10 % at most.
+        pub without_events_ns: Option<f64>,
+    }
+}
 
 /// A typical hop is one of the middle fifth by length.
 const TYPICAL: [f64; 2] = [0.4, 0.6];

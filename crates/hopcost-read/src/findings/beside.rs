@@ -198,9 +198,9 @@ pub fn throttled_case(reading: &Reading, run_wide: &[Finding]) -> Option<Finding
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Results;
     use hopcost_model::finding::{Code, Severity, Validity};
     use hopcost_model::raw::{CpuUse, Throttling};
-    use hopcost_model::results::Results;
 
     use crate::testing::{Builder, CALL, PIPE, TrialBuilder, found, severity, taken_in};
 

@@ -2,11 +2,11 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
-use hopcost_model::results::{Adjustment, Applied, Speed, YardstickLevel};
 
 use super::make::{finding, suspect_if};
 use crate::format;
 use crate::run::{Run, Steal};
+use crate::yardstick::{Adjustment, Applied, Speed, YardstickLevel};
 
 /// Share of the run stolen from a used CPU from which on it is noted.
 const STEAL_NOTE: f64 = 0.001;
@@ -205,9 +205,9 @@ fn hypervisor(run: &Run) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Results;
     use hopcost_model::finding::{Code, Severity, Validity};
     use hopcost_model::raw::{CpuAccounting, RawRun};
-    use hopcost_model::results::Results;
 
     use crate::testing::{Builder, CALL, PIPE, clock, expect, host, read};
 

@@ -23,17 +23,15 @@ mod stream;
 mod traced;
 mod wake;
 
-pub use stream::stalled_share;
-
 use hopcost_model::finding::{Finding, Severity, Validity};
-use hopcost_model::results::Status;
 
-use crate::case::Reading;
+use crate::case::{Reading, Status};
 use crate::run::Run;
 pub use host::findings as of_host;
 pub use load::{ACHIEVED_MIN, is_generator_late};
 pub use make::finding;
 pub use numbers::Drifts;
+pub use stream::stalled_share;
 pub use traced::finding as of_traced;
 
 /// The findings of the whole run: what touches every case is stated there, once.

@@ -5,7 +5,6 @@ use hopcost_model::case::{Case, Role};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::ThreadResult;
 use hopcost_stats::sample::median;
 
 use super::make::{finding, of_trials};
@@ -13,6 +12,7 @@ use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
 use crate::stamp_check::Spans;
+use crate::threads::ThreadResult;
 
 /// The share of the CPU time from which on threads that are no end are a visible part.
 const HIDDEN_MIN: f64 = 0.10;
@@ -205,8 +205,8 @@ fn covers_too_little(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Results;
     use hopcost_model::raw::StampCheck;
-    use hopcost_model::results::Results;
 
     use super::*;
     use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};

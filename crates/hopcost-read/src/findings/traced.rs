@@ -1,10 +1,9 @@
 //! Whether the kernel's events have changed what they were to show.
 
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::results::ExplainedCase;
 
 use super::make;
-use crate::explain::adds_up;
+use crate::explain::{ExplainedCase, adds_up};
 use crate::format;
 
 /// Of the traced phase alone: the case's own numbers are of phases without events, and stand.

@@ -157,8 +157,8 @@ fn never_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Results;
     use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::results::Results;
 
     use crate::testing::{Builder, TrialBuilder, WAKE, expect, noisy};
 

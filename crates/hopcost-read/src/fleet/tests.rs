@@ -1,5 +1,6 @@
+use crate::stored::facts::Across;
 use hopcost_model::fleet::{IndexedEstimate, IndexedRun, RawFleet};
-use hopcost_model::results::{Across, Contrast, Verdict};
+use hopcost_model::results::{Contrast, Verdict};
 use hopcost_stats::rng::Rng;
 
 use super::of_fleets;

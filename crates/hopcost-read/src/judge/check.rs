@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::plan::ROUNDS_A_LOOK;
-use hopcost_model::results::{Estimate, JudgedPart, Region, Ruling, Status, Verdict};
+use hopcost_model::results::{Estimate, Region, Ruling, Verdict};
 use hopcost_plan::{Check, Number, Quantity};
 use hopcost_stats::contrast::{
     BETWEEN_RUNS, Contrast, ERROR, LogRatio, Region as Bounds, contrast, error_after,
@@ -12,7 +12,8 @@ use hopcost_stats::contrast::{
 use hopcost_stats::tail::normal_quantile;
 
 use super::{Bench, Pair, value, words};
-use crate::case::Reading;
+use crate::case::{Reading, Status};
+use crate::judge::words::JudgedPart;
 use crate::ratio::paired;
 
 /// Trials before it counts that a case has no finding: some findings need more trials than a look.

@@ -5,20 +5,85 @@ mod check;
 #[cfg(test)]
 mod tests;
 mod value;
-mod words;
+pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, Question};
-use hopcost_model::results::{Judged, JudgedClaim, JudgedFile, JudgedPart, JudgedQuestion, Ruling};
+use hopcost_model::results::Ruling;
 use hopcost_plan::{
     Asking, Check, Claim, Claims, Number, Quantity, Selector, claims_of, level, parse_claims,
 };
 
 use crate::case::{Reading, known};
+use crate::judge::words::JudgedPart;
 use crate::run::Run;
+
+document! {
+    /// The claims of one or several files, judged by what was measured.
+    #[derive(Default)]
+    pub struct Judged {
+        /// The files.
+        pub files: Vec<JudgedFile>,
+        /// Their claims, in the order of the files.
+        pub claims: Vec<JudgedClaim>,
+        /// The questions that the files ask of their claims.
+        pub questions: Vec<JudgedQuestion>,
+    }
+
+    /// Where claims come from.
+    pub struct JudgedFile {
+        /// Name.
+        pub name: String,
+        /// What it is about, in a sentence.
+        pub about: String,
+        /// What published its claims.
+        pub source: String,
+    }
+
+    /// A claim.
+    pub struct JudgedClaim {
+        /// Id, unique among the claims of its file.
+        pub id: String,
+        /// The file's name.
+        pub file: String,
+        /// The sentence as published.
+        pub sentence: String,
+        /// Where the source has it.
+        pub at: Option<String>,
+        /// What an ambiguous sentence means here; `null` if it has one meaning.
+        pub meaning: Option<String>,
+        /// The verdict; `null` if no measurement can decide it.
+        pub verdict: Option<Ruling>,
+        /// The numbers that decide it, or why there are none.
+        pub because: String,
+        /// What explains these numbers; `null` if no finding does.
+        pub cause: Option<String>,
+        /// What was checked: each check at each level of what its cases vary.
+        pub parts: Vec<JudgedPart>,
+        /// What of it no measurement can decide, and why.
+        pub not_checkable: Option<String>,
+    }
+
+    /// A question whose answer follows from claims.
+    pub struct JudgedQuestion {
+        /// Id.
+        pub id: String,
+        /// The file's name.
+        pub file: String,
+        /// The question.
+        pub asks: String,
+        /// The claims that answer it.
+        pub claims: Vec<String>,
+        /// What its claims say together; `null` if no measurement can decide them.
+        pub verdict: Option<Ruling>,
+        /// The answer in up to three sentences: the verdicts, the numbers, what explains them.
+        pub answer: String,
+    }
+}
 
 /// The cases of the checks that more rounds would decide, of claims that are open.
 pub fn wanted(plan: &Plan, judged: &Judged) -> BTreeSet<u32> {

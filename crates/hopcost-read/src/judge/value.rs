@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
 use hopcost_model::raw::RawTrial;
-use hopcost_model::results::Status;
 use hopcost_plan::Quantity;
 
-use crate::case::Reading;
+use crate::case::{Reading, Status};
 use crate::findings::stalled_share;
 use crate::run::Run;
 use crate::sums::{handled, lost, messages, per};

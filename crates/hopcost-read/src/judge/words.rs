@@ -1,15 +1,40 @@
 //! Sentences of verdicts.
 
 use hopcost_model::case::Case;
+use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Estimate, JudgedPart, JudgedUnit};
+use hopcost_model::results::{Estimate, JudgedUnit, Region, Ruling};
 use hopcost_model::text::listed;
 use hopcost_plan::{Check, Number, Quantity};
 
 use crate::case::{Reading, known};
 use crate::format;
 use crate::ladder::bytes;
+
+document! {
+    /// A check at one level.
+    pub struct JudgedPart {
+        /// What is checked, in words.
+        pub check: String,
+        /// At which level of what its cases vary (`place=cross`); `null` if there is one.
+        pub level: Option<String>,
+        /// The verdict; `null` if the check reports a number and claims nothing of it.
+        pub verdict: Option<Ruling>,
+        /// What was measured, with the interval that decides; `null` if nothing was.
+        pub value: Option<Estimate>,
+        /// The unit of the value and the bounds.
+        pub unit: JudgedUnit,
+        /// What is claimed of the number.
+        pub region: Region,
+        /// The cases that it is about.
+        pub cases: Vec<String>,
+        /// The number in a sentence, or why there is none.
+        pub because: String,
+        /// Rounds that would probably decide; `null` if it is decided or if no number would.
+        pub rounds_to_decide: Option<u32>,
+    }
+}
 
 /// The delayed acknowledgement's timer at its least (TCP_DELACK_MIN).
 const DELACK_NS: f64 = 40e6;

@@ -1,9 +1,49 @@
 //! A published table as it is carried: published/README.md describes the form.
 
-use hopcost_model::results::{PublishedBrief, PublishedField, PublishedLayout};
+use hopcost_model::document;
 use hopcost_model::text::csv_fields;
 use hopcost_plan::Selector;
 use serde::Deserialize;
+
+document! {
+    /// What makes a row and what a column of a published table.
+    pub struct PublishedLayout {
+        /// What the rows are under headings by; `null` where there are none.
+        pub heading: Option<PublishedField>,
+        /// What names a row.
+        pub rows: Vec<PublishedField>,
+        /// What names a column.
+        pub columns: PublishedField,
+        /// Names of the parts of a group, which are separated by a comma.
+        pub group: Vec<String>,
+        /// Name of the labels.
+        pub label: String,
+        /// How it is laid out where there is little room; `null`: in the same way.
+        pub brief: Option<PublishedBrief>,
+    }
+
+    /// A published table in brief: one statistic of it.
+    pub struct PublishedBrief {
+        /// What names a row.
+        pub rows: Vec<PublishedField>,
+        /// What names a column.
+        pub columns: PublishedField,
+        /// The statistic.
+        pub statistic: String,
+    }
+
+    /// The names of a published number.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PublishedField {
+        /// The group of its row.
+        Group,
+        /// The label of its row.
+        Label,
+        /// Which number it is.
+        Statistic,
+    }
+}
 
 /// A file of published/.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,3 @@
-use hopcost_model::results::{PublishedRow, PublishedTable};
-
 use super::*;
 use crate::testing::{Builder, TrialBuilder, read};
 

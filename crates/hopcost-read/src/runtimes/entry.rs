@@ -3,11 +3,26 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Runtime, Runtimes};
+use hopcost_model::document;
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Ratio, RuntimeCell};
+use hopcost_model::results::{Estimate, Ratio};
 
 use crate::case::Reading;
 use crate::ratio::ratio;
+
+document! {
+    /// A mechanism in a runtime.
+    pub struct RuntimeCell {
+        /// Index into `results`; `null` where the plan has no such case.
+        pub result: Option<u32>,
+        /// p50, or the cost in batches.
+        pub value: Option<Estimate>,
+        /// Multiple of Rust's, paired by round.
+        pub ratio: Option<Ratio>,
+        /// Why there is no value.
+        pub missing: Option<String>,
+    }
+}
 
 /// A case that could be read, and what came of it.
 pub struct Entry<'a> {

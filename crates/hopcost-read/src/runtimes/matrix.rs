@@ -4,13 +4,34 @@
 //! was in another beside it: a table that is mostly gaps compares nothing.
 
 use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
+use hopcost_model::document;
 use hopcost_model::group::grouped;
-use hopcost_model::results::{RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::entry::{Entry, empty, in_order, with};
 use super::name;
 use crate::run::Run;
+use crate::runtimes::entry::RuntimeCell;
 use crate::trial::Family;
+
+document! {
+    /// Mechanisms by the runtime of both ends.
+    pub struct RuntimeMatrix {
+        /// What the numbers are (`round trip, 64 bytes each way, two processes, one CPU`).
+        pub title: String,
+        /// Runtimes, in the order of the columns.
+        pub runtimes: Vec<String>,
+        /// One row a mechanism.
+        pub rows: Vec<RuntimeRow>,
+    }
+
+    /// A mechanism in several runtimes.
+    pub struct RuntimeRow {
+        /// Mechanism, with its wait and parameters where they differ.
+        pub label: String,
+        /// One cell a runtime.
+        pub cells: Vec<RuntimeCell>,
+    }
+}
 
 /// Cases that differ in their runtime alone: the case in Rust, and each runtime's.
 type Row<'a> = (Case, Vec<&'a Entry<'a>>);
@@ -97,8 +118,10 @@ fn why_not(run: &Run, case: &Case, runtime: &Runtime) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::runtimes::RuntimeComparison;
+    use crate::runtimes::entry::RuntimeCell;
+    use crate::runtimes::matrix::RuntimeMatrix;
     use hopcost_model::describe::WarmUp;
-    use hopcost_model::results::{RuntimeCell, RuntimeComparison, RuntimeMatrix};
 
     use crate::testing::{Builder, PIPE, TCP, read, worker};
 

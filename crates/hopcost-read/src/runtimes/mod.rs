@@ -3,19 +3,45 @@
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
-mod entry;
-mod matrix;
+pub mod entry;
+pub mod matrix;
 mod name;
-mod stamp;
+pub mod stamp;
+
+use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
 use hopcost_model::describe::Description;
+use hopcost_model::document;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{RuntimeComparison, WorkerBrief};
 
 use crate::case::{Reading, known};
 use crate::run::Run;
+use crate::runtimes::matrix::RuntimeMatrix;
+use crate::runtimes::stamp::StampCost;
 use entry::Entry;
+
+document! {
+    /// A worker that took part, in brief.
+    pub struct WorkerBrief {
+        /// Runtime.
+        pub runtime: String,
+        /// Version of the worker.
+        pub version: String,
+        /// Language and libraries with their versions.
+        pub libraries: BTreeMap<String, String>,
+        /// What of the runtime shapes its numbers.
+        pub remarks: Vec<String>,
+    }
+
+    /// The same mechanisms in several runtimes.
+    pub struct RuntimeComparison {
+        /// Mechanisms by runtimes, one matrix for what may be compared.
+        pub matrices: Vec<RuntimeMatrix>,
+        /// What a stamp of each runtime costs.
+        pub stamp_costs: Vec<StampCost>,
+    }
+}
 
 /// The comparison; `None` where every end of every case is in Rust.
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
@@ -62,8 +88,8 @@ pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
 
 #[cfg(test)]
 mod tests {
+    use crate::runtimes::entry::RuntimeCell;
     use hopcost_model::describe::WarmUp;
-    use hopcost_model::results::RuntimeCell;
 
     use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};
 

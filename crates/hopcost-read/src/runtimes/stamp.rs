@@ -1,13 +1,33 @@
 //! What a stamp costs in each runtime, by the clock of an end in Rust.
 
+use hopcost_model::document;
 use hopcost_model::raw::StampCheck;
-use hopcost_model::results::StampCost;
+use hopcost_model::results::Estimate;
 use hopcost_stats::sample::median;
 
 use super::entry::Entry;
 use crate::estimate::over_trials;
 use crate::run::Run;
 use crate::stamp_check::Spans;
+
+document! {
+    /// What a stamp costs.
+    pub struct StampCost {
+        /// The runtime.
+        pub runtime: String,
+        /// The case it was found with.
+        pub case: String,
+        /// Stamped exchanges less bare ones, each, by the clock of the end in Rust.
+        pub by_rust_clock_ns: Option<Estimate>,
+        /// Two readings of the runtime's own clock in a row: median.
+        pub own_reading_ns: Option<f64>,
+        /// The caller's clock over the callee's, over the same exchanges, less one, in
+        /// parts per million: median over trials.
+        pub clock_disagreement_ppm: Option<f64>,
+        /// `by_rust_clock_ns` as a share of the case's p50.
+        pub share: Option<f64>,
+    }
+}
 
 /// One entry for every case in which the same exchanges were run with stamps and
 /// without, in the order of the plan.

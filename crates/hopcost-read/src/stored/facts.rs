@@ -4,9 +4,55 @@ use hopcost_model::case::Case;
 use hopcost_model::host::Reading;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::Across;
+use hopcost_model::{document, words};
 
 use crate::run::Run;
+
+document! {
+    /// What differs between runs.
+    pub struct Difference {
+        /// What a comparison has to be across.
+        pub across: Across,
+        /// What it is, exactly.
+        pub what: String,
+        /// What it is in the runs of the baseline, each value once.
+        pub baseline: Vec<String>,
+        /// What it is in the others.
+        pub other: Vec<String>,
+    }
+}
+
+words! {
+    /// What runs may differ in only where that is the question.
+    Across, "across" {
+        /// Model and stepping of the processor.
+        Cpu = "cpu",
+        /// Its microcode.
+        Microcode = "microcode",
+        /// Release, build, preemption and command line of the kernel.
+        Kernel = "kernel",
+        /// The hypervisor.
+        Hypervisor = "hypervisor",
+        /// Where the used CPUs are: packages, cores, threads, caches, nodes.
+        Topology = "topology",
+        /// Governor and turbo.
+        Frequency = "frequency",
+        /// The kernel's clock source.
+        ClockSource = "clock-source",
+        /// Mitigations of the processor's vulnerabilities.
+        Mitigations = "mitigations",
+        /// Version and kind of build of hopcost.
+        Tool = "tool",
+        /// Revision of a mechanism: its numbers changed.
+        Mechanism = "mechanism",
+        /// The CPUs; cases are paired that differ in their placement alone.
+        Placement = "placement",
+        /// The runtimes' versions; cases are paired that differ in their runtimes alone.
+        Runtime = "runtime",
+        /// Cases are paired that differ in their boundary alone.
+        Boundary = "boundary",
+    }
+}
 
 /// Something of a run or of a case in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,30 +2,96 @@
 //! nothing does but what was asked for, each case that both sides have is compared by its value,
 //! adjusted for the speed at which each run met the machine.
 
-mod facts;
+pub mod facts;
 mod summary;
 
 use std::collections::BTreeMap;
 
 use hopcost_model::case::Case;
+use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Across, Compared, ComparedRun, Difference, RunComparison};
 use hopcost_model::text::count;
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;
 
-use crate::comparison::shift;
+use crate::comparison::{Compared, shift};
 use crate::ratio::shown;
 use crate::run::Run;
+use crate::stored::facts::{Across, Difference};
 use crate::trial::DECILES;
 pub(crate) use facts::Fact;
-use summary::{CaseSummary, Values};
-
 pub use facts::fingerprint;
 pub use summary::RunSummary;
+use summary::{CaseSummary, Values};
+
+document! {
+    /// Stored runs compared with others.
+    #[derive(Default)]
+    pub struct RunComparison {
+        /// Cases within this share of each other count as equal.
+        pub margin: f64,
+        /// The runs of the baseline.
+        pub baseline: Vec<ComparedRun>,
+        /// The runs that are compared with it.
+        pub other: Vec<ComparedRun>,
+        /// What they may differ in.
+        pub across: Vec<Across>,
+        /// What they differ in.
+        pub differences: Vec<Difference>,
+        /// Further remarks, in words.
+        pub remarks: Vec<String>,
+        /// Each case that both sides have, in the order of the baseline's first run.
+        pub compared: Vec<Compared>,
+        /// Cases that only the baseline has.
+        pub only_baseline: Vec<String>,
+        /// Cases that only the other side has.
+        pub only_other: Vec<String>,
+        /// The hosts, where fleets are compared: each host is a block, its two runs are the sides.
+        pub hosts: Option<ComparedFleets>,
+        /// The axis, where two cases are compared at each of its values.
+        pub along: Option<Along>,
+    }
+
+    /// Two fleets whose hosts are compared one by one.
+    pub struct ComparedFleets {
+        /// Hosts that both have measured.
+        pub n_hosts: u32,
+        /// Hosts of the baseline alone.
+        pub only_baseline: Vec<String>,
+        /// Hosts of the other side alone.
+        pub only_other: Vec<String>,
+    }
+
+    /// An axis along which two cases are compared.
+    pub struct Along {
+        /// Its key.
+        pub axis: String,
+        /// Where the other case becomes the faster one.
+        pub crossings: Vec<Crossed>,
+    }
+
+    /// A change of which case is faster.
+    #[derive(Copy, Eq)]
+    pub struct Crossed {
+        /// The last value at which the one is faster.
+        pub after: u64,
+        /// The first value at which the other is.
+        pub until: u64,
+        /// Whether the second case is the faster one from there on.
+        pub second_is_faster: bool,
+    }
+
+    /// A run that was compared.
+    pub struct ComparedRun {
+        /// Its id.
+        pub id: String,
+        /// When it began, RFC 3339 in UTC.
+        pub started: String,
+    }
+}
 
 /// What is asked of stored runs.
 pub struct Asked<'a> {

@@ -4,15 +4,17 @@ use hopcost_model::case::{Boundary, Case, Ends, Runtime};
 use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Across, Adjustment, Applied, Statistic};
+use hopcost_model::results::Statistic;
 use hopcost_stats::sample::median;
 
 use super::facts::Fact;
+use crate::brief;
 use crate::case::{self, Reading};
-use crate::disturbed;
 use crate::findings;
 use crate::run::Run;
+use crate::stored::facts::Across;
 use crate::trial::{DECILES, deciles_ns};
+use crate::yardstick::{Adjustment, Applied};
 
 /// What a comparison needs of a run.
 #[derive(Debug, Clone)]
@@ -69,7 +71,7 @@ impl RunSummary {
             id: raw.about.id.clone(),
             started: raw.about.started.clone(),
             is_cut_off: raw.about.ended.is_none(),
-            disturbed: disturbed::of_run(&run.yardsticks.levels, &run_wide),
+            disturbed: brief::disturbed(&run.yardsticks.levels, &run_wide),
             facts: Fact::of_run(raw),
             cases: readings.iter().filter_map(of_case).collect(),
         }

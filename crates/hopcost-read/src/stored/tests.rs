@@ -1,6 +1,7 @@
+use crate::comparison::Compared;
 use hopcost_model::describe::WarmUp;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Compared, Contrast, Verdict};
+use hopcost_model::results::{Contrast, Verdict};
 
 use super::*;
 use crate::testing::{Builder, CALL, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};

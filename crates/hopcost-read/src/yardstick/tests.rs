@@ -1,6 +1,7 @@
+use crate::results::Results;
 use hopcost_model::finding::Code;
 use hopcost_model::raw::{CpuUse, RawRun, Throttling};
-use hopcost_model::results::{Applied, Estimate, Results, Speed, Statistic};
+use hopcost_model::results::{Estimate, Statistic};
 use hopcost_stats::rng::Rng;
 
 use super::*;

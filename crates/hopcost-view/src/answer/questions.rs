@@ -4,12 +4,13 @@ use std::iter::once;
 
 use hopcost_model::columns::CaseParts;
 use hopcost_model::raw::RunAbout;
-use hopcost_model::results::{
-    Advice, CaseResult, Checkup, Compared, Comparison, Estimate, ExplainedCase, Explanation,
-    Judged, JudgedClaim, PlanBrief, PublishedRow, PublishedTable, RankedCase, Results,
-    RunComparison, RuntimeCell, RuntimeComparison,
-};
 use hopcost_model::{Document, Field};
+use hopcost_read::advice::Advice;
+use hopcost_read::results::{
+    CaseResult, Checkup, Compared, Comparison, Estimate, ExplainedCase, Explanation, Judged,
+    JudgedClaim, PlanBrief, PublishedRow, PublishedTable, RankedCase, Results, RunComparison,
+    RuntimeCell, RuntimeComparison,
+};
 use serde_json::{Value, json};
 
 use super::table::Answer;

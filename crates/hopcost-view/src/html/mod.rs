@@ -7,7 +7,7 @@ mod cells;
 #[cfg(test)]
 mod tests;
 
-use hopcost_model::results::{CaseResult, Results};
+use hopcost_read::results::{CaseResult, Results};
 
 use crate::chart;
 use crate::chart::palette::{Ground, properties};

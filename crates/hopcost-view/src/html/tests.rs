@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use super::*;
 use crate::chart::tests::well_formed;
 use crate::stored::{RUNS, judged, results, with_texts, worn};
-use hopcost_model::results::Statistic;
+use hopcost_read::results::Statistic;
 
 /// As a policy names a text.
 fn sha256(text: &str) -> String {
@@ -102,7 +102,7 @@ fn every_chart_finding_and_case_is_on_the_page() {
     }
 }
 
-fn all_is_on_the_page(results: &hopcost_model::results::Results) {
+fn all_is_on_the_page(results: &hopcost_read::results::Results) {
     let page = report(results);
     for chart in crate::section::charts(results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);

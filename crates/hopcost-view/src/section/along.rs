@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use hopcost_model::axis::{self, Axis, Kind};
 use hopcost_model::case::Case;
-use hopcost_model::results::{Along, Compared, Contrast, RunComparison};
 use hopcost_model::units::format_number;
+use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
 use super::comparison::{beside, difference, in_words, ratios};
 use super::model::{Block, Cell, Rows, Tone, Unit, Value, notes, numbers, words};
@@ -153,7 +153,7 @@ pub(crate) fn value_of(axis: &str, at: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::{Crossed, Verdict};
+    use hopcost_read::results::{Crossed, Verdict};
 
     use super::*;
 

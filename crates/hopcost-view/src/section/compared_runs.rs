@@ -1,7 +1,7 @@
 //! Stored runs compared with others: a document of its own.
 
-use hopcost_model::results::{Compared, ComparedRun, RunComparison};
 use hopcost_model::text::count;
+use hopcost_read::results::{Compared, ComparedRun, RunComparison};
 
 use super::along;
 use super::comparison::{framed, margin, name, name_beside, sentence, shifts, table, undecided};

@@ -1,7 +1,7 @@
 //! What a comparison found, live or of stored runs: a line per case, its verdict first.
 
-use hopcost_model::results::{Compared, Comparison, Contrast, Results, Verdict};
 use hopcost_model::text::count;
+use hopcost_read::results::{Compared, Comparison, Contrast, Results, Verdict};
 
 use super::model::{
     Block, Cell, Medium, Rows, Section, Tone, Unit as Digits, Value, notes, numbers, says, words,

@@ -3,7 +3,7 @@
 
 use hopcost_model::group::grouped;
 use hopcost_model::host::Reading;
-use hopcost_model::results::{CaseResult, Results, Status, ThreadResult};
+use hopcost_read::results::{CaseResult, Results, Status, ThreadResult};
 
 use super::fields::table;
 use super::model::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::finding::Code;
-use hopcost_model::results::{
+use hopcost_read::results::{
     ComparedSegment, Contrast, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Ratio,
     Results,
 };
@@ -175,7 +175,7 @@ fn notes(case: &ExplainedCase) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Role;
-    use hopcost_model::results::{Estimate, Leg, Segment, SegmentKind, SlowHops};
+    use hopcost_read::results::{Estimate, Leg, Segment, SegmentKind, SlowHops};
 
     use super::*;
     use crate::stored;

@@ -2,7 +2,7 @@
 //! unit, and its type decides how its values are written.
 
 use hopcost_model::Document;
-use hopcost_model::results::{Estimate, Ratio, Segment};
+use hopcost_read::results::{Estimate, Ratio, Segment};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value as Json};
 

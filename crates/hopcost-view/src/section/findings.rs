@@ -2,8 +2,8 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::results::Results;
 use hopcost_model::text::count;
+use hopcost_read::results::Results;
 
 use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, says, words};
 use super::words::index_of;

@@ -3,8 +3,8 @@
 use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::group::distinct;
 use hopcost_model::host::Host;
-use hopcost_model::results::{Results, Speed, Status, YardstickLevel};
 use hopcost_model::text::count;
+use hopcost_read::results::{Results, Speed, Status, YardstickLevel};
 
 use super::fields::facts_of;
 use super::model::{Block, Cell, Medium, Section, Tone, paste, says};

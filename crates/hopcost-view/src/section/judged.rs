@@ -3,10 +3,10 @@
 
 use std::cmp::Reverse;
 
-use hopcost_model::results::{
+use hopcost_model::text::count;
+use hopcost_read::results::{
     Estimate, Judged, JudgedClaim, JudgedPart, JudgedUnit, Ratio, Results, Ruling,
 };
-use hopcost_model::text::count;
 
 use super::fields::facts_of;
 use super::model::{

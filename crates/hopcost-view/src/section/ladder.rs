@@ -3,7 +3,7 @@
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::distinct;
-use hopcost_model::results::{LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit};
+use hopcost_read::results::{LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit};
 
 use super::answer::{stalled, ticks};
 use super::model::{

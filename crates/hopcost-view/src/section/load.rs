@@ -1,8 +1,8 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
 use hopcost_model::group::grouped;
-use hopcost_model::results::{CaseResult, LoadResult, Results, Statistic};
 use hopcost_model::units::format_number;
+use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use crate::names::capitalised;
 

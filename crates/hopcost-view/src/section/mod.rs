@@ -22,7 +22,7 @@ pub(crate) mod shapes;
 mod runtimes;
 pub(crate) mod words;
 
-use hopcost_model::results::Results;
+use hopcost_read::results::Results;
 
 pub(crate) use answer::between;
 #[cfg(test)]

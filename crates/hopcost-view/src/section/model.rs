@@ -2,7 +2,7 @@
 //! charts. Their cells hold values; a view writes them last, in its own way.
 
 use hopcost_model::finding::{Code, Severity, Validity};
-use hopcost_model::results::{Estimate, Ratio, Ruling};
+use hopcost_read::results::{Estimate, Ratio, Ruling};
 
 use crate::chart::model::Chart;
 use crate::number::{self, Shown};

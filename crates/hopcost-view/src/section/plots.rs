@@ -2,7 +2,7 @@
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{
+use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
 };
 

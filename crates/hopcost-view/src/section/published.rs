@@ -2,7 +2,7 @@
 //! here, and the one as a multiple of the other.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{
+use hopcost_read::results::{
     CaseResult, PublishedField, PublishedLayout, PublishedRow, PublishedTable, Results,
 };
 

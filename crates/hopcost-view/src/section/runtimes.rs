@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix};
+use hopcost_read::results::{Results, RuntimeCell, RuntimeMatrix};
 
 use super::model::{Block, Cell, Medium, Rows, Section, repeated, words};
 

@@ -1,7 +1,7 @@
 //! Values as charts, in two shapes: rows with intervals, and lines.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::Estimate;
+use hopcost_read::results::Estimate;
 
 use crate::chart::domain;
 use crate::chart::model::{

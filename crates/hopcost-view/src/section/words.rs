@@ -4,7 +4,7 @@
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Role;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{
+use hopcost_read::results::{
     CaseResult, CounterResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
 };
 

@@ -2,7 +2,7 @@
 
 mod table;
 
-use hopcost_model::results::Results;
+use hopcost_read::results::Results;
 
 use self::table::plain;
 use crate::section;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use hopcost_model::plan::{ClaimsPlan, Question};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::Results;
+use hopcost_read::results::Results;
 use serde_json::Value;
 
 /// Names of the runs, one a suite and one that was cut off.

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{AdviceRequest, Answer, SortedBy};
 use hopcost_model::units::{parse_number, parse_size};
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
+use hopcost_read::advice::Answer;
+use hopcost_read::results::{AdviceRequest, SortedBy};
 
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, duration, prepare};

@@ -91,7 +91,7 @@ mod tests {
     use super::super::{Cli, Command};
     use super::*;
     use clap::Parser;
-    use hopcost_model::results::{Compared, Contrast, Verdict};
+    use hopcost_read::results::{Compared, Contrast, Verdict};
 
     /// The page with the workflow.
     const PAGE: &str = include_str!("../../../../docs/ci.md");

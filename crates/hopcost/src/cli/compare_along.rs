@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use hopcost_file::Runs;
 use hopcost_model::axis::Axis;
-use hopcost_model::results::Results;
 use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
+use hopcost_read::results::Results;
 
 use super::compare_args::{Args, is_case, measured, plan};
 use super::exit::{self, usage};

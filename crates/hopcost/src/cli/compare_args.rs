@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{Case, Workload};
 use hopcost_model::plan::{ComparisonPlan, Plan};
-use hopcost_model::results::{Across, Compared, Statistic};
 use hopcost_model::text::count;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
+use hopcost_read::results::{Across, Compared, Statistic};
 
 use super::exit::{self, not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, percent};

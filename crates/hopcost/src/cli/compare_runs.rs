@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{Compared, Difference, RunComparison, Statistic};
+use hopcost_read::results::{Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary};
 
 use super::compare_args::Args;

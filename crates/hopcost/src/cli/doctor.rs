@@ -8,12 +8,12 @@ use hopcost_model::finding::Code;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::EventReading;
 use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::Right;
 use hopcost_model::text::count;
 use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 use hopcost_read::Besides;
+use hopcost_read::results::Right;
 
 use super::exit::{self, usage};
 use super::shown::{Content, Printed, Shown};

@@ -5,7 +5,7 @@ use std::thread;
 
 use hopcost_file::EstimateRow;
 use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
-use hopcost_model::results::Results;
+use hopcost_read::results::Results;
 use hopcost_read::stored;
 
 use super::{exit, output, runs};

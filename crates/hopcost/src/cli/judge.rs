@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use hopcost_model::plan::{ClaimsPlan, Plan, Question};
-use hopcost_model::results::{Results, Ruling};
 use hopcost_model::text::shell_word;
 use hopcost_plan::{Ask, CLAIMS, SuiteSource};
 use hopcost_probe::orphans::Orphans;
+use hopcost_read::results::{Results, Ruling};
 
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};

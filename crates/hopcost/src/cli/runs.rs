@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hopcost_file::{EstimateRow, Runs};
 use hopcost_model::finding::Validity;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{CaseResult, Results, Status};
+use hopcost_read::results::{CaseResult, Results, Status};
 
 use super::exit::{self, usage};
 use crate::run::scratch::Scratch;

@@ -8,9 +8,9 @@ use hopcost_file::{RunFile, Runs};
 use hopcost_model::describe::Description;
 use hopcost_model::plan::{Plan, Question};
 use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
-use hopcost_model::results::Results;
 use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
+use hopcost_read::results::Results;
 
 use super::exit::{self, ensure_same, not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{self, Results, RunComparison, Statistic};
 use hopcost_model::text::{count, shell_word};
 use hopcost_plan::Expected;
+use hopcost_read::advice::Advice;
+use hopcost_read::results::{Checkup, Results, RunComparison, Statistic};
 use hopcost_view::answer::{self, Answer};
 use hopcost_view::chart::model::Chart;
 use hopcost_view::text::{self, Stored};
@@ -53,8 +54,8 @@ pub enum Content<'a> {
     /// A run that is stored in this file.
     Run(&'a Results, &'a Path),
     Comparison(&'a RunComparison),
-    Advice(&'a results::Advice),
-    Checkup(&'a results::Checkup),
+    Advice(&'a Advice),
+    Checkup(&'a Checkup),
 }
 
 impl Content<'_> {

@@ -11,8 +11,8 @@ use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::host::Host;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
-use hopcost_model::results::{QuietSpeed, Speed, YardstickLevel};
 use hopcost_probe::folder::Folder;
+use hopcost_read::results::{QuietSpeed, Speed, YardstickLevel};
 use hopcost_stats::yardstick::is_other_pair;
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,9 @@ use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawTrial};
-use hopcost_model::results::CaseResult;
 use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
+use hopcost_read::results::CaseResult;
 use hopcost_stats::{contrast, thinning};
 
 use super::clocks;

@@ -1,7 +1,7 @@
+use crate::results::Results;
 use hopcost_model::case::Role;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::raw::{CpuUse, Throttling};
-use hopcost_model::results::Results;
 
 use crate::testing::{Builder, TrialBuilder, expect, read, read_changed as run, severity, thread};
 

@@ -99,8 +99,8 @@ fn gap(k: usize) -> Range<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::Results;
     use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::results::Results;
 
     use crate::testing::{Builder, PIPE, STREAM, TCP, TrialBuilder, severity};
 

@@ -1,7 +1,7 @@
 //! What to use, in words: the first lines of an answer, and the contrast of two cases, its last.
 
 use hopcost_model::group::distinct;
-use hopcost_model::results::Ratio;
+use hopcost_read::results::Ratio;
 
 use super::entry::{Entry, ends, usual};
 use crate::names::Place;

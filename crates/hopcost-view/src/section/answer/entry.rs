@@ -6,7 +6,7 @@ use std::fmt;
 use hopcost_model::case::Boundary;
 use hopcost_model::group::grouped;
 use hopcost_model::protocol::ClockReading;
-use hopcost_model::results::{
+use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, RankedBy, RankedCase, Ratio, Results, Step,
     TimeUnit,
 };

@@ -3,8 +3,8 @@
 
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::results::{CaseResult, KnobPrice, Results, Status};
 use hopcost_model::text::count;
+use hopcost_read::results::{CaseResult, KnobPrice, Results, Status};
 
 use crate::names::{all_of, row_label};
 use crate::number;

@@ -9,8 +9,8 @@ mod runtimes;
 mod table;
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{Estimate, RankedBy, Results};
 use hopcost_model::text::count;
+use hopcost_read::results::{Estimate, RankedBy, Results};
 
 pub(crate) use self::entry::between;
 pub(super) use self::entry::ticks;

@@ -2,8 +2,8 @@
 
 use hopcost_model::case::{IdleKnob, Workload};
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{LadderGroup, RankedBy, Results, StreamResult};
 use hopcost_model::units::format_size;
+use hopcost_read::results::{LadderGroup, RankedBy, Results, StreamResult};
 
 use super::entry::{EMPTY_LOOP, Entry, across, entries, unit_in_heading, usual};
 use super::table::titled;

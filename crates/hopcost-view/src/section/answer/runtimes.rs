@@ -1,7 +1,7 @@
 //! Runtimes: what each makes of the same mechanism, as a multiple of Rust.
 
-use hopcost_model::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 use hopcost_model::text::count;
+use hopcost_read::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at};

@@ -1,7 +1,7 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results};
+use hopcost_read::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results};
 
 use super::entry::{Entry, by_rank, ends, unit_in_heading, unit_of, usual};
 use super::know::Doubts;
