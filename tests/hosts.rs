@@ -6,7 +6,7 @@ use hopcost_model::case::{Boundary, Workload};
 
 use crate::faults::hosts::{Namespaces, near, worker};
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, measured, mechanisms, stored};
+use crate::support::{Home, alone, measured, mechanisms, stored, trace};
 
 /// Every mechanism that crosses hosts, by a workload that it crosses them with.
 fn selectors() -> Vec<String> {
@@ -92,4 +92,31 @@ fn a_pair_over_veth() {
     // A veth pair hands packets on within one kernel, which copies what it may not lend (Documentation/networking/msg_zerocopy.rst).
     let copied = run.trials.iter().flat_map(|trial| &trial.ends).filter_map(|end| end.zero_copy);
     assert!(copied.map(|sends| sends.copied).sum::<u64>() > 0);
+}
+
+/// What listens in a run is a measured link. Beside it, hopcost asks once whether loopback passes TCP, over
+/// IPv4 and IPv6, by a listener that it connects to itself and closes.
+#[test]
+fn nothing_listens_but_a_measured_link() {
+    let home = Home::alone();
+    let peer = worker(&home);
+    let within = "payload=64&boundary=process&place=same-cpu&wait=block";
+    let between = "payload=64&boundary=host&place=free&wait=block";
+    let trial = |name: &str, rest: &str| format!("roundtrip/{name}?{rest}");
+    for (case, listens) in [
+        (trial("pipe", within), 0),
+        (trial("udp", within), 0),
+        (trial("tcp", within), 1),
+        (trial("unix-stream", within), 1),
+        (trial("udp", between), 2),
+        (trial("tcp", between), 2 + 1),
+    ] {
+        let mut arguments = vec!["trial", &case, "--count", "10"];
+        if case.ends_with(between) {
+            arguments.extend(["--peer", &peer]);
+        }
+        let (code, calls) = trace::count(&mut home.hopcost(&arguments), trace::Window::Everywhere);
+        let called = calls.by_number.get(&(libc::SYS_listen as u64)).copied().unwrap_or(0);
+        assert_eq!((code, called), (0, listens), "exit code and calls of listen(2) of {case}");
+    }
 }

@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 
 use super::Home;
 
-/// System calls by number, of all processes but the first (which is the control
-/// process), threads included.
+/// System calls by number, threads included; of the first process, which is the control process, only
+/// with [`Window::Everywhere`].
 #[derive(Debug, Default, Clone)]
 pub struct Counts {
     /// Calls by number.
@@ -57,6 +57,8 @@ pub enum Window {
     /// All of them, start and end included: for workers of other runtimes, of which
     /// the difference between two counts is taken.
     Lifetime,
+    /// All of them, those of the control process too.
+    Everywhere,
 }
 
 /// The system calls of a trial of so many operations, all of them one batch where there are batches.
@@ -72,7 +74,7 @@ pub fn of_trial(home: &Home, id: &str, operations: u64, window: Window) -> Count
 }
 
 /// Runs a command to its end under ptrace and counts. Returns its exit code too.
-fn count(command: &mut Command, window: Window) -> (i32, Counts) {
+pub fn count(command: &mut Command, window: Window) -> (i32, Counts) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
@@ -131,10 +133,10 @@ fn count(command: &mut Command, window: Window) -> (i32, Counts) {
         let mut deliver = 0;
         if status >> 16 == libc::PTRACE_EVENT_SECCOMP {
             // No call where the thread has been killed in its stop.
-            if group != root
+            if (group != root || window == Window::Everywhere)
                 && let Some(call) = entered(pid)
             {
-                if window == Window::Lifetime {
+                if window != Window::Phase {
                     counts.note(call);
                 } else if call.number == libc::SYS_getrusage as u64 {
                     let within = seats.entry(pid).or_default();
