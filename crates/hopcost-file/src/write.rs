@@ -309,11 +309,7 @@ impl Drop for RunFile {
 
 /// A case taken apart, for SQL alone: hopcost reads the plan.
 fn case_document(planned: &PlannedCase) -> Cell<String> {
-    // A spelling this version cannot take apart keeps its columns empty.
-    let mut document = match planned.known() {
-        Some(case) => serde_json::json!(CaseParts::of(case)),
-        None => serde_json::json!({}),
-    };
+    let mut document = serde_json::json!(CaseParts::of(&planned.case));
     document["case_id"] = planned.id().into();
     document["skip"] = serde_json::json!(planned.skip);
     computed(&document)

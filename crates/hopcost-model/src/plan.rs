@@ -1,6 +1,6 @@
 //! What will be measured, in which order, with every default filled in.
 
-use crate::case::{Case, CaseError, Placement, Workload};
+use crate::case::{Case, Placement, Workload};
 use crate::document;
 
 document! {
@@ -212,73 +212,32 @@ document! {
     /// A case of the plan.
     pub struct PlannedCase {
         /// Canonical spelling.
-        // A stored plan may hold a case that only another version of hopcost knows.
-        #[serde(rename = "id", with = "spelling")]
-        pub case: Result<Case, UnknownCase>,
+        #[serde(rename = "id")]
+        pub case: Case,
         /// Why it will not be measured here.
         pub skip: Option<String>,
     }
 }
 
-/// A stored spelling that this version cannot read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{error}")]
-pub struct UnknownCase {
-    /// As stored.
-    pub id: String,
-    /// What is wrong with it.
-    pub error: CaseError,
-}
-
-mod spelling {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::{Case, PlannedCase, UnknownCase};
-
-    pub fn serialize<S: Serializer>(
-        case: &Result<Case, UnknownCase>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        match case {
-            Ok(case) => to.collect_str(case),
-            Err(unknown) => to.serialize_str(&unknown.id),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Result<Case, UnknownCase>, D::Error> {
-        String::deserialize(from).map(|id| PlannedCase::spelled(&id, None).case)
-    }
-}
-
 impl PlannedCase {
-    /// The case of a stored spelling.
-    pub fn spelled(id: &str, skip: Option<&str>) -> Self {
-        let case = id.parse().map_err(|error| UnknownCase { id: id.to_owned(), error });
-        Self { case, skip: skip.map(str::to_owned) }
-    }
-    /// The case, if this version knows it.
-    pub fn known(&self) -> Option<&Case> {
-        self.case.as_ref().ok()
+    /// One to be measured.
+    pub fn live(case: Case) -> Self {
+        Self { case, skip: None }
     }
     /// The canonical spelling.
     pub fn id(&self) -> String {
-        match &self.case {
-            Ok(case) => case.id(),
-            Err(unknown) => unknown.id.clone(),
-        }
+        self.case.id()
     }
 }
 
 impl Plan {
-    /// The case of this index, if there is one and this version knows it.
+    /// The case of this index, if there is one.
     pub fn case(&self, index: u32) -> Option<&Case> {
-        self.cases.get(usize::try_from(index).ok()?)?.known()
+        Some(&self.cases.get(usize::try_from(index).ok()?)?.case)
     }
-    /// The cases that will be measured, as far as this version knows them.
+    /// The cases that will be measured.
     pub fn live_cases(&self) -> impl Iterator<Item = &Case> {
-        self.live().filter_map(|(_, planned)| planned.known())
+        self.live().map(|(_, planned)| &planned.case)
     }
     /// The CPUs (caller's, callee's) of a placement, `None` for a `call`; no CPU
     /// means that the end is not pinned. Every case of [`Plan::live`] that has a

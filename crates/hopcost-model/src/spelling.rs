@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::axis::{AXES, Spelled};
 use crate::case::{Case, CaseError, Workload, decode, encode};
 
@@ -82,6 +85,18 @@ impl FromStr for Case {
         }
         case.parameters = keys;
         Ok(case)
+    }
+}
+
+impl Serialize for Case {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Case {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

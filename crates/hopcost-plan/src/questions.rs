@@ -28,10 +28,6 @@ fn short(ask: &Ask) -> Ask {
     Ask { measure_ns: Some(ask.measure_ns.unwrap_or(MEASURE_NS)), ..ask.clone() }
 }
 
-fn measured(case: Case) -> PlannedCase {
-    PlannedCase { case: Ok(case), skip: None }
-}
-
 /// Blocks where there is no budget to give their number.
 const BLOCKS_DEFAULT: u32 = 72;
 /// Blocks of one comparison at most.
@@ -66,7 +62,7 @@ pub fn comparison(
         suite: "comparison".to_owned(),
         rounds: ROUNDS_A_BLOCK * blocks,
         baseline: None,
-        cases: cases.into_iter().map(measured).collect(),
+        cases: cases.into_iter().map(PlannedCase::live).collect(),
         comparison: Some(compared),
         ..whole
     })
@@ -175,7 +171,7 @@ pub fn advice(
     }
     let mut plan = plan(&ask, catalog, machine)?;
     for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
-        let Ok(case) = &planned.case else { continue };
+        let case = &planned.case;
         let known = catalog.mechanism(&Runtime::RUST, case.mechanism_name());
         planned.skip = request.rules_out(case, known).map(str::to_owned);
     }
@@ -236,7 +232,7 @@ pub fn explanation(
         suite: "explanation".to_owned(),
         rounds: ROUNDS,
         baseline: None,
-        cases: cases.into_iter().map(measured).collect(),
+        cases: cases.into_iter().map(PlannedCase::live).collect(),
         question: Some(Question::Explanation(asked)),
         ..whole
     })
@@ -339,9 +335,8 @@ pub fn judging(
 
 /// Refuses cases that differ in what their selector does not list.
 fn check_distinct(selector: &str, found: &[PlannedCase]) -> Result<(), String> {
-    let known: Vec<_> = found.iter().filter_map(PlannedCase::known).collect();
-    let levels = distinct(known.iter().map(|case| level(selector, case)));
-    if levels.len() == known.len() {
+    let levels = distinct(found.iter().map(|planned| level(selector, &planned.case)));
+    if levels.len() == found.len() {
         return Ok(());
     }
     let named: Vec<String> = found.iter().take(3).map(PlannedCase::id).collect();

@@ -12,7 +12,7 @@ use hopcost_model::plan::{Plan, PlannedCase};
 
 use crate::ask::{Ask, CASES_MAX, Selector, SuiteSource, too_many};
 use crate::catalog::Catalog;
-use crate::error::{Origin, PlanError, plain, quote, unknown};
+use crate::error::{Origin, PlanError, quote, unknown};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
 use crate::shipped::SHIPPED;
@@ -50,7 +50,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
     let live: Vec<&Case> = live(&cases).collect();
     let (rounds, trial) = time.settle(&live, catalog.asked());
     let is_call = |case: &Case| !case.workload.has_two_ends();
-    if ask.operations.is_some() && cases.iter().filter_map(PlannedCase::known).all(is_call) {
+    if ask.operations.is_some() && cases.iter().map(|planned| &planned.case).all(is_call) {
         let message = "a call takes as many as fit its time; leave it out or ask for another case";
         return Err(Origin::option("--operations").error(message));
     }
@@ -87,7 +87,7 @@ fn first_of(cases: &[PlannedCase]) -> Option<String> {
 }
 
 fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
-    cases.iter().filter(|case| case.skip.is_none()).filter_map(PlannedCase::known)
+    cases.iter().filter(|case| case.skip.is_none()).map(|planned| &planned.case)
 }
 
 /// The suite that was asked for, or the default one where nothing was.
@@ -165,7 +165,7 @@ impl<'c> Planner<'c> {
         for case in (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at))) {
             if cases.seen.insert(case.clone()) {
                 let skip = self.feasible.reason_against(case, self.catalog);
-                cases.cases.push(PlannedCase { case: Ok(case.clone()), skip });
+                cases.cases.push(PlannedCase { case: case.clone(), skip });
             }
         }
         Ok(all)
@@ -288,7 +288,7 @@ impl<'c> Planner<'c> {
             _ => return Ok(None),
         };
         self.subjects(&selector, &selector.values)?;
-        let of_plan = cases.iter().filter_map(|planned| Some((planned.known()?, &planned.skip)));
+        let of_plan = cases.iter().map(|planned| (&planned.case, &planned.skip));
         let mut matching: Vec<(&Case, &Option<String>)> =
             of_plan.filter(|(case, _)| self.selects(&selector, case)).collect();
         if !selector.says_runtime() {
@@ -382,10 +382,7 @@ pub fn check_resumed(plan: &Plan, catalog: &Catalog, machine: &Machine) -> Resul
     machine.pairs.extend(&plan.pairs);
     let cpus = Cpus::resolve(&machine, &[]).map_err(|error| error.to_string())?;
     let feasible = Feasible::new(cpus, &machine);
-    for (_, planned) in plan.live() {
-        let case = planned.case.as_ref().map_err(|unknown| {
-            format!("its plan has the case {}: {}", plain(&unknown.id), plain(&unknown.to_string()))
-        })?;
+    for case in plan.live_cases() {
         if let Some(reason) = feasible.reason_against(case, catalog) {
             return Err(format!("{case}: {reason}"));
         }

@@ -439,7 +439,7 @@ mod tests {
             cpus: Vec::new(),
             relation: None,
             pairs: Default::default(),
-            cases: vec![PlannedCase { case: Ok(cases(1).remove(0)), skip: None }; 60],
+            cases: vec![PlannedCase::live(cases(1).remove(0)); 60],
         };
         assert_eq!(fitted(&asked(40), &[]), TRIAL_DEFAULT);
         // Six rounds of 60 trials of 75 ms take 27 s.

@@ -88,7 +88,7 @@ const BEYOND_MAX: f64 = 0.05;
 /// What a run says to a request. No candidates where no case of the run is asked for.
 pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRequest) -> Advice {
     let rows = plan.cases.iter().zip(&results.results);
-    let rows = rows.filter_map(|(planned, result)| Some((planned.known()?, result)));
+    let rows = rows.map(|(planned, result)| (&planned.case, result));
     let asked: Vec<(&Case, &CaseResult)> =
         rows.filter(|(case, _)| request.is_about(case)).collect();
     let placement = request.placement.or_else(|| usual(asked.iter().map(|(case, _)| *case)));

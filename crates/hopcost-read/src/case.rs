@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hopcost_model::case::{Ack, Case, Workload};
 use hopcost_model::finding::{Finding, Validity};
-use hopcost_model::plan::UnknownCase;
 use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
@@ -180,8 +179,8 @@ impl CaseResult {
 pub struct Reading<'a> {
     /// Its place in the plan.
     pub index: u32,
-    /// The case; `None` if this version cannot read its spelling.
-    pub case: Option<&'a Case>,
+    /// The case.
+    pub case: &'a Case,
     /// As shown; ratio, findings and validity are not in it yet.
     pub result: CaseResult,
     /// What kind of number its trials left; `None` if never measured.
@@ -228,11 +227,11 @@ impl Reading<'_> {
     }
 }
 
-/// The cases that this version can read, each with what was found.
+/// The cases, each with what was found.
 pub fn known<'a, 'b>(
     readings: &'b [Reading<'a>],
 ) -> impl Iterator<Item = (&'a Case, &'b Reading<'a>)> + Clone {
-    readings.iter().filter_map(|reading| Some((reading.case?, reading)))
+    readings.iter().map(|reading| (reading.case, reading))
 }
 
 /// Reads every case of the plan, in its order.
@@ -240,10 +239,7 @@ pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
     let empty_loop = empty_loop(run);
     let cases = run.raw.plan.cases.iter().enumerate();
     let mut readings: Vec<Reading> = cases
-        .map(|(index, planned)| match &planned.case {
-            Ok(case) => of_case(run, index, case, empty_loop.as_ref()),
-            Err(unknown) => unreadable(index as u32, unknown),
-        })
+        .map(|(index, planned)| of_case(run, index, &planned.case, empty_loop.as_ref()))
         .collect();
     let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
     let dependence = dependence(&values);
@@ -257,13 +253,11 @@ pub const EMPTY_LOOP: &str = "null";
 /// The cost of the empty loop, where the run measured it.
 fn empty_loop(run: &Run) -> Option<Estimate> {
     let cases = run.raw.plan.cases.iter().enumerate();
-    cases.filter_map(|(index, planned)| Some((index, planned.known()?))).find_map(
-        |(index, case)| {
-            (is_native_call(case) && case.mechanism_name() == EMPTY_LOOP)
-                .then(|| estimates_of(run, index, case, &trials(run, case, index)))?
-                .and_then(|estimates| estimates.get(Statistic::Cost).cloned())
-        },
-    )
+    cases.map(|(index, planned)| (index, &planned.case)).find_map(|(index, case)| {
+        (is_native_call(case) && case.mechanism_name() == EMPTY_LOOP)
+            .then(|| estimates_of(run, index, case, &trials(run, case, index)))?
+            .and_then(|estimates| estimates.get(Statistic::Cost).cloned())
+    })
 }
 
 /// The loop of another runtime is another loop.
@@ -414,7 +408,7 @@ fn of_case<'a>(
     };
     Reading {
         index: index as u32,
-        case: Some(case),
+        case,
         result,
         family: table.family,
         trials: raw,
@@ -461,24 +455,6 @@ fn replay(run: &Run, id: &str, trials: &Trials) -> Option<String> {
     let raw = || trials.rows.iter().map(|row| row.raw);
     let first = raw().find(|trial| trial.error.is_none()).or_else(|| raw().next())?;
     Some(command::of_trial(id, first, run.raw))
-}
-
-/// A row for a plan's case whose spelling this version cannot read.
-fn unreadable(index: u32, unknown: &UnknownCase) -> Reading<'static> {
-    let id = unknown.id.as_str();
-    let parts = CaseParts::of(&Case::new(Workload::Call, id));
-    let mut result = CaseResult::empty(id, parts, Status::Failed, command::of_case(id));
-    result.reason = Some(format!("this version of hopcost cannot read the case: {unknown}"));
-    Reading {
-        index,
-        case: None,
-        result,
-        family: None,
-        trials: Vec::new(),
-        per_trial: Vec::new(),
-        pooled_quantiles: Estimates::default(),
-        dependence: Autocorrelation::NONE,
-    }
 }
 
 /// The upper level begins where a trial takes this many times as long as the next faster one.

@@ -150,7 +150,7 @@ struct Item<'a> {
 /// plan's baseline but for what the group's cases have in common, or else to the best.
 pub fn rank(groups: &mut [LadderGroup], readings: &[Reading], baseline: Option<&str>) {
     let base = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
-    let base = base.and_then(|reading| reading.case);
+    let base = base.map(|reading| reading.case);
     for group in groups {
         let both = [RankedBy::Time, RankedBy::Throughput];
         let places = Place::ALL.into_iter().flat_map(|place| both.map(|by| (place, by)));
@@ -174,7 +174,9 @@ fn items<'a>(
         let result = of.at(place)?;
         let reading = readings.get(result as usize).filter(|reading| reading.is_measured())?;
         // An idle knob is another condition, not another mechanism.
-        reading.case.filter(|case| case.idle_knob == IdleKnob::None)?;
+        if reading.case.idle_knob != IdleKnob::None {
+            return None;
+        }
         let (point, by_round) = match by {
             RankedBy::Time => (median(&reading.values())?, reading.headline_by_round()),
             RankedBy::Throughput => {
@@ -242,17 +244,16 @@ fn steps(items: usize, apart: impl Fn(usize, usize) -> bool) -> Vec<Step> {
 
 /// The first of the plan that sleeps while it waits: the same on every machine.
 fn first(items: &[Item]) -> usize {
-    let spins = |item: &Item| {
-        let waits = item.reading.case.and_then(|case| case.waits);
-        waits.is_some_and(|waits| !waits.any(WaitKind::Block))
-    };
+    let spins =
+        |item: &Item| item.reading.case.waits.is_some_and(|waits| !waits.any(WaitKind::Block));
     let in_order = |(at, item): (usize, &Item)| (spins(item), item.result, at);
     items.iter().enumerate().map(in_order).min().map_or(0, |(.., at)| at)
 }
 
 /// Whether it is the baseline but for the size, the gap, the flows and the place.
 fn is_base(item: &Item, base: Option<&Case>) -> bool {
-    item.reading.case.zip(base).is_some_and(|(case, base)| {
+    let case = item.reading.case;
+    base.is_some_and(|base| {
         let like = Case {
             payload_bytes: case.payload_bytes,
             fields: case.fields,
@@ -268,10 +269,9 @@ fn is_base(item: &Item, base: Option<&Case>) -> bool {
 }
 
 fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
-    let told = [item, base].into_iter().all(|item| {
-        item.reading.case.is_some_and(|case| case.workload != Workload::Wake)
-            || is_exact_enough(item.reading)
-    });
+    let told = [item, base]
+        .into_iter()
+        .all(|item| item.reading.case.workload != Workload::Wake || is_exact_enough(item.reading));
     let same = item.reading.family.is_some() && item.reading.family == base.reading.family;
     let ratio = || ratio::ratio(base.reading, &item.by_round, &base.by_round);
     (told && same).then(ratio).flatten()

@@ -23,17 +23,13 @@ use crate::run::Run;
 pub fn to_baseline(run: &Run, readings: &[Reading]) -> Vec<Option<Ratio>> {
     let baseline = run.raw.plan.baseline.as_deref();
     let named = readings.iter().find(|reading| Some(reading.result.id.as_str()) == baseline);
-    let is_of_kind = |reading: &&Reading| {
-        let both = reading.case.zip(named.and_then(|named| named.case));
-        both.is_some_and(|(case, named)| case.is_of_kind(named))
-    };
+    let is_of_kind =
+        |reading: &&Reading| named.is_some_and(|named| reading.case.is_of_kind(named.case));
     let bases: Vec<&Reading> =
         named.into_iter().chain(readings.iter().filter(is_of_kind)).collect();
     let of = |reading: &Reading| {
         let like = || bases.iter().filter(|base| comparable(reading, base));
-        let same_boundary = |base: &&&Reading| {
-            base.case.zip(reading.case).is_some_and(|(base, case)| base.boundary == case.boundary)
-        };
+        let same_boundary = |base: &&&Reading| base.case.boundary == reading.case.boundary;
         let base = like().find(same_boundary).or_else(|| like().next())?;
         let found = ratio(base, &reading.headline_by_round(), &base.headline_by_round())?;
         Some(widened(found, bound_share(reading), bound_share(base)))
@@ -69,7 +65,7 @@ pub fn is_exact_enough(reading: &Reading) -> bool {
 fn comparable(reading: &Reading, base: &Reading) -> bool {
     reading.family.is_some()
         && reading.family == base.family
-        && reading.case.zip(base.case).is_some_and(|(case, base)| case.is_alike(base))
+        && reading.case.is_alike(base.case)
         && is_exact_enough(reading)
         && is_exact_enough(base)
 }

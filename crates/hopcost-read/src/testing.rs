@@ -391,7 +391,8 @@ impl Builder {
     }
     /// A case that cannot be measured.
     pub fn skipped(mut self, id: &str, why: &str) -> Self {
-        self.0.plan.cases.push(PlannedCase::spelled(id, Some(why)));
+        let (case, skip) = (id.parse().unwrap(), Some(why.to_owned()));
+        self.0.plan.cases.push(PlannedCase { case, skip });
         self
     }
     /// A case and its trials, each made from its round. A runtime that is not known yet
@@ -402,8 +403,8 @@ impl Builder {
     /// Not generic: three hundred closures would make as many copies of it and of its sorting.
     fn with(mut self, id: &str, trials: u32, make: &dyn Fn(u32, &mut TrialBuilder)) -> Self {
         let index = self.0.plan.cases.len() as u32;
-        self.0.plan.cases.push(PlannedCase::spelled(id, None));
         let case: Case = id.parse().unwrap();
+        self.0.plan.cases.push(PlannedCase::live(case.clone()));
         let caller = case.runtimes.caller.word();
         if !self.0.clocks.iter().any(|clock| clock.runtime == caller) {
             self.0.clocks.extend([0, 1].map(|cpu| foreign_clock(caller, cpu)));

@@ -165,8 +165,7 @@ fn views_take_cases_apart_and_count_in_nanoseconds_of_each_runtimes_clock() {
                      FROM trials WHERE case_index = 0 AND round = 1";
     let expected = r#"[90000.0,19047.6,2.4,2500.5,"same-cpu","switch"]"#;
     assert_eq!(texts(&path, of_pipe), [expected]);
-    // A failed trial divides by no operations, and what cannot be taken apart is NULL.
-    let none = "SELECT json_array(cpu_ns_per_operation, (SELECT mechanism FROM cases
-                       WHERE case_index = 3)) FROM trials WHERE error IS NOT NULL";
-    assert_eq!(texts(&path, none), ["[null,null]"]);
+    // A failed trial divides by no operations.
+    let none = "SELECT json_array(cpu_ns_per_operation) FROM trials WHERE error IS NOT NULL";
+    assert_eq!(texts(&path, none), ["[null]"]);
 }

@@ -39,7 +39,7 @@ proptest! {
                 Ok(plan) => for case in &plan.cases {
                     let reason = case.skip.as_deref().unwrap_or_default();
                     prop_assert!(!reason.chars().any(char::is_control), "{reason:?}");
-                    prop_assert_eq!(case.case.clone().unwrap().to_string(), case.id());
+                    prop_assert_eq!(case.case.to_string(), case.id());
                 },
             }
         }

@@ -143,7 +143,7 @@ struct Traced<'a> {
 /// What the traced phases of a run say; `None` of a run without any.
 pub fn of_run(raw: &RawRun) -> Option<Explanation> {
     let cases = (0..).zip(&raw.plan.cases);
-    let known = cases.filter_map(|(index, planned)| Known::of(raw, index, planned.known()?));
+    let known = cases.filter_map(|(index, planned)| Known::of(raw, index, &planned.case));
     let known: Vec<Known> = known.collect();
     let quantile = raw.plan.explanation().and_then(|plan| plan.tail);
     let untraced = match known.as_slice() {

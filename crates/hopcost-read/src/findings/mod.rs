@@ -53,10 +53,10 @@ pub fn of_case(
     run_wide: &[Finding],
     drifts: &Drifts,
 ) -> (Vec<Finding>, Option<Validity>) {
-    let measured = reading.result.status == Status::Measured;
-    let Some(case) = reading.case.filter(|_| measured) else {
+    if reading.result.status != Status::Measured {
         return (Vec::new(), None);
-    };
+    }
+    let case = reading.case;
     let mut found = cpu::findings(run, case, reading, run_wide);
     found.extend(beside::throttled_case(reading, run_wide));
     found.extend(beside::softirq_case(case, reading));

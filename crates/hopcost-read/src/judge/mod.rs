@@ -218,10 +218,7 @@ impl<'a> Bench<'a> {
             }
             (None, Err(_)) => Vec::new(),
         };
-        let leveled = |one: &'a Reading<'a>| match one.case {
-            Some(case) => (level(&selector, case), one),
-            None => (Level::new(), one),
-        };
+        let leveled = |one: &'a Reading<'a>| (level(&selector, one.case), one);
         found.into_iter().map(leveled).collect()
     }
 

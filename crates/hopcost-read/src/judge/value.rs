@@ -23,9 +23,10 @@ pub fn by_round(
     quantity: &Quantity,
 ) -> Result<BTreeMap<u32, f64>, String> {
     let result = &reading.result;
-    let Some(case) = reading.case.filter(|_| result.status != Status::Failed) else {
+    if result.status == Status::Failed {
         return Err(result.reason.clone().unwrap_or_else(|| "every trial failed".to_owned()));
-    };
+    }
+    let case = reading.case;
     let skip = run.raw.plan.cases.get(reading.index as usize).and_then(|case| case.skip.clone());
     if let Some(reason) = skip {
         return Err(reason);

@@ -208,7 +208,7 @@ fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
         format::ns(ns),
         format::three(ns / DELACK_NS)
     );
-    let mut without: Case = reading.case?.clone();
+    let mut without: Case = reading.case.clone();
     without.parameters.insert("nodelay".to_owned(), "on".to_owned());
     let other = known(all).find(|(case, _)| **case == without);
     let other = other.and_then(|(_, other)| other.headline()?.point);

@@ -92,7 +92,7 @@ impl RunSummary {
 impl CaseSummary {
     /// `None` of a case without a value, or with an upper bound alone.
     fn of(run: &Run, reading: &Reading, statistic: Option<Statistic>) -> Option<Self> {
-        let case = reading.case?;
+        let case = reading.case;
         let estimates = reading.result.estimates.as_ref()?;
         let (statistic, estimate) = match statistic {
             Some(statistic) => (statistic, estimates.get(statistic)?),

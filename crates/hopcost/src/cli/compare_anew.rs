@@ -99,7 +99,7 @@ fn ensure_able(args: &Args, baseline: &[RunSummary], cases: &[Case]) -> anyhow::
 /// The plan of the baseline's first run, with these of its cases.
 fn planned(baseline: &Side, cases: &[Case]) -> anyhow::Result<Plan> {
     let plan = baseline.plan.clone().context("a baseline has runs")?;
-    let cases = cases.iter().map(|case| PlannedCase { case: Ok(case.clone()), skip: None });
+    let cases = cases.iter().map(|case| PlannedCase::live(case.clone()));
     Ok(Plan { cases: cases.collect(), baseline: None, ..plan })
 }
 

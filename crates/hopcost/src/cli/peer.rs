@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Case};
+use hopcost_model::case::Boundary;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
@@ -167,10 +167,11 @@ fn hosts_cases(plan: &Plan) -> bool {
 
 /// Leaves out what the far end has not, and refuses mechanisms that are others there.
 pub fn settle(plan: &mut Plan, peer: &Peer) -> anyhow::Result<()> {
-    let between = |case: &Case| case.boundary == Boundary::Host;
     for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
-        let Some(case) = planned.known().filter(|case| between(case)) else { continue };
-        let name = case.mechanism_name();
+        if planned.case.boundary != Boundary::Host {
+            continue;
+        }
+        let name = planned.case.mechanism_name();
         let there = peer.description.mechanisms.iter().find(|known| known.name == name);
         let here = mechanism::find(name);
         let here = here.map(|row| row.facts().revision);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::plan::Plan;
 use hopcost_model::text::count;
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
@@ -64,7 +64,7 @@ impl Line {
         output::say(&format!("measuring {}{skipped} {how_long}", count(cases, "case")));
         Self {
             on_terminal: std::io::stderr().is_terminal(),
-            names: plan.cases.iter().map(mechanism).collect(),
+            names: plan.cases.iter().map(|of| of.case.mechanism.clone()).collect(),
             counts_rounds: plan.question.is_none() && plan.until.is_none(),
             said: Cell::new((Instant::now(), 0)),
         }
@@ -96,10 +96,6 @@ impl Line {
             interrupt::say(&format!("\r{text:.79}\x1b[K"));
         }
     }
-}
-
-fn mechanism(planned: &PlannedCase) -> String {
-    planned.known().map_or_else(|| planned.id(), |case| case.mechanism.clone())
 }
 
 /// `round 3 of 15, 1 failed, 43 s left`

@@ -122,7 +122,7 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     let mut plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine).map_err(usage)?;
     if let Some(peer) = peer {
         peer::settle(&mut plan, peer)?;
-        if !plan.cases.iter().filter_map(|of| of.known()).any(|of| of.boundary == Boundary::Host) {
+        if !plan.cases.iter().any(|of| of.case.boundary == Boundary::Host) {
             let why = "none of these cases is between hosts; `hopcost show tcp` names the boundaries of a mechanism";
             return Err(usage(format!("--peer has no effect: {why}")));
         }

@@ -152,7 +152,7 @@ impl Doctor<'_> {
         counts: (u64, u64),
         stamp: Stamp,
     ) -> Result<(), Interrupted> {
-        let live = self.plan.live().filter_map(|(index, planned)| Some((index, planned.known()?)));
+        let live = self.plan.live().map(|(index, planned)| (index, &planned.case));
         let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
             return Ok(());
         };

@@ -433,9 +433,7 @@ fn live_cases<'a>(session: &'a Session, earlier: &[RawTrial]) -> anyhow::Result<
             let index = index as u32;
             let of_case = || earlier.iter().filter(move |t| t.case == index);
             let measured = || of_case().filter(|trial| trial.error.is_none());
-            let case = planned.case.as_ref().map_err(|unknown| {
-                anyhow::Error::new(unknown.error.clone()).context(format!("case `{}`", unknown.id))
-            })?;
+            let case = &planned.case;
             let workers = Workers::assemble(case, &session.setup.runtimes)
                 .map_err(|reason| anyhow!("{case}: {reason}"))?;
             Ok(Live {

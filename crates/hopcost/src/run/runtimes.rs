@@ -150,11 +150,8 @@ impl Runtimes {
     /// How the workers of a plan's live cases describe themselves, and the facts of all
     /// its mechanisms in Rust.
     pub fn taking_part(&self, plan: &Plan) -> Vec<Description> {
-        let named: BTreeSet<&str> = plan
-            .cases
-            .iter()
-            .filter_map(|planned| Some(planned.known()?.mechanism_name()))
-            .collect();
+        let named: BTreeSet<&str> =
+            plan.cases.iter().map(|planned| planned.case.mechanism_name()).collect();
         let rust = hopcost_probe::worker::description_of(&|name| named.contains(name));
         let foreign = foreign(plan).into_iter();
         let foreign = foreign.filter_map(|runtime| self.description(runtime).cloned());

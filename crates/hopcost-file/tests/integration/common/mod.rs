@@ -119,7 +119,7 @@ pub fn make(path: &Path, rounds: u32) -> RawRun {
 /// The same with further cases, each with one rich trial.
 pub fn make_of(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
     let mut run = stored();
-    run.plan.cases.extend(further.iter().map(|id| PlannedCase::spelled(id, None)));
+    run.plan.cases.extend(further.iter().map(|id| PlannedCase::live(id.parse().unwrap())));
     run.host_before = host("before");
     let mut file = RunFile::create(path, &run.about, &run.plan, &run.host_before).unwrap();
     for round in 0..rounds {
