@@ -151,9 +151,6 @@ impl<'c> Planner<'c> {
         if let (true, Some(message)) = (bad.len() == all.len(), bad.into_iter().next()) {
             return Err(error(message));
         }
-        if let Some(message) = all.iter().find_map(Subject::bad_message) {
-            return Err(error(message));
-        }
         let lists = all.iter().map(|one| one.cases(&self.feasible));
         let lists: Vec<Vec<Case>> = lists.collect::<Result<_, _>>().map_err(error)?;
         cases.asked += lists.iter().map(Vec::len).sum::<usize>();

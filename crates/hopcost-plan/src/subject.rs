@@ -141,53 +141,75 @@ impl Subject<'_> {
     /// for the wait, which stands before the place: what is compared most often stands side
     /// by side.
     pub fn cases(&self, feasible: &Feasible) -> Result<Vec<Case>, String> {
-        let mut cases: Vec<Case> = self.messages();
+        let case = Case { runtimes: self.runtimes.clone(), ..Case::new(self.workload, &self.name) };
+        let (message, others) = AXES.iter().partition::<Vec<&Axis>, _>(|axis| is_of_message(axis));
+        let mut cases = vec![case];
+        // The payload is a multiple of the fields.
+        for axis in message.into_iter().rev() {
+            cases = self.on_axis(cases, axis, feasible)?;
+        }
         for parameter in &self.mechanism.parameters {
             let said = self.values.words(&parameter.name);
             let said = said.unwrap_or_else(|| vec![parameter.default.clone()]);
             cases = each(
-                &cases,
+                cases,
                 |_| said.clone(),
                 |case, value| {
                     case.parameters.insert(parameter.name.clone(), value);
                 },
             )?;
         }
-        for axis in &AXES {
-            if self.varies(axis) {
-                cases = each(
-                    &cases,
-                    |case| self.values_of(axis, case),
-                    |case, value| {
-                        axis.set(case, &value);
-                    },
-                )?;
-            } else if axis.key == "boundary" && self.workload.has_two_ends() {
-                cases = each(
-                    &cases,
-                    |_| self.sides(feasible),
-                    |case, side| {
-                        case.boundary = side.boundary;
-                        case.placement = Some(side.placement);
-                        case.waits = Some(side.waits);
-                    },
-                )?;
+        for axis in others {
+            let key = match axis.key {
+                "place" => "wait",
+                "wait" => "place",
+                key => key,
+            };
+            if let Some(axis) = Axis::of_key(key) {
+                cases = self.on_axis(cases, axis, feasible)?;
             }
         }
-        Ok(cases)
+        // A payload was not asked for of each mechanism that a glob selects, and is a skipped case.
+        let is_asked = (self.named || self.values.has("field")) && self.has_workload();
+        match cases.iter().filter(|_| is_asked).find_map(bad_message) {
+            Some(why) => Err(why),
+            None => Ok(cases),
+        }
     }
 
-    /// Whether the values of an axis are asked for by themselves. The others make up the message
-    /// and the sides, or are in the subject already.
-    fn varies(&self, axis: &Axis) -> bool {
-        let is_elsewhere = axis.default().is_none() || matches!(axis.key, "fields" | "runtime");
-        !is_elsewhere && axis.of.has(self.workload)
+    /// Each case with each of the values on an axis.
+    fn on_axis(
+        &self,
+        cases: Vec<Case>,
+        axis: &Axis,
+        feasible: &Feasible,
+    ) -> Result<Vec<Case>, String> {
+        if !axis.is_part() || !axis.of.has(self.workload) || axis.key == "runtime" {
+            return Ok(cases);
+        }
+        let set = |case: &mut Case, value: Value| match axis.key {
+            "place" => {
+                case.placement = Some(feasible.cpus.precise(&value));
+                // The default may differ between placements.
+                case.waits = case.waits.or_else(|| Some(self.default_waits(case)));
+            }
+            _ => axis.set(case, &value),
+        };
+        each(cases, |case| self.values_of(axis, case, feasible), set)
     }
 
     /// The values of an axis for a case, which has those of the axes before it.
-    fn values_of(&self, axis: &Axis, case: &Case) -> Vec<Value> {
+    fn values_of(&self, axis: &Axis, case: &Case, feasible: &Feasible) -> Vec<Value> {
         let said = self.values.get(axis.key).map(<[_]>::to_vec);
-        let mut values = said.unwrap_or_else(|| axis.default().into_iter().collect());
+        let default = || match axis.key {
+            "boundary" => vec![self.boundary(feasible)],
+            "place" => self.places(case.boundary),
+            _ => axis.default().into_iter().collect(),
+        };
+        if axis.key == "payload" {
+            return self.payloads(case.fields);
+        }
+        let mut values = said.unwrap_or_else(default);
         let most = match axis.key {
             "spin" if !case.waits.is_some_and(|waits| waits.any(WaitKind::SpinThenBlock)) => 0,
             // However much of nothing is written and compared, it is the same case.
@@ -198,83 +220,40 @@ impl Subject<'_> {
         values
     }
 
-    /// A case for each message that was asked for, or that is meant where none was.
-    fn messages(&self) -> Vec<Case> {
-        let is_stream = self.workload == Workload::Stream;
-        let case = Case { runtimes: self.runtimes.clone(), ..Case::new(self.workload, &self.name) };
-        let payloads = |fields: u32| -> Vec<Option<u32>> {
-            let Some(range) = self.mechanism.payload else { return vec![None] };
-            let default = match self.workload.spec().payload {
-                DefaultPayload::OfMechanism if is_stream => {
-                    (range.default / fields).max(1).saturating_mul(fields)
-                }
-                DefaultPayload::OfMechanism => range.default,
-                DefaultPayload::Least => range.min,
-            };
-            let field = self.values.numbers("field").filter(|_| is_stream);
-            let by_field = field.map(|all| {
-                all.into_iter().map(|field| field.saturating_mul(fields)).collect::<Vec<u32>>()
-            });
-            let said = by_field.or_else(|| self.values.numbers("payload"));
-            said.unwrap_or_else(|| vec![default]).into_iter().map(Some).collect()
+    /// The payloads that were asked for, of a message or of its fields, or the one that is meant where
+    /// none was; none where the mechanism carries none.
+    fn payloads(&self, fields: Option<u32>) -> Vec<Value> {
+        let Some(range) = self.mechanism.payload else { return Vec::new() };
+        let default = match (self.workload.spec().payload, fields) {
+            (DefaultPayload::OfMechanism, Some(n)) => (range.default / n).max(1).saturating_mul(n),
+            (DefaultPayload::OfMechanism, None) => range.default,
+            (DefaultPayload::Least, _) => range.min,
         };
-        let fields = if is_stream { self.fields() } else { vec![1] };
-        let messages = fields.into_iter().flat_map(|fields| {
-            payloads(fields).into_iter().map(move |payload_bytes| (payload_bytes, fields))
-        });
-        let of = |(payload_bytes, fields)| Case {
-            payload_bytes,
-            fields: is_stream.then_some(fields),
-            ..case.clone()
-        };
-        messages.map(of).collect()
+        let field = self.values.numbers("field").zip(fields);
+        let by_field =
+            field.map(|(field, n)| field.iter().map(|size| size.saturating_mul(n)).collect());
+        let said: Option<Vec<u32>> = by_field.or_else(|| self.values.numbers("payload"));
+        let bytes = said.unwrap_or_else(|| vec![default]).into_iter();
+        bytes.map(|bytes| Value::Number(bytes.into())).collect()
     }
 
-    fn fields(&self) -> Vec<u32> {
-        let default = || Axis::of_key("fields")?.default()?.number();
-        self.values.numbers("fields").unwrap_or_else(|| default().into_iter().collect())
-    }
-
-    /// Boundary, wait and placement; few, since the words on each axis are few.
-    fn sides(&self, feasible: &Feasible) -> Vec<Side> {
-        let waits = self.values.parsed("wait");
-        let waits: Vec<Option<Waits>> =
-            waits.map_or(vec![None], |said| said.into_iter().map(Some).collect());
-        let mut sides = Vec::new();
-        for boundary in self.boundaries(feasible) {
-            for wait in &waits {
-                for place in self.places(boundary) {
-                    let placement = feasible.cpus.precise(&place);
-                    // The default may differ between placements.
-                    let waits = wait.unwrap_or_else(|| self.default_waits(boundary, placement));
-                    sides.push(Side { boundary, placement, waits });
-                }
-            }
-        }
-        sides
-    }
-
-    fn boundaries(&self, feasible: &Feasible) -> Vec<Boundary> {
-        if let Some(said) = self.values.parsed("boundary") {
-            return said;
-        }
+    fn boundary(&self, feasible: &Feasible) -> Value {
         let has = &self.mechanism.boundaries;
-        if has.contains(&Boundary::Host) && feasible.cpus.pairs.contains_key(&Placement::Pinned) {
-            return vec![Boundary::Host];
-        }
-        if self.runtimes.are_mixed() {
-            return vec![Boundary::Process];
-        }
         let preferred = [Boundary::Process, Boundary::Thread, Boundary::Inline];
-        let first = preferred.into_iter().find(|boundary| has.contains(boundary));
-        vec![first.unwrap_or(Boundary::Inline)]
+        let first = match () {
+            () if has.contains(&Boundary::Host)
+                && feasible.cpus.pairs.contains_key(&Placement::Pinned) =>
+            {
+                Boundary::Host
+            }
+            () if self.runtimes.are_mixed() => Boundary::Process,
+            () => *preferred.iter().find(|one| has.contains(one)).unwrap_or(&Boundary::Inline),
+        };
+        Value::word(first.word())
     }
 
     fn places(&self, boundary: Boundary) -> Vec<Value> {
         let place = |place: Placement| Value::word(place.word());
-        if let Some(said) = self.values.get("place") {
-            return said.to_vec();
-        }
         if let Some(own) = self.workload.spec().place {
             return vec![place(own)];
         }
@@ -295,8 +274,9 @@ impl Subject<'_> {
 
     /// Each end's first wait, unless the ends share a CPU and it has a later one that
     /// does not spin there.
-    fn default_waits(&self, boundary: Boundary, placement: Placement) -> Waits {
-        let one_cpu = placement == Placement::SameCpu && boundary != Boundary::Inline;
+    fn default_waits(&self, case: &Case) -> Waits {
+        let one_cpu =
+            case.placement == Some(Placement::SameCpu) && case.boundary != Boundary::Inline;
         let first = |mechanism: &Mechanism| {
             let mut kinds = mechanism.waits.iter().copied();
             let sensible = kinds.clone().find(|kind| !(one_cpu && spins(*kind)));
@@ -329,29 +309,6 @@ impl Subject<'_> {
             }
     }
 
-    /// A message that was asked for and cannot be. Where a glob selects the
-    /// mechanism, it was not asked for of this one, and is a skipped case.
-    pub fn bad_message(&self) -> Option<String> {
-        let (payload, field) = (self.values.numbers("payload"), self.values.numbers("field"));
-        let meant = self.workload == Workload::Stream
-            && self.has_workload()
-            && (self.named || field.is_some());
-        let mut fields = self.fields().into_iter().filter(|_| meant);
-        match (field, payload) {
-            (Some(sizes), _) => fields.find_map(|n| {
-                let field = sizes.iter().find(|field| field.checked_mul(n).is_none())?;
-                Some(format!(
-                    "fields {n} of {field} bytes are over the {} bytes that any message may have",
-                    u32::MAX
-                ))
-            }),
-            (None, Some(payloads)) => {
-                fields.find_map(|n| payloads.iter().find_map(|bytes| uneven(Some(*bytes), Some(n))))
-            }
-            (None, None) => None,
-        }
-    }
-
     /// A value that a parameter of this mechanism does not take.
     pub fn bad_parameter(&self) -> Option<String> {
         self.mechanism.parameters.iter().find_map(|parameter| {
@@ -363,23 +320,32 @@ impl Subject<'_> {
     }
 }
 
-/// How two ends stand to each other.
-struct Side {
-    boundary: Boundary,
-    placement: Placement,
-    waits: Waits,
+/// Whether an axis says what a message is, which comes before the mechanism's parameters.
+fn is_of_message(axis: &Axis) -> bool {
+    matches!(axis.key, "payload" | "fields")
+}
+
+/// Why a message cannot be that was asked for.
+fn bad_message(case: &Case) -> Option<String> {
+    match (case.payload_bytes, case.fields) {
+        (Some(u32::MAX), Some(n @ 2..)) => Some(format!(
+            "fields {n} make a message of {} bytes or more, and no message may be so long",
+            u32::MAX
+        )),
+        (payload_bytes, fields) => uneven(payload_bytes, fields),
+    }
 }
 
 /// Every case with each of its values, or as it is where it has none, up to as many as a plan may
 /// have.
 fn each<T>(
-    cases: &[Case],
+    cases: Vec<Case>,
     values: impl Fn(&Case) -> Vec<T>,
     set: impl Fn(&mut Case, T),
 ) -> Result<Vec<Case>, String> {
     let mut all = Vec::new();
     for case in cases {
-        let values = values(case);
+        let values = values(&case);
         if values.is_empty() {
             all.push(case.clone());
         }
