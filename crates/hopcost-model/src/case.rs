@@ -207,6 +207,12 @@ impl Runtime {
     pub fn is_rust(&self) -> bool {
         self.0 == "rust"
     }
+    /// The library that its worker measures: `zeromq` of `c+zeromq`. Several workers of one
+    /// language differ in it; a second build of one worker has a number there.
+    pub fn library(&self) -> Option<&str> {
+        let (_, library) = self.0.split_once('+')?;
+        library.starts_with(|first: char| first.is_ascii_lowercase()).then_some(library)
+    }
 }
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

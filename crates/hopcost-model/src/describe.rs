@@ -29,6 +29,9 @@ document! {
         /// How long it has to be warmed up.
         #[serde(default)]
         pub warm_up: WarmUp,
+        /// Whether it obeys `spoil`, by which hopcost checks a link that is the worker's own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub spoils: bool,
         /// Mechanisms it has, the unavailable ones with their reason.
         pub mechanisms: Vec<Mechanism>,
     }

@@ -92,6 +92,12 @@ document! {
             /// Directory for names, if this worker opens the link itself.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             scratch: Option<String>,
+            /// What names in /dev/shm begin with: hopcost removes those of the trial.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            prefix: Option<String>,
+            /// The message that is to be sent with one byte changed, so that the other end fails.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            spoil: Option<u64>,
             /// The trial's number among those of its case, for engines that replay.
             #[serde(default)]
             trial: u32,

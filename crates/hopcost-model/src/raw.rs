@@ -368,6 +368,9 @@ document! {
         /// The end that it plays; absent for every other thread of the process.
         #[serde(default)]
         pub seat: Option<Role>,
+        /// The process that is neither end's, such as a broker, by its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub other: Option<String>,
         /// Its name (/proc/PID/task/TID/comm).
         pub name: String,
         /// CPU time.

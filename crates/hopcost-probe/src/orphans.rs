@@ -63,7 +63,8 @@ impl Orphans {
 fn end_within(patience: Duration, spared: &[u32]) {
     let until = Instant::now() + patience;
     while has_children() && Instant::now() < until {
-        let children = children().into_iter().filter(|child| !spared.contains(child));
+        let own = children(std::process::id());
+        let children = own.into_iter().filter(|child| !spared.contains(child));
         let children: Vec<u32> = children.collect();
         if children.is_empty() && !spared.is_empty() {
             return;
@@ -104,16 +105,27 @@ fn has_children() -> bool {
     process::waitid(WaitId::All, options).is_ok()
 }
 
-/// Processes whose parent this one is.
-fn children() -> Vec<u32> {
-    listed().unwrap_or_else(searched)
+/// Processes that a process has started, and that those have.
+pub fn descendants(of: u32) -> Vec<u32> {
+    let mut found = children(of);
+    let mut at = 0;
+    while let Some(&next) = found.get(at) {
+        found.extend(children(next));
+        at += 1;
+    }
+    found
 }
 
-/// Those that the kernel lists for each thread of this process; none where it was built without
+/// Processes whose parent this one is.
+fn children(parent: u32) -> Vec<u32> {
+    listed(parent).unwrap_or_else(|| searched(parent))
+}
+
+/// Those that the kernel lists for each thread of a process; none where it was built without
 /// CONFIG_PROC_CHILDREN (proc_pid_children(5)).
-fn listed() -> Option<Vec<u32>> {
+fn listed(parent: u32) -> Option<Vec<u32>> {
     let mut found = Vec::new();
-    for thread in std::fs::read_dir("/proc/self/task").ok()? {
+    for thread in std::fs::read_dir(format!("/proc/{parent}/task")).ok()? {
         let listed = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
         found.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
     }
@@ -121,12 +133,12 @@ fn listed() -> Option<Vec<u32>> {
 }
 
 /// Those of all processes whose fourth field of stat says so (proc_pid_stat(5)).
-fn searched() -> Vec<u32> {
-    let parent = |pid: u32| {
+fn searched(parent: u32) -> Vec<u32> {
+    let parent_of = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
     };
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&pid| parent(pid) == Some(std::process::id())).collect()
+    pids.filter(|&pid| parent_of(pid) == Some(parent)).collect()
 }

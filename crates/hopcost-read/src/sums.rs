@@ -30,7 +30,8 @@ impl Whose {
     /// an end, and every other of that end's process.
     fn threads(self, trial: &RawTrial) -> impl Iterator<Item = &ThreadUse> {
         let of = |thread: &ThreadUse| thread.seat.unwrap_or(thread.process);
-        trial.threads.iter().filter(move |thread| self.is(of(thread)))
+        let is_ends = move |thread: &ThreadUse| self == Whose::All || thread.other.is_none();
+        trial.threads.iter().filter(move |thread| is_ends(thread) && self.is(of(thread)))
     }
 }
 

@@ -460,6 +460,7 @@ pub fn thread(name: &str, seat: Option<Role>, cpu_ns: u64, switches: u64) -> Thr
     ThreadUse {
         process: seat.unwrap_or(Role::Caller),
         seat,
+        other: None,
         name: name.into(),
         cpu_ns,
         voluntary: switches / 2,
@@ -481,6 +482,7 @@ pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Descriptio
         remarks: vec!["the lock is on".into()],
         clock: WorkerClock::default(),
         warm_up,
+        spoils: false,
         mechanisms: mechanisms.iter().map(mechanism).collect(),
     }
 }

@@ -22,6 +22,9 @@ document! {
         /// The end it plays; `null` for a thread that the runtime or a library has
         /// besides.
         pub seat: Option<Role>,
+        /// The process that is neither end's, such as a broker, by its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub other: Option<String>,
         /// Name.
         pub name: String,
         /// Threads of this name.
@@ -39,7 +42,7 @@ document! {
 const SEPARATORS: [char; 6] = ['-', '_', '#', ' ', '/', ':'];
 
 /// What makes threads one row; the order is that of equally busy ones.
-type Key = (Role, Option<Role>, String);
+type Key = (Role, Option<Role>, Option<String>, String);
 
 /// What the threads of one row did in one trial.
 #[derive(Default)]
@@ -73,9 +76,10 @@ pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
             ThreadResult {
                 process: key.0,
                 seat: key.1,
+                other: key.2.clone(),
                 name: match names.first() {
                     Some(only) if names.len() == 1 => (*only).to_owned(),
-                    _ => key.2.clone(),
+                    _ => key.3.clone(),
                 },
                 threads: libm::round(over(&|_, sum| Some(sum.threads))) as u32,
                 cpu_ns_per_operation: over(&|trial, sum| per_operation(trial, sum.cpu_ns)),
@@ -99,7 +103,7 @@ fn ran(thread: &ThreadUse) -> bool {
 }
 
 fn key(thread: &ThreadUse) -> Key {
-    (thread.process, thread.seat, pool(&thread.name))
+    (thread.process, thread.seat, thread.other.clone(), pool(&thread.name))
 }
 
 fn sums(trial: &RawTrial) -> BTreeMap<Key, Sum> {

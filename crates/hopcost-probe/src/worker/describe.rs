@@ -39,6 +39,7 @@ fn of(mechanisms: Vec<Mechanism>) -> Description {
         remarks: Vec::new(),
         clock: WorkerClock { source: <Hardware as Clock>::SOURCE.into(), ticks_per_second: 0.0 },
         warm_up: WarmUp::Planned,
+        spoils: false,
         mechanisms,
     }
 }

@@ -107,6 +107,7 @@ impl Worker {
                 scratch,
                 trial,
                 schedule,
+                ..
             } => {
                 if self.trial.is_some() {
                     return Err(sys::failure("already attached"));

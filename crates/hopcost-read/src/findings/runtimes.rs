@@ -63,7 +63,12 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
     let each = hidden.iter().filter(|thread| thread.cpu_share >= HIDDEN_MIN / 10.0).map(|thread| {
         let times =
             if thread.threads > 1 { format!("{} x ", thread.threads) } else { String::new() };
-        let of = if processes > 1 { format!(" of the {}", thread.process) } else { String::new() };
+        let of = match &thread.other {
+            Some(name) if *name == thread.name => String::new(),
+            Some(name) => format!(" of {name}"),
+            None if processes > 1 => format!(" of the {}", thread.process),
+            None => String::new(),
+        };
         format!("{times}`{}`{of} {}", thread.name, format::percent(thread.cpu_share))
     });
     let switches: f64 = hidden.iter().map(|thread| thread.switches_per_operation).sum();

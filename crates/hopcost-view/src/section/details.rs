@@ -55,9 +55,10 @@ fn one(index: usize, case: &CaseResult) -> Block {
 /// A thread with what it plays, and its part of the work.
 fn thread(of: &ThreadResult) -> (String, Cell) {
     let several = if of.threads > 1 { format!(" ({} threads)", of.threads) } else { String::new() };
-    let plays = match of.seat {
-        Some(end) => format!("the {end}"),
-        None => format!("beside the {}", of.process),
+    let plays = match (of.seat, &of.other) {
+        (_, Some(name)) => format!("of {name}"),
+        (Some(end), None) => format!("the {end}"),
+        (None, None) => format!("beside the {}", of.process),
     };
     let share = number::share(of.cpu_share);
     let time = number::time(of.cpu_ns_per_operation, 2);

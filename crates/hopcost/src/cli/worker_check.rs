@@ -31,7 +31,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let runtimes = &setup.runtimes;
     let found = match runtimes.named().next() {
         Some(named) => Some(named),
-        None => runtimes.all().into_iter().find(|found| found.runtime.word() == args.worker),
+        None => runtimes.all().into_iter().find(|found| {
+            let is_asked_for = |name| name == args.worker;
+            is_asked_for(found.runtime.word()) || found.runtime.library().is_some_and(is_asked_for)
+        }),
     };
     let found = found.ok_or_else(|| {
         let all = runtimes.all();

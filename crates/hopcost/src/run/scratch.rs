@@ -6,6 +6,7 @@
 //! write to it. Not in XDG_RUNTIME_DIR, which goes with the user's last session while a run under
 //! nohup(1) goes on.
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -25,6 +26,8 @@ pub struct Scratch {
     parent: Folder,
     /// Its lock ends with the process: a worker's copy of the descriptor is closed by execve(2).
     _owner: File,
+    /// Directories of trials so far.
+    trials: Cell<u32>,
 }
 
 /// The file whose lock says that the directory is in use.
@@ -76,7 +79,8 @@ impl Scratch {
         };
         match own() {
             Ok((folder, owner)) => {
-                Ok(Self { path: path.join(&name), folder, parent, _owner: owner })
+                let path = path.join(&name);
+                Ok(Self { path, folder, parent, _owner: owner, trials: Cell::new(0) })
             }
             Err(error) => {
                 let _ = parent.remove_folder(&name);
@@ -119,6 +123,48 @@ impl Scratch {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A directory in it for one trial of a worker that makes names itself.
+    pub fn of_trial(&self) -> io::Result<TrialScratch> {
+        let number = self.trials.get() + 1;
+        self.trials.set(number);
+        let run = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("t{number}");
+        self.folder.make_folder(name.as_ref())?;
+        Ok(TrialScratch { path: self.path.join(&name), prefix: format!("{run}.{name}.") })
+    }
+}
+
+/// Where the names of one trial go, removed when dropped.
+pub struct TrialScratch {
+    path: PathBuf,
+    prefix: String,
+}
+
+impl TrialScratch {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// What its names in shared memory begin with.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+}
+
+impl Drop for TrialScratch {
+    fn drop(&mut self) {
+        clear_shared_memory(&self.prefix);
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes names in /dev/shm that begin so (shm_overview(7)); those of other users stay.
+fn clear_shared_memory(prefix: &str) {
+    for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
+        }
     }
 }
 
@@ -196,6 +242,7 @@ fn end(parent: &Folder, path: &Path, name: &OsStr) -> Option<String> {
         return None;
     }
     let things = clear(&folder, &path.join(name));
+    clear_shared_memory(&format!("{}.", name.to_string_lossy()));
     parent.remove_folder(name).ok().map(|()| things)
 }
 

@@ -109,8 +109,15 @@ fn folders() -> Vec<PathBuf> {
     let bin = binary.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("bin"));
     let prefix = bin.and_then(Path::parent).map(|prefix| prefix.join("share"));
     let installed = prefix.into_iter().chain(hopcost_file::data_folder());
-    let checkout = option_env!("HOPCOST_CHECKOUT").map(|root| Path::new(root).join("workers"));
-    checkout.into_iter().chain(installed.map(|data| data.join("hopcost/workers"))).collect()
+    let checkout = option_env!("HOPCOST_CHECKOUT").map(|root| {
+        let workers = Path::new(root).join("workers");
+        [workers.join("middleware"), workers]
+    });
+    checkout
+        .into_iter()
+        .flatten()
+        .chain(installed.map(|data| data.join("hopcost/workers")))
+        .collect()
 }
 
 /// The workers of a folder, by name.

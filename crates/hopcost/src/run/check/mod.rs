@@ -171,6 +171,13 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
         let (boundaries, all_places) = (boundaries.join(","), places.join(","));
         let all = format!("boundary={boundaries}&place={all_places}{payload}");
         selectors.push(format!("roundtrip/{name}?runtime={own}&{all}"));
+        // A library is taken by all its ways; a broker is where hopcost puts it.
+        let ways = mechanism.parameters.iter().filter(|of| of.name != "broker");
+        let ways: String = ways.map(|of| format!("&{}={}", of.name, of.values.join(","))).collect();
+        if mechanism.link == LinkSource::Own && !ways.is_empty() {
+            let all = format!("boundary={boundaries}&place=free{ways}");
+            selectors.push(format!("roundtrip/{name}?runtime={own}&{all}"));
+        }
         let meets_rust = mechanism.peers == Peers::Any
             && mechanism.link != LinkSource::Own
             && mechanism.boundaries.contains(&Boundary::Process)

@@ -5,7 +5,7 @@ pub mod background;
 pub mod keep;
 pub mod open;
 pub mod plausible;
-mod snapshot;
+pub mod snapshot;
 pub mod spec;
 mod steady;
 mod traced;

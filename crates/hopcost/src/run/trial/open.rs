@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
@@ -20,11 +20,12 @@ use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::{interrupt, namespace, sys};
 
-use super::snapshot::Seated;
+use super::snapshot::{Other, Seated, confine};
 use super::spec::{Failure, Lives, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
+use crate::run::scratch::TrialScratch;
 use crate::run::worker::{Launch, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
@@ -71,6 +72,7 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
         meeting: meets.then(meeting).transpose()?,
         deadline: Instant::now() + Duration::from_millis(spec.deadline_ms()) + GRACE,
         pin_errors: Vec::new(),
+        scratch: spec.workers.has_foreign().then(|| spec.setup.scratch.of_trial()).transpose()?,
     };
     let by_address = |role| spec.workers.assignment(role).link == LinkSource::Address;
     match (by_address(Role::Caller), by_address(Role::Callee)) {
@@ -84,6 +86,12 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
 }
 
 impl TrialWorkers<'_> {
+    /// Where names of this trial go.
+    fn scratch(&self) -> PathBuf {
+        let own = self.scratch.as_ref().map(TrialScratch::path);
+        own.unwrap_or(self.spec.setup.scratch.path()).to_owned()
+    }
+
     fn seat(&self, role: Role, flow: u32, link: Option<LinkHalf>) -> Seat {
         let cpu = match role {
             Role::Callee => self.spec.cpus.1,
@@ -187,7 +195,7 @@ impl TrialWorkers<'_> {
 
     /// `first` offers an address; the other end gets the connected socket, or connects.
     fn over_address(&mut self, first: Role) -> Result<(), Failure> {
-        let (other, scratch) = (first.other(), self.spec.setup.scratch.path());
+        let (other, scratch) = (first.other(), &self.scratch());
         let link = self.spec.workers.link.and_then(|row| row.facts().here.address.as_ref());
         let carrier = link.ok_or_else(|| unexpected("open"))?;
         let token = token()?;
@@ -247,7 +255,9 @@ impl TrialWorkers<'_> {
             },
             // What is written down is to be typed by somebody else, whose child it is then.
             parent: spec.transcript.is_none().then(std::process::id),
-            scratch: Some(spec.setup.scratch.path().display().to_string()),
+            scratch: Some(self.scratch().display().to_string()),
+            prefix: self.scratch.as_ref().map(|scratch| scratch.prefix().to_owned()),
+            spoil: None,
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
         };
@@ -287,7 +297,10 @@ impl TrialWorkers<'_> {
         let foreign_ticks_per_ns = rate.map(|rate| rate / 1e9);
         let before = self.all.iter().filter(|one| one.seats[0].role == Role::Caller).count();
         let at = if wanted.role == Role::Caller { before } else { self.all.len() };
-        self.all.insert(at, TrialWorker { worker, foreign_ticks_per_ns, seats, samples });
+        self.all.insert(
+            at,
+            TrialWorker { worker, foreign_ticks_per_ns, seats, others: Vec::new(), samples },
+        );
         Ok(())
     }
 
@@ -309,16 +322,39 @@ impl TrialWorkers<'_> {
             return Err(format!("{who} attached other ends than it was asked for").into());
         }
         let worker = one.worker.id();
+        let is_foreign = one.foreign_ticks_per_ns.is_some();
         for (seat, said) in one.seats.iter_mut().zip(&attached) {
             (seat.tid, seat.helpers) = (said.tid, said.helpers.clone());
-            let mut errors = said.pin_error.clone();
-            if one.foreign_ticks_per_ns.is_some() {
+            if is_foreign {
                 seat.take(said, worker).map_err(|why| format!("{who}, attaching: {why}"))?;
-                errors = seat.pin(worker).err().map(|error| error.to_string()).or(errors);
             }
-            self.pin_errors.extend(errors.map(|error| format!("{}: {error}", said.role)));
+        }
+        for (seat, said) in one.seats.iter().zip(&attached) {
+            let has_process = one.seats.iter().filter(|other| other.pid == seat.pid).count() == 1;
+            let failed = is_foreign.then(|| seat.pin(has_process).err()).flatten();
+            let error = failed.map(|error| error.to_string()).or(said.pin_error.clone());
+            self.pin_errors.extend(error.map(|error| format!("{}: {error}", said.role)));
+        }
+        if is_foreign {
+            one.others = Other::of(worker, &one.seats);
+            let cpus = others_cpus(&self.spec);
+            for other in one.others.iter().filter(|_| !cpus.is_empty()) {
+                let failed = confine(other.pid, &cpus).err();
+                self.pin_errors.extend(failed.map(|error| format!("{}: {error}", other.name)));
+            }
         }
         Ok(attached.into_iter().find_map(|seat| seat.offers))
+    }
+}
+
+/// Where processes go that are no end's: to the callee's CPU, unless the mechanism's parameter
+/// `broker` has another value. None where the placement is free.
+fn others_cpus(spec: &TrialSpec<'_>) -> Vec<u32> {
+    let (caller, callee) = spec.cpus;
+    match spec.case.parameters.get("broker").map(String::as_str) {
+        Some("caller") => caller.into_iter().collect(),
+        Some("free") => sys::allowed_cpus().unwrap_or_default(),
+        _ => callee.into_iter().collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{Attached, EndCounters};
 use hopcost_model::raw::ThreadUse;
-use hopcost_probe::sys;
+use hopcost_probe::{orphans, sys};
 
 /// An end that has attached.
 #[derive(Debug, Clone)]
@@ -37,13 +37,7 @@ impl Seated {
     /// Takes over what a worker says of it, if it is one of the worker's own threads.
     pub fn take(&mut self, said: &Attached, worker: u32) -> Result<(), String> {
         let pid = said.pid.unwrap_or(worker);
-        // A process that the worker started is in its process group, which dies with the trial.
-        let group = |pid: u32| {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            let fields = stat.get(stat.rfind(')')? + 2..)?;
-            fields.split_whitespace().nth(2)?.parse::<u32>().ok()
-        };
-        if pid != worker && group(pid) != Some(worker) {
+        if pid != worker && !orphans::descendants(worker).contains(&pid) {
             return Err(format!("process {pid} is none of its own"));
         }
         let there = |tid: u32| Path::new(&format!("/proc/{pid}/task/{tid}")).exists();
@@ -54,18 +48,44 @@ impl Seated {
         Ok(())
     }
 
-    /// Pins it: its thread, or all threads of a process of its own.
-    pub fn pin(&self, worker: u32) -> std::io::Result<()> {
-        let Some(cpu) = self.cpu else { return Ok(()) };
-        if self.pid != worker {
-            for tid in Process::look(self.pid).threads.keys() {
-                sys::confine(*tid, &[cpu])?;
-            }
-        } else if self.tid != 0 {
-            sys::confine(self.tid, &[cpu])?;
+    /// Pins it: all threads of its process, or where that plays both ends its own thread.
+    pub fn pin(&self, has_process: bool) -> std::io::Result<()> {
+        match self.cpu {
+            Some(cpu) if has_process => confine(self.pid, &[cpu]),
+            Some(cpu) if self.tid != 0 => sys::confine(self.tid, &[cpu]),
+            _ => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// A process that a worker started and that is no end's, such as a broker.
+#[derive(Debug, Clone)]
+pub struct Other {
+    pub pid: u32,
+    /// Of its program.
+    pub name: String,
+}
+
+impl Other {
+    /// Those of a worker whose ends have attached.
+    pub fn of(worker: u32, seats: &[Seated]) -> Vec<Self> {
+        let mut all = orphans::descendants(worker);
+        all.retain(|pid| seats.iter().all(|seat| seat.pid != *pid));
+        let named = |pid| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+            Some(Self { pid, name: name.trim_end().to_owned() })
+        };
+        all.into_iter().filter_map(named).collect()
+    }
+}
+
+/// Confines every thread of a process to these CPUs; one that has ended needs no place.
+pub fn confine(pid: u32, cpus: &[u32]) -> std::io::Result<()> {
+    for tid in Process::look(pid).threads.keys() {
+        let is_there = || Path::new(&format!("/proc/{pid}/task/{tid}")).exists();
+        sys::confine(*tid, cpus).or_else(|error| if is_there() { Err(error) } else { Ok(()) })?;
+    }
+    Ok(())
 }
 
 /// A process of a worker, at a moment or over a while.
@@ -75,19 +95,23 @@ pub struct ProcessSnapshot {
     /// What was seen.
     pub did: Process,
     pid: u32,
+    /// Its name, where it is no end's.
+    other: Option<String>,
     seats: Vec<Seated>,
 }
 
 impl ProcessSnapshot {
     /// A process right now.
-    pub fn now(worker: usize, pid: u32, seats: &[Seated]) -> Self {
-        Self { worker, did: Process::look(pid), pid, seats: seats.to_vec() }
+    pub fn now(worker: usize, pid: u32, seats: &[Seated], others: &[Other]) -> Self {
+        let other = others.iter().find(|other| other.pid == pid).map(|other| other.name.clone());
+        Self { worker, did: Process::look(pid), pid, other, seats: seats.to_vec() }
     }
 
     /// What it did from that moment until now.
     pub fn until_now(&self) -> Self {
         let did = Process::look(self.pid).since(&self.did);
-        Self { worker: self.worker, did, pid: self.pid, seats: self.seats.clone() }
+        let (other, seats) = (self.other.clone(), self.seats.clone());
+        Self { worker: self.worker, did, pid: self.pid, other, seats }
     }
 
     /// Its threads as rows of a trial.
@@ -104,6 +128,7 @@ impl ProcessSnapshot {
             ThreadUse {
                 process: end.filter(|_| tells_ends_apart).map_or(process, |seat| seat.role),
                 seat: end.filter(|seat| seat.tid == tid).map(|seat| seat.role),
+                other: self.other.clone(),
                 name: thread.name.clone(),
                 cpu_ns: thread.cpu_ns,
                 voluntary: thread.voluntary,

@@ -12,9 +12,10 @@ use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, Set, Whose};
 
 use super::plausible::{self, Measure};
-use super::snapshot::{self, Process, ProcessSnapshot, Seated};
+use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
+use crate::run::scratch::TrialScratch;
 use crate::run::worker::{ReplyError, Worker, replies};
 
 /// The signal of a worker's own deadline (signal(7)).
@@ -31,6 +32,8 @@ pub struct TrialWorkers<'a> {
     pub(super) deadline: Instant,
     /// For which reasons ends could not be pinned.
     pub(super) pin_errors: Vec<String>,
+    /// Removed after the workers, the last to be dropped.
+    pub(super) scratch: Option<TrialScratch>,
 }
 
 /// A worker and what is known of it.
@@ -40,15 +43,18 @@ pub struct TrialWorker {
     pub(super) foreign_ticks_per_ns: Option<f64>,
     /// The seats it plays, in the order of attaching.
     pub(super) seats: Vec<Seated>,
+    /// The processes it started beside its ends.
+    pub(super) others: Vec<Other>,
     /// What it hands its samples over in.
     pub(super) samples: File,
 }
 
 impl TrialWorker {
-    /// Its process and those that it has started for its ends.
+    /// Its process and those that it has started.
     fn processes(&self) -> Vec<u32> {
         let mut pids = vec![self.worker.id()];
         pids.extend(self.seats.iter().map(|seat| seat.pid));
+        pids.extend(self.others.iter().map(|other| other.pid));
         pids.sort_unstable();
         pids.dedup();
         pids
@@ -229,11 +235,12 @@ impl TrialWorkers<'_> {
         if self.all.iter().all(counts_itself) {
             return Vec::new();
         }
-        let of = |(at, one): (usize, &TrialWorker)| {
-            let seats = one.seats.clone();
-            one.processes().into_iter().map(move |pid| ProcessSnapshot::now(at, pid, &seats))
-        };
-        self.all.iter().enumerate().flat_map(of).collect()
+        let mut all = Vec::new();
+        for (at, one) in self.all.iter().enumerate() {
+            let now = |pid| ProcessSnapshot::now(at, pid, &one.seats, &one.others);
+            all.extend(one.processes().into_iter().map(now));
+        }
+        all
     }
 
     /// Counters of every thread that a worker of another runtime has or starts, one for each

@@ -1,0 +1,256 @@
+/* The controller of a worker and its ends. hopcost speaks to the controller, which forks a process for each
+ * end (or starts a thread, where the boundary is one), forwards commands to them over a socket each, and
+ * notices when one of them is gone. An end answers a command with one line: `+` and JSON, or `-` and a reason. */
+#define _GNU_SOURCE
+#include "middleware.h"
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES (256 * 1024 + 2)
+enum { CALLEE, CALLER }; /* the callee is opened first */
+static const char *const ROLES[] = {"callee", "caller"};
+
+/* An end: what it exchanges, and the socket to the controller. */
+struct end {
+    struct ask ask;
+    int fd, samples_fd, is_open;
+    void *link;
+    unsigned char *messages, *got, *spoilt;
+    uint64_t contents, number, spoil; /* number: of the next message, through all phases */
+    uint64_t *ticks;
+    size_t room;
+};
+static _Thread_local int failing_fd = 1; /* where this thread reports a failure */
+static int port;                         /* made by the controller, the same for both ends */
+
+static void say(int fd, const char *format, ...) { /* one line, written with ' for " */
+    char text[8192];
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(text, sizeof text - 1, format, values);
+    va_end(values);
+    length = length < (int)sizeof text - 1 ? length : (int)sizeof text - 2;
+    for (char *c = text; *c; c++) *c = *c == '\'' ? '"' : *c == '\n' ? ' ' : *c;
+    text[length] = '\n';
+    if (write(fd, text, length + 1) < 0) _exit(1);
+}
+_Noreturn void give_up(const char *format, ...) {
+    char reason[1024];
+    va_list values;
+    va_start(values, format), vsnprintf(reason, sizeof reason, format, values), va_end(values);
+    for (char *c = reason; *c; c++) *c = *c == '\'' || *c == '"' || *c == '\\' ? '`' : *c;
+    if (failing_fd == 1) say(1, "{'is':'failed','reason':'%s'}", reason), exit(1);
+    say(failing_fd, "-%s", reason);
+    for (;;) pause(); /* the controller ends this process, or the one whose thread this is */
+}
+
+/* No JSON parser: hopcost's lines are regular enough to look for parts, once blanks are taken out. */
+static const char *after(const char *line, const char *part) {
+    const char *at = strstr(line, part);
+    return at ? at + strlen(part) : NULL;
+}
+static uint64_t number_of(const char *line, const char *key) {
+    return after(line, key) ? strtoull(after(line, key), NULL, 10) : 0;
+}
+static void text_of(const char *line, const char *key, const char *stop, char *to, size_t room) {
+    const char *from = after(line, key);
+    size_t length = from ? strcspn(from, stop) : 0;
+    snprintf(to, room, "%.*s", (int)length, from ? from : "");
+}
+const char *value(const struct ask *ask, const char *key) {
+    static _Thread_local char found[64];
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%s=", key);
+    const char *from = after(ask->line, "?");
+    while (from && strncmp(from, wanted, strlen(wanted))) from = strpbrk(from, "&\"") ? strpbrk(from, "&\"") + 1 : NULL;
+    return text_of(from ? from : "", wanted, "&\"", found, sizeof found), found;
+}
+static int read_line(FILE *from, char *line) {
+    if (!fgets(line, LINE_MAX_BYTES, from)) return 0;
+    if (!strchr(line, '\n')) give_up("a line is longer than 256 KiB");
+    char *to = line;
+    for (char *at = line; (*to = *at); at++) to += *at != ' ';
+    return 1;
+}
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* --- an end --- */
+
+static inline void put(struct end *end) {
+    unsigned char *message = end->messages + end->number % end->contents * end->ask.size;
+    if (end->number == end->spoil) {
+        memcpy(end->spoilt, message, end->ask.size);
+        end->spoilt[end->ask.size / 2] ^= 1;
+        message = end->spoilt;
+    }
+    send_message(end->link, message, end->ask.size);
+    end->number++;
+}
+static inline void take(struct end *end) {
+    size_t size = receive_message(end->link, end->got, end->ask.size + 1);
+    if (size != end->ask.size || memcmp(end->got, end->messages + end->number % end->contents * size, size))
+        give_up("message %ju did not arrive as it was sent (%zu bytes)", (uintmax_t)end->number, size);
+    end->number++;
+}
+static inline void exchange(struct end *end) {
+    if (end->ask.is_caller) put(end), take(end);
+    else take(end), put(end);
+}
+static void open_it(struct end *end, const char *line) {
+    struct ask *ask = &end->ask;
+    snprintf(ask->line, sizeof ask->line, "%s", line);
+    text_of(line, "roundtrip/", "?\"", ask->mechanism, sizeof ask->mechanism);
+    text_of(line, "\"scratch\":\"", "\"", ask->scratch, sizeof ask->scratch);
+    text_of(line, "\"prefix\":\"", "\"", ask->prefix, sizeof ask->prefix);
+    size_t size = ask->size = number_of(line, "payload=");
+    ask->spins = !strcmp(value(ask, "wait"), "spin"), ask->port = port;
+    end->samples_fd = after(line, "\"samples_fd\":") ? (int)number_of(line, "\"samples_fd\":") : -1;
+    end->spoil = number_of(line, "\"spoil\":"), end->number = 1, end->contents = 256;
+    size_t power = 1;
+    while (power < size) power *= 2;
+    while (end->contents > 4 && end->contents * power > 16 * 1024) end->contents /= 2;
+    end->messages = malloc(end->contents * size), end->got = malloc(size + 1), end->spoilt = malloc(size);
+    if (!end->messages || !end->got || !end->spoilt) give_up("out of memory");
+    memset(end->got, 1, size + 1);
+    for (uint64_t s = 0; s < end->contents; s++) /* all messages beforehand: little-endian words that count up */
+        for (uint64_t i = 0; i < size; i++)
+            end->messages[s * size + i] = (unsigned char)((s * 0x9E3779B97F4A7C15u + i / 8) >> (i % 8 * 8));
+    end->link = open_end(ask), end->is_open = 1;
+    say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", ROLES[ask->is_caller], gettid(), getpid());
+}
+static void run(struct end *end, const char *line) {
+    uint64_t count = number_of(line, "\"count\":"), batch = after(line, "\"kind\":\"batch\"") ? number_of(line, "\"n\":") : 1;
+    if (!end->is_open || !batch || count % batch || after(line, "\"two-lengths\"")) give_up("this cannot be run");
+    uint64_t samples = end->ask.is_caller ? count / batch : 0, most = 0, sum = 0;
+    int keeps = samples && after(line, "\"phase\":\"measure\"");
+    if (samples > end->room) {
+        end->room = samples, end->ticks = realloc(end->ticks, samples * 8);
+        if (!end->ticks) give_up("out of memory");
+        memset(end->ticks, 1, samples * 8); /* so that no page of it is touched first in the loop */
+    }
+    exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
+    if (!samples)
+        for (uint64_t i = 0; i < count; i++) exchange(end);
+    for (uint64_t i = 0, before = now(), then; i < samples; i++, before = then) {
+        for (uint64_t j = 0; j < batch; j++) exchange(end);
+        end->ticks[i] = (then = now()) - before;
+    }
+    for (uint64_t i = 0; i < samples; i++)
+        sum += end->ticks[i], most = end->ticks[i] > most ? end->ticks[i] : most;
+    for (size_t left = keeps ? samples * 8 : 0, done = 0; left; left -= done) {
+        ssize_t wrote = write(end->samples_fd, (char *)end->ticks + (samples * 8 - left), left);
+        if (wrote <= 0) give_up("the samples could not be written");
+        done = (size_t)wrote;
+    }
+    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju}", ROLES[end->ask.is_caller],
+        (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most, (uintmax_t)sum);
+}
+static void *serve(void *of) { /* until the controller is gone */
+    struct end *end = of;
+    failing_fd = end->fd;
+    FILE *commands = fdopen(dup(end->fd), "r");
+    char *line = malloc(LINE_MAX_BYTES);
+    while (commands && line && read_line(commands, line)) {
+        if (after(line, "\"do\":\"attach\"")) open_it(end, line);
+        else if (after(line, "\"do\":\"meet\"")) meet(end->link), say(end->fd, "+{}");
+        else if (after(line, "\"do\":\"run\"")) run(end, line);
+    }
+    exit(0);
+}
+
+/* --- the controller --- */
+
+static int sockets[2]; /* to each end, by role */
+
+static void start(int role, int is_thread) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) give_up("no socket");
+    struct end *end = calloc(1, sizeof *end);
+    end->fd = pair[1], end->ask.is_caller = role == CALLER, end->ask.is_thread = is_thread, sockets[role] = pair[0];
+    if (is_thread) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, serve, end)) give_up("no thread");
+        return;
+    }
+    pid_t parent = getpid(), child = fork();
+    if (child < 0) give_up("no process");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+        for (int other = 0; other <= role; other++) close(sockets[other]);
+        serve(end);
+    }
+    close(pair[1]);
+}
+/* Tells these ends a line and waits for their answers, whichever comes first; what they say goes to `said`. */
+static void ask_ends(const char *line, unsigned roles, char said[2][1024]) {
+    for (int role = 0; role < 2; role++)
+        if (roles >> role & 1 && write(sockets[role], line, strlen(line)) < 0) give_up("the %s's process is gone", ROLES[role]);
+    while (roles) {
+        struct pollfd fds[2] = {{.fd = roles & 1 ? sockets[0] : -1, .events = POLLIN}, {.fd = roles & 2 ? sockets[1] : -1, .events = POLLIN}};
+        if (poll(fds, 2, -1) < 0) continue;
+        for (int role = 0; role < 2; role++) {
+            if (!fds[role].revents) continue;
+            ssize_t got = read(sockets[role], said[role], sizeof said[role] - 1);
+            if (got <= 0) give_up("the %s's process is gone", ROLES[role]);
+            said[role][got - 1] = 0; /* a line that an end writes comes whole */
+            if (*said[role] == '-') give_up("%s: %s", ROLES[role], said[role] + 1);
+            roles &= ~(1u << role);
+        }
+    }
+}
+static void attach(const char *line) {
+    char said[2][1024], mechanism[64], known[80];
+    text_of(line, "roundtrip/", "?\"", mechanism, sizeof mechanism);
+    snprintf(known, sizeof known, "'name':'%s'", mechanism);
+    uint64_t size = number_of(line, "payload=");
+    if (!*mechanism || !strstr(describe(), known) || size < 1 || size > 1 << 26 || !after(line, "\"callee\"")) give_up("this is not played here");
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof any;
+    int probe = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(probe, (struct sockaddr *)&any, length) || getsockname(probe, (struct sockaddr *)&any, &length)) give_up("no free port");
+    close(probe), port = ntohs(any.sin_port);
+    for (int role = 0; role < 2; role++) start(role, !!after(line, "boundary=thread")), ask_ends(line, 1u << role, said);
+    char nothing[2][1024];
+    ask_ends("{\"do\":\"meet\"}\n", 3, nothing);
+    say(1, "{'is':'attached','pid':%d,'seats':[%s,%s]}", getpid(), said[CALLER] + 1, said[CALLEE] + 1);
+}
+static int by_size(const void *a, const void *b) { return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b); }
+static void clock_cost(const char *line) {
+    static uint64_t costs[10000];
+    for (int i = 0; i < 10000; i++) costs[i] = now(), costs[i] = now() - costs[i];
+    qsort(costs, 10000, sizeof *costs, by_size);
+    say(1, "{'is':'clock','cpu':%ju,'source':'CLOCK_MONOTONIC','ticks_per_second':1e9,'stamp_min_ns':%ju,'stamp_p50_ns':%ju,'stamp_p99_ns':%ju}",
+        (uintmax_t)number_of(line, "\"cpu\":"), (uintmax_t)costs[0], (uintmax_t)costs[5000], (uintmax_t)costs[9900]);
+}
+int main(void) {
+    static char line[LINE_MAX_BYTES], said[2][1024];
+    int is_attached = 0;
+    signal(SIGPIPE, SIG_IGN), signal(SIGCHLD, SIG_IGN);
+    while (read_line(stdin, line)) {
+        if (after(line, "\"do\":\"stop\"")) return say(1, "{'is':'stopped'}"), 0;
+        if (after(line, "\"do\":\"describe\"")) say(1, "{'is':'described','protocol':3,'spoils':true,%s}", describe());
+        else if (after(line, "\"do\":\"clock\"")) clock_cost(line);
+        else if (after(line, "\"do\":\"attach\"") && !is_attached) attach(line), is_attached = 1;
+        else if (after(line, "\"do\":\"run\"") && is_attached) {
+            ask_ends(line, 3, said);
+            say(1, "{'is':'ran','ends':[%s,%s]}", said[CALLER] + 1, said[CALLEE] + 1);
+        } else give_up("this command is not possible here");
+    }
+    return 0;
+}
