@@ -104,11 +104,10 @@ pub fn miscounted(
     let begins = case.workload.spec().uncounted as f64;
     let senders = if case.workload == Workload::Load { f64::from(case.senders) } else { 0.0 };
     let once = ONCE_A_PHASE * (1.0 + senders);
-    let fits = match stated {
-        PerOperation::Exactly(n) => {
-            (n * all - ON_THE_WAY..=n * (all + begins) + once + ON_THE_WAY).contains(&calls)
-        }
-        PerOperation::Between(..) => stated.admits((calls - once) / all, 0.1),
+    let n = stated.least;
+    let fits = match stated.is_exact() {
+        true => (n * all - ON_THE_WAY..=n * (all + begins) + once + ON_THE_WAY).contains(&calls),
+        false => stated.admits((calls - once) / all, 0.1),
     };
     (!fits).then(|| format!("{case}: {calls} calls of {all} operations, stated {stated:?}"))
 }
@@ -149,7 +148,7 @@ fn a_futex_wakes_only_who_sleeps() {
     // A budget that nobody uses up: nobody sleeps, however busy the machine is.
     case.spin_budget_ns = Some(10_000_000_000);
     let calls = traced(&home, &case).total();
-    assert_eq!(miscounted(&case, N, calls, PerOperation::Exactly(0.0)), None);
+    assert_eq!(miscounted(&case, N, calls, PerOperation::exactly(0.0)), None);
 
     let case = of("futex", Boundary::Process, WaitKind::Block);
     let counts = traced(&home, &case);
@@ -266,7 +265,7 @@ fn context_switches_are_within_the_stated_range() {
                 eprintln!("not checked: {case}: other tasks ran on its CPUs");
                 return None;
             }
-            if stated.admits(counted, 0.05 + 0.05 * stated.least()) {
+            if stated.admits(counted, 0.05 + 0.05 * stated.least) {
                 return None;
             }
             seen.push(counted);

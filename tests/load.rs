@@ -106,13 +106,11 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
         };
     }
     none_wrong(cases, |facts, case| {
-        let stated = match facts.wait(WaitKind::Block).expect("from the row").system_calls {
-            PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
-            // Its receiver has always slept, and may want a lock that its waker holds.
-            PerOperation::Between(low, high, why) => {
-                PerOperation::Between(low / 2.0, high / 2.0 + 3.0, why)
-            }
-        };
+        let stated = facts.wait(WaitKind::Block).expect("from the row").system_calls;
+        // Its receiver has always slept, and may want a lock that its waker holds.
+        let lock = if stated.is_exact() { 0.0 } else { 3.0 };
+        let (least, most) = (stated.least / 2.0, stated.most / 2.0 + lock);
+        let stated = PerOperation { least, most, ..stated };
         let counts = of_trial(&home, &case.id(), TRACED, Window::Phase);
         let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
         // Of its counters; and a full ring is waited for by yielding (its row's limits), for as long as a

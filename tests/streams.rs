@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Mechanism, PerOperation};
+use hopcost_model::mechanism::Mechanism;
 
 use crate::conformance::{boundaries, every};
 use crate::faults::{names, the_death_of_a_worker_is_told};
@@ -64,10 +64,7 @@ fn system_calls_of_a_message_are_those_the_row_says() {
         // Nagle's algorithm makes each of its messages take 40 ms.
         let n = if facts.name == "tcp-send" { N / 10 } else { N };
         let counted = (traced(&home, case, 2 * n) - traced(&home, case, n)) / n as f64;
-        let slack = match stated {
-            PerOperation::Exactly(_) => 0.012,
-            PerOperation::Between(..) => 0.1,
-        };
+        let slack = if stated.is_exact() { 0.012 } else { 0.1 };
         (!stated.admits(counted, slack))
             .then(|| format!("{case}: counted {counted:.3}, stated {stated:?}"))
     });
@@ -103,7 +100,7 @@ fn context_switches_of_a_message_are_within_the_stated_range() {
         };
         let counted = switches(&row) as f64 / row.operations as f64;
         // Other tasks of this machine add switches of their own.
-        (!stated.admits(counted, 0.05 + 0.05 * stated.least()))
+        (!stated.admits(counted, 0.05 + 0.05 * stated.least))
             .then(|| format!("{case}: counted {counted:.3}, stated {stated:?}"))
     });
 }

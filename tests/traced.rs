@@ -2,7 +2,6 @@
 //! and a refusal says why.
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind};
-use hopcost_model::mechanism::PerOperation;
 use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
@@ -52,9 +51,8 @@ fn a_round_trip_has_the_calls_wakings_and_switches_that_its_row_states() {
     let Some(trace) = traced(&home, &case.id()) else { return };
     let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
     let stated = facts.wait(WaitKind::Block).expect("it blocks");
-    let PerOperation::Exactly(calls) = stated.system_calls else {
-        panic!("the row says no number: {stated:?}");
-    };
+    assert!(stated.system_calls.is_exact(), "the row says no number: {stated:?}");
+    let calls = stated.system_calls.least;
     let begun = [Caller, Callee].map(|end| {
         let begun = of(&trace, end, |kind| matches!(kind, TraceKind::SyscallEnter(_)));
         let ended = of(&trace, end, |kind| matches!(kind, TraceKind::SyscallExit(_)));

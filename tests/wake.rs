@@ -87,14 +87,9 @@ const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart
 /// because of who is faster, more of the range: the receiver has always slept,
 /// and the scheduler lets one that has slept for long run at once.
 fn of_a_wake_up(facts: &Mechanism, stated: PerOperation) -> PerOperation {
-    match stated {
-        PerOperation::Exactly(n) => PerOperation::Exactly(n / 2.0),
-        PerOperation::Between(low, high, why) => {
-            // It wakes its receiver with a lock held, which the receiver then wants.
-            let lock = if facts.name == "channel-std" { 3.0 } else { 0.0 };
-            PerOperation::Between(low / 2.0, high / 2.0 + lock, why)
-        }
-    }
+    // It wakes its receiver with a lock held, which the receiver then wants.
+    let lock = if facts.name == "channel-std" && !stated.is_exact() { 3.0 } else { 0.0 };
+    PerOperation { least: stated.least / 2.0, most: stated.most / 2.0 + lock, ..stated }
 }
 
 #[test]

@@ -109,7 +109,12 @@ impl RunFile {
             }
             _ => Error::io(&path, DOING, error),
         })?;
-        let run = RawRun::planned(about.clone(), plan.clone(), before.clone());
+        let run = RawRun {
+            about: about.clone(),
+            plan: plan.clone(),
+            host_before: before.clone(),
+            ..RawRun::default()
+        };
         let stored = lock(&path, &file).and_then(|()| connect::own_journal(&path)).and_then(|()| {
             let mut conn = connect::append(&path).map_err(|e| Error::sqlite(&path, DOING, e))?;
             fill(&mut conn, &run).map_err(|problem| problem.storing(&path, DOING, "the run"))?;

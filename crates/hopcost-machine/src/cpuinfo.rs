@@ -64,30 +64,3 @@ impl CpuInfo {
         self.cpus.keys().next().copied()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_keep_their_own_fields() {
-        let info = CpuInfo::parse(
-            "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu tsc\npower management:\n\n\
-             processor\t: 7\nvendor_id\t: GenuineIntel\nflags\t\t: fpu\ncore id : 3\n\n\
-             Hardware\t: Board\n",
-        );
-        assert_eq!(info.first(), Some(0));
-        assert_eq!(info.flags(0), Some(vec!["fpu", "tsc"]));
-        assert_eq!(info.field(7, "core id"), Some("3"));
-        for (cpu, key) in [(0, "power management"), (3, "flags"), (7, "Hardware")] {
-            assert_eq!(info.field(cpu, key), None, "{cpu} {key}");
-        }
-        assert!(info.is_x86());
-        let arm = CpuInfo::parse("processor\t: 0\nFeatures\t: fp atomics\n");
-        assert_eq!(arm.flags(0), Some(vec!["fp", "atomics"]));
-        assert!(!arm.is_x86());
-        for text in ["", ":::", "processor: minus one\nflags: x", "flags : tsc\n", "\n\n:\n"] {
-            assert_eq!(CpuInfo::parse(text).first(), None, "{text}");
-        }
-    }
-}

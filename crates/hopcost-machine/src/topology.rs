@@ -62,19 +62,6 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     Topology { cpus: cpus.iter().copied().map(place).collect() }
 }
 
-/// The CPUs on which this process may run (affinity mask and cpuset together).
-///
-/// # Errors
-/// [`Unreadable`] where /proc/self/status does not tell.
-pub(crate) fn allowed_cpus(root: &Root) -> Result<Vec<u32>, Unreadable> {
-    const PATH: &str = "/proc/self/status";
-    let text = root.text(PATH)?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    line.and_then(parse_cpu_list)
-        .filter(|cpus| !cpus.is_empty())
-        .ok_or_else(|| Unreadable::strange(PATH, line.unwrap_or(&text)))
-}
-
 fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
     let text = root.text(path)?;
     parse_cpu_list(&text).ok_or_else(|| Unreadable::strange(path, &text))

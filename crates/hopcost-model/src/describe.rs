@@ -9,6 +9,7 @@ use crate::mechanism::Mechanism;
 document! {
     /// A worker.
     #[derive(Default)]
+    #[serde(default)]
     pub struct Description {
         /// Protocol version.
         pub protocol: u32,
@@ -18,16 +19,13 @@ document! {
         pub version: String,
         /// What it is made of, with versions: the language first of all
         /// (`python`: `3.11.7`), its libraries.
-        #[serde(default)]
         pub libraries: BTreeMap<String, String>,
         /// What of the runtime itself shapes its numbers, a line each (`the GIL is on`).
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub remarks: Vec<String>,
         /// The clock of its stamps.
-        #[serde(default)]
         pub clock: WorkerClock,
         /// How long it has to be warmed up.
-        #[serde(default)]
         pub warm_up: WarmUp,
         /// Whether it obeys `spoil`, by which hopcost checks a link that is the worker's own.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

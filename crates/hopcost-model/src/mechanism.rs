@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
 use crate::{document, words};
@@ -50,47 +50,35 @@ pub enum PeerExit {
 
 /// How often something happens in one operation, both ends together. Stored as the least
 /// and the most; the reason stays in the binary.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(into = "(f64, Option<f64>)")]
-pub enum PerOperation {
-    /// Always this often.
-    Exactly(f64),
-    /// Between these, because of the reason.
-    Between(f64, f64, &'static str),
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PerOperation {
+    /// The least it admits.
+    pub least: f64,
+    /// The most it admits, which may be infinite.
+    pub most: f64,
+    /// Why it is a range.
+    pub reason: Option<&'static str>,
 }
 
 impl PerOperation {
+    /// Always this often.
+    pub const fn exactly(n: f64) -> Self {
+        Self { least: n, most: n, reason: None }
+    }
+    /// Whether it is always as often.
+    pub fn is_exact(self) -> bool {
+        self.least == self.most
+    }
     /// Whether a count fits, give or take `slack` for what runs once a trial.
     pub fn admits(self, count: f64, slack: f64) -> bool {
-        (self.least() - slack..=self.most() + slack).contains(&count)
-    }
-    /// The least it admits.
-    pub fn least(self) -> f64 {
-        match self {
-            PerOperation::Exactly(n) => n,
-            PerOperation::Between(low, ..) => low,
-        }
-    }
-    /// The most it admits.
-    pub fn most(self) -> f64 {
-        match self {
-            PerOperation::Exactly(n) => n,
-            PerOperation::Between(_, high, _) => high,
-        }
-    }
-    /// Why it is a range.
-    pub fn reason(self) -> Option<&'static str> {
-        match self {
-            PerOperation::Exactly(_) => None,
-            PerOperation::Between(_, _, reason) => Some(reason),
-        }
+        (self.least - slack..=self.most + slack).contains(&count)
     }
 }
 
-impl From<PerOperation> for (f64, Option<f64>) {
+impl Serialize for PerOperation {
     /// JSON has no infinity: without a most, there is none.
-    fn from(count: PerOperation) -> Self {
-        (count.least(), Some(count.most()).filter(|most| most.is_finite()))
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (self.least, Some(self.most).filter(|most| most.is_finite())).serialize(to)
     }
 }
 
@@ -105,16 +93,12 @@ enum Count {
 
 impl<'de> Deserialize<'de> for PerOperation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(match Count::deserialize(from)? {
-            Count::Exactly(n) => PerOperation::Exactly(n),
-            Count::Stored(least, Some(most)) if least == most => PerOperation::Exactly(least),
-            Count::Stored(least, most) => {
-                PerOperation::Between(least, most.unwrap_or(f64::INFINITY), "")
-            }
-            Count::Between(least, most, reason) => {
-                PerOperation::Between(least, most, reason.leak())
-            }
-        })
+        let (least, most, reason) = match Count::deserialize(from)? {
+            Count::Exactly(n) => return Ok(Self::exactly(n)),
+            Count::Stored(least, most) => (least, most.unwrap_or(f64::INFINITY), None),
+            Count::Between(least, most, reason) => (least, most, Some(reason)),
+        };
+        Ok(Self { least, most, reason: reason.map(|reason| &*reason.leak()) })
     }
 }
 
@@ -324,80 +308,70 @@ document! {
 
     /// What a mechanism is, for people.
     #[derive(Default)]
+    #[serde(default)]
     pub struct Words {
         /// One line.
-        #[serde(default)]
         pub about: String,
         /// What crosses.
-        #[serde(default)]
         pub crosses: String,
         /// Who copies the payload, and how often.
-        #[serde(default)]
         pub copies: String,
         /// Who wakes whom, by what.
-        #[serde(default)]
         pub wakes: String,
         /// What exactly lies between two stamps.
-        #[serde(default)]
         pub between_stamps: String,
         /// Limits.
-        #[serde(default)]
         pub limits: String,
         /// Documentation.
-        #[serde(default)]
         pub sources: Vec<String>,
     }
 
     /// A mechanism of a worker.
     #[derive(Default)]
+    #[serde(default)]
     pub struct Mechanism {
         /// Name. A name that hopcost itself has means the same mechanism.
         pub name: String,
         /// Family it is listed under.
-        #[serde(default)]
         pub family: String,
         /// What it is.
         #[serde(flatten)]
         pub words: Words,
         /// Why it cannot be used here.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub unavailable: Option<String>,
         /// Workloads it takes part in.
         pub workloads: Vec<Workload>,
         /// Boundaries it can cross; empty for a `call`.
-        #[serde(default)]
         pub boundaries: Vec<Boundary>,
         /// Placements it can be asked for; every one where empty.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub placements: Vec<Placement>,
         /// Waits it has, the default first; empty for a `call`.
-        #[serde(default)]
         pub waits: Vec<WaitKind>,
         /// Bytes a message may have; absent where it carries none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub payload: Option<PayloadRange>,
         /// Parameters.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub parameters: Vec<ParameterDescription>,
         /// Where it takes the link from.
-        #[serde(default)]
         pub link: LinkSource,
         /// The mechanism of hopcost whose link it takes and, with `peers` any, whose
         /// bytes it speaks: that is what the other end plays. Its own name if absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub carrier: Option<String>,
         /// Who may play the other end.
-        #[serde(default)]
         pub peers: Peers,
         /// System calls in one operation, both ends being of this runtime and
         /// waiting its default way; absent where nobody says.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub system_calls: Option<CountRange>,
         /// Raised by one whenever a change of its code can move its numbers; 1 if absent.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         pub revision: u32,
         /// Of hopcost's own mechanisms alone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub own: Option<Own>,
         /// Not stored.
         #[serde(skip)]

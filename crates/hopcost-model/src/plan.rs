@@ -5,6 +5,7 @@ use crate::document;
 
 document! {
     /// A resolved plan.
+    #[derive(Default)]
     pub struct Plan {
         /// Name of the suite, or `command line`.
         pub suite: String,
@@ -142,10 +143,8 @@ document! {
         pub samples_max: u32,
         /// Operations of a trial with two ends, exactly, instead of a number found
         /// from `measure_ns`; of a stream, messages of a flow at most.
-        #[serde(default)]
         pub operations: Option<u64>,
         /// The same for the warm-up.
-        #[serde(default)]
         pub warm_up_operations: Option<u64>,
         /// Operations of an extra phase after the measurement, in which the kernel
         /// counts system calls; none if 0.

@@ -341,27 +341,27 @@ document! {
     }
 
     /// What became of a seat.
+    #[derive(Default)]
+    #[serde(default)]
     pub struct Attached {
         /// Which end.
         pub role: Role,
         /// Thread id; 0 where the end is no thread of its own (a goroutine).
-        #[serde(default)]
         pub tid: u32,
         /// Its process, where that is not the worker's (a process of the worker's own).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub pid: Option<u32>,
         /// The CPU it is on (the Rust worker only: others are pinned from outside).
-        #[serde(default)]
         pub cpu: u32,
         /// The address that this end has bound, if it was to offer one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub offers: Option<String>,
         /// Why it could not be pinned where asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub pin_error: Option<String>,
         /// Ids of the threads that its mechanism has started for this end, such as a library's
         /// I/O thread (the Rust worker only).
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub helpers: Vec<u32>,
     }
 }
@@ -373,6 +373,7 @@ pub const SHARED_PAGES: &str = "shared-pages-node";
 document! {
     /// A CPU's clock, calibrated.
     #[derive(Default)]
+    #[serde(default)]
     pub struct ClockReading {
         /// The CPU.
         pub cpu: u32,
@@ -384,22 +385,16 @@ document! {
         /// Ticks in a second, against CLOCK_MONOTONIC_RAW.
         pub ticks_per_second: f64,
         /// Largest disagreement between the calibration's parts, parts per million.
-        #[serde(default)]
         pub rate_spread_ppm: f64,
         /// Smallest non-zero difference seen between two readings.
-        #[serde(default)]
         pub resolution_ticks: u64,
         /// Cost of a stamp: least.
-        #[serde(default)]
         pub stamp_min_ns: f64,
         /// Cost of a stamp: median.
-        #[serde(default)]
         pub stamp_p50_ns: f64,
         /// Cost of a stamp: 99th percentile.
-        #[serde(default)]
         pub stamp_p99_ns: f64,
         /// Cost of `clock_gettime(CLOCK_MONOTONIC)`: median.
-        #[serde(default)]
         pub clock_gettime_p50_ns: f64,
     }
 }
@@ -463,20 +458,20 @@ impl GateReading {
 
 document! {
     /// What the kernel counted for one event (perf_event_open(2)).
+    #[derive(Default)]
+    #[serde(default)]
     pub struct EventReading {
         /// The event (`cycles`, `context-switches`, `system-calls`).
         pub event: String,
         /// As counted; absent if it could not be.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub value: Option<u64>,
         /// Time for which it was to be counted.
-        #[serde(default)]
         pub enabled_ns: u64,
         /// Time for which it was counted; less where events took turns.
-        #[serde(default)]
         pub running_ns: u64,
         /// Why it could not be counted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub unavailable: Option<String>,
     }
 }
@@ -534,81 +529,65 @@ document! {
     /// `count`, `samples`, `max_ticks` and `elapsed_ticks`; what the kernel counts of
     /// its threads is read from outside.
     #[derive(Default)]
+    #[serde(default)]
     pub struct EndCounters {
         /// Which end.
         pub role: Role,
         /// Which flow of a stream or which sender of a load, from 0.
-        #[serde(default)]
         pub flow: u32,
         /// Operations done.
         pub count: u64,
         /// Samples written (0 unless this end stamped and the phase was `measure`).
-        #[serde(default)]
         pub samples: u64,
         /// The longest sample; of the sender of a `wake` and the receiver of a `stream`, the
         /// longest time between two stamps.
-        #[serde(default)]
         pub max_ticks: u64,
         /// Ticks from the first stamp to the last.
-        #[serde(default)]
         pub elapsed_ticks: u64,
         /// CPU time of this end's thread.
-        #[serde(default)]
         pub thread_cpu_ns: u64,
         /// Voluntary context switches of this end's thread.
-        #[serde(default)]
         pub voluntary: u64,
         /// Involuntary context switches of this end's thread.
-        #[serde(default)]
         pub involuntary: u64,
         /// Minor page faults of this end's thread and of its helpers.
-        #[serde(default)]
         pub minor_faults: u64,
         /// Major page faults of this end's thread and of its helpers.
-        #[serde(default)]
         pub major_faults: u64,
         /// Time runnable but not running (/proc/thread-self/schedstat); absent
         /// where the kernel does not say.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub run_delay_ns: Option<u64>,
         /// CPU at the start.
-        #[serde(default)]
         pub cpu_before: u32,
         /// CPU at the end.
-        #[serde(default)]
         pub cpu_after: u32,
         /// Stamps whose CPU differed from the one before.
-        #[serde(default)]
         pub cpu_changes: u64,
         /// Whether the thread's affinity mask was still as set, after the phase.
-        #[serde(default)]
         pub pinned: bool,
         /// Its clock when its first operation began (a stream's receiver: when the
         /// message before the first was complete); 0 where not stamped.
-        #[serde(default)]
         pub first_tick: u64,
         /// Bytes of message sent (caller) or received and verified (callee).
-        #[serde(default)]
         pub bytes: u64,
         /// Exchanges that lost a message or timed out; none of them is a sample.
-        #[serde(default)]
         pub lost: u64,
         /// Wake-ups deferred because the receiver had not yet received the one before; of a
         /// `load`, at the sender messages whose time had passed before it looked, at the receiver
         /// those that it dropped as too old.
-        #[serde(default)]
         pub overruns: u64,
         /// Sends that were to be without a copy; absent where there are none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub zero_copy: Option<ZeroCopySends>,
         /// What writing a message takes this end, in the phase `touch`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub fill_ns: Option<f64>,
         /// What comparing one takes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub verify_ns: Option<f64>,
         /// What the kernel counted for this end's thread and its helpers over the phase.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,
     }
 }

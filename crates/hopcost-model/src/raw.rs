@@ -12,6 +12,7 @@ use crate::{document, words};
 
 document! {
     /// A whole run as stored.
+    #[derive(Default)]
     pub struct RawRun {
         /// Who made it, when and how.
         pub about: RunAbout,
@@ -42,21 +43,6 @@ document! {
 }
 
 impl RawRun {
-    /// A run of which nothing is measured yet.
-    pub fn planned(about: RunAbout, plan: Plan, host_before: Host) -> Self {
-        RawRun {
-            about,
-            plan,
-            host_before,
-            host_after: None,
-            clocks: Vec::new(),
-            clocks_after: Vec::new(),
-            yardsticks: Vec::new(),
-            workers: Vec::new(),
-            trials: Vec::new(),
-            accounting: Vec::new(),
-        }
-    }
     /// What was said of Rust's mechanisms when the run was made.
     pub fn rust(&self) -> Option<&Description> {
         self.workers.iter().find(|worker| worker.is_rust())
@@ -127,6 +113,7 @@ document! {
 
     /// One finished trial.
     #[derive(Default)]
+    #[serde(default)]
     pub struct RawTrial {
         /// Index of its case in the plan.
         pub case: u32,
@@ -141,10 +128,10 @@ document! {
         /// Of which: pilot, warm-up and measuring.
         pub phases_ns: u64,
         /// Why it failed; absent if it was measured.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// How its operations were stamped; absent if it failed before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub stamp: Option<Stamp>,
         /// Wall time of the measured phase (the caller's worker); of a `stream`, from the first byte
         /// of any flow to the last byte of any (the receivers).
@@ -156,7 +143,7 @@ document! {
         /// CPU each end was to be pinned to, caller first; absent where free.
         pub cpus_asked: Vec<Option<u32>>,
         /// Why an end could not be pinned.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub pin_errors: Vec<String>,
         /// Operations measured, exactly (samples × batch).
         pub operations: u64,
@@ -167,55 +154,52 @@ document! {
         /// The samples kept, in time order (of a stream, flow after flow), in clock
         /// ticks. Of a `wake`: receiver's stamp minus sender's minus the offset of
         /// `gates[0]`.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub samples: Vec<u64>,
         /// The ends' clocks compared before and after the measurement (`wake` only).
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub gates: Vec<GateReading>,
         /// One-way samples that came out negative, by no more than the bound, and are
         /// stored as 0.
-        #[serde(default)]
         pub negative_samples: u64,
         /// What the kernel counted in the phase that follows the measurement, both
         /// ends together, over `counted_operations`.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub counted: Vec<EventReading>,
         /// Operations of that phase.
-        #[serde(default)]
         pub counted_operations: u64,
         /// What each thread of the workers' processes did over the measured phase, as
         /// seen from outside; empty where every end is in Rust and but one thread.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub threads: Vec<ThreadUse>,
         /// Whether an end on this host was stopped (SIGSTOP) in the measured phase and went on.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub stopped: bool,
         /// The parts of a warm-up that goes on until nothing changes, in time order:
         /// mean time of one operation in nanoseconds.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub warm_up_ns: Vec<f64>,
         /// Phases without stamps around the measured one; only where the caller is of
         /// another runtime and the callee in Rust.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub stamp_check: Option<StampCheck>,
         /// What its yardsticks took right before and right after the measurement.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub yardsticks: Vec<YardstickReading>,
         /// Wall time between the two looks at what the kernel counts: before the first reading
         /// of the yardstick and after the last; 0 where nobody looked.
-        #[serde(default)]
         pub watched_ns: u64,
         /// What it counted of the CPUs in that time.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub cpu_uses: Vec<CpuUse>,
         /// What it counted of the control groups; absent where they count nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub throttling: Option<Throttling>,
         /// What is particular to a `load`, whose samples are responses.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub load: Option<RawLoad>,
         /// The kernel's events in the last phase of all, where they were asked for.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub trace: Option<Trace>,
     }
 
@@ -252,11 +236,11 @@ document! {
 
     /// What the kernel counted of a CPU between two looks, whoever caused it.
     #[derive(Copy, Eq, Default)]
+    #[serde(default)]
     pub struct CpuUse {
         /// The CPU.
         pub cpu: u32,
         /// Time idle (/proc/stat, in steps of 10 ms).
-        #[serde(default)]
         pub idle_ns: Option<u64>,
         /// Steal (likewise).
         pub steal_ns: Option<u64>,
@@ -308,15 +292,14 @@ document! {
         /// Operations of one reading.
         pub operations: u64,
         /// Its speed on the quiet machine, where earlier runs had taught it.
-        #[serde(default)]
         pub reference: Option<Reference>,
         /// Why there are no readings of it from some trial on, or none at all.
-        #[serde(default)]
         pub gone: Option<String>,
     }
 
     /// What an operation of a yardstick takes on the quiet machine.
     #[derive(Default)]
+    #[serde(default)]
     pub struct Reference {
         /// Time of one operation: median over undisturbed trials.
         pub operation_ns: f64,
@@ -332,7 +315,6 @@ document! {
         pub learnt_on: String,
         /// Of a yardstick across two CPUs: what a cache line took between them and back, where
         /// that run measured it.
-        #[serde(default)]
         pub distance_ns: Option<f64>,
     }
 }
@@ -366,7 +348,6 @@ document! {
         /// started it where that is known, or else the caller.
         pub process: Role,
         /// The end that it plays; absent for every other thread of the process.
-        #[serde(default)]
         pub seat: Option<Role>,
         /// The process that is neither end's, such as a broker, by its name.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
-use hopcost_model::case::{Boundary, Case, Runtime, Runtimes, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Mechanism, ParameterDescription, PayloadRange};
 
@@ -76,14 +77,6 @@ impl<'a> Catalog<'a> {
         self.others.get().map_or(&[], Vec::as_slice)
     }
 
-    /// The same for a plan's live cases; none are looked for where all are Rust's.
-    pub(crate) fn needed_by<'c>(
-        &self,
-        mut cases: impl Iterator<Item = &'c Case>,
-    ) -> &[RuntimeFacts] {
-        if cases.all(|case| case.runtimes.are_rust()) { &[] } else { self.others() }
-    }
-
     /// Rust's mechanisms, and those of others that have been asked.
     pub(crate) fn known(&self) -> impl Iterator<Item = &Mechanism> {
         let others = self.asked().iter().filter_map(|other| other.state.as_ref().ok());
@@ -142,15 +135,11 @@ impl<'a> Catalog<'a> {
     /// those that one of them has, and Rust's where one is absent, which may have
     /// them too.
     fn all_within(&self, said: &[Runtimes]) -> Vec<&Mechanism> {
-        let mut all: Vec<&Mechanism> = Vec::new();
-        for runtime in said.iter().flat_map(|ends| [&ends.caller, &ends.callee]) {
-            for mechanism in &self.description(runtime).unwrap_or(&self.rust).mechanisms {
-                if !all.iter().any(|known| known.name == mechanism.name) {
-                    all.push(mechanism);
-                }
-            }
-        }
-        all
+        let ends = said.iter().flat_map(|ends| [&ends.caller, &ends.callee]);
+        let described = ends.map(|runtime| self.description(runtime).unwrap_or(&self.rust));
+        let mut names = BTreeSet::new();
+        let all = described.flat_map(|described| &described.mechanisms);
+        all.filter(|mechanism| names.insert(&mechanism.name)).collect()
     }
 
     /// The mechanism of this name, of the named runtimes, or else of any.

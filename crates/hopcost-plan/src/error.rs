@@ -8,30 +8,19 @@ use hopcost_model::text::is_plain;
 
 /// Why an [`Ask`](crate::Ask) is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// A selector or an option of the command line.
-    #[error("{what}: {message}")]
-    Ask {
-        /// The selector or the option, as written.
-        what: String,
-        /// What is wrong and what to do.
-        message: String,
-    },
-    /// A place in a suite file.
-    #[error("{file}:{line}:{column}: {message}")]
-    Suite {
-        /// The file's name as given, or `suites/NAME.toml` for a shipped one.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// Key, what is wrong and what to do.
-        message: String,
-    },
+#[error("{place}: {message}")]
+pub struct PlanError {
+    /// The selector or the option as written, or the file with line and column, both from 1.
+    place: String,
+    /// What is wrong and what to do.
+    pub(crate) message: String,
+}
+
+impl PlanError {
     /// Nothing that was asked for can be measured here.
-    #[error("nothing is left to measure: {0}")]
-    NothingLeft(String),
+    pub(crate) fn nothing_left(message: String) -> Self {
+        Self { place: "nothing is left to measure".to_owned(), message }
+    }
 }
 
 /// Where something was asked for; turns a message into an error.
@@ -82,14 +71,12 @@ impl Origin {
     pub fn error(&self, message: impl Into<String>) -> PlanError {
         let message = message.into();
         match self {
-            Origin::CommandLine(what) => PlanError::Ask { what: what.clone(), message },
+            Origin::CommandLine(what) => PlanError { place: what.clone(), message },
             Origin::File { source, byte, key } => {
                 let (line, column) = source.place(*byte);
-                let message = match key.as_str() {
-                    "" => message,
-                    key => format!("{key}: {message}"),
-                };
-                PlanError::Suite { file: source.file.clone(), line, column, message }
+                let place = format!("{}:{line}:{column}", source.file);
+                let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+                PlanError { place, message: key + &message }
             }
         }
     }

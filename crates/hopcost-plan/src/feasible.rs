@@ -43,47 +43,14 @@ impl Feasible {
     /// The first reason that stands against a case: what the mechanism is comes
     /// before what this machine has, since only the latter may be mended.
     pub fn reason_against(&self, case: &Case, catalog: &Catalog) -> Option<String> {
-        let reason = match case.runtimes.are_rust() {
-            true => self.rust_lacks(case, catalog),
-            false => self.runtimes_lack(case, catalog),
-        };
+        let reason = only_in_rust(case).or_else(|| self.ends_lack(case, catalog));
         reason.or_else(|| self.machine_lacks(case))
     }
 
-    fn rust_lacks(&self, case: &Case, catalog: &Catalog) -> Option<String> {
-        match catalog.mechanism(&Runtime::RUST, case.mechanism_name()) {
-            None => Some(format!("rust has no mechanism {}", plain(&case.mechanism))),
-            Some(mechanism) => mechanism_lacks(case, mechanism, &mechanism.name)
-                .or_else(|| self.unavailable(mechanism, case)),
-        }
-    }
-
-    /// Where an end is not in Rust.
-    fn runtimes_lack(&self, case: &Case, catalog: &Catalog) -> Option<String> {
-        let Case { touch, ack_size, .. } = case;
-        let does = match () {
-            () if *touch != Touch::Verify => {
-                Some(("writes and compares every byte", format!("touch={touch}")))
-            }
-            () if *ack_size != AckSize::Number => {
-                Some(("acknowledges with 8 bytes", format!("ack-size={ack_size}")))
-            }
-            () => None,
-        };
-        if let Some((does, asked)) = does {
-            return Some(format!(
-                "a worker of another runtime {does}; {asked} needs both ends in rust"
-            ));
-        }
-        let runtimes = [&case.runtimes.caller, &case.runtimes.callee];
-        if let Some(reason) = runtimes.into_iter().find_map(|runtime| catalog.absent(runtime)) {
-            return Some(reason);
-        }
-        let caller = &case.runtimes.caller;
-        if !case.runtimes.are_mixed()
-            && let Some(mechanism) = catalog.mechanism(caller, case.mechanism_name())
-            && let Some(reason) = mechanism_lacks(case, mechanism, &whose(caller, &mechanism.name))
-        {
+    /// What stands against what the ends play.
+    fn ends_lack(&self, case: &Case, catalog: &Catalog) -> Option<String> {
+        let mut runtimes = [&case.runtimes.caller, &case.runtimes.callee].into_iter();
+        if let Some(reason) = runtimes.find_map(|runtime| catalog.absent(runtime)) {
             return Some(reason);
         }
         match assign(case, &|runtime| catalog.description(runtime)) {
@@ -96,8 +63,10 @@ impl Feasible {
 
     /// What stands against what one end plays.
     fn end_lacks(&self, end: &RoleAssignment, role: Role, catalog: &Catalog) -> Option<String> {
-        let name = whose(&end.runtime, &end.mechanism);
-        let mechanism = catalog.mechanism(&end.runtime, &end.mechanism)?;
+        let Some(mechanism) = catalog.mechanism(&end.runtime, end.case.mechanism_name()) else {
+            return Some(format!("{} has no mechanism {}", end.runtime, plain(&end.mechanism)));
+        };
+        let name = whose(&end.runtime, &mechanism.name);
         // The other end's wait is the other's business.
         let waits = end.case.waits.map(|waits| Waits::both(*waits.of(role)));
         let case = Case { waits, ..end.case.clone() };
@@ -208,6 +177,22 @@ impl Feasible {
             .or_else(|| self.knob_lacks(case))
             .or_else(|| spinning().map(str::to_owned))
     }
+}
+
+/// Why a case takes workers in Rust, if one is not.
+fn only_in_rust(case: &Case) -> Option<String> {
+    let Case { touch, ack_size, .. } = case;
+    let (does, asked) = match () {
+        () if case.runtimes.are_rust() => return None,
+        () if *touch != Touch::Verify => {
+            ("writes and compares every byte", format!("touch={touch}"))
+        }
+        () if *ack_size != AckSize::Number => {
+            ("acknowledges with 8 bytes", format!("ack-size={ack_size}"))
+        }
+        () => return None,
+    };
+    Some(format!("a worker of another runtime {does}; {asked} needs both ends in rust"))
 }
 
 /// A mechanism as reasons speak of it: only Rust's has no owner.

@@ -82,9 +82,9 @@ pub fn ensure_live(plan: &Plan) -> Result<(), PlanError> {
     }
     let skipped = plan.cases.iter().find_map(|case| Some((case, case.skip.as_ref()?)));
     let Some((first, reason)) = skipped else {
-        return Err(PlanError::NothingLeft("the plan has no cases".to_owned()));
+        return Err(PlanError::nothing_left("the plan has no cases".to_owned()));
     };
-    Err(PlanError::NothingLeft(match plan.cases.len() {
+    Err(PlanError::nothing_left(match plan.cases.len() {
         1 => format!("{}: {reason}", first.id()),
         n => format!("all {n} cases are skipped, the first because: {}: {reason}", first.id()),
     }))

@@ -124,7 +124,7 @@ impl Cpus {
         let cross = cross.or_else(|| pairs.keys().next().copied());
         let first = cross.and_then(|relation| pairs.get(&relation)).map(|pair| pair.0);
         let first = first.or(machine.allowed_cpus.first().copied()).ok_or_else(|| {
-            PlanError::NothingLeft("this process may use no CPU at all".to_owned())
+            PlanError::nothing_left("this process may use no CPU at all".to_owned())
         })?;
         let two = machine.allowed_cpus.len() > 1;
         Ok(Cpus { first, pairs, cross, chosen: false, two })

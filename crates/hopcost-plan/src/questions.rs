@@ -295,7 +295,7 @@ pub fn judging(
         let mut cases = BTreeMap::new();
         for (selector, origin) in claims.selectors(&source) {
             if !seen.contains_key(&selector) {
-                let found = of(vec![selector.clone()]).map_err(|e| origin.error(message(e)))?.cases;
+                let found = of(vec![selector.clone()]).map_err(|e| origin.error(e.message))?.cases;
                 let ids: Vec<String> = found.iter().map(PlannedCase::id).collect();
                 check_distinct(&selector, &found).map_err(|message| origin.error(message))?;
                 whole.extend(
@@ -328,7 +328,7 @@ pub fn judging(
         ..planned
     };
     if ask.measure_ns.is_none() {
-        plan.trial = fitted(&plan, catalog.needed_by(plan.live_cases()));
+        plan.trial = fitted(&plan, catalog.asked());
     }
     Ok(plan)
 }
@@ -345,14 +345,6 @@ fn check_distinct(selector: &str, found: &[PlannedCase]) -> Result<(), String> {
         found.len(),
         named.join(", ")
     ))
-}
-
-/// The message of an error about a selector, whose place is in a claims file.
-fn message(error: PlanError) -> String {
-    match error {
-        PlanError::Ask { message, .. } | PlanError::Suite { message, .. } => message,
-        PlanError::NothingLeft(why) => why,
-    }
 }
 
 fn counts_calls(claims: &Claims) -> bool {

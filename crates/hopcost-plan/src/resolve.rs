@@ -46,7 +46,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
             }
         }
     };
-    let time = suite.as_ref().map_or_else(Time::default, |suite| suite.time).under(ask, added)?;
+    let time = suite.as_ref().map_or(Time::DEFAULT, |suite| suite.time).under(ask, added)?;
     let live: Vec<&Case> = live(&cases).collect();
     let (rounds, trial) = time.settle(&live, catalog.asked());
     let is_call = |case: &Case| !case.workload.has_two_ends();
@@ -61,8 +61,6 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         seed: ask.seed,
         rounds,
         budget_ns: time.budget_ns,
-        comparison: None,
-        question: None,
         until: time.until,
         trial,
         baseline,
@@ -70,6 +68,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         relation: used.relation,
         pairs: used.pairs,
         cases,
+        ..Plan::default()
     })
 }
 

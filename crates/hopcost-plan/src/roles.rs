@@ -49,8 +49,8 @@ pub struct RoleAssignment {
 
 /// Assigns the roles of a case, or says why it cannot be played. `find` gives the
 /// description of a runtime, `None` where there is none; Rust's is asked for only
-/// where the other end is of another runtime. Waits, sizes and values of parameters
-/// are not looked at.
+/// where the other end is of another runtime. Whether the mechanisms have what the
+/// case asks of them is not looked at.
 pub fn assign<'d>(
     case: &Case,
     find: &dyn Fn(&Runtime) -> Option<&'d Description>,
@@ -64,11 +64,13 @@ pub fn assign<'d>(
         return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
     if !case.runtimes.are_mixed() {
-        let described = described(caller, find)?;
-        let row = described
-            .mechanism(case.mechanism_name())
-            .ok_or_else(|| lacks(caller, &case.mechanism))?;
-        return alone(case, caller, row);
+        let row = described(caller, find)?.mechanism(case.mechanism_name());
+        let row = row.ok_or_else(|| lacks(caller, &case.mechanism))?;
+        usable(caller, row)?;
+        let link = if case.two_processes() { row.link } else { LinkSource::Own };
+        let one = assignment(case, caller, row, link);
+        let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
+        return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
     if !case.workload.has_two_ends() {
         return Err(format!(
@@ -93,15 +95,6 @@ fn described<'d>(
 
 fn lacks(runtime: &Runtime, mechanism: &str) -> String {
     format!("{runtime} has no mechanism {mechanism}")
-}
-
-/// Both ends of one runtime.
-fn alone(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<Roles, String> {
-    usable(case, runtime, row)?;
-    let link = if case.two_processes() { row.link } else { LinkSource::Own };
-    let one = assignment(case, runtime, row, link);
-    let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
-    Ok(Roles { caller: one.clone(), callee: one, carrier })
 }
 
 /// Ends of two runtimes.
@@ -135,7 +128,7 @@ fn mixed<'d>(
     };
     for (runtime, row) in [(first, caller_row), (second, callee_row)] {
         meets(row, runtime)?;
-        usable(case, runtime, row)?;
+        usable(runtime, row)?;
     }
     let (one, other) = (caller_row.carrier(), callee_row.carrier());
     if one != other {
@@ -161,16 +154,10 @@ fn meets(row: &Mechanism, runtime: &Runtime) -> Result<(), String> {
     }
 }
 
-fn usable(case: &Case, runtime: &Runtime, row: &Mechanism) -> Result<(), String> {
-    let name = &row.name;
-    if !row.workloads.contains(&case.workload) {
-        return Err(format!("{runtime}'s {name} has no workload `{}`", case.workload));
-    }
-    if case.workload.has_two_ends() && !row.boundaries.contains(&case.boundary) {
-        return Err(format!("{runtime}'s {name} has no boundary `{}`", case.boundary));
-    }
+/// Whether a mechanism can be used here; what a case asks of it is not looked at.
+fn usable(runtime: &Runtime, row: &Mechanism) -> Result<(), String> {
     match &row.unavailable {
-        Some(reason) => Err(format!("{runtime}'s {name} is not available here: {reason}")),
+        Some(reason) => Err(format!("{runtime}'s {} is not available here: {reason}", row.name)),
         None => Ok(()),
     }
 }

@@ -6,7 +6,8 @@ use hopcost_model::units::parse_duration_ns;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Origin, PlanError, SourceText, plain, quote, unknown};
+use crate::error::{Origin, PlanError, SourceText, plain, unknown};
+use crate::time::{Range, Unit};
 
 pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
@@ -121,44 +122,23 @@ impl Source {
         table: &DeTable,
         path: &str,
         key: &str,
-        Range(unit, low, high): Range,
+        range: Range,
     ) -> Result<Option<u64>, PlanError> {
         let Some(value) = table.get(key) else { return Ok(None) };
-        let origin = self.of(value, &format!("{path}{key}"));
-        let fits = |number: &u64| (low..=high).contains(number);
-        match (unit, value.get_ref()) {
+        let number = match (range.0, value.get_ref()) {
             (Unit::Time, DeValue::String(text)) => {
-                let ns =
-                    parse_duration_ns(text).map_err(|e| origin.error(plain(&e.to_string())))?;
-                let (low, high) = (low as f64 / 1e6, high as f64 / 1e6);
-                let message = || format!("{} is not between {low} and {high} ms", quote(text));
-                Some(ns).filter(fits).map(Some).ok_or_else(|| origin.error(message()))
+                parse_duration_ns(text).map_err(|error| plain(&error.to_string()))
             }
-            (Unit::Time, other) => {
-                Err(origin.error(wrong("a duration in quotes (\"50ms\")", other)))
+            (Unit::Time, other) => Err(wrong("a duration in quotes (\"50ms\")", other)),
+            (Unit::Count, DeValue::Integer(n)) => {
+                Ok(u64::from_str_radix(n.as_str(), n.radix()).unwrap_or(u64::MAX))
             }
-            (Unit::Count, other) => {
-                let number = match other {
-                    DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
-                    _ => None,
-                };
-                let message =
-                    || format!("want a whole number from {low} to {high}, without quotes");
-                number.filter(fits).map(Some).ok_or_else(|| origin.error(message()))
-            }
-        }
+            (Unit::Count, other) => Err(wrong("a whole number without quotes", other)),
+        };
+        let number = number.and_then(|number| range.check(number));
+        let origin = || self.of(value, &format!("{path}{key}"));
+        number.map(Some).map_err(|message| origin().error(message))
     }
-}
-
-/// A unit of numbers, the least and the greatest.
-#[derive(Clone, Copy)]
-pub(crate) struct Range(pub Unit, pub u64, pub u64);
-
-#[derive(Clone, Copy)]
-pub(crate) enum Unit {
-    Count,
-    /// In nanoseconds, written as a duration.
-    Time,
 }
 
 /// Every key and every item of a list below a table, with the path of its key, in the order of

@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue};
 use crate::ask::Selector;
 use crate::error::{PlanError, plain, quote};
 use crate::shipped::{SHIPPED, Shown};
-use crate::source::{Range, Source, Unit, Value, walk};
+use crate::source::{Source, Value, walk};
 use crate::time::{
-    COUNTED_MAX, MEASURE_MAX_NS, MEASURE_MIN_NS, OPERATIONS_MAX, ROUNDS_MAX, TRIAL_DEFAULT, Time,
-    deadline_ms,
+    BUDGET, COUNTED_MAX, MEASURE, OPERATIONS, OPERATIONS_MAX, ROUNDS, Range, TRIAL_DEFAULT, Time,
+    Unit, deadline_ms, measure_for,
 };
 use crate::values::{Values, axis_keys};
 
@@ -35,21 +35,14 @@ const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "t
 /// Keys of what reports show of it, which are read from shipped suites alone.
 const SHOWN: [&str; 7] = ["unit", "claims", "published", "label", "export", "case", "claim"];
 
-const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
-const ROUNDS: Range = Range(Unit::Count, 1, ROUNDS_MAX as u64);
-const BUDGET: Range = Range(Unit::Time, 1_000_000, MONTH_NS);
-const MEASURE: Range = Range(Unit::Time, MEASURE_MIN_NS, MEASURE_MAX_NS);
 /// A number of `[trial]`: its key, its range, and where it goes.
 type TrialKey = (&'static str, Range, fn(&mut TrialShape, u64));
 /// Those of `[trial]`.
 const TRIAL: [TrialKey; 8] = [
-    ("measure", MEASURE, |shape, ns| {
-        shape.measure_ns = ns;
-        shape.measure_max_ns = shape.measure_max_ns.max(ns.saturating_mul(2));
-    }),
+    ("measure", MEASURE, measure_for),
     ("measure-max", MEASURE, |shape, ns| shape.measure_max_ns = ns),
     ("operations-min", Range(Unit::Count, 1, 1_000_000_000), |shape, n| shape.operations_min = n),
-    ("operations", Range(Unit::Count, 1, OPERATIONS_MAX), |shape, n| shape.operations = Some(n)),
+    ("operations", OPERATIONS, |shape, n| shape.operations = Some(n)),
     ("warm-up", Range(Unit::Time, 0, 10_000_000_000), |shape, ns| shape.warm_up_ns = ns),
     ("warm-up-operations", Range(Unit::Count, 0, OPERATIONS_MAX), |shape, n| {
         shape.warm_up_operations = Some(n);

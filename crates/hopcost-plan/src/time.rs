@@ -230,12 +230,48 @@ pub(crate) fn fitted(plan: &Plan, runtimes: &[RuntimeFacts]) -> TrialShape {
     usual(runtimes).fitted(plan)
 }
 
-/// Shortest measured phase.
-pub(crate) const MEASURE_MIN_NS: u64 = 100_000;
+/// Which numbers are taken: what they are of, the least and the most.
+#[derive(Clone, Copy)]
+pub(crate) struct Range(pub Unit, pub u64, pub u64);
+
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Count,
+    /// In nanoseconds, written as a duration.
+    Time,
+}
+
+impl Range {
+    /// Refuses a number beyond it.
+    pub fn check(self, number: u64) -> Result<u64, String> {
+        let Range(unit, low, high) = self;
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        match unit {
+            _ if (low..=high).contains(&number) => Ok(number),
+            Unit::Count => Err(format!("want a whole number from {low} to {high}")),
+            Unit::Time => {
+                Err(format!("want a duration from {} to {} s", seconds(low), seconds(high)))
+            }
+        }
+    }
+}
+
 /// Longest measured phase.
 pub(crate) const MEASURE_MAX_NS: u64 = 60_000_000_000;
 /// Most operations of a trial, where their number is given.
 pub(crate) const OPERATIONS_MAX: u64 = 100_000_000;
+const MONTH_NS: u64 = 31 * 24 * 3_600 * 1_000_000_000;
+pub(crate) const ROUNDS: Range = Range(Unit::Count, 1, ROUNDS_MAX as u64);
+pub(crate) const BUDGET: Range = Range(Unit::Time, MS, MONTH_NS);
+pub(crate) const MEASURE: Range = Range(Unit::Time, 100_000, MEASURE_MAX_NS);
+pub(crate) const OPERATIONS: Range = Range(Unit::Count, 1, OPERATIONS_MAX);
+
+/// Gives a trial this aimed length of the measured phase.
+pub(crate) fn measure_for(shape: &mut TrialShape, ns: u64) {
+    shape.measure_ns = ns;
+    shape.measure_max_ns = shape.measure_max_ns.max(ns.saturating_mul(2));
+}
+
 /// Most operations of the phase in which system calls are counted.
 pub(crate) const COUNTED_MAX: u64 = 1_000_000;
 
@@ -279,31 +315,27 @@ pub(crate) struct Time {
     pub measure_said: bool,
 }
 
-impl Default for Time {
-    fn default() -> Self {
-        Self {
-            rounds: None,
-            budget_ns: None,
-            trial: TRIAL_DEFAULT,
-            until: None,
-            measure_said: false,
-        }
-    }
-}
-
 impl Time {
+    /// Those of a plan that says nothing of it.
+    pub const DEFAULT: Self = Self {
+        rounds: None,
+        budget_ns: None,
+        trial: TRIAL_DEFAULT,
+        until: None,
+        measure_said: false,
+    };
+
     /// The command line over this. A suite's own budget is for the suite as written: where
     /// cases were `added` to it, only its rounds count.
     pub fn under(mut self, ask: &Ask, added: bool) -> Result<Time, PlanError> {
-        let whole = |option: &str, n: Option<u64>, most: u64| match n {
-            Some(n) if !(1..=most).contains(&n) => {
-                Err(Origin::option(option).error(format!("want a whole number from 1 to {most}")))
-            }
-            _ => Ok(()),
-        };
-        whole("--rounds", ask.rounds.map(u64::from), ROUNDS_MAX.into())?;
-        if ask.budget_ns == Some(0) {
-            return Err(Origin::option("--budget").error("no time at all; want for instance 75s"));
+        for (option, range, number) in [
+            ("--rounds", ROUNDS, ask.rounds.map(u64::from)),
+            ("--budget", BUDGET, ask.budget_ns),
+            ("--measure", MEASURE, ask.measure_ns),
+            ("--operations", OPERATIONS, ask.operations),
+        ] {
+            let checked = number.map_or(Ok(0), |number| range.check(number));
+            checked.map_err(|message| Origin::option(option).error(message))?;
         }
         if (ask.rounds, ask.budget_ns) != (None, None) {
             (self.rounds, self.budget_ns) = (ask.rounds, ask.budget_ns);
@@ -317,17 +349,11 @@ impl Time {
         }
         let trial = &mut self.trial;
         if let Some(ns) = ask.measure_ns {
-            if !(MEASURE_MIN_NS..=MEASURE_MAX_NS).contains(&ns) {
-                return Err(Origin::option("--measure").error("want a duration from 100us to 60s"));
-            }
             self.measure_said = true;
-            trial.measure_ns = ns;
-            trial.measure_max_ns = trial.measure_max_ns.max(ns.saturating_mul(2));
-            trial.deadline_ms = trial.deadline_ms.max(deadline_ms(trial, None));
+            measure_for(trial, ns);
         }
-        whole("--operations", ask.operations, OPERATIONS_MAX)?;
-        if ask.operations.is_some() {
-            trial.operations = ask.operations;
+        trial.operations = ask.operations.or(trial.operations);
+        if ask.measure_ns.or(ask.operations).is_some() {
             trial.deadline_ms = trial.deadline_ms.max(deadline_ms(trial, None));
         }
         Ok(self)
@@ -359,7 +385,7 @@ mod tests {
 
     fn settled(rounds: Option<u32>, budget_s: Option<u64>, live: &[Case]) -> (u32, TrialShape) {
         let budget_ns = budget_s.map(|s| s.saturating_mul(1000 * MS));
-        let time = Time { rounds, budget_ns, ..Time::default() };
+        let time = Time { rounds, budget_ns, ..Time::DEFAULT };
         time.settle(&live.iter().collect::<Vec<_>>(), &[])
     }
 
@@ -427,19 +453,12 @@ mod tests {
     #[test]
     fn trials_are_cut_until_the_rounds_of_an_answer_fit_the_budget() {
         let asked = |seconds: u64| Plan {
-            suite: String::new(),
-            seed: 0,
             rounds: 400,
             budget_ns: Some(seconds * 1000 * MS),
-            comparison: None,
             question: Some(Question::Claims(Vec::new())),
-            until: None,
             trial: TRIAL_DEFAULT,
-            baseline: None,
-            cpus: Vec::new(),
-            relation: None,
-            pairs: Default::default(),
             cases: vec![PlannedCase::live(cases(1).remove(0)); 60],
+            ..Plan::default()
         };
         assert_eq!(fitted(&asked(40), &[]), TRIAL_DEFAULT);
         // Six rounds of 60 trials of 75 ms take 27 s.

@@ -115,7 +115,7 @@ const POLLING: YardstickClass = YardstickClass::Syscall;
 fn alone(case: &Case, mechanism: Option<&Mechanism>) -> YardstickClass {
     let own = mechanism.and_then(|said| said.own.as_ref());
     match own.and_then(|own| own.call_switches) {
-        Some(switches) if switches.least() > 0.0 => YardstickClass::Switch,
+        Some(switches) if switches.least > 0.0 => YardstickClass::Switch,
         _ if calls_kernel(case, mechanism) => YardstickClass::Syscall,
         _ => YardstickClass::Alu,
     }
@@ -133,8 +133,8 @@ fn calls_kernel(case: &Case, mechanism: Option<&Mechanism>) -> bool {
     let Some(said) = mechanism else { return false };
     let least = match (&said.own, case.waits) {
         (None, _) => said.system_calls.map(|calls| calls.min),
-        (Some(own), None) => own.call_system_calls.map(|calls| calls.least()),
-        (Some(_), Some(waits)) => said.wait(waits.caller).map(|wait| wait.system_calls.least()),
+        (Some(own), None) => own.call_system_calls.map(|calls| calls.least),
+        (Some(_), Some(waits)) => said.wait(waits.caller).map(|wait| wait.system_calls.least),
     };
     least.is_some_and(|least| least > 0.0)
 }
@@ -167,7 +167,6 @@ mod tests {
     use hopcost_model::plan::PlannedCase;
 
     use super::*;
-    use crate::TRIAL_DEFAULT;
 
     #[test]
     fn a_case_is_classed_by_what_it_does() {
@@ -215,15 +214,6 @@ mod tests {
         };
         let of = |id: &str| PlannedCase::live(id.parse().unwrap());
         let plan = Plan {
-            suite: String::new(),
-            seed: 0,
-            rounds: 1,
-            budget_ns: None,
-            comparison: None,
-            question: None,
-            until: None,
-            trial: TRIAL_DEFAULT,
-            baseline: None,
             cpus: vec![2, 3],
             relation: Some(Placement::SameLlc),
             pairs: BTreeMap::from([(Placement::SameLlc, (2, 3)), (Placement::CrossNode, (2, 9))]),
@@ -236,6 +226,7 @@ mod tests {
                 of("call/x"),
                 PlannedCase { skip: Some("not here".to_owned()), ..of("call/syscall") },
             ],
+            ..Plan::default()
         };
         let found = yardsticks(&plan, &|_, _| None);
         let all: Vec<_> = found.all.iter().map(|one| (one.class, one.cpus.clone())).collect();

@@ -40,8 +40,8 @@ pub static MECHANISMS: LazyLock<Vec<Mechanism>> = LazyLock::new(|| {
     let mut all = TABLE.clone();
     let pipe = all.get_mut("pipe").and_then(|pipe| pipe.own.as_mut());
     if let Some(blocks) = pipe.and_then(|own| own.waits.first_mut()) {
-        blocks.switches_one_cpu = PerOperation::Exactly(4.0);
-        blocks.switches_two_cpus = PerOperation::Between(2.0, 4.0, "");
+        blocks.switches_one_cpu = PerOperation::exactly(4.0);
+        blocks.switches_two_cpus = PerOperation { most: 4.0, ..PerOperation::exactly(2.0) };
     }
     all.into_values().collect()
 });
@@ -329,29 +329,14 @@ impl Builder {
             suite: "test".into(),
             seed: 7,
             rounds: 8,
-            budget_ns: None,
-            comparison: None,
-            question: None,
-            until: None,
             trial,
-            baseline: None,
             cpus: vec![0, 1],
             relation: Some(Placement::SameLlc),
             pairs: [(Placement::SameLlc, (0, 1))].into(),
-            cases: Vec::new(),
+            ..Plan::default()
         };
-        Self(RawRun {
-            about,
-            plan,
-            host_before: Host::default(),
-            host_after: None,
-            clocks: vec![clock(0, 1e9), clock(1, 1e9)],
-            clocks_after: Vec::new(),
-            yardsticks: Vec::new(),
-            workers: Vec::new(),
-            trials: Vec::new(),
-            accounting: Vec::new(),
-        })
+        let clocks = vec![clock(0, 1e9), clock(1, 1e9)];
+        Self(RawRun { about, plan, clocks, ..RawRun::default() })
     }
     /// A yardstick of 2000 ns on the quiet machine.
     pub fn yardstick(mut self) -> Self {

@@ -160,27 +160,3 @@ pub(crate) fn throttled_groups(root: &Root) -> Vec<Option<Throttling>> {
     let stat = |dir: &String| throttling(&root.text(&format!("{dir}/cpu.stat")).ok()?);
     dirs.iter().map(stat).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_are_no_mounts_are_passed_over() {
-        let mounts = "garbage\n1 2 3 - cgroup2\n31 23 0:28 / /sys/fs/cgroup rw shared:9 - tmpfs t rw\n\
-                      32 31 0:29 /inner /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n";
-        let has = |name: &'static str| move |options: &str| options.split(',').any(|o| o == name);
-        let found = mount(mounts, "cgroup", has("cpu"));
-        assert_eq!(found, Some(("/inner".into(), "/sys/fs/cgroup/cpu".into())));
-        assert_eq!(mount(mounts, "cgroup", has("cpuset")), None);
-        assert_eq!(mount(mounts, "cgroup2", |_| true), None);
-    }
-
-    #[test]
-    fn group_paths_may_hold_colons() {
-        let groups = "x\n3:cpuset:/a\n2:cpu,cpuacct:/b:c\n0::/d\n";
-        let has = |list: &str| list.split(',').any(|name| name == "cpuacct");
-        assert_eq!(group_path(groups, has).as_deref(), Some("/b:c"));
-        assert_eq!(group_path(groups, str::is_empty).as_deref(), Some("/d"));
-    }
-}

@@ -5,7 +5,7 @@ use super::kernel::switch;
 use super::seen::{Found, Seen, because};
 use crate::cpuinfo::CpuInfo;
 use crate::cpulist::{format_cpu_list, parse_cpu_list};
-use crate::topology::{CPU_DIR, Cache, CpuPlace, allowed_cpus, caches, nodes_by_cpu};
+use crate::topology::{CPU_DIR, Cache, CpuPlace, caches, nodes_by_cpu};
 
 pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
 pub(super) const NO_NUMA: &str = "kernel without NUMA support, or hidden from this guest";
@@ -45,10 +45,6 @@ pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
     }
     let (variant, revision) = (field("CPU variant")?, field("CPU revision")?);
     Some(format!("variant {variant} revision {revision}"))
-}
-
-pub(super) fn allowed(seen: &Seen) -> Found {
-    allowed_cpus(seen.root).map(|cpus| format_cpu_list(&cpus)).map_err(String::from)
 }
 
 /// Where a CPU sits, as far as it is described.
@@ -153,24 +149,5 @@ pub(super) fn idle_states(seen: &Seen, cpu: u32) -> Found {
     match states.into_iter().map(spell).collect::<Result<Vec<_>, String>>()?.as_slice() {
         [] => Err(NO_CPUIDLE.to_owned()),
         states => Ok(states.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn caches_are_described_by_what_is_told_of_them() {
-        for (size, shared, words) in [
-            (Some("2048K"), Some(vec![0]), "2 MiB, cpu 0 only"),
-            (Some("99999999999999999999K"), None, "99999999999999999999K, sharing unknown"),
-            (None, Some(vec![0, 1]), "size unknown, shared by cpus 0-1"),
-        ] {
-            let size = size.map(str::to_owned);
-            let cache = Cache { level: 2, kind: "Unified".into(), size, shared };
-            assert_eq!(level_of(&[cache], 2).as_deref(), Ok(words));
-        }
-        assert!(level_of(&[], 1).unwrap_err().starts_with("no caches"));
     }
 }

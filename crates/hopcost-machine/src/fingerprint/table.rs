@@ -60,7 +60,6 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("cpu.family_model_stepping", "", Info(cpu::stepping), "/proc/cpuinfo has no stepping or revision"),
         row("cpu.microcode", "", Info(|info, cpu| info.field(cpu, "microcode").map(str::to_owned)), "/proc/cpuinfo has no microcode revision (only x86 has)"),
         row("cpu.online", "/sys/devices/system/cpu/online", Text, NO_LIST),
-        code("cpu.allowed", |seen, _| cpu::allowed(seen)),
         row("cpu.isolated", "/sys/devices/system/cpu/isolated", List, NO_LIST),
         row("cpu.nohz_full", "/sys/devices/system/cpu/nohz_full", List, "kernel without CONFIG_NO_HZ_FULL"),
         row("smt.active", "/sys/devices/system/cpu/smt/active", Of(kernel::switch), "this kernel has no /sys/devices/system/cpu/smt"),

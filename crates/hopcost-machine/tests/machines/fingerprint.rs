@@ -81,10 +81,6 @@ fn this_machine_can_be_read() {
     for key in ["kernel.release", "cpu.model", "load.1", "cpu.online", "security.seccomp"] {
         assert!(host.get(key).is_some(), "{key}: {:?}", host.reason(key));
     }
-    // A quota may make it fewer CPUs than are allowed.
-    let threads = std::thread::available_parallelism().unwrap().get();
-    let allowed = host.get("cpu.allowed").unwrap();
-    assert!(threads == 1 || allowed.contains(['-', ',']), "{allowed} {threads}");
 }
 
 #[test]

@@ -38,7 +38,6 @@ document! {
         pub at_most: bool,
         /// The value to expect on the quiet machine; `null` where the machine ran at its quiet
         /// speed, and where that speed is not known.
-        #[serde(default)]
         pub quiet: Option<Quiet>,
     }
 

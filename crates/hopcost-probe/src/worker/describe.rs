@@ -61,7 +61,7 @@ mod tests {
                 let found = back.wait(wait.wait).unwrap();
                 let counts = |w: &hopcost_model::mechanism::WaitFacts| {
                     [w.system_calls, w.switches_one_cpu, w.switches_two_cpus]
-                        .map(|count| (count.least(), count.most()))
+                        .map(|count| (count.least, count.most))
                 };
                 assert_eq!(counts(found), counts(wait), "{}", back.name);
             }

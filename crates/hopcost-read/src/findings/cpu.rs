@@ -278,7 +278,7 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         return None;
     }
     let facts = run.facts(case)?.wait(waits.caller)?;
-    let (one, two) = (facts.switches_one_cpu.least(), facts.switches_two_cpus.least());
+    let (one, two) = (facts.switches_one_cpu.least, facts.switches_two_cpus.least);
     let least = match case.placement? {
         Placement::SameCpu => one,
         Placement::Free => one.min(two),

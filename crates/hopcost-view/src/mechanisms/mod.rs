@@ -260,7 +260,7 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
 fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     let own = mechanism.own.as_ref();
     let calls = own.and_then(|own| own.call_system_calls).map(|calls| {
-        let reason = calls.reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let reason = calls.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
         format!("{} in one call{reason}", count(calls))
     });
     let told = mechanism.system_calls.map(|calls| match calls.min == calls.max {
@@ -337,7 +337,7 @@ fn reasons(waits: &[WaitFacts]) -> Vec<String> {
             ("switches on two CPUs", facts.switches_two_cpus),
         ];
         let wait = facts.wait.word();
-        counts.into_iter().filter_map(move |(what, count)| Some(((what, count.reason()?), wait)))
+        counts.into_iter().filter_map(move |(what, count)| Some(((what, count.reason?), wait)))
     });
     let sentence = |((what, reason), of): ((&str, &str), Vec<(_, &str)>)| {
         let waits: Vec<&str> = of.into_iter().map(|(_, wait)| wait).collect();
@@ -347,10 +347,10 @@ fn reasons(waits: &[WaitFacts]) -> Vec<String> {
 }
 
 fn count(count: PerOperation) -> String {
-    match count {
-        PerOperation::Exactly(n) => n.to_string(),
-        PerOperation::Between(low, high, _) if high.is_infinite() => format!("{low} or more"),
-        PerOperation::Between(low, high, _) => format!("{low} to {high}"),
+    match (count.least, count.most) {
+        (least, _) if count.is_exact() => least.to_string(),
+        (least, f64::INFINITY) => format!("{least} or more"),
+        (least, most) => format!("{least} to {most}"),
     }
 }
 

@@ -108,7 +108,10 @@ fn ensure_comparable(args: &Args, baseline: &[RunSummary], plan: &Plan) -> anyho
     let runtimes = args.measured.runtimes();
     let now = RawRun {
         workers: runtimes.taking_part(plan).iter().filter_map(hopcost_file::as_read).collect(),
-        ..RawRun::planned(about::run(Vec::new(), None), plan.clone(), host::fingerprint(plan))
+        about: about::run(Vec::new(), None),
+        plan: plan.clone(),
+        host_before: host::fingerprint(plan),
+        ..RawRun::default()
     };
     let rust = hopcost_probe::worker::mechanisms();
     let differences = stored::differences_before(baseline, &now, &rust, &args.across);

@@ -72,7 +72,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         clocks,
         trials,
         accounting,
-        ..RawRun::planned(about::run(std::env::args().collect(), None), plan, host_before)
+        about: about::run(std::env::args().collect(), None),
+        plan,
+        host_before,
+        ..RawRun::default()
     };
     let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
     let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
