@@ -98,7 +98,8 @@ document! {
     pub struct ExplainedSegment {
         /// Which.
         pub segment: Segment,
-        /// Of a typical hop: median over trials, with its interval.
+        /// Of a typical hop: median over trials, with its interval; without a point where most typical hops do not
+        /// have it and it is less than a hundredth of them.
         pub typical_ns: Estimate,
         /// Share of a typical hop, 0 to 1.
         pub share: f64,
@@ -294,10 +295,16 @@ impl<'a> Known<'a> {
     ) -> ExplainedSegment {
         let own = |hop: &Hop| hop.parts.get(&segment).copied().unwrap_or_default();
         let own_ns = |hop: &Hop| own(hop).ns as f64;
-        let typical_ns = self.typical(
+        let mut typical_ns = self.typical(
             "mean over the same trials of the segment in the trial's typical hops",
             &own_ns,
         );
+        let has = |hop: &Hop| f64::from(u8::from(hop.parts.contains_key(&segment)));
+        let is_little =
+            typical_ns.point.zip(whole_ns).is_some_and(|(own, whole)| own < whole / 100.0);
+        if is_little && self.median(|trial| trial.mean(has)) < 0.5 {
+            typical_ns = Estimate { point: None, low: None, high: None, ..typical_ns };
+        }
         let at = |q: f64| self.median(|trial| trial.quantile(q, |hop| own(hop).ns));
         let events = self.median(|trial| trial.mean(|hop| own(hop).events.into()));
         ExplainedSegment {

@@ -127,6 +127,29 @@ fn each_recorded_hop_is_cut_into_the_segments_below_it() {
 }
 
 #[test]
+fn a_segment_that_most_hops_lack_has_no_typical_time() {
+    let lines = recorded("one-cpu");
+    let waking = lines.iter().position(|line| matches!(line.3, Waking(_))).unwrap();
+    let with_softirq = &|n: u64| {
+        let mut lines = lines.clone();
+        if n.is_multiple_of(4) {
+            lines[waking].0 -= 30;
+            lines.splice(waking..waking, [(10, 0, A, SoftirqEntry(3)), (20, 0, A, SoftirqExit(3))]);
+        }
+        lines
+    };
+    let raw = run(&[(PIPE, &|_| trace_of(50, with_softirq))], None);
+    let explained = read(&raw).explanation.unwrap().cases.remove(0);
+    let seldom = explained.segments.iter().find(|of| of.segment.kind == Kind::Softirq).unwrap();
+    assert_eq!((seldom.typical_ns.point, seldom.share, seldom.p50_ns), (None, 0.0, 0.0));
+    assert!(seldom.p99_ns > 0.0);
+    let others = explained.segments.iter().filter(|of| of.segment.kind != Kind::Softirq);
+    assert!(
+        others.clone().count() > 0 && others.map(|of| of.typical_ns.point).all(|ns| ns.is_some())
+    );
+}
+
+#[test]
 fn what_events_do_not_show_is_left_out_with_its_reason() {
     let reasons = |trace: &Trace| {
         let cut = cut(trace, Back);
