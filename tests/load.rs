@@ -127,8 +127,6 @@ fn a_background_works_while_a_load_is_measured() {
     let facts = |name| hopcost_probe::mechanism::find(name).expect("of this build").facts();
     for (name, boundary, senders, background) in [
         ("pipe", Boundary::Process, 1, Background::Cpu(2)),
-        ("pipe", Boundary::Process, 2, Background::SameMechanism(2)),
-        ("channel-std", Boundary::Thread, 2, Background::SameMechanism(1)),
         ("udp", Boundary::Process, 1, Background::Cache),
     ] {
         let case = load(facts(name), boundary, place, WaitKind::Block, 2_000);

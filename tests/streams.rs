@@ -58,7 +58,7 @@ fn system_calls_of_a_message_are_those_the_row_says() {
             cases.push((facts, case(facts, boundary, place_for(wait), wait)));
         }
     }
-    assert!(cases.len() >= 24, "only {} cases: the registry is not whole", cases.len());
+    assert!(cases.len() >= 20, "only {} cases: the registry is not whole", cases.len());
     none_wrong(cases, |facts, case| {
         let stated = facts.wait(case.waits?.caller).expect("from the row").system_calls;
         // Nagle's algorithm makes each of its messages take 40 ms.

@@ -53,9 +53,7 @@ pub const FAULTS: &[Fault] = &[
         headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL)
     }),
     fault("SIGKILL of hopcost, with a trial that has a background", &[137], &[], 10, |home| {
-        let of = |background| format!("{LOAD}&background={background}");
-        headless(home, &[&of("cpu:1")], libc::SIGKILL)?;
-        headless(home, &[&of("same-mechanism:1")], libc::SIGKILL)
+        headless(home, &[&format!("{LOAD}&background=cpu:1")], libc::SIGKILL)
     }),
     fault(
         "SIGSTOP of hopcost: its workers end at their deadline",

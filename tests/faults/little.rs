@@ -270,7 +270,7 @@ fn counted(mut output: Output) -> Output {
 /// in one line and leaves no file, of the second nothing fails.
 fn few_descriptors(home: &Home) -> Played {
     let out = home.path().join("run.hopcost");
-    let case = "stream/tcp-writev?flows=8";
+    let case = "stream/tcp-sendmsg?flows=8";
     let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", "run.hopcost"];
     let with = |descriptors| {
         let mut command = home.hopcost(&arguments);

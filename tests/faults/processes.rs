@@ -84,11 +84,7 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
         .expect("the binary starts");
     let id = arguments.iter().find(|one| one.contains('?')).expect("a case");
     let ends = if id.contains("boundary=process") { 2 } else { 1 };
-    let expected = match id.split_once("background=") {
-        None => ends,
-        Some((_, "same-mechanism:1")) => 2 * ends,
-        Some(_) => ends + 1,
-    };
+    let expected = ends + usize::from(id.contains("background="));
     let mut workers = Vec::new();
     until(Duration::from_secs(5), "workers", || {
         workers = children_of(child.id());

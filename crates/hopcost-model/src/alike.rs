@@ -76,7 +76,7 @@ mod tests {
             ("flows=1", "flows=4", true),
             ("ack=none", "ack=window:2", true),
             ("more=off", "more=on", false),
-            ("tcp-send", "tcp-writev", false),
+            ("tcp-send", "tcp-sendmsg", false),
             ("place=free", "place=same-cpu", true),
             ("boundary=process", "boundary=thread", true),
             ("wait=block", "wait=epoll", false),

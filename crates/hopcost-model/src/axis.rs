@@ -183,7 +183,7 @@ pub static AXES: [Axis; 20] = [
             |case, value| case.senders = value.number().unwrap_or(1),
         ),
     Axis::new("background", Kind::Word(spelling::<Background>), Of::Load)
-        .help("Other work during a load (none, cpu:N, cache, same-mechanism:N)")
+        .help("Other work during a load (none, cpu:N, cache)")
         .spelled_unless("none")
         .stored(
             |case| text(Some(&case.background)),
@@ -385,7 +385,7 @@ mod tests {
             "idle-knob" => "spinner",
             "arrivals" => "on-off",
             "queue" => "drop-oldest:7",
-            "background" => "same-mechanism:7",
+            "background" => "cpu:7",
             "ack-size" => "field",
             "touch" => "none",
             "sched" => "fifo:2",

@@ -370,7 +370,7 @@ numbered_words! {
     /// What else the machine does on purpose during a `load`.
     #[derive(Default)]
     Background, "background", 64,
-    "`none`, `cpu:N`, `cache` or `same-mechanism:N` with N from 1 to 64" {
+    "`none`, `cpu:N` or `cache`, with N from 1 to 64" {
         /// Nothing.
         #[default]
         None = "none",
@@ -378,8 +378,6 @@ numbered_words! {
         Cpu(processes: u8) = "cpu",
         /// A process writes to a line after the other of twice the last-level cache.
         Cache = "cache",
-        /// This many other pairs of ends of the same mechanism exchange round trips (1 to 64).
-        SameMechanism(pairs: u8) = "same-mechanism",
     }
 }
 

@@ -136,10 +136,8 @@ document! {
             /// At what.
             work: BackgroundWork,
             /// Inherited descriptor of a file over whose first eight bytes is written how many
-            /// parts of the work are done; absent for `round-trips`, whose caller writes over its
-            /// samples.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            progress_fd: Option<i32>,
+            /// parts of the work are done.
+            progress_fd: i32,
             /// Give up and die after this long.
             deadline_ms: u64,
             /// Die if this is not the parent process (any more).
@@ -206,8 +204,6 @@ document! {
             /// Of this much memory.
             bytes: u64,
         },
-        /// Exchanges round trips between the ends that are attached.
-        RoundTrips,
     }
 }
 

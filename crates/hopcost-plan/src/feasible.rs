@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use hopcost_model::case::{
-    Ack, AckSize, Background, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch,
-    WaitKind, Waits, Workload,
+    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch, WaitKind,
+    Waits, Workload,
 };
 use hopcost_model::mechanism::{Mechanism, PayloadRange, Shape};
 use hopcost_model::workload::EndsOf;
@@ -248,7 +248,7 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
 /// Why the ends of a mechanism cannot do together what was asked of them.
 fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
     let is_bare = mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8);
-    let Case { workload, queue, background, .. } = case;
+    let Case { workload, queue, .. } = case;
     let drops = *queue != Queue::Block;
     Some(match () {
         () if workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline => {
@@ -271,11 +271,6 @@ fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
             Some(reason) => format!("{name} {reason}"),
             None if drops && case.senders > 1 => {
                 format!("queue={queue} counts what one sender has in flight, so it needs senders=1")
-            }
-            None if matches!(background, Background::SameMechanism(_))
-                && !mechanism.workloads.contains(&Workload::Roundtrip) =>
-            {
-                format!("background={background} exchanges round trips, and {name} has none")
             }
             None => return None,
         },

@@ -6,7 +6,7 @@
 //! crate's.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{IoUring, Probe, cqueue, squeue, types};
 
@@ -43,31 +43,7 @@ impl Ring {
             .setup_cqsize(completions.next_power_of_two() as u32)
             .build(submissions.next_power_of_two() as u32)
             .map_err(refused)?;
-        Self::of(ring)
-    }
-
-    /// The descriptor of a ring that another thread will use, as the opener of a link makes it:
-    /// without SINGLE_ISSUER, which would bind it to this thread.
-    pub fn unmapped(submissions: u32) -> io::Result<OwnedFd> {
-        let ring = IoUring::new(submissions).map_err(refused)?;
-        // SAFETY: the ring lives until its descriptor has been duplicated.
-        unsafe { BorrowedFd::borrow_raw(ring.as_raw_fd()) }.try_clone_to_owned()
-    }
-
-    /// The ring of such a descriptor, on the thread that will use it. The offsets that mapping
-    /// it takes depend on nothing but its size and its flags, so they are those of a ring that
-    /// is made to ask and dropped again.
-    pub fn map(fd: OwnedFd, submissions: u32) -> io::Result<Self> {
-        let like = IoUring::new(submissions).map_err(refused)?;
-        // SAFETY: the descriptor is handed over. The parameters are the kernel's for a ring of
-        // the same size and flags; of anything that is not such a ring the mapping fails.
-        let ring = unsafe { IoUring::from_fd(fd.into_raw_fd(), like.params().clone()) }
-            .map_err(|error| sys::context(error, "mapping the ring"))?;
-        Self::of(ring)
-    }
-
-    /// Registers its descriptor, so that no call has to look it up.
-    fn of(ring: IoUring) -> io::Result<Self> {
+        // Its descriptor is registered, so that no call has to look it up.
         let mut ring = Self { ring, number: 0 };
         let fd = ring.ring.as_raw_fd() as u64;
         let mut update = Update { offset: u32::MAX, reserved: 0, data: fd };
@@ -182,13 +158,8 @@ fn refused(error: io::Error) -> io::Error {
 
 /// Whether an io_uring can be had here that knows this operation, or why not.
 pub fn available(code: u8, name: &str) -> Result<(), String> {
-    knows(Ring::open(2, 2), code, name)
-}
-
-/// Whether this is a ring that knows an operation, or why not.
-pub fn knows(ring: io::Result<Ring>, code: u8, name: &str) -> Result<(), String> {
     crate::clock::available()?;
-    let ring = ring.map_err(|error| error.to_string())?;
+    let ring = Ring::open(2, 2).map_err(|error| error.to_string())?;
     let mut probe = Probe::new();
     ring.ring
         .submitter()

@@ -305,20 +305,6 @@ fn would_block(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn between(parameters: &str) -> io::Result<Between> {
-        let id =
-            format!("roundtrip/flag?payload=0{parameters}&boundary=thread&place=free&wait=spin");
-        Spinning::of(&id.parse().unwrap(), 0).map(|spinning| spinning.between)
-    }
-
-    #[test]
-    fn a_case_says_what_comes_between_two_looks() {
-        assert_eq!(between("").unwrap(), Between::Pause);
-        assert_eq!(between("&pause=1").unwrap(), Between::Pause);
-        assert_eq!(between("&pause=0").unwrap(), Between::Nothing);
-        assert!(between("&pause=2").is_err());
-    }
-
     /// The message may be there before an end has attached.
     #[test]
     fn asking_how_to_look_takes_nothing() {

@@ -76,97 +76,53 @@ fn numbered(
 mod tests {
     use super::*;
     use crate::clock::Hardware;
-    use crate::mechanism::tcp_copies::OneSendmsg;
-    use crate::shape::{Opening, Sink};
-    use crate::stream::sockets::{OverSocket, SocketSink};
-    use crate::transport::tcp;
+    use crate::shape::Sink;
+    use crate::transport::peer_closed;
+    use crate::workload::stream::{END, fill_part};
 
-    /// What is done to a received message before it is looked at.
-    #[derive(Clone, Copy, Debug)]
-    enum Tampering {
-        /// A bit of this byte is turned.
-        Flip(usize),
-        /// The message before it is given once more.
-        Repeat,
-        /// The last byte is missing.
-        Shorten,
-    }
+    /// A receiver of these messages, the last of which it lends.
+    struct Given(std::vec::IntoIter<Vec<u8>>, Vec<u8>);
 
-    /// A receiver that finds one message tampered with.
-    struct Tampered {
-        sink: SocketSink,
-        tampering: Tampering,
-        /// Messages before that one, lead-in included.
-        before: u64,
-        message: Vec<u8>,
-    }
-
-    impl Sink for Tampered {
+    impl Sink for Given {
         fn receive(&mut self) -> io::Result<&[u8]> {
-            let before = std::mem::replace(&mut self.message, self.sink.receive()?.to_vec());
-            if self.before == 0 {
-                match self.tampering {
-                    Tampering::Flip(byte) => self.message[byte] ^= 0x10,
-                    Tampering::Repeat => self.message = before,
-                    Tampering::Shorten => self.message.truncate(self.message.len() - 1),
-                }
-            }
-            self.before = self.before.wrapping_sub(1);
-            Ok(&self.message)
+            self.1 = self.0.next().ok_or_else(peer_closed)?;
+            Ok(&self.1)
         }
-        fn acknowledge(&mut self, sequence: u64) -> io::Result<()> {
-            self.sink.acknowledge(sequence)
+        fn acknowledge(&mut self, _: u64) -> io::Result<()> {
+            Ok(())
         }
-    }
-
-    /// Messages of a phase; a lead-in goes before them and the end marker after.
-    const MESSAGES: u64 = 3;
-
-    /// What sender and receiver say when the message after `before` others has been
-    /// tampered with.
-    fn tampered(case: &Case, tampering: Tampering, before: u64) -> [io::Result<Stamped>; 2] {
-        type Sent = OverSocket<OneSendmsg>;
-        let link = tcp::open_stream(&Opening { case, scratch: "/nowhere".as_ref() }).unwrap();
-        let flow = flow_of(case).unwrap();
-        let part = Part { first: 1, count: MESSAGES, cap_ticks: None };
-        std::thread::scope(|scope| {
-            let receiver = scope.spawn(|| {
-                let sink = Sent::sink(link.callee, &Attaching::new(case, Role::Callee)).unwrap();
-                let mut sink = Tampered { sink, tampering, before, message: Vec::new() };
-                stream::receiver::<_, Hardware>(&mut sink, &flow, &part)
-            });
-            let attaching = Attaching::new(case, Role::Caller);
-            let mut source = Sent::source(link.caller, &attaching).unwrap();
-            let sent =
-                stream::sender::<_, Hardware>(&mut source, &flow, &part, &mut [0; 2], &mut []);
-            drop(source);
-            [sent, receiver.join().unwrap()]
-        })
     }
 
     #[test]
     fn what_a_message_was_not_sent_as_is_caught_as_far_as_it_is_compared() {
+        let part = Part { first: 1, count: 3, cap_ticks: None };
+        let sent = [1, 2, 3, 4, END].map(|sequence| {
+            let mut message = vec![0; 24];
+            fill_part(&mut message, sequence, 0);
+            message
+        });
         for (touch, compared) in [("verify", 24), ("write", 8), ("none", 8)] {
             let id = format!(
                 "stream/tcp-sendmsg?payload=24&fields=3&flows=1&ack=window:2&boundary=thread\
                  &place=free&wait=block&touch={touch}"
             );
-            let case: Case = id.parse().unwrap();
-            let flips = (0..24).map(Tampering::Flip);
-            for tampering in flips.chain([Tampering::Repeat, Tampering::Shorten]) {
-                for before in 0..MESSAGES + 2 {
-                    let [sent, received] = tampered(&case, tampering, before);
-                    if matches!(tampering, Tampering::Flip(byte) if byte >= compared) {
-                        assert_eq!((sent.unwrap().count, received.unwrap().count), (3, 3));
-                        continue;
-                    }
-                    let said = received.expect_err("the receiver must notice").to_string();
-                    assert!(
-                        said.contains("did not arrive as it was sent"),
-                        "{tampering:?}: {said}"
-                    );
-                    assert!(sent.is_err(), "{tampering:?} after {before}: the sender goes on");
+            let flow = flow_of(&id.parse().unwrap()).unwrap();
+            let received = |at: usize, tamper: &dyn Fn(&mut Vec<u8>)| {
+                let mut messages = Vec::from(sent.clone());
+                tamper(&mut messages[at]);
+                let mut given = Given(messages.into_iter(), Vec::new());
+                stream::receiver::<_, Hardware>(&mut given, &flow, &part).map(|seen| seen.count)
+            };
+            for at in 0..sent.len() {
+                for byte in 0..24 {
+                    let flipped = received(at, &|message| message[byte] ^= 0x10);
+                    assert_eq!(flipped.is_ok(), byte >= compared, "{touch}: {byte} of {at}");
                 }
+                assert_eq!(received(at, &|_| ()).unwrap(), 3);
+                let said = received(at, &|message| message.truncate(23)).unwrap_err().to_string();
+                assert!(said.contains("did not arrive as it was sent"), "{said}");
+                let again = |message: &mut Vec<u8>| message.clone_from(&sent[at.max(1) - 1]);
+                assert_eq!(received(at, &again).is_ok(), at == 0, "the one before comes again");
             }
         }
     }

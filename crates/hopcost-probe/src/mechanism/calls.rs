@@ -1,15 +1,35 @@
-//! One operation in one thread that takes neither a message nor a link.
+//! One operation in one thread that takes no link.
 
 use std::cell::UnsafeCell;
 use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::{Coroutine, CoroutineResult};
 
-use crate::memory::Line;
+use super::pairs::pipe;
+use crate::memory::{Buffer, Line};
+use crate::party;
 use crate::shape::{Attaching, Call};
 use crate::sys;
-use crate::worker::lines::give_up;
+use crate::transport::stream::{read_some, write_some};
+use crate::worker::lines::{give_up, give_up_after};
+
+/// A call that keeps nothing from one operation to the next.
+trait Stateless: Default {
+    fn call(x: u64) -> u64;
+}
+
+impl<M: Stateless> Call for M {
+    fn new(_: &Attaching<'_>) -> io::Result<Self> {
+        Ok(M::default())
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        <M as Stateless>::call(x)
+    }
+}
 
 /// `call-inline`: a call that the compiler has dissolved into its caller: what
 /// is left is one addition and the chain from each operation to the next. The
@@ -39,6 +59,7 @@ impl Call for CallInline {
 /// because a compiler left to itself loads the address into a register once and
 /// then calls through the register, which is the other row, `call-indirect`.
 /// Anyone can look: `objdump -d` shows one `call hopcost_called` an operation.
+#[derive(Default)]
 pub struct DirectCall;
 
 /// Calls [`hopcost_called`] at its fixed address.
@@ -67,12 +88,9 @@ extern "C" fn hopcost_called(x: u64) -> u64 {
     x.wrapping_add(1)
 }
 
-impl Call for DirectCall {
-    fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(DirectCall)
-    }
+impl Stateless for DirectCall {
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn call(x: u64) -> u64 {
         call_directly(x)
     }
 }
@@ -187,14 +205,12 @@ impl Call for CoroutineSwitch {
 /// acpi_pm, some hypervisors' clocks), the same function does enter the kernel:
 /// that is why its count of system calls is a range. In one process it is always
 /// 0 or always 1.
+#[derive(Default)]
 pub struct VdsoClock;
 
-impl Call for VdsoClock {
-    fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(VdsoClock)
-    }
+impl Stateless for VdsoClock {
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn call(x: u64) -> u64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: `time` is valid for writing.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
@@ -203,14 +219,12 @@ impl Call for VdsoClock {
 }
 
 /// `syscall`: the cheapest call that really enters the kernel and returns.
+#[derive(Default)]
 pub struct Syscall;
 
-impl Call for Syscall {
-    fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Syscall)
-    }
+impl Stateless for Syscall {
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn call(x: u64) -> u64 {
         x.wrapping_add(sys::getppid())
     }
 }
@@ -221,14 +235,12 @@ impl Call for Syscall {
 /// It is what a context switch by sched_yield(2) costs without the switch. The switch itself
 /// is in the round trip of `flag` with `wait=yield` on one CPU, where each end gives the CPU to
 /// the other once.
+#[derive(Default)]
 pub struct SchedYield;
 
-impl Call for SchedYield {
-    fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(SchedYield)
-    }
+impl Stateless for SchedYield {
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn call(x: u64) -> u64 {
         sys::sched_yield();
         x.wrapping_add(1)
     }
@@ -240,6 +252,7 @@ impl Call for SchedYield {
 /// what a thread costs a program that has started others before. The new thread
 /// returns the number that it was given: the chain from operation to operation
 /// goes through it.
+#[derive(Default)]
 pub struct ThreadStart;
 
 extern "C" fn empty(argument: *mut libc::c_void) -> *mut libc::c_void {
@@ -251,12 +264,9 @@ fn no_thread(doing: &str, code: libc::c_int) -> ! {
     give_up(&format!("{doing} a thread: {}", io::Error::from_raw_os_error(code)))
 }
 
-impl Call for ThreadStart {
-    fn new(_: &Attaching<'_>) -> io::Result<Self> {
-        Ok(ThreadStart)
-    }
+impl Stateless for ThreadStart {
     #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
+    fn call(x: u64) -> u64 {
         let argument = x as usize as *mut libc::c_void;
         let mut result = std::ptr::null_mut();
         // SAFETY: null attributes are the default ones; the thread only returns its argument,
@@ -273,5 +283,150 @@ impl Call for ThreadStart {
             }
         }
         (result as usize as u64).wrapping_add(1)
+    }
+}
+
+/// `pipe-inline`: a message goes into a pipe and comes out again in the same thread: what
+/// write(2) and read(2) of a pipe cost where nobody sleeps, is woken or is switched to.
+///
+/// An operation makes the message, writes it, reads it and compares it, each byte, as one hop
+/// of the round trip of `pipe` does. So two operations are that round trip without its two
+/// wake-ups and its two switches, and with warmer caches.
+pub struct PipeInline {
+    incoming: OwnedFd,
+    outgoing: OwnedFd,
+    out: Buffer,
+    input: Buffer,
+    /// Messages so far.
+    sequence: u64,
+}
+
+impl PipeInline {
+    fn of(payload: usize) -> io::Result<Self> {
+        let [incoming, outgoing] = pipe()?;
+        let holds = rustix::pipe::fcntl_getpipe_size(&outgoing)?;
+        if holds < payload {
+            return Err(sys::failure(format!(
+                "the kernel gives this user pipes of {holds} bytes, because it has too many (pipe(7))"
+            )));
+        }
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
+        Ok(Self { incoming, outgoing, out, input, sequence: 0 })
+    }
+
+    #[inline(always)]
+    fn pass(&mut self) -> io::Result<usize> {
+        self.sequence += 1;
+        party::fill(&mut self.out, self.sequence);
+        write_some(&self.outgoing, &self.out)?;
+        let done = read_some(&self.incoming, &mut self.input, sys::Look::AsOpened)?;
+        match party::verify(&self.input, self.sequence) {
+            true => Ok(done),
+            false => Err(sys::failure("the pipe gave another message than it was given")),
+        }
+    }
+}
+
+impl Call for PipeInline {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Self::of(attaching.payload())
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        match self.pass() {
+            Ok(done) => x.wrapping_add(done as u64),
+            Err(error) => give_up_after(&error),
+        }
+    }
+}
+
+/// Datagrams sent beforehand: far more than fit a receive buffer of the least size.
+const FILL: usize = 256;
+
+/// `udp-send`: send a datagram that nobody reads: what the sender pays for a
+/// message, without a wake-up and without a receiver.
+///
+/// The socket is connected to another one on the loopback interface that is never
+/// read and whose receive buffer is full before the first operation. Every datagram
+/// goes the whole way through the network stack, in the sender's context, and the
+/// kernel drops it at the full buffer. Sent to a port that nobody has bound, every
+/// other send would fail instead (ECONNREFUSED).
+pub struct UdpSend {
+    socket: UdpSocket,
+    /// Never read; open, so that its port is bound.
+    #[cfg_attr(not(test), expect(dead_code))]
+    receiver: UdpSocket,
+    message: Vec<u8>,
+}
+
+impl UdpSend {
+    fn of(payload: usize) -> io::Result<Self> {
+        let bind = || {
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+                .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
+        };
+        let (socket, receiver) = (bind()?, bind()?);
+        socket.connect(receiver.local_addr()?)?;
+        receiver.connect(socket.local_addr()?)?;
+        // The kernel raises this to its least.
+        sys::set_option(&receiver, libc::SOL_SOCKET, libc::SO_RCVBUF, 1, "SO_RCVBUF")?;
+        let mut message = vec![0; payload];
+        party::fill(&mut message, 1);
+        for _ in 0..FILL {
+            socket.send(&message).map_err(|e| sys::context(e, "sending a datagram"))?;
+        }
+        Ok(UdpSend { socket, receiver, message })
+    }
+}
+
+#[cold]
+fn not_sent() -> ! {
+    give_up(&format!("sending a datagram: {}", io::Error::last_os_error()))
+}
+
+impl Call for UdpSend {
+    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
+        Self::of(attaching.payload())
+    }
+    #[inline(always)]
+    fn call(&mut self, x: u64) -> u64 {
+        // SAFETY: the buffer is valid for its length.
+        let sent = unsafe {
+            libc::send(
+                self.socket.as_raw_fd(),
+                self.message.as_ptr().cast(),
+                self.message.len(),
+                libc::MSG_NOSIGNAL,
+            )
+        };
+        if sent < 0 {
+            not_sent();
+        }
+        x.wrapping_add(sent as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_are_sent_whole_and_dropped_at_the_full_buffer() {
+        for payload in [0, 1, 64, 65_507] {
+            let mut send = UdpSend::of(payload).unwrap();
+            let got = (0..100).fold(0, |x, _| send.call(x));
+            assert_eq!(got, 100 * payload as u64);
+            // What is in the buffer came before, and of the hundred nothing did.
+            send.receiver.set_nonblocking(true).unwrap();
+            let mut buffer = vec![0; 65_507];
+            let mut queued = 0;
+            while let Ok(len) = send.receiver.recv(&mut buffer) {
+                assert_eq!(len, payload);
+                assert!(party::verify(&buffer[..len], 1));
+                queued += 1;
+                assert!(queued < FILL, "the buffer was not full");
+            }
+            assert!(queued > 0 || payload > 4096, "nothing arrives: {payload}");
+        }
     }
 }

@@ -6,59 +6,41 @@ use crate::registry::{Open, Row};
 use crate::stream::number_alone;
 use crate::stream::sockets::{Outlet, OverSocket};
 use crate::transport::packets::Packets;
-use crate::transport::queue::OverQueues;
+use crate::transport::queue::{ChannelCrossbeam, ChannelStd, OverQueues};
 use crate::transport::stream::Stream;
 use crate::transport::submitted::{self, Submitted};
 use crate::transport::tcp::loopback_available;
 use crate::transport::{page, tcp};
 
 mod calls;
-mod channel_crossbeam;
-mod channel_std;
-mod condvar;
 mod engines;
-mod eventfd;
-mod flag;
-mod futex;
-mod park;
-mod pipe_inline;
-mod pipes;
+mod notifiers;
+mod pairs;
 mod posix_mq;
 mod ring_inline;
-mod semaphore;
 mod shm_ring;
 mod shm_stream;
-mod signal;
 mod sysv_msg;
-pub mod tcp_copies;
-mod tcp_sendfile;
+pub mod tcp_calls;
 mod tcp_uring;
-mod tcp_uring_zc;
-mod tcp_vmsplice;
 mod tcp_zerocopy;
-mod udp;
-mod udp_send;
-mod unix_sockets;
-mod uring_msg;
 mod vm_readv;
 mod websocket;
 mod websocket_threaded;
 
 use calls::{AtomicRmw, CallInline, CoroutineSwitch, DirectCall, IndirectCall, Multiply};
-use calls::{MutexUncontended, SchedYield, Syscall, ThreadStart, VdsoClock};
-use channel_crossbeam::ChannelCrossbeam;
-use channel_std::ChannelStd;
-use engines::misbehaving::{FaultyPipe, LossyUdp};
-use engines::{is_duration, is_something, server, simulated, skew};
+use calls::{MutexUncontended, PipeInline, SchedYield, Syscall, ThreadStart, UdpSend, VdsoClock};
+use engines::{Faulty, is_duration, is_something, server, simulated, skew};
+use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use ring_inline::RingInline;
 use shm_ring::ShmRing;
 use shm_stream::ShmStream;
-use tcp_copies::{FieldByField, Gather, OneSendmsg, OneWritev};
+use tcp_calls::{FieldByField, Gather, InFile, OneSendmsg};
 use websocket::WebSocketInline;
 use websocket_threaded::WebSocketThreaded;
 
 /// The registry, in the order of the documentation.
-pub static ALL: [Row; 63] = [
+pub static ALL: [Row; 60] = [
     // call
     Row::call::<CallInline>("call-inline"),
     Row::call::<DirectCall>("call"),
@@ -71,30 +53,28 @@ pub static ALL: [Row; 63] = [
     Row::call::<VdsoClock>("vdso-clock"),
     Row::call::<Syscall>("syscall"),
     Row::call::<SchedYield>("sched-yield"),
-    Row::call::<pipe_inline::PipeInline>("pipe-inline"),
-    Row::call::<udp_send::UdpSend>("udp-send").available(loopback_available),
+    Row::call::<PipeInline>("pipe-inline"),
+    Row::call::<UdpSend>("udp-send").available(loopback_available),
     Row::call::<ThreadStart>("thread-start"),
     // notifiers
-    Row::notifier::<flag::Flag>("flag", page::link),
-    Row::notifier::<futex::Futex>("futex", page::link),
-    Row::notifier::<semaphore::Semaphore>("semaphore", semaphore::open),
-    Row::notifier::<condvar::Condvar>("condvar", condvar::open),
-    Row::notifier::<eventfd::EventFd>("eventfd", eventfd::open),
-    Row::notifier::<signal::Signal>("signal", page::link),
-    Row::notifier::<park::Park>("park", park::open),
-    Row::notifier::<uring_msg::UringMsg>("uring-msg", uring_msg::open)
-        .available(uring_msg::available),
+    Row::notifier::<Flag>("flag", page::link),
+    Row::notifier::<Futex>("futex", page::link),
+    Row::notifier::<Semaphore>("semaphore", notifiers::open_semaphore),
+    Row::notifier::<Condvar>("condvar", notifiers::open_condvar),
+    Row::notifier::<EventFd>("eventfd", notifiers::open_eventfd),
+    Row::notifier::<Signal>("signal", page::link),
+    Row::notifier::<Park>("park", notifiers::open_park),
     // channels
-    Row::channel::<Stream>("pipe", pipes::open),
-    Row::channel::<Stream>("fifo", pipes::open_fifos),
-    Row::channel::<Stream>("socketpair", unix_sockets::open_pair),
-    Row::channel::<Stream>("unix-stream", unix_sockets::open_by_path),
-    Row::channel::<Packets>("unix-dgram", unix_sockets::open_datagrams),
-    Row::channel::<Packets>("unix-seqpacket", unix_sockets::open_seqpackets),
+    Row::channel::<Stream>("pipe", pairs::open_pipes),
+    Row::channel::<Stream>("fifo", pairs::open_fifos),
+    Row::channel::<Stream>("socketpair", pairs::open_pair),
+    Row::channel::<Stream>("unix-stream", pairs::open_by_path),
+    Row::channel::<Packets>("unix-dgram", pairs::open_datagrams),
+    Row::channel::<Packets>("unix-seqpacket", pairs::open_seqpackets),
     Row::channel::<Stream>("tcp", tcp::open).available(loopback_available),
-    Row::channel::<Packets>("udp", udp::open).available(loopback_available),
-    submitted("uring-pipe", pipes::open),
-    submitted("uring-socketpair", unix_sockets::open_pair),
+    Row::channel::<Packets>("udp", pairs::open_udp).available(loopback_available),
+    submitted("uring-pipe", pairs::open_pipes),
+    submitted("uring-socketpair", pairs::open_pair),
     submitted("uring-tcp", tcp::open).available(submitted::available_over_tcp),
     Row::channel::<WebSocketInline>("websocket", websocket::open).available(loopback_available),
     Row::channel::<WebSocketThreaded>("websocket-threaded", websocket::open)
@@ -111,16 +91,14 @@ pub static ALL: [Row; 63] = [
     over_tcp::<FieldByField>("tcp-send"),
     over_tcp::<Gather>("tcp-gather"),
     over_tcp::<OneSendmsg>("tcp-sendmsg"),
-    over_tcp::<OneWritev>("tcp-writev"),
     over_tcp::<tcp_zerocopy::Pinned>("tcp-zerocopy").available(tcp_zerocopy::available),
     over_tcp::<tcp_uring::Submission>("tcp-uring").available(tcp_uring::available),
-    over_tcp::<tcp_uring_zc::Referred>("tcp-uring-zc")
-        .available(tcp_uring_zc::available)
-        .available_as(tcp_uring_zc::available_as),
-    over_tcp::<tcp_vmsplice::Spliced>("tcp-vmsplice"),
-    over_tcp::<tcp_sendfile::InFile>("tcp-sendfile"),
-    Row::stream::<OverSocket<OneSendmsg>>("unix-sendmsg", unix_sockets::open_pair),
-    Row::stream::<vm_readv::VmReadv>("vm-readv", unix_sockets::open_pair)
+    over_tcp::<tcp_uring::Referred>("tcp-uring-zc")
+        .available(tcp_uring::zc_available)
+        .available_as(tcp_uring::zc_available_as),
+    over_tcp::<InFile>("tcp-sendfile"),
+    Row::stream::<OverSocket<OneSendmsg>>("unix-sendmsg", pairs::open_pair),
+    Row::stream::<vm_readv::VmReadv>("vm-readv", pairs::open_pair)
         .available(vm_readv::available)
         .available_as(number_alone),
     Row::stream::<ShmStream>("shm-stream", shm_stream::open).available_as(number_alone),
@@ -132,11 +110,11 @@ pub static ALL: [Row; 63] = [
     Row::engine("replay", simulated::attach).named("replay:FILE", is_something),
     Row::engine("known", simulated::attach).named("known:level", simulated::is_kind),
     Row::engine("gaps", simulated::attach).named("gaps", |argument| argument.is_none()),
-    Row::notifier::<flag::Flag>("skew", page::link).attached(skew::attach),
+    Row::notifier::<Flag>("skew", page::link).attached(skew),
     Row::new("server", server::open, server::attach).named("server:50us", is_duration),
-    Row::channel::<FaultyPipe>("fault", pipes::open).named("fault:KIND", is_something),
-    Row::channel::<LossyUdp>("lossy", udp::open),
-    Row::channel::<FaultyPipe>("delay", pipes::open).named("delay:20us", is_duration),
+    Row::channel::<Faulty<Stream>>("fault", pairs::open_pipes).named("fault:KIND", is_something),
+    Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp),
+    Row::channel::<Faulty<Stream>>("delay", pairs::open_pipes).named("delay:20us", is_duration),
 ];
 
 /// What writes and reads by io_uring.

@@ -8,18 +8,17 @@
 //! are counted. Over loopback it always does, because a receiver in the same
 //! machine might keep the pages for as long as it likes.
 
+use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::shape::Attaching;
-use crate::stream::error_queue;
 use crate::stream::fields::{Fields, InTurn};
-use crate::stream::outstanding::{self, Outstanding};
 use crate::stream::sockets::{Outlet, all_of, moved, send_vectors};
-use crate::sys::{self, set_option};
-use crate::transport::tcp;
+use crate::sys::{self, get_option, set_option};
+use crate::transport::{peer_closed, tcp};
 
 /// SO_ZEROCOPY (asm-generic/socket.h).
 const SO_ZEROCOPY: i32 = 60;
@@ -40,15 +39,15 @@ pub struct Pinned {
 
 impl Pinned {
     fn wait_for_completion(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let completion = error_queue::wait(socket)?;
-        self.sends.completed(completion.first, completion.last, completion.copied)
+        let completion = await_completion(socket)?;
+        self.sends.completed(completion)
     }
 }
 
 impl Outlet for Pinned {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
-        let sets = outstanding::sets(attaching);
+        let sets = sets(attaching);
         Ok(Self {
             sets: InTurn::new(sets, |_| Fields::new(attaching)),
             sends: Outstanding::new(sets),
@@ -105,6 +104,224 @@ fn make_room(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
              net.core.optmem_max",
         ));
     }
-    let completion = error_queue::wait(socket)?;
-    sends.completed(completion.first, completion.last, completion.copied)
+    let completion = await_completion(socket)?;
+    sends.completed(completion)
+}
+
+/// Sets of fields that a sender without copies takes in turn.
+const SETS: usize = 16;
+
+/// Memory that they may take together; long messages have fewer of them.
+const BYTES_MAX: usize = 64 << 20;
+
+/// How many sets a flow of these messages has: 16, or as many as 64 MiB hold,
+/// and at least 2.
+pub fn sets(attaching: &Attaching<'_>) -> usize {
+    SETS.min(BYTES_MAX / attaching.payload().max(1)).max(2)
+}
+
+/// Sends by the numbers that the kernel gives them, from 0 on and wrapping around
+/// at 2^32 (Documentation/networking/msg_zerocopy.rst).
+struct Outstanding {
+    /// Number of the first send in `sends`.
+    oldest: u32,
+    /// The set that each send is of; `None` once it is completed.
+    sends: VecDeque<Option<usize>>,
+    /// Sends under way of each set.
+    pending: Vec<u32>,
+    seen: ZeroCopySends,
+}
+
+impl Outstanding {
+    /// Nothing under way.
+    fn new(sets: usize) -> Self {
+        Self {
+            oldest: 0,
+            sends: VecDeque::with_capacity(4 * sets),
+            pending: vec![0; sets],
+            seen: ZeroCopySends::default(),
+        }
+    }
+    /// A send of this set has begun.
+    #[inline(always)]
+    fn began(&mut self, set: usize) {
+        self.sends.push_back(Some(set));
+        if let Some(sends) = self.pending.get_mut(set) {
+            *sends += 1;
+        }
+    }
+    /// These sends are completed.
+    fn completed(&mut self, of: Completion) -> io::Result<()> {
+        let Completion { first, last, copied } = of;
+        let count = u64::from(last.wrapping_sub(first)) + 1;
+        let at = first.wrapping_sub(self.oldest) as usize;
+        if at as u64 + count > self.sends.len() as u64 {
+            return Err(unknown(first, last));
+        }
+        for send in self.sends.range_mut(at..at + count as usize) {
+            let set = send.take().ok_or_else(|| unknown(first, last))?;
+            self.pending[set] -= 1;
+            self.seen.completed += 1;
+            self.seen.copied += u64::from(copied);
+        }
+        while let Some(None) = self.sends.front() {
+            self.sends.pop_front();
+            self.oldest = self.oldest.wrapping_add(1);
+        }
+        Ok(())
+    }
+    /// Whether any send of this set is under way.
+    #[inline(always)]
+    fn holds(&self, set: usize) -> bool {
+        self.pending.get(set).is_some_and(|sends| *sends > 0)
+    }
+    /// Whether no send is under way.
+    fn is_empty(&self) -> bool {
+        self.sends.is_empty()
+    }
+    /// What was completed since this was last asked.
+    fn take_seen(&mut self) -> ZeroCopySends {
+        std::mem::take(&mut self.seen)
+    }
+}
+
+#[cold]
+fn unknown(first: u32, last: u32) -> io::Error {
+    sys::failure(format!("the kernel completed sends {first} to {last}, which were not under way"))
+}
+
+/// Values of `ee_origin` and `ee_code` (linux/errqueue.h).
+const ORIGIN_ZEROCOPY: u8 = 5;
+const CODE_COPIED: u8 = 1;
+
+/// Sends of which the error queue says that they are completed
+/// (Documentation/networking/msg_zerocopy.rst): an inclusive range of numbers, which may wrap around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Completion {
+    first: u32,
+    last: u32,
+    /// Whether the kernel copied after all.
+    copied: bool,
+}
+
+/// Room for the control messages that come with a completion.
+#[repr(C, align(8))]
+struct Control([u8; 256]);
+
+/// The next completion; `None` if there is none yet. Never waits.
+fn next_completion(socket: &OwnedFd) -> io::Result<Option<Completion>> {
+    let mut control = Control([0; 256]);
+    // SAFETY: all-zero is an empty message; the control buffer is valid for its length.
+    let (result, message) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len() as _;
+        (libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_ERRQUEUE), message)
+    };
+    if result < 0 {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::EINTR) => Ok(None),
+            _ => Err(sys::context(error, "reading the error queue")),
+        };
+    }
+    let mut found = None;
+    // SAFETY: the kernel filled the control buffer as cmsg(3) says, and the macros stay
+    // within its length; the extended error is plain data and read unaligned.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(&message);
+        while let Some(control) = header.as_ref() {
+            let extended = matches!(
+                (control.cmsg_level, control.cmsg_type),
+                (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
+            );
+            if extended {
+                let error: libc::sock_extended_err =
+                    std::ptr::read_unaligned(libc::CMSG_DATA(header).cast());
+                found = Some(interpret(&error)?);
+            }
+            header = libc::CMSG_NXTHDR(&message, header);
+        }
+    }
+    found.map(Some).ok_or_else(|| sys::failure("a message in the error queue that says nothing"))
+}
+
+fn interpret(error: &libc::sock_extended_err) -> io::Result<Completion> {
+    if error.ee_origin != ORIGIN_ZEROCOPY || error.ee_errno != 0 {
+        return Err(sys::failure(format!(
+            "the error queue holds error {} of origin {}, which is no completion",
+            error.ee_errno, error.ee_origin
+        )));
+    }
+    Ok(Completion {
+        first: error.ee_info,
+        last: error.ee_data,
+        copied: error.ee_code & CODE_COPIED != 0,
+    })
+}
+
+/// Looks in vain after which a socket that says it has news is given up.
+const LOOKS_MAX: u32 = 1000;
+
+/// Waits for a completion.
+fn await_completion(socket: &OwnedFd) -> io::Result<Completion> {
+    for _ in 0..LOOKS_MAX {
+        if let Some(completion) = next_completion(socket)? {
+            return Ok(completion);
+        }
+        // Nothing is asked for: POLLERR and POLLHUP come unasked.
+        let mut polled = libc::pollfd { fd: socket.as_raw_fd(), events: 0, revents: 0 };
+        // SAFETY: one entry is passed as one entry.
+        unsafe { libc::poll(&mut polled, 1, -1) };
+        if let Some(completion) = next_completion(socket)? {
+            return Ok(completion);
+        }
+        if get_option(socket, libc::SOL_SOCKET, libc::SO_ERROR)? != 0
+            || polled.revents & libc::POLLHUP != 0
+        {
+            return Err(peer_closed());
+        }
+    }
+    Err(sys::failure("the error queue announces completions and has none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(first: u32, last: u32, copied: bool) -> Completion {
+        Completion { first, last, copied }
+    }
+
+    #[test]
+    fn ranges_complete_out_of_order_and_across_the_end_of_the_numbers() {
+        let mut sends = Outstanding::new(3);
+        sends.oldest = u32::MAX - 1;
+        for set in [0, 0, 1, 2] {
+            sends.began(set);
+        }
+        // The second, third and fourth are numbers 2^32 - 1, 0 and 1.
+        sends.completed(of(u32::MAX, 0, true)).unwrap();
+        assert!(sends.holds(0) && !sends.holds(1) && sends.holds(2));
+        sends.completed(of(1, 1, false)).unwrap();
+        assert!(!sends.holds(2) && !sends.is_empty());
+        sends.completed(of(u32::MAX - 1, u32::MAX - 1, true)).unwrap();
+        assert!(sends.is_empty() && !sends.holds(0));
+        assert_eq!(sends.take_seen(), ZeroCopySends { completed: 4, copied: 3 });
+        assert_eq!(sends.take_seen(), ZeroCopySends::default());
+        assert_eq!(sends.oldest, 2);
+    }
+
+    #[test]
+    fn what_was_not_under_way_cannot_be_completed() {
+        let mut sends = Outstanding::new(2);
+        sends.began(0);
+        sends.began(1);
+        for (first, last) in [(0, 2), (2, 2), (1, 0), (u32::MAX, 0)] {
+            assert!(sends.completed(of(first, last, false)).is_err(), "{first} to {last}");
+        }
+        sends.completed(of(1, 1, false)).unwrap();
+        assert!(sends.completed(of(1, 1, false)).is_err());
+        assert!(sends.holds(0));
+    }
 }

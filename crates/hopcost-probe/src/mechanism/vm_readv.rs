@@ -94,7 +94,7 @@ impl Stream for VmReadv {
         // SAFETY: prctl with integer arguments.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, reader as libc::c_ulong, 0, 0, 0) };
         let mut numbers = vec![u64::from(std::process::id())];
-        for set in turns.sets() {
+        for set in turns.sets.all() {
             numbers.extend(
                 set.vectors().iter().map(|vector| vector.iov_base.expose_provenance() as u64),
             );
@@ -131,7 +131,7 @@ impl Source for VmSource {
     }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.turns.current_mut().each(write);
+        self.turns.sets.current_mut().each(write);
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {

@@ -223,17 +223,3 @@ impl Channel for WebSocketInline {
         Ok(&self.message)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_frame_is_as_long_as_the_rfc_says() {
-        for (payload, bytes) in [(0, 2), (125, 127), (126, 130), (65_535, 65_539), (65_536, 65_546)]
-        {
-            assert_eq!(frame_bytes(payload, Role::Caller), bytes);
-            assert_eq!(frame_bytes(payload, Role::Callee), bytes + 4);
-        }
-    }
-}

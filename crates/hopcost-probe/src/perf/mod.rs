@@ -46,43 +46,24 @@ impl Default for Attributes {
 pub const TYPE_TRACEPOINT: u32 = 2;
 /// Opened switched off.
 pub const DISABLED: u64 = 1;
-const FLAG_FD_OUTPUT: libc::c_ulong = 2;
+/// Its records go into the buffer of its leader.
+pub const FLAG_FD_OUTPUT: libc::c_ulong = 2;
 const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_FLAG_GROUP: libc::c_ulong = 1;
 
-/// Where an event is watched for.
-#[derive(Debug, Clone, Copy)]
-pub enum Where {
-    /// In a thread, 0 for the calling one, on any CPU.
-    Thread(u32),
-    /// On a CPU, in any thread.
-    Cpu(u32),
-}
+/// Any CPU, or any thread.
+pub const ANY: i32 = -1;
 
-/// What an event goes with.
-#[derive(Debug, Clone, Copy)]
-pub enum Joins<'a> {
-    /// Nothing: it is switched alone.
-    Nothing,
-    /// It is on whenever this one is.
-    Group(&'a OwnedFd),
-    /// Likewise, and its records go into the buffer of this one.
-    GroupAndBuffer(&'a OwnedFd),
-}
-
-/// Opens an event.
-pub fn open(attributes: &Attributes, place: Where, joins: Joins<'_>) -> io::Result<OwnedFd> {
-    let (thread, cpu) = match place {
-        Where::Thread(id) => (id as i32, -1),
-        Where::Cpu(cpu) => (-1, cpu as i32),
-    };
-    let (group, flags) = match joins {
-        Joins::Nothing => (-1, 0),
-        Joins::Group(leader) => (leader.as_raw_fd(), 0),
-        Joins::GroupAndBuffer(leader) => (leader.as_raw_fd(), FLAG_FD_OUTPUT),
-    };
+/// Opens an event that is watched for in a thread, 0 for the calling one, and on a CPU; it is on
+/// whenever its `leader` is, if it has one.
+pub fn open(
+    attributes: &Attributes,
+    (thread, cpu): (i32, i32),
+    leader: Option<&OwnedFd>,
+    flags: libc::c_ulong,
+) -> io::Result<OwnedFd> {
     // SAFETY: the attributes are plain data of the size that they state; the new descriptor is
     // owned at once.
     unsafe {
@@ -91,7 +72,7 @@ pub fn open(attributes: &Attributes, place: Where, joins: Joins<'_>) -> io::Resu
             std::ptr::from_ref(attributes),
             thread,
             cpu,
-            group,
+            leader.map_or(-1, AsRawFd::as_raw_fd),
             flags | FLAG_FD_CLOEXEC,
         ))?;
         Ok(OwnedFd::from_raw_fd(fd as i32))
@@ -112,4 +93,69 @@ fn control(leader: &OwnedFd, request: libc::c_ulong) -> io::Result<()> {
     // SAFETY: an ioctl that takes an integer.
     let result = unsafe { libc::ioctl(leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
     sys::check(result).map(drop)
+}
+
+/// What the words depend on besides the error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Circumstances {
+    /// kernel.perf_event_paranoid, if it can be read.
+    pub paranoid: Option<i32>,
+    /// Whether the processor says that it is a virtual machine's.
+    pub virtual_machine: bool,
+}
+
+impl Circumstances {
+    /// Those of this machine.
+    pub fn here() -> Self {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        Circumstances {
+            paranoid: read("/proc/sys/kernel/perf_event_paranoid").trim().parse().ok(),
+            virtual_machine: is_virtual(&read("/proc/cpuinfo")),
+        }
+    }
+}
+
+/// Whether /proc/cpuinfo names the flag that hypervisors set (x86 only).
+pub fn is_virtual(cpuinfo: &str) -> bool {
+    cpuinfo
+        .lines()
+        .filter(|line| line.starts_with("flags"))
+        .any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// The one line that says why perf_event_open(2) refused an event of the hardware or another, and what
+/// helps.
+pub fn refused(is_hardware: bool, errno: i32, here: Circumstances) -> String {
+    match errno {
+        libc::EACCES | libc::EPERM => {
+            let name = if errno == libc::EACCES { "EACCES" } else { "EPERM" };
+            let setting = here.paranoid.map_or_else(
+                || "kernel.perf_event_paranoid cannot be read".to_owned(),
+                |level| format!("kernel.perf_event_paranoid is {level}"),
+            );
+            format!(
+                "permission denied ({name}): {setting}; counting the kernel's side needs 1 or less \
+                 (sysctl kernel.perf_event_paranoid=1), the capability CAP_PERFMON, or root, and in a \
+                 container a seccomp profile that allows perf_event_open"
+            )
+        }
+        libc::ENOENT if is_hardware && here.virtual_machine => {
+            "no performance monitoring unit in this virtual machine (ENOENT)".to_owned()
+        }
+        libc::ENOENT if is_hardware => {
+            "no performance monitoring unit that the kernel knows counts it (ENOENT)".to_owned()
+        }
+        libc::EINVAL | libc::EOPNOTSUPP | libc::ENODEV if is_hardware => {
+            format!("this processor does not count it ({})", io::Error::from_raw_os_error(errno))
+        }
+        libc::ENOSYS => {
+            "the kernel was built without performance events (ENOSYS, CONFIG_PERF_EVENTS)"
+                .to_owned()
+        }
+        libc::EMFILE => {
+            "too many open files (EMFILE): raise the limit with ulimit -n, or use fewer flows"
+                .to_owned()
+        }
+        _ => format!("perf_event_open failed: {}", io::Error::from_raw_os_error(errno)),
+    }
 }

@@ -127,7 +127,7 @@ pub fn unacknowledged(attaching: &Attaching<'_>) -> io::Result<usize> {
 /// Sets of fields that must not be rewritten until the receiver has acknowledged their
 /// message, and whose turn it is.
 pub struct Turns<T> {
-    sets: InTurn<T>,
+    pub sets: InTurn<T>,
     sent: u64,
     acknowledged: u64,
 }
@@ -137,19 +137,6 @@ impl<T> Turns<T> {
     pub fn new(attaching: &Attaching<'_>, make: impl FnMut(usize) -> T) -> io::Result<Self> {
         let sets = InTurn::new(unacknowledged(attaching)?, make);
         Ok(Self { sets, sent: 0, acknowledged: 0 })
-    }
-    pub fn sets(&self) -> &[T] {
-        self.sets.all()
-    }
-    /// The set whose turn it is.
-    #[inline(always)]
-    pub fn current(&self) -> &T {
-        self.sets.current()
-    }
-    /// The set whose turn it is, to be written.
-    #[inline(always)]
-    pub fn current_mut(&mut self) -> &mut T {
-        self.sets.current_mut()
     }
     /// Messages sent before the current one.
     #[inline(always)]

@@ -1,11 +1,9 @@
-//! What the mechanisms of `stream` share: fields and the sets they come in, the
-//! socket that most of them end in, and how completions are kept account of.
+//! What the mechanisms of `stream` share: fields and the sets they come in, and
+//! the socket that most of them end in.
 
 use hopcost_model::case::{AckSize, Case};
 
-pub mod error_queue;
 pub mod fields;
-pub mod outstanding;
 pub mod sockets;
 
 /// Fields that a message may have: what one call takes (IOV_MAX).

@@ -251,7 +251,7 @@ mod tests {
     use hopcost_model::case::Role;
 
     use super::*;
-    use crate::mechanism::tcp_copies::OneSendmsg;
+    use crate::mechanism::tcp_calls::OneSendmsg;
     use crate::shape::Opening;
 
     /// Moves what it is given to `sink`, at most `most` bytes a call.

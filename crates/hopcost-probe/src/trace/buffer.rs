@@ -10,10 +10,10 @@ use rustix::param::page_size;
 
 use super::record::{self, Layout, Sample};
 use crate::memory::{Place, Shared};
-use crate::perf::{self, Attributes, DISABLED, Joins, TYPE_TRACEPOINT, Where};
+use crate::perf::{
+    self, ANY, Attributes, Circumstances, DISABLED, FLAG_FD_OUTPUT, TYPE_TRACEPOINT,
+};
 use crate::sys;
-use crate::worker::events::Event;
-use crate::worker::events::refusal::{self, Circumstances};
 
 // include/uapi/linux/perf_event.h
 const SAMPLE_TID: u64 = 1 << 1;
@@ -49,7 +49,7 @@ impl Buffer {
         let layout = layout();
         let own_ids = if layout == Layout::OwnIds { SAMPLE_TID } else { 0 };
         let mut read_format = FORMAT_LOST;
-        let open = |id: u64, read_format, flags, joins: Joins<'_>| {
+        let open = |id: u64, read_format, flags, leader: Option<&OwnedFd>| {
             let attributes = Attributes {
                 kind: TYPE_TRACEPOINT,
                 config: id,
@@ -62,13 +62,14 @@ impl Buffer {
                 clock: libc::CLOCK_MONOTONIC_RAW,
                 ..Attributes::default()
             };
-            perf::open(&attributes, Where::Cpu(cpu), joins)
+            let output = leader.map_or(0, |_| FLAG_FD_OUTPUT);
+            perf::open(&attributes, (ANY, cpu as i32), leader, output)
         };
         let (first, rest) = ids.split_first().ok_or("this kernel has none of the tracepoints")?;
-        let mut leader = open(*first, read_format, DISABLED, Joins::Nothing);
+        let mut leader = open(*first, read_format, DISABLED, None);
         if leader.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL)) {
             read_format = 0;
-            leader = open(*first, read_format, DISABLED, Joins::Nothing);
+            leader = open(*first, read_format, DISABLED, None);
         }
         let leader = leader.map_err(|error| reason(&error))?;
         let memory = map(&leader, bytes)?;
@@ -76,9 +77,8 @@ impl Buffer {
         let members = Vec::new();
         let mut buffer = Self { leader, members, memory, bytes, tells_lost, cpu, layout };
         for id in rest {
-            let joins = Joins::GroupAndBuffer(&buffer.leader);
-            let member = open(*id, read_format, 0, joins).map_err(|error| reason(&error))?;
-            buffer.members.push(member);
+            let member = open(*id, read_format, 0, Some(&buffer.leader));
+            buffer.members.push(member.map_err(|error| reason(&error))?);
         }
         Ok(buffer)
     }
@@ -162,7 +162,7 @@ fn map(event: &OwnedFd, bytes: usize) -> Result<Place<[u8]>, String> {
 fn reason(error: &io::Error) -> String {
     let (errno, here) = (error.raw_os_error().unwrap_or(0), Circumstances::here());
     if !matches!(errno, libc::EACCES | libc::EPERM) {
-        return refusal::reason(Event::SystemCalls, errno, here);
+        return perf::refused(false, errno, here);
     }
     let level = here.paranoid.map_or("unknown".to_owned(), |level| level.to_string());
     format!(

@@ -206,18 +206,6 @@ fn stamps_are_put_among_events_and_time_begins_at_the_first() {
 }
 
 #[test]
-fn buffers_share_what_memory_there_is() {
-    assert_eq!(bytes_per_cpu(2, 1000, 0), Ok(8 << 20));
-    assert_eq!(bytes_per_cpu(1, u64::MAX, 0), Ok(BYTES_MAX));
-    assert_eq!(bytes_per_cpu(3, u64::MAX, 0), Ok(16 << 20));
-    assert_eq!(bytes_per_cpu(100, 10_000, 0), Ok(512 << 10));
-    // A hundred wake-ups after 10 ms each take a second, in which other tasks leave events too.
-    assert_eq!(bytes_per_cpu(2, 100, 10_000_000), Ok(32 << 20));
-    let why = bytes_per_cpu(1 << 13, 1, 0).unwrap_err();
-    assert!(why.contains("8192 CPUs") && why.contains("place="), "{why}");
-}
-
-#[test]
 fn events_without_room_are_counted() {
     const CALLS: usize = 2_000;
     let cpu = sys::allowed_cpus().unwrap()[0];

@@ -7,12 +7,12 @@ use std::time::Duration;
 use hopcost_model::case::{Role, WaitKind, Workload};
 use hopcost_model::units::parse_duration_ns;
 
-use super::wait_writable;
+use super::{Wire, wait_writable};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, Delivery, End, Half};
+use crate::shape::{Attaching, Delivery, End, Half};
 use crate::sys::{self, Look};
 use crate::ticker::Ticker;
-use crate::wait::{Every, FdWait, Wait};
+use crate::wait::{Every, FdWait};
 
 /// A message as one packet on a connected socket: `send` and `recv`, never split.
 pub struct Packets {
@@ -31,49 +31,6 @@ const TIMEOUT: &str = "200ms";
 /// Ticks of the timer, two of which make a time-out, after which a receive has
 /// lasted for at least a time-out and at most half as long again.
 const TICKS: u32 = 3;
-
-impl Packets {
-    /// Where the next message is written.
-    #[inline(always)]
-    pub fn message(&mut self) -> &mut [u8] {
-        &mut self.out
-    }
-
-    /// Sends the message as one packet.
-    #[inline(always)]
-    pub fn send_packet(&mut self) -> io::Result<()> {
-        let len = self.out.len();
-        loop {
-            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
-            // dead partner would end this process silently.
-            let result = unsafe {
-                libc::send(self.fd.as_raw_fd(), self.out.as_ptr().cast(), len, libc::MSG_NOSIGNAL)
-            };
-            match sys::check(result) {
-                Ok(n) if n as usize == len => return Ok(()),
-                Ok(n) => return Err(sent_in_part(n, len)),
-                Err(error) => wait_writable(&self.fd, error).map(drop)?,
-            }
-        }
-    }
-
-    /// Receives the next packet, waiting for it in this way, or fails with
-    /// [`io::ErrorKind::TimedOut`] where it is to be given up.
-    #[inline(always)]
-    pub fn receive_packet(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
-        let Self { fd, wait: prepared, input, ticker, .. } = self;
-        let len = match ticker {
-            None => receive(prepared, wait, fd, input, || false)?,
-            Some(ticker) => {
-                let since = ticker.ticks();
-                let given_up = || ticker.ticks().wrapping_sub(since) >= TICKS;
-                receive(prepared, wait, fd, input, given_up)?
-            }
-        };
-        // SAFETY: the kernel has written so many bytes there.
-        Ok(unsafe { self.input.first(len) })
-    }
-}
 
 #[cold]
 #[inline(never)]
@@ -149,22 +106,45 @@ impl End for Packets {
     }
 }
 
-impl Channel for Packets {
+impl Wire for Packets {
     #[inline(always)]
     fn delivery(&self) -> Delivery {
         self.delivery
     }
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
-        Ok(self.message())
+    fn message(&mut self) -> &mut [u8] {
+        &mut self.out
     }
     #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        self.send_packet()
+    fn send_message(&mut self) -> io::Result<()> {
+        let len = self.out.len();
+        loop {
+            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
+            // dead partner would end this process silently.
+            let result = unsafe {
+                libc::send(self.fd.as_raw_fd(), self.out.as_ptr().cast(), len, libc::MSG_NOSIGNAL)
+            };
+            match sys::check(result) {
+                Ok(n) if n as usize == len => return Ok(()),
+                Ok(n) => return Err(sent_in_part(n, len)),
+                Err(error) => wait_writable(&self.fd, error).map(drop)?,
+            }
+        }
     }
+    /// Fails with [`io::ErrorKind::TimedOut`] where the message is to be given up.
     #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.receive_packet(W::KIND)
+    fn receive_message(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
+        let Self { fd, wait: prepared, input, ticker, .. } = self;
+        let len = match ticker {
+            None => receive(prepared, wait, fd, input, || false)?,
+            Some(ticker) => {
+                let since = ticker.ticks();
+                let given_up = || ticker.ticks().wrapping_sub(since) >= TICKS;
+                receive(prepared, wait, fd, input, given_up)?
+            }
+        };
+        // SAFETY: the kernel has written so many bytes there.
+        Ok(unsafe { self.input.first(len) })
     }
 }
 

@@ -5,11 +5,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::WaitKind;
 
-use super::{peer_closed, wait_writable};
+use super::{Wire, peer_closed, wait_writable};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Channel, End, Half};
+use crate::shape::{Attaching, End, Half};
 use crate::sys::{self, Look};
-use crate::wait::{self, Every, FdWait, Wait};
+use crate::wait::{self, Every, FdWait};
 
 /// A message of fixed length over byte streams: `write` until all is written,
 /// `read` until all is there. `outgoing` and `incoming` are one and the same
@@ -23,30 +23,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Where the next message is written.
-    #[inline(always)]
-    pub fn message(&mut self) -> &mut [u8] {
-        &mut self.out
-    }
-
-    /// Writes the message.
-    #[inline(always)]
-    pub fn write(&mut self) -> io::Result<()> {
-        let done = write_some(self.outgoing(), &self.out)?;
-        if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
-    }
-
-    /// Reads the next message, waiting for it in this way.
-    #[inline(always)]
-    pub fn read(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
-        let (fd, input) = (&self.incoming, &mut self.input);
-        let done = self.wait.receive(wait, fd, |look| read_some(fd, input, look))?;
-        if done < self.input.len() {
-            self.read_rest(wait, done)?;
-        }
-        Ok(&self.input)
-    }
-
     fn outgoing(&self) -> &OwnedFd {
         self.outgoing.as_ref().unwrap_or(&self.incoming)
     }
@@ -86,18 +62,24 @@ impl End for Stream {
     }
 }
 
-impl Channel for Stream {
+impl Wire for Stream {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
-        Ok(self.message())
+    fn message(&mut self) -> &mut [u8] {
+        &mut self.out
     }
     #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        self.write()
+    fn send_message(&mut self) -> io::Result<()> {
+        let done = write_some(self.outgoing(), &self.out)?;
+        if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.read(W::KIND)
+    fn receive_message(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
+        let (fd, input) = (&self.incoming, &mut self.input);
+        let done = self.wait.receive(wait, fd, |look| read_some(fd, input, look))?;
+        if done < self.input.len() {
+            self.read_rest(wait, done)?;
+        }
+        Ok(&self.input)
     }
 }
 

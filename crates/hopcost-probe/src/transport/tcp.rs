@@ -96,8 +96,7 @@ fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStrea
     let nodelay = nodelay_of(opening.case, nodelay)?;
     match opening.case.boundary {
         Boundary::Namespace => with_nodelay(namespace::tcp_pair()?, nodelay),
-        Boundary::Inline | Boundary::Thread | Boundary::Process => connected(nodelay),
-        Boundary::Host => Err(sys::failure("a link between two hosts is opened from both")),
+        _ => connected(nodelay),
     }
 }
 

@@ -7,11 +7,10 @@ use std::hint::black_box;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use hopcost_model::protocol::{BackgroundWork, Phase, Reply, Stamp};
+use hopcost_model::protocol::{BackgroundWork, Reply};
 
 use super::lines;
 use crate::sys;
-use crate::workload::PhaseSpec;
 
 /// Additions and multiplications between two notes of progress, some 0.3 ms.
 const STEPS: u64 = 1 << 18;
@@ -21,8 +20,6 @@ const LINES: usize = 1 << 14;
 const LINE_BYTES: usize = 64;
 /// As far apart as first writes are.
 const PAGE_BYTES: usize = 4096;
-/// Round trips between two of them.
-const ROUND_TRIPS: u64 = 32;
 
 /// Keeps a CPU from idling deeply. It has the policy SCHED_IDLE, so it runs only when nothing else on that CPU wants
 /// to, and gives way at once. Answers when it is about to begin; returns only if it cannot.
@@ -36,17 +33,12 @@ pub(super) fn idle(cpu: u32) -> io::Result<Infallible> {
 }
 
 /// Answers when it is about to begin; returns only if it cannot go on.
-pub(super) fn work(
-    work: BackgroundWork,
-    progress: Option<&File>,
-    mut exchange: impl FnMut(PhaseSpec) -> io::Result<()>,
-) -> io::Result<Infallible> {
+pub(super) fn work(work: BackgroundWork, progress: &File) -> io::Result<Infallible> {
     match work {
         BackgroundWork::Compute => {
             let mut x = 1u64;
             forever(progress, || {
                 x = (0..STEPS).fold(x, |x, step| black_box(x.wrapping_mul(3).wrapping_add(step)));
-                Ok(())
             })
         }
         BackgroundWork::Walk { bytes } => {
@@ -61,27 +53,17 @@ pub(super) fn work(
                 }
                 black_box(&memory);
                 at = if at + 2 * LINES * LINE_BYTES > bytes { 0 } else { at + LINES * LINE_BYTES };
-                Ok(())
             })
-        }
-        BackgroundWork::RoundTrips => {
-            let of = PhaseSpec { phase: Phase::WarmUp, ..PhaseSpec::of(ROUND_TRIPS, Stamp::Each) };
-            forever(progress, || exchange(of))
         }
     }
 }
 
 /// Does a part of the work after the other and notes each that is done.
-fn forever(
-    progress: Option<&File>,
-    mut part: impl FnMut() -> io::Result<()>,
-) -> io::Result<Infallible> {
+fn forever(progress: &File, mut part: impl FnMut()) -> io::Result<Infallible> {
     lines::reply(&Reply::Spinning)?;
     for done in 1u64.. {
-        part()?;
-        if let Some(file) = progress {
-            file.write_all_at(&done.to_le_bytes(), 0)?;
-        }
+        part();
+        progress.write_all_at(&done.to_le_bytes(), 0)?;
     }
     Err(sys::failure("the work is done"))
 }

@@ -132,11 +132,9 @@ impl Worker {
             }
             Command::Background { work, progress_fd, deadline_ms, parent } => {
                 tied(parent, deadline_ms)?;
-                let given = adopt(progress_fd)?.map(File::from);
-                let trial = self.trial.as_mut();
-                let progress = given.or(trial.and_then(|trial| trial.samples.take()));
-                let exchange = |spec| self.attached()?.run(spec).map(drop);
-                match background::work(work, progress.as_ref(), exchange)? {}
+                let progress = sys::adopt(&[progress_fd])?.pop();
+                let progress = progress.ok_or_else(|| sys::failure("no progress_fd"))?;
+                match background::work(work, &File::from(progress))? {}
             }
             Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp

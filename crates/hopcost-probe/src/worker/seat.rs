@@ -8,7 +8,7 @@ use hopcost_model::case::{Case, Role, Sched, Workload};
 use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase, ScheduleSeed};
 
 use super::counters::{Snapshot, Time, Usage, migrations, migrations_since};
-use super::events::{Events, Set, Whose};
+use super::events::{CALL, Events, KERNEL, STREAM};
 use super::{lines, touch};
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
@@ -82,8 +82,8 @@ impl Seat {
             helpers: helpers.clone(),
         };
         let set = match start.case.workload {
-            Workload::Stream => Some(Set::Stream),
-            Workload::Call => Some(Set::Call),
+            Workload::Stream => Some(STREAM),
+            Workload::Call => Some(CALL),
             // Even a counter that is off costs something at every context switch.
             _ => None,
         };
@@ -95,7 +95,7 @@ impl Seat {
             time: start.time,
             measured: set
                 .filter(|_| start.time == Time::Real)
-                .map(|set| Events::open(set, Whose::Caller { helpers: &helpers })),
+                .map(|set| Events::of_caller(set, &helpers)),
             helpers,
             two_ends: start.case.two_ends(),
             counts_migrations: start.case.workload == Workload::Stream,
@@ -117,7 +117,7 @@ impl Seat {
         }
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
-            .then(|| Events::open(Set::Kernel, Whose::Caller { helpers: &self.helpers }));
+            .then(|| Events::of_caller(KERNEL, &self.helpers));
         let counted = match self.two_ends {
             true => Usage::Thread,
             // Threads that a call starts and waits for are gone when it returns.
@@ -254,7 +254,7 @@ mod tests {
         });
         for [warm_up, measure, count] in ends {
             assert!(warm_up.is_empty() && measure.is_empty());
-            let kernel = Set::Kernel.events().iter().map(|event| event.word());
+            let kernel = KERNEL.iter().map(|event| event.word);
             assert_eq!(words(&count), kernel.collect::<Vec<_>>());
             match count[0].value {
                 // One write and one read an exchange, and the ioctl that switches off.

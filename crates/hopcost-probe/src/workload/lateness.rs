@@ -75,34 +75,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sender_overslept_is_its_own_until_it_has_caught_up() {
-        let mut messages = [(0, 10); 12];
-        messages[3].0 = 350;
-        let (offsets, words, lags) = simulated(100, &messages);
-        assert_eq!(lags[3..8], [350, 260, 170, 80, 0]);
-        assert_eq!(own_ticks(1_000_000, &offsets, &words), lags);
-        assert_eq!(late_sends(&words), 3);
-    }
-
-    #[test]
-    fn what_a_send_took_is_not_the_senders_own() {
-        let mut messages = [(0, 10); 12];
-        messages[3].1 = 350;
-        let (offsets, words, lags) = simulated(100, &messages);
-        assert_eq!(lags[3..8], [0, 250, 160, 70, 0]);
-        assert_eq!(own_ticks(1_000_000, &offsets, &words), [0; 12]);
-    }
-
-    #[test]
-    fn each_has_what_the_other_would_not_have_made() {
-        // Late by 500 itself; two messages later a send takes 300, which makes it late anyhow.
-        let mut messages = [(0, 10); 20];
-        (messages[3].0, messages[5].1) = (500, 300);
-        let (offsets, words, lags) = simulated(100, &messages);
-        let own = own_ticks(1_000_000, &offsets, &words);
-        // The same without the first.
-        messages[3].0 = 0;
-        let (_, _, held) = simulated(100, &messages);
+    fn what_a_sender_overslept_is_its_own_and_what_a_send_took_is_not() {
+        let lags_of = |overslept: u64, send: u64| {
+            let mut messages = [(0, 10); 20];
+            (messages[3].0, messages[5].1) = (overslept, 10 + send);
+            let (offsets, words, lags) = simulated(100, &messages);
+            (own_ticks(1_000_000, &offsets, &words), lags, late_sends(&words))
+        };
+        let (own, lags, late) = lags_of(350, 0);
+        assert_eq!((&lags[3..8], late), (&[350, 260, 170, 80, 0][..], 3));
+        assert_eq!(own, lags, "its own until it has caught up");
+        let (own, held, _) = lags_of(0, 300);
+        assert_eq!((&held[5..10], own), (&[0, 210, 120, 30, 0][..], vec![0; 20]));
+        // Late by 500 itself; two messages later a send makes it late anyhow: each has what the other
+        // would not have made.
+        let (own, lags, _) = lags_of(500, 300);
         let parts: Vec<u64> = own.iter().zip(&held).map(|(own, held)| own + held).collect();
         assert_eq!(parts, lags);
         assert!(own.iter().zip(&held).any(|(own, held)| *own > 0 && *held > 0));

@@ -5,7 +5,7 @@ use hopcost_model::protocol::Stamp;
 use hopcost_probe::shape::{Attaching, Half};
 use hopcost_probe::workload::{Endpoint, PhaseSpec};
 
-use crate::support::{self, alone, both};
+use crate::support;
 
 /// A round trip of an engine.
 fn case(engine: &str, clock: &str) -> Case {
@@ -57,29 +57,5 @@ fn bad_arguments_say_what_is_wrong_where_and_what_to_do() {
         for part in parts {
             assert!(error.contains(part), "{engine}: {error}");
         }
-    }
-}
-
-/// That both ends of a faulty pipe notice, the self-test and the fault tests of the whole program see.
-#[test]
-fn either_end_says_what_is_wrong_with_a_message() {
-    let _alone = alone();
-    for (kind, role, part) in [
-        ("corrupt", Role::Callee, "did not arrive as it was sent"),
-        ("corrupt-callee", Role::Caller, "did not arrive as it was sent"),
-        ("dup", Role::Callee, "arrived a second time"),
-        ("reorder", Role::Callee, "arrived before message"),
-        ("reorder-callee", Role::Caller, "arrived before message"),
-        ("error", Role::Caller, "on purpose"),
-        ("boredom", Role::Caller, "fault:boredom"),
-    ] {
-        let id =
-            format!("roundtrip/fault:{kind}?payload=64&boundary=thread&place=same-cpu&wait=block");
-        let ends = both(&id.parse().unwrap(), |_, mut end| {
-            let seen = end.run(&PhaseSpec::of(200, Stamp::Each), &mut []);
-            seen.map(drop).map_err(|error| error.to_string())
-        });
-        let said = &ends[usize::from(role == Role::Callee)];
-        assert!(matches!(said, Some(Err(error)) if error.contains(part)), "{kind}: {ends:?}");
     }
 }

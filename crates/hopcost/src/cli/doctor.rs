@@ -11,7 +11,7 @@ use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::text::count;
 use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
-use hopcost_probe::worker::events::{Events, Set, Whose};
+use hopcost_probe::worker::events::{CALL, Events, KERNEL};
 use hopcost_read::Besides;
 use hopcost_read::results::Right;
 
@@ -110,7 +110,7 @@ fn plan(machine: &hopcost_plan::Machine, cpus: Vec<u32>) -> anyhow::Result<Plan>
 /// What may be done here; nothing of it is done.
 fn rights(machine: &hopcost_plan::Machine) -> Vec<Right> {
     let counted = |set| {
-        let readings = Events::open(set, Whose::Caller { helpers: &[] }).read();
+        let readings = Events::of_caller(set, &[]).read();
         let missing = |reading: EventReading| reading.unavailable;
         readings.into_iter().next().and_then(missing).map_or(Ok(()), Err)
     };
@@ -119,9 +119,9 @@ fn rights(machine: &hopcost_plan::Machine) -> Vec<Right> {
         None => Err(format!("no mechanism `{name}` in this build")),
     };
     let all = [
-        ("hardware counters", counted(Set::Call)),
-        ("counting system calls", counted(Set::Kernel)),
-        ("io_uring", available("uring-msg")),
+        ("hardware counters", counted(CALL)),
+        ("counting system calls", counted(KERNEL)),
+        ("io_uring", available("uring-pipe")),
         ("POSIX queues", available("posix-mq")),
         ("network namespaces", (machine.namespaces)()),
         ("holding off idle states", (machine.dma_latency)()),

@@ -220,12 +220,8 @@ mod tests {
     fn pace_of(id: &str, operation_ns: f64) -> Pace {
         let case: Case = id.parse().unwrap();
         let mut pace = Pace::new(&case, &clock(), shape());
-        for _ in 0..PILOTS_MAX {
-            let count = pace.pilot_count();
-            if pace.learn(count, (count as f64 * operation_ns * 2.0) as u64) {
-                break;
-            }
-        }
+        let took = |count: u64| (count as f64 * operation_ns * 2.0) as u64;
+        while !pace.learn(pace.pilot_count(), took(pace.pilot_count())) {}
         pace
     }
 
@@ -241,31 +237,19 @@ mod tests {
 
     #[test]
     fn one_stall_does_not_end_the_pilot() {
-        let case: Case = PIPE.parse().unwrap();
-        let mut pace = Pace::new(&case, &clock(), shape());
+        let mut pace = Pace::new(&PIPE.parse().unwrap(), &clock(), shape());
         assert!(!pace.learn(16, 2 * 86_000_000));
-        let count = pace.pilot_count();
-        assert!(!pace.learn(count, count * 2 * 2_600));
-        for _ in 0..20 {
-            let count = pace.pilot_count();
-            if pace.learn(count, count * 2 * 2_600) {
-                break;
-            }
-        }
+        while !pace.learn(pace.pilot_count(), pace.pilot_count() * 2 * 2_600) {}
         assert!((pace.operation_ns / 2_600.0 - 1.0).abs() < 0.01);
     }
 
     #[test]
-    fn counts_reach_the_minimum_within_the_cap() {
+    fn counts_reach_the_minimum_within_the_cap_and_cheap_operations_are_batched() {
         assert_eq!(pace_of(PIPE, 2_500.0).measure_count(Stamp::Each), 20_000);
         // 1 ms: 50 fit the aim, 200 are wanted, 100 fit the cap.
         let count = pace_of(PIPE, 1e6).measure_count(Stamp::Each);
         assert!((99..=101).contains(&count), "{count}");
         assert_eq!(pace_of(PIPE, 3e8).measure_count(Stamp::Each), 1);
-    }
-
-    #[test]
-    fn cheap_operations_are_batched() {
         assert_eq!(pace_of(PIPE, 2_500.0).choose_stamp(), Stamp::Each);
         assert!(matches!(pace_of(PIPE, 100.0).choose_stamp(), Stamp::Batch { n } if n >= 200));
         let call = pace_of("call/syscall", 1.0);

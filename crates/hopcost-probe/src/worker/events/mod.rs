@@ -10,64 +10,70 @@
 //! event is unavailable, with a reason: counted for the user's side alone, a
 //! context switch, which happens in the kernel, would read 0.
 
-mod counter;
-pub(crate) mod refusal;
 #[cfg(test)]
 mod tests;
 
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::protocol::EventReading;
 
-use crate::perf;
-use counter::{Counter, Starts, Thread};
+use crate::perf::tracefs::sys_enter_id;
+use crate::perf::{self, ANY, Attributes, Circumstances, DISABLED, TYPE_TRACEPOINT};
+use crate::sys;
 
-/// Something that is counted.
+// include/uapi/linux/perf_event.h
+const TYPE_HARDWARE: u32 = 0;
+const TYPE_SOFTWARE: u32 = 1;
+const TYPE_HW_CACHE: u32 = 3;
+const FORMAT_TOTAL_TIME_ENABLED: u64 = 1;
+const FORMAT_TOTAL_TIME_RUNNING: u64 = 2;
+const INHERIT: u64 = 1 << 1;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+
+/// Something that is counted: its name in files and reports, and which it is to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    Cycles,
-    Instructions,
-    /// Reads that missed the first-level data cache.
-    L1dMisses,
-    /// Reads that missed the last-level cache.
-    LlcMisses,
-    /// Context switches, voluntary or not.
-    ContextSwitches,
-    /// Moves from one CPU to another.
-    Migrations,
-    /// Page faults, minor or major.
-    PageFaults,
-    /// Time on a CPU in nanoseconds.
-    CpuNs,
-    /// Entries into the kernel by a system call.
-    SystemCalls,
+pub struct Event {
+    pub word: &'static str,
+    kind: u32,
+    config: u64,
 }
 
+const fn event(word: &'static str, kind: u32, config: u64) -> Event {
+    Event { word, kind, config }
+}
+
+const CYCLES: Event = event("cycles", TYPE_HARDWARE, 0);
+const INSTRUCTIONS: Event = event("instructions", TYPE_HARDWARE, 1);
+
+/// The events of a stream while it is measured: what nobody but the processor can count. Each further
+/// one would make every context switch of the stream longer. Misses are those of reads: the level,
+/// then operation << 8 (0 is a read), then result << 16 (1 is a miss).
+pub const STREAM: &[Event] = &[
+    CYCLES,
+    INSTRUCTIONS,
+    event("l1d-misses", TYPE_HW_CACHE, 1 << 16),
+    event("llc-misses", TYPE_HW_CACHE, 2 | 1 << 16),
+];
+
+/// Those of a call.
+pub const CALL: &[Event] = &[CYCLES, INSTRUCTIONS];
+
+/// All that the kernel counts: in the phase that counts system calls, which slows each of them down.
+pub const KERNEL: &[Event] = &[
+    // Its number is the tracepoint's in this kernel.
+    event("system-calls", TYPE_TRACEPOINT, 0),
+    event("context-switches", TYPE_SOFTWARE, 3),
+    event("migrations", TYPE_SOFTWARE, 4),
+    event("page-faults", TYPE_SOFTWARE, 2),
+    event("cpu-ns", TYPE_SOFTWARE, 1),
+];
+
 impl Event {
-    /// The name in files and reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Event::Cycles => "cycles",
-            Event::Instructions => "instructions",
-            Event::L1dMisses => "l1d-misses",
-            Event::LlcMisses => "llc-misses",
-            Event::ContextSwitches => "context-switches",
-            Event::Migrations => "migrations",
-            Event::PageFaults => "page-faults",
-            Event::CpuNs => "cpu-ns",
-            Event::SystemCalls => "system-calls",
-        }
-    }
-
-    /// Whether the processor counts it, and not the kernel.
-    const fn is_hardware(self) -> bool {
-        matches!(self, Event::Cycles | Event::Instructions | Event::L1dMisses | Event::LlcMisses)
-    }
-
     /// A reading that is none, because of this.
     fn unavailable(self, reason: impl Into<String>) -> EventReading {
         EventReading {
-            event: self.word().to_owned(),
+            event: self.word.to_owned(),
             value: None,
             enabled_ns: 0,
             running_ns: 0,
@@ -76,82 +82,33 @@ impl Event {
     }
 }
 
-/// Which events are counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Set {
-    /// While a stream is measured: what nobody but the processor can count. Each
-    /// further event would make every context switch of the stream longer.
-    Stream,
-    /// While a call is measured.
-    Call,
-    /// In the phase that counts system calls, which slows each of them down: all
-    /// that the kernel counts.
-    Kernel,
-}
-
-impl Set {
-    /// Its events, in the order of their readings.
-    pub const fn events(self) -> &'static [Event] {
-        match self {
-            Set::Stream => {
-                &[Event::Cycles, Event::Instructions, Event::L1dMisses, Event::LlcMisses]
-            }
-            Set::Call => &[Event::Cycles, Event::Instructions],
-            Set::Kernel => &[
-                Event::SystemCalls,
-                Event::ContextSwitches,
-                Event::Migrations,
-                Event::PageFaults,
-                Event::CpuNs,
-            ],
-        }
-    }
-}
-
-/// Whose events are counted.
-#[derive(Debug, Clone, Copy)]
-pub enum Whose<'a> {
-    /// Those of the calling thread and of these others of its process.
-    Caller {
-        /// Ids of the others.
-        helpers: &'a [u32],
-    },
-    /// Those of these threads of another process, and of every thread that they start.
-    Process {
-        /// Ids of its threads.
-        threads: &'a [u32],
-    },
-}
-
-impl Whose<'_> {
-    /// The threads, as perf_event_open(2) numbers them: 0 is the calling one.
-    fn threads(&self) -> Vec<Thread> {
-        let (own, others, starts) = match *self {
-            Whose::Caller { helpers } => (Some(0), helpers, Starts::Ignored),
-            Whose::Process { threads } => (None, threads, Starts::Counted),
-        };
-        let ids = own.into_iter().chain(others.iter().copied());
-        ids.map(|id| Thread { id, starts }).collect()
-    }
-}
-
 /// The counters of some threads, off until they are switched on.
 pub struct Events {
     counters: Vec<Counter>,
     refused: Vec<(Event, String)>,
-    order: &'static [Event],
+    set: &'static [Event],
 }
 
 impl Events {
-    /// Opens every event of a set that can be; the others say in their reading
-    /// why they cannot.
-    pub fn open(set: Set, whose: Whose<'_>) -> Self {
-        let mut events = Events { counters: Vec::new(), refused: Vec::new(), order: set.events() };
-        for thread in whose.threads() {
+    /// Opens every event of a set that can be, for the calling thread and these others of its process;
+    /// the others say in their reading why they cannot.
+    pub fn of_caller(set: &'static [Event], helpers: &[u32]) -> Self {
+        let all = [0].into_iter().chain(helpers.iter().copied());
+        Self::open(set, all, 0)
+    }
+
+    /// The same for these threads of another process, and for every thread that they start.
+    pub fn of_process(set: &'static [Event], threads: &[u32]) -> Self {
+        Self::open(set, threads.iter().copied(), INHERIT)
+    }
+
+    fn open(set: &'static [Event], threads: impl Iterator<Item = u32>, flags: u64) -> Self {
+        let mut events = Events { counters: Vec::new(), refused: Vec::new(), set };
+        for thread in threads {
             let first = events.counters.len();
-            for &event in set.events() {
+            for &event in set {
                 let leaders = events.counters[first..].iter().filter(|counter| counter.leads);
-                match Counter::open(event, thread, leaders) {
+                match Counter::open(event, thread, flags, leaders) {
                     Ok(counter) => events.counters.extend(counter),
                     Err(reason) => events.refused.push((event, reason)),
                 }
@@ -165,14 +122,14 @@ impl Events {
     #[inline]
     pub fn start(&self) -> io::Result<()> {
         let leaders = self.counters.iter().filter(|counter| counter.leads);
-        leaders.rev().try_for_each(|leader| perf::switch_on(leader.fd()))
+        leaders.rev().try_for_each(|leader| perf::switch_on(&leader.fd))
     }
 
     /// Stops counting: the calling thread first.
     #[inline]
     pub fn stop(&self) -> io::Result<()> {
         let mut leaders = self.counters.iter().filter(|counter| counter.leads);
-        leaders.try_for_each(|leader| perf::switch_off(leader.fd()))
+        leaders.try_for_each(|leader| perf::switch_off(&leader.fd))
     }
 
     /// What was counted since this was asked last, one reading an event of the set.
@@ -185,10 +142,103 @@ impl Events {
         let refused = self.refused.iter().map(|(event, reason)| event.unavailable(reason));
         readings.extend(refused);
         let mut readings = EventReading::totals(readings);
-        let place = |reading: &EventReading| {
-            self.order.iter().position(|event| event.word() == reading.event)
-        };
-        readings.sort_by_key(place);
+        readings.sort_by_key(|reading| self.set.iter().position(|of| of.word == reading.event));
         readings
     }
+}
+
+/// What read(2) gives of an event: its value, and for how long it was switched on and counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    value: u64,
+    enabled_ns: u64,
+    running_ns: u64,
+}
+
+/// An event that is counted.
+struct Counter {
+    event: Event,
+    fd: OwnedFd,
+    /// Whether it is switched on and off itself; the others are on whenever their leader is.
+    leads: bool,
+    last: Count,
+}
+
+impl Counter {
+    /// Opens an event for a thread, switched off, in the group of the first of these leaders that
+    /// takes it, or else as a leader; `None` where the thread is gone.
+    fn open<'a>(
+        event: Event,
+        thread: u32,
+        inherit: u64,
+        mut leaders: impl Iterator<Item = &'a Counter>,
+    ) -> Result<Option<Self>, String> {
+        let config = if event.kind == TYPE_TRACEPOINT { sys_enter_id()? } else { event.config };
+        let place = (thread as i32, ANY);
+        // Everything, or where the processor cannot count under the hypervisor, all but that.
+        // Never the user's side alone.
+        let open = |flags: u64, leader: Option<&OwnedFd>| {
+            let mut attributes = Attributes {
+                kind: event.kind,
+                config,
+                read_format: FORMAT_TOTAL_TIME_ENABLED | FORMAT_TOTAL_TIME_RUNNING,
+                flags: flags | inherit,
+                ..Attributes::default()
+            };
+            perf::open(&attributes, place, leader, 0).or_else(|error| {
+                attributes.flags |= EXCLUDE_HYPERVISOR;
+                perf::open(&attributes, place, leader, 0).map_err(|_| error)
+            })
+        };
+        let joined = leaders.find_map(|leader| open(0, Some(&leader.fd)).ok());
+        let leads = joined.is_none();
+        let fd = match joined.map_or_else(|| open(DISABLED, None), Ok) {
+            Ok(fd) => fd,
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ESRCH) => return Ok(None),
+                errno => {
+                    let is_hardware = matches!(event.kind, TYPE_HARDWARE | TYPE_HW_CACHE);
+                    let (errno, here) = (errno.unwrap_or(0), Circumstances::here());
+                    return Err(perf::refused(is_hardware, errno, here));
+                }
+            },
+        };
+        Ok(Some(Self { event, fd, leads, last: Count::default() }))
+    }
+
+    /// What was counted since the last reading.
+    fn read(&mut self) -> EventReading {
+        let mut words = [0u64; 3];
+        let bytes = size_of_val(&words);
+        // SAFETY: the buffer is valid for its length.
+        let got = unsafe { libc::read(self.fd.as_raw_fd(), words.as_mut_ptr().cast(), bytes) };
+        match sys::check(got) {
+            Ok(len) if len as usize == bytes => {
+                let [value, enabled_ns, running_ns] = words;
+                let now = Count { value, enabled_ns, running_ns };
+                between(self.event, std::mem::replace(&mut self.last, now), now)
+            }
+            Ok(len) => self
+                .event
+                .unavailable(format!("the kernel's answer has {len} bytes instead of {bytes}")),
+            Err(error) => self.event.unavailable(format!("reading the counters: {error}")),
+        }
+    }
+}
+
+/// The reading of what was counted between two moments. A raw value: where events took turns
+/// (`running_ns` below `enabled_ns`), scaling is the reader's.
+fn between(event: Event, before: Count, now: Count) -> EventReading {
+    let enabled_ns = now.enabled_ns.saturating_sub(before.enabled_ns);
+    let running_ns = now.running_ns.saturating_sub(before.running_ns);
+    let none = match (running_ns, enabled_ns) {
+        (0, 0) => "never switched on while the thread ran",
+        (0, _) => "never scheduled: more events than counters",
+        _ => {
+            let value = Some(now.value.saturating_sub(before.value));
+            let event = event.word.to_owned();
+            return EventReading { event, value, enabled_ns, running_ns, unavailable: None };
+        }
+    };
+    EventReading { enabled_ns, ..event.unavailable(none) }
 }

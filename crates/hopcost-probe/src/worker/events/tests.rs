@@ -1,11 +1,7 @@
 //! Answers of kernels, and the counters at work.
 
-use hopcost_model::protocol::EventReading;
-
-use super::counter::{Count, between};
-use super::refusal::{Circumstances, is_virtual, reason};
-use super::{Event, Events, Set, Whose};
-use crate::perf::tracefs;
+use super::*;
+use crate::perf::{is_virtual, refused, tracefs};
 
 #[test]
 fn a_reading_has_the_raw_value_since_the_last_and_both_times_or_says_why_it_has_none() {
@@ -19,7 +15,7 @@ fn a_reading_has_the_raw_value_since_the_last_and_both_times_or_says_why_it_has_
         ([17, 300, 250], [17, 400, 250], None, (100, 0), "more events than counters"),
         ([0; 3], [0; 3], None, (0, 0), "never switched on"),
     ] {
-        let got = between(Event::Cycles, count(before), count(now));
+        let got = between(CYCLES, count(before), count(now));
         assert_eq!((got.event.as_str(), got.value), ("cycles", value));
         assert_eq!((got.enabled_ns, got.running_ns), times);
         assert_eq!(got.unavailable.is_none(), why.is_empty());
@@ -30,21 +26,21 @@ fn a_reading_has_the_raw_value_since_the_last_and_both_times_or_says_why_it_has_
 #[test]
 fn refusals_name_the_error_the_setting_and_the_remedy() {
     let here = Circumstances { paranoid: Some(4), virtual_machine: true };
-    let said = reason(Event::ContextSwitches, libc::EACCES, here);
+    let said = refused(false, libc::EACCES, here);
     for part in ["EACCES", "perf_event_paranoid is 4", "perf_event_paranoid=1", "CAP_PERFMON"] {
         assert!(said.contains(part), "{said}");
     }
     let unreadable = Circumstances { paranoid: None, ..here };
-    assert!(reason(Event::Cycles, libc::EPERM, unreadable).contains("cannot be read"));
-    let said = reason(Event::Cycles, libc::ENOENT, here);
+    assert!(refused(true, libc::EPERM, unreadable).contains("cannot be read"));
+    let said = refused(true, libc::ENOENT, here);
     assert!(said.contains("no performance monitoring unit in this virtual machine"), "{said}");
     let metal = Circumstances { virtual_machine: false, ..here };
-    assert!(!reason(Event::Cycles, libc::ENOENT, metal).contains("virtual"));
-    assert!(reason(Event::LlcMisses, libc::EINVAL, metal).contains("does not count it"));
-    assert!(reason(Event::Cycles, libc::ENOSYS, metal).contains("CONFIG_PERF_EVENTS"));
-    assert!(reason(Event::Cycles, libc::EMFILE, metal).contains("ulimit"));
+    assert!(!refused(true, libc::ENOENT, metal).contains("virtual"));
+    assert!(refused(true, libc::EINVAL, metal).contains("does not count it"));
+    assert!(refused(true, libc::ENOSYS, metal).contains("CONFIG_PERF_EVENTS"));
+    assert!(refused(true, libc::EMFILE, metal).contains("ulimit"));
     for errno in 1..140 {
-        assert!(!reason(Event::CpuNs, errno, here).contains('\n'), "one line: {errno}");
+        assert!(!refused(false, errno, here).contains('\n'), "one line: {errno}");
     }
 }
 
@@ -61,14 +57,14 @@ fn the_hypervisor_flag_and_the_tracepoint_file_are_parsed() {
 
 #[test]
 fn every_event_of_a_set_has_one_reading_or_a_reason_in_order() {
-    for set in [Set::Stream, Set::Call, Set::Kernel] {
-        let mut events = Events::open(set, Whose::Caller { helpers: &[] });
+    for set in [STREAM, CALL, KERNEL] {
+        let mut events = Events::of_caller(set, &[]);
         events.start().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(1));
         events.stop().unwrap();
         let readings: Vec<EventReading> = events.read();
         let words: Vec<&str> = readings.iter().map(|r| r.event.as_str()).collect();
-        let want: Vec<&str> = set.events().iter().map(|event| event.word()).collect();
+        let want: Vec<&str> = set.iter().map(|event| event.word).collect();
         assert_eq!(words, want);
         for reading in readings {
             eprintln!("{reading:?}");

@@ -2,7 +2,6 @@
 //! an engine that changes a byte or fails, and hopcost connects without the token. Where the worker
 //! makes the link itself, it changes the byte itself, and hopcost kills its processes.
 
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
 
@@ -10,20 +9,18 @@ use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
-use hopcost_probe::registry::Row;
-use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::{mechanism, sys};
 
-use super::bench::{Bench, Check, answer};
+use super::{Bench, Check, answer, start};
+use crate::run::runtimes::Workers;
 use crate::run::scratch::TrialScratch;
-use crate::run::trial::open::dial;
+use crate::run::trial::open::{dial, open};
 use crate::run::trial::snapshot::{Other, Seated};
-use crate::run::worker::{Launch, Worker};
+use crate::run::trial::spec::TrialSpec;
+use crate::run::worker::Worker;
 
 /// How long a worker may take to notice.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it may take to start and attach.
-const START: Duration = Duration::from_secs(10);
 /// A token, which no secret depends on here.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 /// The engines of Rust's end that misbehave at message 100, and exchanges that reach it.
@@ -41,21 +38,16 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
         return of_own_link(bench, mechanism, plan);
     }
     let row = mechanism::find(mechanism.carrier());
-    let row = row.filter(|row| row.facts().here.bare_messages);
-    let itself = plan.live_cases().find(|case| {
-        case.boundary == Boundary::Process && !case.runtimes.are_mixed() && case.two_ends()
-    });
-    let (Some(row), Some(case), Peers::Any) = (row, itself, mechanism.peers) else {
-        let what =
-            format!("{}: notices a changed byte, and a partner that is gone", mechanism.name);
-        let why = "hopcost cannot play its partner: that takes peers `any` over plain bytes, or a \
-                   worker that says `spoils`";
-        let two_ends = mechanism.workloads.contains(&Workload::Roundtrip);
-        return if two_ends { vec![Check::skipped(what, why)] } else { Vec::new() };
-    };
+    let row = row.filter(|row| row.facts().here.bare_messages && mechanism.peers == Peers::Any);
     let mut checks = Vec::new();
     for role in [Role::Caller, Role::Callee] {
-        let link = Link { bench, mechanism, row, case, role };
+        let with_rust = plan.live_cases().find(|case| {
+            case.boundary == Boundary::Process
+                && case.runtimes.of(role) == bench.runtime
+                && case.runtimes.of(role.other()).is_rust()
+        });
+        let Some((row, case)) = row.zip(with_rust) else { continue };
+        let link = Link { bench, mechanism, plan, case, role };
         let mut check = |result, what: &str| {
             checks.push(Check::of(format!("{} as {role}: {what}", mechanism.name), result));
         };
@@ -67,6 +59,13 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
             check(link.shown_another_token(), "refuses a connection without the token");
         }
     }
+    if checks.is_empty() && mechanism.workloads.contains(&Workload::Roundtrip) {
+        let what =
+            format!("{}: notices a changed byte, and a partner that is gone", mechanism.name);
+        let why = "hopcost cannot play its partner: that takes peers `any` over plain bytes, or a \
+                   worker that says `spoils`";
+        checks.push(Check::skipped(what, why));
+    }
     checks
 }
 
@@ -74,7 +73,7 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
 struct Link<'a> {
     bench: &'a Bench<'a>,
     mechanism: &'a Mechanism,
-    row: &'a Row,
+    plan: &'a Plan,
     case: &'a Case,
     role: Role,
 }
@@ -82,127 +81,67 @@ struct Link<'a> {
 impl Link<'_> {
     /// Whether the worker fails where an engine plays its partner.
     fn provoked(&self, engine: &str) -> Result<(), String> {
-        let (mut worker, partner) = match self.mechanism.link {
-            LinkSource::Address => {
-                let (mut worker, address) = self.offering()?;
-                worker.send(&Command::Meet);
-                let socket = self.connected(&address, TOKEN)?;
-                if answer(self.bench, &mut worker, START)? != Reply::Met {
-                    return Err("its reply does not answer `meet`".to_owned());
-                }
-                (worker, Half::of_fds([socket]))
-            }
-            LinkSource::Own | LinkSource::Descriptors => {
-                let scratch = self.bench.setup.scratch.path();
-                let opened = self.row.open(&Opening { case: self.case, scratch });
-                let link = opened.map_err(|error| error.to_string())?;
-                let (theirs, partner) = match self.role {
-                    Role::Caller => (link.caller, link.callee),
-                    Role::Callee => (link.callee, link.caller),
-                };
-                (self.attached(theirs)?, partner)
-            }
+        let (bench, case) = (self.bench, self.case);
+        let mut workers = Workers::assemble(case, &bench.setup.runtimes)?;
+        let of_end = if self.role == Role::Caller { "-callee" } else { "" };
+        let payload = case.payload_bytes.unwrap_or(1);
+        let engine: Case = format!(
+            "roundtrip/{engine}{of_end}?payload={payload}&boundary=process&place=free&wait=block"
+        )
+        .parse()
+        .map_err(|error| format!("{error}"))?;
+        let (mine, partner) = match self.role {
+            Role::Caller => (0, &mut workers.roles.callee),
+            Role::Callee => (1, &mut workers.roles.caller),
         };
-        let mut partner = self.partner(engine, partner)?;
-        let run = Command::Run {
-            phase: Phase::WarmUp,
-            count: EXCHANGES,
-            stamp: Stamp::Each,
-            cap_ns: None,
-        };
-        worker.send(&run);
-        partner.send(&run);
-        // One that changes a byte keeps the link up until it is dropped: a worker that compares nothing
-        // would otherwise fail all the same, because its partner is gone.
-        fails(self.bench, &mut worker)
+        partner.case = engine;
+        let cpus = self.plan.cpus_for(case.placement);
+        let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, (0, EXCHANGES));
+        let mut workers = open(&spec).map_err(String::from)?;
+        let (phase, stamp) = (Phase::WarmUp, Stamp::Each);
+        let run = Command::Run { phase, count: EXCHANGES, stamp, cap_ns: None };
+        for one in workers.all.iter_mut().rev() {
+            one.worker.send(&run);
+        }
+        // The link is up until all are dropped: a worker that compares nothing would otherwise fail
+        // all the same, because its partner is gone.
+        fails(bench, &mut workers.all[mine].worker)
     }
 
     /// Whether the worker fails where somebody connects who shows another token.
     fn shown_another_token(&self) -> Result<(), String> {
-        let (mut worker, address) = self.offering()?;
-        worker.send(&Command::Meet);
-        let _open = self.connected(&address, &TOKEN.replace('0', "f"))?;
-        fails(self.bench, &mut worker)
-    }
-
-    fn connected(&self, address: &str, token: &str) -> Result<OwnedFd, String> {
-        let scratch = self.bench.setup.scratch.path();
-        dial(self.mechanism.carrier(), address, token, scratch)
-            .map_err(|_| "it does not listen where it says".to_owned())
-    }
-
-    /// The worker, and the address that it offers.
-    fn offering(&self) -> Result<(Worker, String), String> {
+        let (bench, carrier) = (self.bench, self.mechanism.carrier());
+        let workers = Workers::assemble(self.case, &bench.setup.runtimes)?;
+        let scratch = bench.setup.scratch.path();
         let offer = Offer {
-            carrier: self.mechanism.carrier().to_owned(),
-            directory: self.bench.setup.scratch.path().display().to_string(),
+            carrier: carrier.to_owned(),
+            directory: scratch.display().to_string(),
             token: TOKEN.to_owned(),
         };
-        let half = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
-        let (worker, address) = self.launched(half, Vec::new())?;
-        Ok((worker, address.ok_or("it offers no address to connect to")?))
-    }
-
-    /// The worker at its half of a link.
-    fn attached(&self, half: Half) -> Result<Worker, String> {
-        let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
-        let told = LinkHalf { fds, names: half.names, ..LinkHalf::default() };
-        self.launched(told, half.fds).map(|(worker, _)| worker)
-    }
-
-    fn launched(
-        &self,
-        half: LinkHalf,
-        inherited: Vec<OwnedFd>,
-    ) -> Result<(Worker, Option<String>), String> {
-        let deadline_ms = (START + 2 * PATIENCE).as_millis() as u64;
-        let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
-        let worker = Worker::launch(&self.bench.ready.program, &launch, inherited, 0);
-        let worker = worker.map_err(|error| error.to_string())?;
-        self.attaching(worker, self.case.id(), self.role, half)
-    }
-
-    /// Rust's end, which misbehaves.
-    fn partner(&self, engine: &str, half: Half) -> Result<Worker, String> {
-        let of_end = if self.role == Role::Caller { "-callee" } else { "" };
-        let payload = self.case.payload_bytes.unwrap_or(1);
-        let case = format!(
-            "roundtrip/{engine}{of_end}?payload={payload}&boundary=process&place=free&wait=block"
-        );
-        let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
-        let worker = Worker::spawn(&self.bench.setup.native, half.fds, 0);
-        let worker = worker.map_err(|error| error.to_string())?;
-        let half = LinkHalf { fds, names: half.names, ..LinkHalf::default() };
-        self.attaching(worker, case, self.role.other(), half).map(|(worker, _)| worker)
-    }
-
-    /// A worker that has attached, and the address that it offers.
-    fn attaching(
-        &self,
-        mut worker: Worker,
-        case: String,
-        role: Role,
-        half: LinkHalf,
-    ) -> Result<(Worker, Option<String>), String> {
+        let link = Some(LinkHalf { offer: Some(offer), ..LinkHalf::default() });
+        let mut worker = start(bench)?;
         worker.send(&Command::Attach {
-            case,
-            seats: vec![Seat { role, flow: 0, cpu: None, link: Some(half) }],
+            case: workers.assignment(self.role).case.id(),
+            seats: vec![Seat { role: self.role, flow: 0, cpu: None, link }],
             samples_fd: None,
             meeting_fd: None,
-            deadline_ms: (START + 2 * PATIENCE).as_millis() as u64,
+            deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
             parent: Some(std::process::id()),
-            scratch: Some(self.bench.setup.scratch.path().display().to_string()),
+            scratch: Some(scratch.display().to_string()),
             prefix: None,
             spoil: None,
             trial: 0,
             schedule: None,
         });
-        match answer(self.bench, &mut worker, START)? {
-            Reply::Attached { seats, .. } => {
-                Ok((worker, seats.into_iter().find_map(|seat| seat.offers)))
-            }
-            _ => Err("its reply does not answer `attach`".to_owned()),
-        }
+        let Reply::Attached { seats, .. } = answer(bench, &mut worker, super::PATIENCE)? else {
+            return Err("its reply does not answer `attach`".to_owned());
+        };
+        let address = seats.into_iter().find_map(|seat| seat.offers);
+        let address = address.ok_or("it offers no address to connect to")?;
+        worker.send(&Command::Meet);
+        let _open = dial(carrier, &address, &TOKEN.replace('0', "f"), scratch)
+            .map_err(|_| "it does not listen where it says")?;
+        fails(bench, &mut worker)
     }
 }
 
@@ -259,10 +198,7 @@ struct Own {
 
 /// Has a worker make the link of a case itself, and maybe change a byte of a message.
 fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String> {
-    let deadline_ms = (START + 2 * PATIENCE).as_millis() as u64;
-    let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
-    let worker = Worker::launch(&bench.ready.program, &launch, Vec::new(), 0);
-    let mut worker = worker.map_err(|error| error.to_string())?;
+    let mut worker = start(bench)?;
     let scratch = bench.setup.scratch.of_trial().map_err(|error| error.to_string())?;
     let seat = |role| Seat { role, flow: 0, cpu: None, link: None };
     worker.send(&Command::Attach {
@@ -270,7 +206,7 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
         seats: [Role::Caller, Role::Callee].map(seat).into(),
         samples_fd: None,
         meeting_fd: None,
-        deadline_ms,
+        deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
         parent: Some(std::process::id()),
         scratch: Some(scratch.path().display().to_string()),
         prefix: Some(scratch.prefix().to_owned()),
@@ -278,7 +214,7 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
         trial: 0,
         schedule: None,
     });
-    let Reply::Attached { seats, .. } = answer(bench, &mut worker, START)? else {
+    let Reply::Attached { seats, .. } = answer(bench, &mut worker, super::PATIENCE)? else {
         return Err("its reply does not answer `attach`".to_owned());
     };
     let pid = |pid: Option<u32>| pid.unwrap_or(worker.id());

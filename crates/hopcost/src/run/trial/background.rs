@@ -8,15 +8,11 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use hopcost_machine::{Root, last_level_bytes};
-use hopcost_model::case::{Background as Asked, Case, IdleKnob, Placement, Queue, Sched, Workload};
-use hopcost_model::plan::TrialShape;
+use hopcost_model::case::{Background as Asked, IdleKnob};
 use hopcost_model::protocol::{BackgroundWork, Command, Reply};
 use hopcost_probe::sys;
 
-use super::open;
 use super::spec::{Failure, TrialSpec};
-use super::workers::{TrialWorkers, unexpected};
-use crate::run::runtimes::Workers;
 use crate::run::worker::{ReplyError, Worker};
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
@@ -27,30 +23,26 @@ pub const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 const OUTLIVES_MS: u64 = 5_000;
 /// How long one may take to begin: walking through memory begins with having it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What the work of a case is called in reasons.
-const WHAT: &str = "the background";
 
 /// What is held, and the processes; dropping it lets go and kills them.
-pub struct Background<'a> {
+pub struct Background {
     /// Open, it keeps CPUs from idling deeply.
     _latency: Option<File>,
     /// Spins at idle priority on the receiver's CPU, which then never idles.
     spinner: Option<Worker>,
-    alone: Vec<Worker>,
-    pairs: Vec<TrialWorkers<'a>>,
+    busy: Vec<Worker>,
     /// Where each notes how much it has done.
     progress: Vec<File>,
 }
 
-impl<'a> Background<'a> {
+impl Background {
     /// Starts what a case asks for.
-    pub fn start(spec: &TrialSpec<'a>) -> Result<Self, Failure> {
+    pub fn start(spec: &TrialSpec<'_>) -> Result<Self, Failure> {
         let (case, receiver) = (&spec.case, spec.cpus.1.or(spec.cpus.0));
         let mut background = Self {
             _latency: (case.idle_knob == IdleKnob::DmaLatency).then(ask_latency).transpose()?,
             spinner: None,
-            alone: Vec::new(),
-            pairs: Vec::new(),
+            busy: Vec::new(),
             progress: Vec::new(),
         };
         if case.idle_knob == IdleKnob::Spinner {
@@ -73,10 +65,6 @@ impl<'a> Background<'a> {
                 let bytes = bytes.saturating_mul(2);
                 background.add(BackgroundWork::Walk { bytes }, spec)?;
             }
-            Asked::SameMechanism(pairs) => {
-                let pair = pair_of(spec)?;
-                (0..pairs).try_for_each(|_| background.add_pair(&pair))?;
-            }
         }
         Ok(background)
     }
@@ -84,25 +72,14 @@ impl<'a> Background<'a> {
     fn add(&mut self, work: BackgroundWork, spec: &TrialSpec<'_>) -> Result<(), Failure> {
         let progress = sys::memfd("hopcost-progress", 8)?;
         let inherited = progress.try_clone()?;
-        let begin = command(work, Some(&inherited), spec);
-        self.alone.push(started(spec, &begin, vec![inherited], WHAT)?);
-        self.progress.push(File::from(progress));
-        Ok(())
-    }
-
-    fn add_pair(&mut self, spec: &TrialSpec<'a>) -> Result<(), Failure> {
-        let named = |failure| match failure {
-            Failure::Reason(reason) => Failure::Reason(format!("{WHAT}: {reason}")),
-            Failure::Interrupted => Failure::Interrupted,
+        let begin = Command::Background {
+            work,
+            progress_fd: inherited.as_raw_fd(),
+            deadline_ms: deadline_ms(spec),
+            parent: Some(std::process::id()),
         };
-        let mut workers = open::open(spec).map_err(named)?;
-        let begin = command(BackgroundWork::RoundTrips, None, spec);
-        let replies = workers.ask_all(&begin, "beginning").map_err(named)?;
-        if replies.iter().any(|reply| *reply != Reply::Spinning) {
-            return Err(unexpected("background"));
-        }
-        self.progress.push(workers.all[0].samples.try_clone()?);
-        self.pairs.push(workers);
+        self.busy.push(started(spec, &begin, vec![inherited], "the background")?);
+        self.progress.push(File::from(progress));
         Ok(())
     }
 
@@ -142,27 +119,6 @@ impl<'a> Background<'a> {
     }
 }
 
-/// How the workers of a pair of `same-mechanism` are started, which are where the scheduler puts them.
-fn pair_of<'a>(spec: &TrialSpec<'a>) -> Result<TrialSpec<'a>, Failure> {
-    let case = Case {
-        workload: Workload::Roundtrip,
-        rate: None,
-        senders: 1,
-        placement: Some(Placement::Free),
-        background: Asked::None,
-        arrivals: Case::new(Workload::Roundtrip, "").arrivals,
-        queue: Queue::Block,
-        sched: Sched::Other,
-        ..Case::clone(&spec.case)
-    };
-    let workers = Workers::assemble(&case, &spec.setup.runtimes)?;
-    Ok(TrialSpec {
-        shape: TrialShape { deadline_ms: deadline_ms(spec), ..spec.shape },
-        padding: spec.padding,
-        ..TrialSpec::exactly(spec.setup, &case, workers, (None, None), (0, 0))
-    })
-}
-
 /// Asks for wake-ups without latency, for as long as what is returned is open.
 fn ask_latency() -> Result<File, Failure> {
     let opened = File::options().write(true).open(DMA_LATENCY);
@@ -184,15 +140,6 @@ fn started(
         Ok(_) => Err(format!("{what} answers nonsense").into()),
         Err(ReplyError::Interrupted) => Err(Failure::Interrupted),
         Err(error) => Err(format!("{what}: {error}").into()),
-    }
-}
-
-fn command(work: BackgroundWork, progress: Option<&OwnedFd>, spec: &TrialSpec<'_>) -> Command {
-    Command::Background {
-        work,
-        progress_fd: progress.map(AsRawFd::as_raw_fd),
-        deadline_ms: deadline_ms(spec),
-        parent: Some(std::process::id()),
     }
 }
 

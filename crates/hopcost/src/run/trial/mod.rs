@@ -4,7 +4,6 @@
 pub mod background;
 pub mod keep;
 pub mod open;
-pub mod plausible;
 pub mod snapshot;
 pub mod spec;
 mod steady;
@@ -19,7 +18,7 @@ use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, St
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
 use hopcost_probe::interrupt;
-use hopcost_probe::worker::events::{Events, Set};
+use hopcost_probe::worker::events::Events;
 
 use super::pace::Pace;
 use super::peer::near::Peer;
@@ -170,7 +169,7 @@ fn wake(
 fn load(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
-    background: &Background<'_>,
+    background: &Background,
 ) -> Result<Ran, Failure> {
     let stamp = Stamp::Each;
     let [alone, warm_up, measure] = workers.spec.load_messages();
@@ -252,7 +251,7 @@ fn stream(
 /// outside, with the command and the reply: twice, so that these are not in the difference.
 fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let counted = workers.spec.shape.counted_operations;
-    let mut outside = workers.events(Set::Kernel);
+    let mut outside = workers.kernel_events();
     outside.iter().try_for_each(Events::start)?;
     if outside.is_empty() {
         (trial.counted_operations, trial.counted) = count_phase(workers, counted, &mut outside)?;

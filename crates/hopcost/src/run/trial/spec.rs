@@ -107,6 +107,15 @@ impl From<&str> for Failure {
     }
 }
 
+impl From<Failure> for String {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Reason(reason) => reason,
+            Failure::Interrupted => "interrupted".to_owned(),
+        }
+    }
+}
+
 impl<'a> TrialSpec<'a> {
     /// A trial of given counts.
     pub fn exactly(

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
-use hopcost_probe::worker::events::{Events, Set, Whose};
+use hopcost_probe::worker::events::{Events, KERNEL};
 
-use super::plausible::{self, Measure};
+use super::keep::{self, Measure};
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
@@ -26,7 +26,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// The workers of one trial, the caller's first.
 pub struct TrialWorkers<'a> {
     pub(super) spec: TrialSpec<'a>,
-    pub(super) all: Vec<TrialWorker>,
+    pub(crate) all: Vec<TrialWorker>,
     /// Memory for the two ends of a `wake` to meet in.
     pub(super) meeting: Option<OwnedFd>,
     pub(super) deadline: Instant,
@@ -38,7 +38,7 @@ pub struct TrialWorkers<'a> {
 
 /// A worker and what is known of it.
 pub struct TrialWorker {
-    pub(super) worker: Worker,
+    pub(crate) worker: Worker,
     /// Of its clock, where it is of another runtime.
     pub(super) foreign_ticks_per_ns: Option<f64>,
     /// The seats it plays, in the order of attaching.
@@ -174,8 +174,7 @@ impl TrialWorkers<'_> {
                 snapshot::add_helpers(end, seat, &did);
             }
             if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
-                plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count)
-                    .map_err(wrong)?;
+                keep::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count).map_err(wrong)?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
                 for (end, seat) in ends.iter_mut().zip(seats) {
@@ -243,13 +242,13 @@ impl TrialWorkers<'_> {
         all
     }
 
-    /// Counters of every thread that a worker of another runtime has or starts, one for each
+    /// What the kernel counts of every thread that a worker of another runtime has or starts, one for each
     /// process; none where every end is hopcost's own and counts for itself.
-    pub fn events(&self, set: Set) -> Vec<Events> {
+    pub fn kernel_events(&self) -> Vec<Events> {
         let foreign = self.all.iter().filter(|one| one.foreign_ticks_per_ns.is_some());
         let of = |pid: u32| {
             let threads: Vec<u32> = Process::look(pid).threads.into_keys().collect();
-            Events::open(set, Whose::Process { threads: &threads })
+            Events::of_process(KERNEL, &threads)
         };
         foreign.flat_map(TrialWorker::processes).map(of).collect()
     }

@@ -1,0 +1,177 @@
+//! Links that the kernel makes: how the ends of pipes, Unix sockets and UDP meet.
+//!
+//! A pipe has one direction, so a link has two. The writer copies into a page of the kernel, the reader
+//! copies out of it. A blocking round trip is write, read, read, write: four system calls. Of a Unix
+//! socket the writer copies into a socket buffer that is queued at the receiving socket.
+
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
+
+use hopcost_model::case::Boundary;
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::namespace;
+use crate::shape::{Link, Opening};
+use crate::sys;
+
+/// `pipe`: without a name.
+pub fn open_pipes(_: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_two_ways(pipe()?, pipe()?))
+}
+
+/// A pipe: read end, write end, both close-on-exec.
+pub fn pipe() -> io::Result<[OwnedFd; 2]> {
+    let (read, write) = io::pipe()?;
+    Ok([read.into(), write.into()])
+}
+
+/// `fifo`: with a name. Once open, a FIFO is a pipe: the same pages, the same code in the kernel.
+/// What differs is how the ends meet, and that is over before the first stamp.
+pub fn open_fifos(opening: &Opening<'_>) -> io::Result<Link> {
+    let one_way = || fifo(&opening.fresh_path("fifo"));
+    Ok(Link::of_two_ways(one_way()?, one_way()?))
+}
+
+/// A FIFO with both ends open and its name gone: read end, write end.
+fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
+    rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)
+        .map_err(|e| sys::context(e.into(), &format!("making the FIFO {}", path.display())))?;
+    let opened = open_both(path);
+    let _ = std::fs::remove_file(path);
+    opened.map_err(|e| sys::context(e, "opening a FIFO"))
+}
+
+/// Opens the reading end without waiting for a writer (O_NONBLOCK allows that
+/// for this end only), then the writing end, which finds its reader, and makes
+/// the reading end a blocking one. Opened O_RDWR, an end would hold the other
+/// side open too and never see end-of-file.
+fn open_both(path: &Path) -> io::Result<[OwnedFd; 2]> {
+    let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let read = open(OFlags::RDONLY | OFlags::NONBLOCK)?;
+    let write = open(OFlags::WRONLY)?;
+    rustix::io::ioctl_fionbio(&read, false)?;
+    Ok([read, write])
+}
+
+/// `socketpair` and `unix-sendmsg`: two connected stream sockets. No name, no handshake:
+/// socketpair(2) gives both ends at once.
+pub fn open_pair(_: &Opening<'_>) -> io::Result<Link> {
+    let (caller, callee) = UnixStream::pair()?;
+    Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
+}
+
+/// `unix-stream`: a stream socket that was connected by path.
+///
+/// The caller connects, the callee's end is accepted, and the path is removed
+/// before anything is timed. From there on it is the same code in the kernel as
+/// `socketpair`: any difference between the two is noise.
+pub fn open_by_path(opening: &Opening<'_>) -> io::Result<Link> {
+    let path = opening.fresh_path("stream");
+    let listener = UnixListener::bind(&path)
+        .map_err(|e| sys::context(e, &format!("binding a socket to {}", path.display())))?;
+    // The connection is complete before it is accepted, so one thread can do both.
+    let joined = UnixStream::connect(&path).and_then(|caller| Ok((caller, listener.accept()?.0)));
+    let removed = std::fs::remove_file(&path);
+    let (caller, callee) = joined?;
+    removed?;
+    Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
+}
+
+/// `unix-dgram`: two datagram sockets, each bound to a path and connected to the other.
+///
+/// One send is one datagram, received whole by one recv. Unlike UDP nothing is
+/// lost or reordered: a full receive queue makes the sender wait. The paths are
+/// removed as soon as the two are connected; a connection refers to the socket
+/// and not to its path.
+pub fn open_datagrams(opening: &Opening<'_>) -> io::Result<Link> {
+    let (a, b) = (opening.fresh_path("dgram"), opening.fresh_path("dgram"));
+    let pair = bound(&a, &b);
+    for path in [&a, &b] {
+        let _ = std::fs::remove_file(path);
+    }
+    pair.map(Link::of_pair)
+        .map_err(|e| sys::context(e, &format!("connecting sockets at {}", a.display())))
+}
+
+/// Two sockets bound to these paths and connected to each other.
+fn bound(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
+    let caller = UnixDatagram::bind(a)?;
+    let callee = UnixDatagram::bind(b)?;
+    caller.connect(b)?;
+    callee.connect(a)?;
+    Ok([OwnedFd::from(caller), OwnedFd::from(callee)])
+}
+
+/// `unix-seqpacket`: two connected sockets that keep message borders.
+///
+/// Like a stream socket such a one has a connection and an end-of-file, like a datagram
+/// socket it delivers each message whole. socketpair(2) gives both ends at once.
+pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let (caller, callee) = socketpair(family, kind, SocketFlags::CLOEXEC, None)?;
+    Ok(Link::of_pair([caller, callee]))
+}
+
+fn loopback() -> io::Result<[UdpSocket; 2]> {
+    let bind = || {
+        UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
+    };
+    join([bind()?, bind()?])
+}
+
+/// Connects two sockets to each other.
+fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
+    caller.connect(callee.local_addr()?)?;
+    callee.connect(caller.local_addr()?)?;
+    // Any process of this machine could have sent to them before they were connected.
+    for end in [&caller, &callee] {
+        end.set_nonblocking(true)?;
+        while end.recv(&mut [0]).is_ok() {}
+        end.set_nonblocking(false)?;
+    }
+    Ok([caller, callee])
+}
+
+/// `udp`: two UDP sockets on the loopback interface, connected to each other.
+///
+/// One send is one datagram and one recv takes it whole. Being connected, the
+/// sockets skip the route look-up of sendto(2), and each drops what comes from
+/// anybody else. Strict round trips have at most one datagram in flight, so
+/// nothing can be reordered and the receive buffer cannot overflow. A datagram
+/// may still be lost: then the caller's receive times out, the exchange is counted
+/// as lost and is no sample, and the caller sends again.
+pub fn open_udp(opening: &Opening<'_>) -> io::Result<Link> {
+    let ends = match opening.case.boundary {
+        Boundary::Namespace => namespace::udp_pair()?,
+        _ => loopback()?,
+    };
+    Ok(Link::of_pair(ends.map(OwnedFd::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_sent_before_the_sockets_were_connected_is_no_message() {
+        let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (ends, stranger) = ([bind(), bind()], bind());
+        for end in &ends {
+            for bytes in [&b""[..], b"xyz", &[0; 3000]] {
+                stranger.send_to(bytes, end.local_addr().unwrap()).unwrap();
+            }
+        }
+        let [caller, callee] = join(ends).unwrap();
+        for (from, to) in [(&caller, &callee), (&callee, &caller)] {
+            from.send(b"message").unwrap();
+            let mut got = [0; 16];
+            let len = to.recv(&mut got).unwrap();
+            assert_eq!(&got[..len], b"message");
+        }
+    }
+}
