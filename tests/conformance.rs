@@ -1,11 +1,16 @@
 //! Conformance: the label is the mechanism, provably. Every boundary and every wait of
 //! every mechanism; what cannot run here fails the test instead of skipping.
 
-use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Workload};
+use std::process::Command;
+
+use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::{Mechanism, PayloadRange, PerOperation, Shape};
 
 use crate::support::trace::{Counts, Window, of_trial};
-use crate::support::{Home, all, cross, mechanisms, none_wrong, pairs, roundtrip, switches, trial};
+use crate::support::wait::InTime;
+use crate::support::{
+    Home, all, cross, hopcost_path, mechanisms, none_wrong, pairs, roundtrip, switches, trial,
+};
 
 /// Operations of a traced trial: a call's loop makes 32 a turn.
 const N: u64 = 640;
@@ -61,7 +66,11 @@ fn every_roundtrip() -> Vec<(&'static Mechanism, Case)> {
         let (boundary, wait) = of[0];
         for parameter in &facts.parameters {
             for value in parameter.values.iter().filter(|value| **value != parameter.default) {
-                cases.push((facts, with(&facts.name, boundary, wait, (&parameter.name, value))));
+                let case = with(&facts.name, boundary, wait, (&parameter.name, value));
+                match (facts.here.available_as)(&case) {
+                    Ok(()) => cases.push((facts, case)),
+                    Err(why) => eprintln!("skipped: {case}: {why}"),
+                }
             }
         }
     }
@@ -133,6 +142,38 @@ fn with(name: &str, boundary: Boundary, wait: WaitKind, parameter: (&str, &str))
     let mut case = of(name, boundary, wait);
     case.parameters.insert(parameter.0.into(), parameter.1.into());
     case
+}
+
+#[test]
+fn exchanges_in_flight_make_no_more_calls_and_an_epoll_is_for_all_that_have_come() {
+    let home = Home::alone();
+    let both = [Boundary::Process, Boundary::Thread];
+    for (name, window, connections, least) in [
+        ("pipe", 16, 1, 4.0),
+        ("fifo", 2, 1, 4.0),
+        ("tcp", 16, 1, 4.0),
+        ("tcp", 1, 64, 5.0),
+        ("unix-stream", 64, 16, 4.0),
+        ("socketpair", 3, 7, 4.0),
+    ] {
+        for (boundary, place) in pairs(&both, &[Placement::SameCpu, cross().expect("two CPUs")]) {
+            let mut case = of(name, boundary, WaitKind::Block);
+            (case.window, case.connections, case.placement) = (window, connections, Some(place));
+            if connections > 1 {
+                case.waits = case.waits.map(|waits| Waits { callee: WaitKind::Epoll, ..waits });
+            }
+            let counted = mean(&traced(&home, &case));
+            let most = if connections > 1 { 5.1 } else { 4.1 };
+            assert!((least - 0.1..most).contains(&counted), "{case}: counted {counted}");
+            // Each phase goes on where the one before ended, in the middle of the connections.
+            let row = trial(&home, &case, 301).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((row.operations, row.samples_taken), (301, 301), "{case}");
+        }
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 256; exec \"$0\" run tcp --connections 1024"]).arg(hopcost_path());
+    let said = String::from_utf8_lossy(&shell.finish().stderr).into_owned();
+    assert!(said.contains("connections=1024 take 4160 open files, and the limit is 256"), "{said}");
 }
 
 /// Calls of futex(2) with this operation, whatever its flags.

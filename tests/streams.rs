@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Boundary, Case, Placement, Role, WaitKind, Workload};
+use hopcost_model::case::{Ack, Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::mechanism::Mechanism;
 
 use crate::conformance::{boundaries, every};
@@ -151,6 +151,38 @@ fn the_time_of_a_trial_is_from_the_first_byte_of_any_flow_to_the_last_byte_of_an
         let span_ns = (last - first) as f64 / ticks_per_ns;
         assert!((trial.wall_ns as f64 - span_ns).abs() <= 1.0, "{} of {span_ns}", trial.wall_ns);
     }
+}
+
+#[test]
+fn either_end_says_what_tcp_did_with_what_was_asked_of_it() {
+    let home = Home::alone();
+    let asked = "place=free&wait=block&congestion=reno&sndbuf=65536&rcvbuf=131072";
+    for case in [
+        "stream/tcp-sendmsg?payload=4096&fields=1&flows=2&ack=per-message&boundary=process",
+        "stream/tcp-uring?payload=4096&fields=1&flows=1&ack=none&boundary=thread",
+        "roundtrip/tcp?payload=64&boundary=namespace",
+        "roundtrip/websocket?payload=64&boundary=process",
+    ] {
+        let case = format!("{case}&{asked}").parse().expect("a case");
+        let row = trial(&home, &case, 100).unwrap_or_else(|error| panic!("{error}"));
+        let silent = case.ack == Some(Ack::None);
+        for end in &row.ends {
+            let tcp = end.tcp.as_ref().expect("a connection");
+            assert_eq!((tcp.congestion.as_str(), tcp.sndbuf_bytes), ("reno", 131_072), "{case}");
+            assert_eq!((tcp.rcvbuf_bytes, tcp.retransmitted), (262_144, 0), "{case}: {tcp:?}");
+            assert!(tcp.path_mtu_bytes >= 1500 && tcp.segment_bytes >= 1400, "{case}: {tcp:?}");
+            // Its messages or acknowledgements, of this phase alone; Nagle's algorithm joins some.
+            let most = if silent { 1..120 } else { 100..120 };
+            assert!(most.contains(&tcp.segments), "{case}: {tcp:?}");
+        }
+    }
+    let pipe = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
+    let row = trial(&home, &pipe.parse().expect("a case"), 10).unwrap_or_else(|e| panic!("{e}"));
+    assert!(row.ends.iter().all(|end| end.tcp.is_none()));
+    let refused = ["run", "tcp", "--congestion", "vegas"];
+    home.refuses(&refused, 2, "congestion=vegas is not loaded; /proc/sys/net/ipv4/tcp_available");
+    home.refuses(&["run", "tcp", "--rcvbuf", "512MiB"], 2, "net.core.rmem_max");
+    home.refuses(&["run", "pipe", "--sndbuf", "1MiB"], 2, "`sndbuf` is an axis of tcp");
 }
 
 /// Sockets, pipes and memory files that a process has open.

@@ -98,6 +98,21 @@ pub(super) const FAULTS: &[Fault] = &[
         partitioned,
     ),
     fault(
+        "packets over the MTU of the far device vanish, about which nobody is told",
+        &[1],
+        &["over tcp, 8192 bytes a message: if --payload 1000 works, the path drops packets"],
+        60,
+        |home| {
+            let two = Namespaces::make()?;
+            two.swallow();
+            let far = two.far(home);
+            let fixed =
+                ["run", "--peer", &far, "--rounds", "1", "--budget", "2s", "--format", "json"];
+            let run = home.hopcost(&[&fixed[..], &["tcp", "--payload", "8KiB"]].concat());
+            Ok(two.within("near", &run).stdin(Stdio::null()).finish())
+        },
+    ),
+    fault(
         "an agent whose hopcost is killed while it is stopped goes on",
         MEASURED,
         &[],
@@ -245,6 +260,14 @@ impl Namespaces {
             assert!(ip(&["-n", &of(end), "link", "set", "lo", "up"]));
         }
         Ok(two)
+    }
+
+    /// From now on longer packets than the far end takes are sent to it, which has asked for them.
+    fn swallow(&self) {
+        let of = |end: &str| format!("{}-{end}", self.0);
+        assert!(ip(&["-n", &of("near"), "link", "set", "near", "mtu", "9000"]));
+        let route = ["route", "change", "10.202.0.0/30", "dev", "far", "advmss", "8900"];
+        assert!(ip(&[&["-n", &of("far")], &route[..]].concat()));
     }
 
     /// A command in one of them.

@@ -71,6 +71,10 @@ pub enum Of {
     TwoEnds,
     /// Those with an end that spins before it blocks.
     SpinThenBlock,
+    /// Those with two ends whose mechanism declares it.
+    Declared,
+    /// Round trips, likewise.
+    Roundtrip,
 }
 
 /// Whether the spelling of a case has an axis.
@@ -94,10 +98,12 @@ pub enum Value {
 }
 
 const BYTES_MAX: u64 = u32::MAX as u64;
+/// The kernel doubles what it is asked for, in a signed number of 32 bits.
+const BUFFER_MAX: u64 = (1 << 30) - 1;
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand before those
 /// that are spelled [`Spelled::UnlessDefault`].
-pub static AXES: [Axis; 20] = [
+pub static AXES: [Axis; 25] = [
     Axis::new("payload", Kind::Number(Unit::Bytes, 0, BYTES_MAX), Of::Payload)
         .help("Payloads (64,4KiB, or 64..64KiB by powers of four)")
         .stored(
@@ -196,6 +202,41 @@ pub static AXES: [Axis; 20] = [
             |case| Some(Value::word(case.ack_size.word())),
             |case, value| case.ack_size = value.parsed().unwrap_or(case.ack_size),
         ),
+    Axis::new("window", Kind::Number(Unit::Count, 1, 256), Of::Roundtrip)
+        .help("Round trips in flight (1,4,16, or 1..64 doubled each time)")
+        .spelled_unless("1")
+        .stored(
+            |case| number(Some(case.window)),
+            |case, value| case.window = value.number().unwrap_or(1),
+        ),
+    Axis::new("connections", Kind::Number(Unit::Count, 1, 4096), Of::Roundtrip)
+        .help("Connections that round trips use in turn; the callee waits for all by epoll (1,64,1024)")
+        .spelled_unless("1")
+        .stored(
+            |case| number(Some(case.connections)),
+            |case, value| case.connections = value.number().unwrap_or(1),
+        ),
+    Axis::new("congestion", Kind::Word(congestion), Of::Declared)
+        .help("Congestion controls of TCP (cubic, bbr, reno; system: what new sockets have)")
+        .spelled_unless("system")
+        .stored(
+            |case| Some(Value::Word(case.congestion.clone().into())),
+            |case, value| case.congestion = value.to_string(),
+        ),
+    Axis::new("sndbuf", Kind::Number(Unit::Bytes, 0, BUFFER_MAX), Of::Declared)
+        .help("Send buffers of TCP (64KiB,1MiB; 0: the kernel sizes it)")
+        .spelled_unless("0")
+        .stored(
+            |case| number(Some(case.sndbuf_bytes)),
+            |case, value| case.sndbuf_bytes = value.number().unwrap_or(0),
+        ),
+    Axis::new("rcvbuf", Kind::Number(Unit::Bytes, 0, BUFFER_MAX), Of::Declared)
+        .help("Receive buffers of TCP (64KiB,1MiB; 0: the kernel sizes it)")
+        .spelled_unless("0")
+        .stored(
+            |case| number(Some(case.rcvbuf_bytes)),
+            |case, value| case.rcvbuf_bytes = value.number().unwrap_or(0),
+        ),
     Axis::new("touch", Kind::Word(spelling::<Touch>), Of::TwoEnds)
         .help("Payload access (verify, write, none)")
         .spelled_unless("verify")
@@ -232,6 +273,19 @@ fn number(number: Option<impl Into<u64>>) -> Option<Value> {
 
 fn text(value: Option<&impl fmt::Display>) -> Option<Value> {
     Some(Value::Word(value?.to_string().into()))
+}
+
+/// The name of a congestion control, which fits TCP_CA_NAME_MAX.
+fn congestion(text: &str) -> Result<Value, CaseError> {
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    match (1..16).contains(&text.len()) && text.bytes().all(is_name) {
+        true => Ok(Value::Word(text.to_owned().into())),
+        false => Err(CaseError::Value {
+            key: "congestion".to_owned(),
+            got: text.to_owned(),
+            want: "a name such as `cubic`".to_owned(),
+        }),
+    }
 }
 
 /// A text as its type spells it.
@@ -311,6 +365,10 @@ impl Axis {
 }
 
 impl Of {
+    /// Whether a mechanism has to declare it.
+    pub fn is_declared(self) -> bool {
+        matches!(self, Of::Declared | Of::Roundtrip)
+    }
     /// Whether cases of a workload may have it.
     pub fn has(self, workload: Workload) -> bool {
         match self {
@@ -318,7 +376,8 @@ impl Of {
             Of::Stream | Of::StreamPayload => workload == Workload::Stream,
             Of::Wake => workload == Workload::Wake,
             Of::Load => workload == Workload::Load,
-            Of::TwoEnds | Of::SpinThenBlock => workload.has_two_ends(),
+            Of::Roundtrip => workload == Workload::Roundtrip,
+            Of::TwoEnds | Of::SpinThenBlock | Of::Declared => workload.has_two_ends(),
         }
     }
 }
@@ -387,6 +446,7 @@ mod tests {
             "queue" => "drop-oldest:7",
             "background" => "cpu:7",
             "ack-size" => "field",
+            "congestion" => "bbr",
             "touch" => "none",
             "sched" => "fifo:2",
             "runtime" => "python:rust",
@@ -396,7 +456,7 @@ mod tests {
 
     #[test]
     fn each_axis_is_stored_spelled_and_in_the_columns() {
-        let workloads = [Workload::Stream, Workload::Wake, Workload::Load];
+        let workloads = [Workload::Stream, Workload::Wake, Workload::Load, Workload::Roundtrip];
         for axis in AXES.iter().filter(|axis| axis.is_part()) {
             let workload = workloads.into_iter().find(|workload| axis.of.has(*workload)).unwrap();
             let ack = (workload == Workload::Stream).then_some(Ack::PerMessage);

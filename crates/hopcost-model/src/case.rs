@@ -438,6 +438,10 @@ pub struct Case {
     pub rate: Option<u32>,
     /// Ends that send them, to one receiver (1 for all but `load`).
     pub senders: u32,
+    /// Round trips in flight (1 for all but `roundtrip`).
+    pub window: u32,
+    /// Connections that they use in turn (1 for all but `roundtrip`).
+    pub connections: u32,
     /// What separates the ends (`Inline` for `call`).
     pub boundary: Boundary,
     /// Where the ends run; `None` for `call`.
@@ -458,6 +462,12 @@ pub struct Case {
     pub background: Background,
     /// How long an acknowledgement is (`Number` for all but `stream`).
     pub ack_size: AckSize,
+    /// The congestion control of TCP; `system` is what new sockets have.
+    pub congestion: String,
+    /// The send buffer of TCP; 0 where the kernel sizes it.
+    pub sndbuf_bytes: u32,
+    /// The receive buffer of TCP, likewise.
+    pub rcvbuf_bytes: u32,
     /// How much of a message the ends write and compare (`Verify` for `call`).
     pub touch: Touch,
     /// The scheduling policy.
@@ -547,6 +557,8 @@ impl Case {
             gap_ns: None,
             rate: None,
             senders: 1,
+            window: 1,
+            connections: 1,
             boundary: Boundary::Inline,
             placement: None,
             waits: None,
@@ -557,6 +569,9 @@ impl Case {
             queue: Queue::Block,
             background: Background::None,
             ack_size: AckSize::Number,
+            congestion: "system".to_owned(),
+            sndbuf_bytes: 0,
+            rcvbuf_bytes: 0,
             touch: Touch::Verify,
             sched: Sched::Other,
             runtimes: Runtimes::RUST,
@@ -593,6 +608,10 @@ impl Case {
     /// Whether there is a second party.
     pub fn two_ends(&self) -> bool {
         self.workload.has_two_ends() && self.boundary != Boundary::Inline
+    }
+    /// Whether it is of plain round trips, one after the other over one connection.
+    pub fn is_one_by_one(&self) -> bool {
+        (self.window, self.connections) == (1, 1)
     }
     /// The canonical spelling.
     pub fn id(&self) -> String {

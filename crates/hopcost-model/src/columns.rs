@@ -70,6 +70,17 @@ columns! {
     parameters: BTreeMap<String, String> = |case| case.parameters.clone();
     /// How much of a message is written and compared; `null` for `call`.
     touch: Option<Touch> = |case| (case.workload != Workload::Call).then_some(case.touch);
+    /// Round trips in flight; `null` for all but `roundtrip`.
+    window: Option<u32> = |case| (case.workload == Workload::Roundtrip).then_some(case.window);
+    /// Connections that they use in turn; `null` for all but `roundtrip`.
+    connections: Option<u32> =
+        |case| (case.workload == Workload::Roundtrip).then_some(case.connections);
+    /// The congestion control of TCP that is asked for; `system` is what new sockets have.
+    congestion: String = |case| case.congestion.clone();
+    /// The send buffer of TCP that is asked for; 0 where the kernel sizes it.
+    sndbuf_bytes: u32 = |case| case.sndbuf_bytes;
+    /// The receive buffer of TCP that is asked for; 0 where the kernel sizes it.
+    rcvbuf_bytes: u32 = |case| case.rcvbuf_bytes;
     /// Messages a second that a load offers.
     rate: Option<u32> = |case| case.rate;
     /// When they are to be sent; `null` for all but `load`.

@@ -83,6 +83,8 @@ codes! {
     RateMissed = "RATE_MISSED";
     /// Messages were lost.
     Lost = "LOST";
+    /// TCP sent segments again.
+    TcpRetransmitted = "TCP_RETRANSMITTED";
     /// Counters took turns.
     Multiplexed = "PERF_MULTIPLEXED";
     /// A counter does not exist here.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
 use crate::{document, words};
 
@@ -224,6 +225,9 @@ impl Entry {
     fn mechanism(self, name: String, shared: &Shared) -> Mechanism {
         let Entry { facts, words } = self;
         assert!(facts.unknown.is_empty(), "mechanisms.toml: {name}: {:?}", facts.unknown);
+        let is_declared =
+            |key: &String| Axis::of_key(key).is_some_and(|axis| axis.of.is_declared());
+        assert!(facts.here.axes.iter().all(is_declared), "mechanisms.toml: {name}: axes");
         let waits: Vec<WaitFacts> = facts.waits.iter().map(|name| shared.wait[name]).collect();
         let parameters = facts.parameters.iter().map(|name| shared.parameter[name].clone());
         let touches = facts.own.shape != Shape::Call && facts.payload.is_some();
@@ -434,6 +438,8 @@ pub struct Here {
     /// Whether read(2) and write(2) of the link's descriptors (the incoming one and the outgoing
     /// one, or one socket for both) move the messages and nothing else.
     pub bare_messages: bool,
+    /// Keys of the axes that it declares ([`crate::axis::Of::is_declared`]).
+    pub axes: Vec<String>,
     /// The mechanism whose addresses lead to its link, where an end that cannot inherit
     /// descriptors may offer one or connect to one.
     pub address: Option<String>,
@@ -449,6 +455,7 @@ impl Default for Here {
             senders: Senders::default(),
             peer_exit: PeerExit::default(),
             bare_messages: false,
+            axes: Vec::new(),
             address: None,
         }
     }
@@ -485,6 +492,10 @@ impl Mechanism {
     /// A parameter.
     pub fn parameter(&self, name: &str) -> Option<&ParameterDescription> {
         self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+    /// Whether its cases may have an axis.
+    pub fn has(&self, axis: &Axis) -> bool {
+        !axis.of.is_declared() || self.here.axes.iter().any(|key| key == axis.key)
     }
     /// The mechanism of hopcost that opens its link, or plays the other end.
     pub fn carrier(&self) -> &str {

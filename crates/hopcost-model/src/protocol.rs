@@ -521,6 +521,26 @@ document! {
         pub copied: u64,
     }
 
+    /// What the kernel says of an end's TCP connections after a phase (TCP_INFO, tcp(7)).
+    #[derive(Default)]
+    pub struct TcpReading {
+        /// Congestion control in force.
+        pub congestion: String,
+        /// Path MTU.
+        pub path_mtu_bytes: u32,
+        /// Bytes of messages in a segment at most (MSS).
+        pub segment_bytes: u32,
+        /// Send buffer as the kernel counts it, its own overhead included (SO_SNDBUF).
+        pub sndbuf_bytes: u32,
+        /// Receive buffer, likewise (SO_RCVBUF).
+        pub rcvbuf_bytes: u32,
+        /// Segments with bytes of messages that this end sent in the phase, all connections
+        /// together; those sent again count again.
+        pub segments: u64,
+        /// Segments that it sent again in the phase.
+        pub retransmitted: u64,
+    }
+
     /// What one end counted over a phase. A worker of another runtime says `role`,
     /// `count`, `samples`, `max_ticks` and `elapsed_ticks`; what the kernel counts of
     /// its threads is read from outside.
@@ -576,6 +596,9 @@ document! {
         /// Sends that were to be without a copy; absent where there are none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub zero_copy: Option<ZeroCopySends>,
+        /// Its TCP connections (the Rust worker only); absent where it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tcp: Option<TcpReading>,
         /// What writing a message takes this end, in the phase `touch`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub fill_ns: Option<f64>,

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use hopcost_model::axis::AXES;
 use hopcost_model::case::{
     Ack, AckSize, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch, WaitKind,
     Waits, Workload,
@@ -28,6 +29,9 @@ pub(crate) struct Feasible {
     available: RefCell<BTreeMap<String, Option<String>>>,
 }
 
+/// Bytes that the buffers of every mechanism with a `window` have room for.
+const WINDOW_BYTES_MAX: u64 = 64 << 10;
+
 /// Whether this wait keeps its CPU busy until its time slice ends.
 pub(crate) fn spins(wait: WaitKind) -> bool {
     matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock)
@@ -44,7 +48,7 @@ impl Feasible {
     /// before what this machine has, since only the latter may be mended.
     pub fn reason_against(&self, case: &Case, catalog: &Catalog) -> Option<String> {
         let reason = only_in_rust(case).or_else(|| self.ends_lack(case, catalog));
-        reason.or_else(|| self.machine_lacks(case))
+        reason.or_else(|| links_lack(case)).or_else(|| self.machine_lacks(case))
     }
 
     /// What stands against what the ends play.
@@ -237,8 +241,14 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
             _ => None,
         }
     };
+    let axis = || {
+        let mut spelled = AXES.iter().filter(|axis| axis.spelled(case).is_some());
+        let foreign = spelled.find(|axis| !mechanism.has(axis))?;
+        Some(format!("{name} has no {}", foreign.key))
+    };
     lacks(name, "workload", &case.workload, &mechanism.workloads)
         .or_else(sides)
+        .or_else(axis)
         .or_else(|| ends_lack(case, mechanism, name))
         .or_else(|| uneven(case.payload_bytes, case.fields))
         .or_else(parameters)
@@ -274,6 +284,29 @@ fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
             }
             None => return None,
         },
+    })
+}
+
+/// Why round trips cannot be in flight together, or over several connections.
+fn links_lack(case: &Case) -> Option<String> {
+    let Case { window, connections, boundary, .. } = case;
+    let in_flight = u64::from(*window) * u64::from(case.payload_bytes.unwrap_or(0));
+    // What an end cannot send, since the other does not receive before it has sent.
+    let buffers = [case.sndbuf_bytes, case.rcvbuf_bytes].into_iter().filter(|bytes| *bytes > 0);
+    let room = buffers.min().map_or(WINDOW_BYTES_MAX, |own| WINDOW_BYTES_MAX.min(own.into()));
+    Some(match () {
+        () if *window > 1 && in_flight > room => format!(
+            "window={window} messages are {in_flight} bytes, over the {room} that surely have room \
+             on their way: with more, both ends may wait for room to send"
+        ),
+        () if *connections > 1 && !matches!(boundary, Boundary::Process | Boundary::Thread) => {
+            format!("connections={connections} need boundary=process or thread")
+        }
+        () if *connections > 1 && case.wait(Role::Callee) != WaitKind::Epoll => format!(
+            "the callee of several connections waits for all of them by epoll: want wait={}:epoll",
+            case.wait(Role::Caller)
+        ),
+        () => return None,
     })
 }
 

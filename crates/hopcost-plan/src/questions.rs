@@ -259,6 +259,11 @@ fn explainable(selector: &str, case: &Case) -> Result<(), PlanError> {
             "hopcost explains round trips and wake-ups: name one (roundtrip/pipe, wake/pipe)",
         );
     }
+    if !case.is_one_by_one() {
+        return refuse(
+            "the kernel's events do not show which of several round trips a hop is of: want window=1",
+        );
+    }
     let spins = |end: Role| matches!(case.wait(end), WaitKind::Spin | WaitKind::Yield);
     if spins(Role::Caller) || spins(Role::Callee) {
         return refuse("an end that spins makes no event when it gets a message: want wait=block");

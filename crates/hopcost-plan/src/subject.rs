@@ -169,6 +169,10 @@ impl Subject<'_> {
                 cases = self.on_axis(cases, axis, feasible)?;
             }
         }
+        let several = cases.iter_mut().filter(|case| case.connections > 1);
+        for case in several.filter(|_| !self.values.has("wait")) {
+            case.waits = case.waits.map(|waits| Waits { callee: WaitKind::Epoll, ..waits });
+        }
         // A payload was not asked for of each mechanism that a glob selects, and is a skipped case.
         let is_asked = (self.named || self.values.has("field")) && self.has_workload();
         match cases.iter().filter(|_| is_asked).find_map(bad_message) {
@@ -200,7 +204,9 @@ impl Subject<'_> {
 
     /// The values of an axis for a case, which has those of the axes before it.
     fn values_of(&self, axis: &Axis, case: &Case, feasible: &Feasible) -> Vec<Value> {
-        let said = self.values.get(axis.key).map(<[_]>::to_vec);
+        // Of a glob, those that have it.
+        let has = self.named || self.mechanism.has(axis);
+        let said = self.values.get(axis.key).filter(|_| has).map(<[_]>::to_vec);
         let default = || match axis.key {
             "boundary" => vec![self.boundary(feasible)],
             "place" => self.places(case.boundary),
@@ -305,6 +311,7 @@ impl Subject<'_> {
                     Some(said) => said.iter().any(|waits| waits.any(WaitKind::SpinThenBlock)),
                     None => mechanism.waits.first() == Some(&WaitKind::SpinThenBlock),
                 },
+                Of::Declared | Of::Roundtrip => mechanism.has(axis),
                 Of::Every | Of::Stream | Of::Wake | Of::Load | Of::TwoEnds => true,
             }
     }
@@ -393,6 +400,11 @@ pub(crate) fn inapplicable(key: &str, subjects: &[Subject], catalog: &Catalog) -
         Of::Stream | Of::StreamPayload => "a stream",
         Of::Wake => "a wake-up",
         Of::Load => "a load",
+        Of::Declared | Of::Roundtrip => {
+            let mut known = catalog.known().filter(|mechanism| mechanism.has(axis));
+            let owner = known.next().map_or("no mechanism", |mechanism| &mechanism.name);
+            return format!("`{key}` is an axis of {owner} and its like, not of {first}");
+        }
         Of::TwoEnds => "a case with two ends",
         Of::SpinThenBlock => "an end that waits by spin-then-block",
         Of::Every => "another case",

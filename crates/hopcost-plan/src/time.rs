@@ -50,6 +50,8 @@ pub const TRIAL_DEFAULT: TrialShape = TrialShape {
 const BESIDE_CALL_NS: u64 = 17 * MS;
 const BESIDE_ONE_CPU_NS: u64 = 20 * MS;
 const BESIDE_TWO_CPUS_NS: u64 = 40 * MS;
+/// What each connection beyond the first takes to open.
+const CONNECTION_NS: u64 = 100_000;
 /// What a trial with exact counts assumes of one operation whose ends are on two
 /// CPUs: a wake-up from an idle state there and back.
 pub(crate) const TWO_CPUS_NS: u64 = 30_000;
@@ -123,7 +125,8 @@ impl Pace<'_> {
                 warm_up_ns.saturating_add(phase(shape.operations, shape.measure_ns))
             }
         };
-        [phases_ns, traced_ns(shape, case), self.runtimes_ns(case)]
+        let opening_ns = u64::from(case.connections.saturating_sub(1)) * CONNECTION_NS;
+        [phases_ns, opening_ns, traced_ns(shape, case), self.runtimes_ns(case)]
             .into_iter()
             .fold(beside_ns, u64::saturating_add)
     }

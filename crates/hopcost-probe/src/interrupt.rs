@@ -237,10 +237,27 @@ pub fn sleep_until(call: &str, moment: Instant) -> io::Result<()> {
     }
 }
 
-/// Connects to a listener of this host or another.
-pub fn connect(address: SocketAddr, until: Instant) -> io::Result<TcpStream> {
+/// Connects to a listener of this host or another, by a socket that `prepare` has seen before.
+pub fn connect(
+    address: SocketAddr,
+    until: Instant,
+    prepare: impl FnOnce(&OwnedFd) -> io::Result<()>,
+) -> io::Result<TcpStream> {
     stall("connect");
-    TcpStream::connect_timeout(&address, left(until))
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    prepare(&socket)?;
+    match rustix::net::connect(&socket, &address) {
+        Err(Errno::INPROGRESS) => {
+            until_ready("connect", &socket, libc::POLLOUT, Some(until))?;
+            rustix::net::sockopt::socket_error(&socket)??;
+        }
+        result => result?,
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// Connects to a listener with a path, once there is room in its queue.
@@ -325,7 +342,7 @@ mod tests {
         let error = accept(&listener, soon()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(listener);
-        let error = connect(refused, soon()).unwrap_err();
+        let error = connect(refused, soon(), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         // Whose queue is full.
         let folder = tempfile::tempdir().unwrap();

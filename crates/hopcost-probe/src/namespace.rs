@@ -14,10 +14,10 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Role;
+use hopcost_model::case::{Case, Role};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::transport::by_role;
+use crate::transport::{by_role, tcp_socket};
 use crate::{interrupt, sys};
 
 /// How long a connection within this machine may take to open: the kernel makes it at once.
@@ -32,13 +32,16 @@ const CARRIER_WAIT: Duration = Duration::from_secs(2);
 
 /// One TCP connection from the caller's namespace into the callee's: caller, callee. Every pair
 /// has namespaces of its own, and so a link of its own.
-pub fn tcp_pair() -> io::Result<[TcpStream; 2]> {
+pub fn tcp_pair(case: &Case) -> io::Result<[TcpStream; 2]> {
     in_namespaces(|two| {
         two.enter(Role::Callee)?;
         let listener = TcpListener::bind((CALLEE, 0))?;
+        tcp_socket::prepare(&listener, case)?;
         two.enter(Role::Caller)?;
         let until = Instant::now() + PATIENCE;
-        let caller = interrupt::connect(listener.local_addr()?, until)?;
+        let caller = interrupt::connect(listener.local_addr()?, until, |socket| {
+            tcp_socket::prepare(socket, case)
+        })?;
         // Nobody else can have connected: the namespaces hold nothing but this.
         let (callee, _) = interrupt::accept(&listener, until)?;
         Ok([caller, callee])
@@ -62,7 +65,7 @@ pub fn udp_pair() -> io::Result<[UdpSocket; 2]> {
 /// first time, or why not.
 pub fn available() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
-    KNOWN.get_or_init(|| tcp_pair().map(drop).map_err(|error| error.to_string())).clone()
+    KNOWN.get_or_init(|| udp_pair().map(drop).map_err(|error| error.to_string())).clone()
 }
 
 fn device(end: Role) -> &'static str {
@@ -176,6 +179,8 @@ fn ip(arguments: &str) -> io::Result<String> {
 mod tests {
     use std::io::{Read, Write};
 
+    use hopcost_model::case::Workload;
+
     use super::*;
 
     fn own_namespace() -> std::path::PathBuf {
@@ -185,7 +190,7 @@ mod tests {
     #[test]
     fn a_tcp_connection_spans_two_namespaces_and_this_thread_is_in_neither() {
         let before = own_namespace();
-        let [mut caller, mut callee] = match tcp_pair() {
+        let [mut caller, mut callee] = match tcp_pair(&Case::new(Workload::Roundtrip, "tcp")) {
             Ok(pair) => pair,
             Err(error) => {
                 assert!(available().is_err());

@@ -6,12 +6,14 @@ use std::sync::OnceLock;
 
 use hopcost_model::case::{Case, WaitKind};
 use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::clock::{self, Hardware};
 use crate::endpoint;
 use crate::party;
 use crate::shape::{Attaching, Call, Channel, End, Half, Link, Notifier, Opening, Stream};
 use crate::sys;
+use crate::transport::tcp_socket;
 use crate::wait::Waits;
 use crate::workload::Endpoint;
 
@@ -45,7 +47,7 @@ impl Row {
             only_wakes: false,
             loops: None,
             available: clock::available,
-            available_as: |_| Ok(()),
+            available_as: takes,
             argument: None,
             facts: OnceLock::new(),
         }
@@ -107,7 +109,16 @@ impl Row {
     }
     /// Makes a link.
     pub fn open(&self, opening: &Opening<'_>) -> io::Result<Link> {
+        let connections = opening.case.connections;
+        if connections > 1 {
+            allow_files(opening.case)?;
+        }
         let mut link = (self.open)(opening)?;
+        for _ in 1..connections {
+            let more = (self.open)(opening)?;
+            link.caller.fds.extend(more.caller.fds);
+            link.callee.fds.extend(more.callee.fds);
+        }
         if self.only_wakes {
             party::add_buffers(&mut link, opening)?;
         }
@@ -131,6 +142,32 @@ impl Row {
             loops.len() == facts.len() && loops.iter().all(|wait| facts.contains(wait))
         })
     }
+}
+
+/// Whether sockets and this process take what a case asks for, or why not.
+fn takes(case: &Case) -> Result<(), String> {
+    tcp_socket::takes(case)?;
+    allow_files(case).map_err(|error| error.to_string())
+}
+
+/// Lets this process have the files that the connections of a case take.
+fn allow_files(case: &Case) -> io::Result<()> {
+    let connections = u64::from(case.connections);
+    if connections == 1 {
+        return Ok(());
+    }
+    // Both ends of each, with an epoll instance, and what every process has.
+    let wanted = 4 * connections + 64;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if maximum.is_some_and(|most| most < wanted) {
+        return Err(sys::failure(format!(
+            "connections={connections} take {wanted} open files, and the limit is {}: raise it \
+             (ulimit -Hn)",
+            maximum.unwrap_or(0)
+        )));
+    }
+    let current = current.map(|now| now.max(wanted));
+    Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?)
 }
 
 /// The link of what has none.

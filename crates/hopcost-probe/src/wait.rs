@@ -283,6 +283,44 @@ impl FdWait {
     }
 }
 
+/// Descriptors taken at once from the kernel.
+const READY_MAX: usize = 64;
+
+/// Which of several descriptors have something to read (epoll(7)).
+pub struct Ready {
+    epoll: OwnedFd,
+    events: [libc::epoll_event; READY_MAX],
+    /// Of these, found and taken.
+    found: usize,
+    taken: usize,
+}
+
+impl Ready {
+    /// Of these, by their places.
+    pub fn of(watched: &[&OwnedFd]) -> io::Result<Self> {
+        let epoll = sys::epoll(watched, libc::EPOLLIN)?;
+        let events = [libc::epoll_event { events: 0, u64: 0 }; READY_MAX];
+        Ok(Self { epoll, events, found: 0, taken: 0 })
+    }
+    /// The place of the next that has something to read, once there is one.
+    #[inline(always)]
+    pub fn take(&mut self) -> io::Result<usize> {
+        while self.taken == self.found {
+            let (epoll, room) = (self.epoll.as_raw_fd(), READY_MAX as libc::c_int);
+            // SAFETY: there is room for as many events as it says.
+            let found = unsafe { libc::epoll_wait(epoll, self.events.as_mut_ptr(), room, -1) };
+            match sys::check(found) {
+                Ok(found) => (self.found, self.taken) = (found as usize, 0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let place = self.events[self.taken].u64;
+        self.taken += 1;
+        Ok(place as usize)
+    }
+}
+
 /// How to look at a descriptor that gives a stream so that the same call can sleep afterwards.
 /// Not at Unix stream sockets: who sleeps in a receive there is woken, for nothing, by what makes
 /// room for its own writes, and who sleeps in poll(2) is not.

@@ -20,11 +20,12 @@ use crate::pooled::{CurvePoint, Mode, Pooled};
 use crate::run::Run;
 use crate::stream::StreamResult;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
+use crate::tcp::TcpResult;
 use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
 use crate::wake::WakeResult;
-use crate::{command, counters, load, placed, stream, threads, wake};
+use crate::{command, counters, load, placed, stream, tcp, threads, wake};
 
 words! {
     /// What became of a case.
@@ -105,6 +106,8 @@ document! {
         pub touch: Option<TouchCost>,
         /// What was counted, by event and end; medians over trials.
         pub counters: Vec<CounterResult>,
+        /// What the kernel says of the TCP connections of each end; empty where there are none.
+        pub tcp: Vec<TcpResult>,
         /// Exchanges that lost a message or timed out, over all trials; none of them
         /// is in any estimate.
         pub lost: u64,
@@ -401,6 +404,7 @@ fn of_case<'a>(
         stream: stream::result(run, case, &raw, &per_trial),
         touch: touch_cost(case, &raw),
         counters: counters::counters(case, &raw),
+        tcp: tcp::results(&raw),
         placed: placed::shares(case, &threads, &table),
         threads,
         replay: replay(run, &id, &table),

@@ -70,6 +70,11 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
             estimates.set(statistic, estimate);
         }
     }
+    if trials.iter().any(|trial| trial.per_trip_ns.is_some()) {
+        let estimand = "median over trials of the time of the phase over its round trips";
+        let found = measured.over(&|trial| trial.per_trip_ns, estimand.to_owned());
+        estimates.set(Statistic::PerTrip, found);
+    }
     let own = |statistic| trials.iter().filter_map(move |trial| trial.statistic(statistic));
     if let Some(least) = own(Statistic::Least).min_by(f64::total_cmp) {
         estimates.set_exact(Statistic::Least, least);

@@ -51,6 +51,7 @@ mod stream;
 mod sums;
 #[cfg(test)]
 mod testing;
+mod tcp;
 mod threads;
 mod trial;
 mod trials;

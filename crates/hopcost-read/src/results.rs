@@ -35,6 +35,7 @@ pub use crate::runtimes::{RuntimeComparison, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};
 pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparison};
 pub use crate::stream::StreamResult;
+pub use crate::tcp::TcpResult;
 pub use crate::threads::ThreadResult;
 pub use crate::trials::TrialPoint;
 pub use crate::wake::WakeResult;

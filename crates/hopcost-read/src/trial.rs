@@ -51,6 +51,8 @@ pub struct Trial {
     pub factor: Option<f64>,
     /// Whether pairs of batches were subtracted, so that the loop is not in it.
     pub differences: bool,
+    /// Time of the phase over its operations, where several are in flight.
+    pub per_trip_ns: Option<f64>,
 }
 
 /// The headline of a trial before anything else is known of it: for what must be decided
@@ -114,6 +116,7 @@ impl Trial {
             resolution_ns: clock.resolution_ticks as f64 * tick_ns / n as f64,
             factor: None,
             differences: matches!(stamp, Stamp::TwoLengths { .. }),
+            per_trip_ns: None,
         })
     }
 
@@ -137,6 +140,7 @@ impl Trial {
             resolution_ns: 0.0,
             factor: None,
             differences: false,
+            per_trip_ns: None,
         })
     }
 
@@ -175,6 +179,7 @@ impl Trial {
             Statistic::Mean => each.then(|| self.sample.mean()),
             Statistic::Stdev => self.sample.stdev().filter(|_| each),
             Statistic::Max => each.then_some(self.max_ns),
+            Statistic::PerTrip => self.per_trip_ns,
             _ => statistic.quantile().and_then(|q| self.quantile(q)),
         }
     }

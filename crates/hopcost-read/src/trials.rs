@@ -81,7 +81,15 @@ fn reduce(run: &Run, case: &Case, raw: &RawTrial) -> Result<Trial, String> {
         }
         None => Trial::new(raw, run.raw.clock(raw)),
     };
-    trial.map(|trial| Trial { factor: run.factor(raw), ..trial })
+    let per_trip_ns = per_trip_ns(run, case, raw);
+    trial.map(|trial| Trial { factor: run.factor(raw), per_trip_ns, ..trial })
+}
+
+/// Time of the phase over its round trips, where several are in flight.
+fn per_trip_ns(run: &Run, case: &Case, raw: &RawTrial) -> Option<f64> {
+    let caller = raw.ends.first().filter(|caller| case.window > 1 && caller.count > 0)?;
+    let ticks_per_ns = run.raw.ticks_per_second(raw)? / 1e9;
+    Some(caller.elapsed_ticks as f64 / ticks_per_ns / caller.count as f64)
 }
 
 impl<'a> Trials<'a> {

@@ -109,6 +109,9 @@ statistics! {
     Stdev, "stdev_ns", "stdev";
     /// Greatest of all trials, exactly (no interval).
     Max, "max_ns", "max";
+    /// Time of the measured phase over its round trips, where several are in flight (`window`
+    /// above 1 only); the percentiles are of the response time of one.
+    PerTrip, "per_trip_ns", "per trip";
 }
 
 impl Statistic {

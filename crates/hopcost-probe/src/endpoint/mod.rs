@@ -5,6 +5,7 @@ pub mod load;
 pub mod roundtrip;
 pub mod stream;
 pub mod wake;
+pub mod window;
 
 use std::io;
 use std::marker::PhantomData;

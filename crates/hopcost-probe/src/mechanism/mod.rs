@@ -2,6 +2,7 @@
 //! tests; what is known of a mechanism besides stands in `mechanisms.toml` of `hopcost-model`. Adding
 //! one means code, a row here and an entry there.
 
+use crate::endpoint::window;
 use crate::registry::{Open, Row};
 use crate::stream::number_alone;
 use crate::stream::sockets::{Outlet, OverSocket};
@@ -13,6 +14,7 @@ use crate::transport::tcp::loopback_available;
 use crate::transport::{page, tcp};
 
 mod calls;
+mod connect;
 mod engines;
 mod notifiers;
 mod pairs;
@@ -30,6 +32,7 @@ mod websocket_threaded;
 
 use calls::{AtomicRmw, CallInline, CoroutineSwitch, DirectCall, IndirectCall, Multiply};
 use calls::{MutexUncontended, PipeInline, SchedYield, Syscall, ThreadStart, UdpSend, VdsoClock};
+use connect::Connect;
 use engines::{Faulty, is_duration, is_something, server, simulated, skew};
 use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use ring_inline::RingInline;
@@ -40,7 +43,7 @@ use websocket::WebSocketInline;
 use websocket_threaded::WebSocketThreaded;
 
 /// The registry, in the order of the documentation.
-pub static ALL: [Row; 60] = [
+pub static ALL: [Row; 62] = [
     // call
     Row::call::<CallInline>("call-inline"),
     Row::call::<DirectCall>("call"),
@@ -65,14 +68,18 @@ pub static ALL: [Row; 60] = [
     Row::notifier::<Signal>("signal", page::link),
     Row::notifier::<Park>("park", notifiers::open_park),
     // channels
-    Row::channel::<Stream>("pipe", pairs::open_pipes),
-    Row::channel::<Stream>("fifo", pairs::open_fifos),
-    Row::channel::<Stream>("socketpair", pairs::open_pair),
-    Row::channel::<Stream>("unix-stream", pairs::open_by_path),
+    stream("pipe", pairs::open_pipes),
+    stream("fifo", pairs::open_fifos),
+    stream("socketpair", pairs::open_pair),
+    stream("unix-stream", pairs::open_by_path),
     Row::channel::<Packets>("unix-dgram", pairs::open_datagrams),
     Row::channel::<Packets>("unix-seqpacket", pairs::open_seqpackets),
-    Row::channel::<Stream>("tcp", tcp::open).available(loopback_available),
+    stream("tcp", tcp::open).available(loopback_available),
     Row::channel::<Packets>("udp", pairs::open_udp).available(loopback_available),
+    Row::channel::<Connect>("tcp-connect", connect::open_tcp)
+        .available(loopback_available)
+        .available_as(connect::available_as),
+    Row::channel::<Connect>("unix-connect", connect::open_unix),
     submitted("uring-pipe", pairs::open_pipes),
     submitted("uring-socketpair", pairs::open_pair),
     submitted("uring-tcp", tcp::open).available(submitted::available_over_tcp),
@@ -116,6 +123,11 @@ pub static ALL: [Row; 60] = [
     Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp),
     Row::channel::<Faulty<Stream>>("delay", pairs::open_pipes).named("delay:20us", is_duration),
 ];
+
+/// A byte stream, of which several messages may be under way and a case may have several.
+const fn stream(name: &'static str, open: Open) -> Row {
+    Row::channel::<Stream>(name, open).attached(window::attach)
+}
 
 /// What writes and reads by io_uring.
 const fn submitted(name: &'static str, open: Open) -> Row {

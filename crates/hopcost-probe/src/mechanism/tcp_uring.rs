@@ -13,7 +13,7 @@ use crate::stream::FIELDS_MAX;
 use crate::stream::fields::{self, Fields, InTurn};
 use crate::stream::sockets::{Outlet, all_of, message_of};
 use crate::sys;
-use crate::transport::tcp;
+use crate::transport::{tcp, tcp_socket};
 use crate::uring::{self, Ring};
 
 /// Whether there is such a request here, or why not.
@@ -86,6 +86,7 @@ pub fn zc_available() -> Result<(), String> {
 
 /// Whether a case can be had here, or why not.
 pub fn zc_available_as(case: &Case) -> Result<(), String> {
+    tcp_socket::takes(case)?;
     match Sends::of(case).map_err(|error| error.to_string())? {
         Sends::Message => Ok(()),
         Sends::Field => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),

@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::protocol::ZeroCopySends;
+use rustix::net::{AddressFamily, SocketType};
 
 use crate::shape::Attaching;
 use crate::stream::fields::{Fields, InTurn};
@@ -26,7 +27,8 @@ const SO_ZEROCOPY: i32 = 60;
 /// Whether a socket takes SO_ZEROCOPY here, or why not.
 pub fn available() -> Result<(), String> {
     tcp::loopback_available()?;
-    let [socket, _] = tcp::connected(false).map_err(|error| error.to_string())?;
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)
+        .map_err(|error| error.to_string())?;
     set_option(&socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")
         .map_err(|error| error.to_string())
 }

@@ -188,8 +188,8 @@ impl Outgoing {
 }
 
 /// Makes the link of both mechanisms.
-pub fn open(_: &Opening<'_>) -> io::Result<Link> {
-    Ok(Link::of_pair(tcp::connected(true)?.map(OwnedFd::from)))
+pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_pair(tcp::connected(opening.case, true)?.map(OwnedFd::from)))
 }
 
 impl End for WebSocketInline {

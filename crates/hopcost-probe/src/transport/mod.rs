@@ -8,6 +8,7 @@ pub mod queue;
 pub mod stream;
 pub mod submitted;
 pub mod tcp;
+pub mod tcp_socket;
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -14,6 +14,7 @@ use crate::interrupt;
 use crate::namespace::{self, PATIENCE};
 use crate::shape::{Half, Link, Opening};
 use crate::sys;
+use crate::transport::tcp_socket::prepare;
 
 /// How long one over loopback may take to find out whether there are any.
 const AVAILABLE_WITHIN: Duration = Duration::from_millis(200);
@@ -44,11 +45,12 @@ fn connects() -> Result<(), String> {
 }
 
 /// Two ends of one connection, both with this TCP_NODELAY: caller, callee.
-pub fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
+pub fn connected(case: &Case, nodelay: bool) -> io::Result<[TcpStream; 2]> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
+    prepare(&listener, case)?;
     let until = Instant::now() + PATIENCE;
-    let caller = interrupt::connect(listener.local_addr()?, until)
+    let caller = interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case))
         .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
@@ -95,8 +97,8 @@ pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
 fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
     let nodelay = nodelay_of(opening.case, nodelay)?;
     match opening.case.boundary {
-        Boundary::Namespace => with_nodelay(namespace::tcp_pair()?, nodelay),
-        _ => connected(nodelay),
+        Boundary::Namespace => with_nodelay(namespace::tcp_pair(opening.case)?, nodelay),
+        _ => connected(opening.case, nodelay),
     }
 }
 

@@ -116,6 +116,7 @@ impl Snapshot {
             lost: stamped.lost,
             overruns: stamped.overruns,
             zero_copy: stamped.zero_copy,
+            tcp: None,
             fill_ns: None,
             verify_ns: None,
             events: Vec::new(),

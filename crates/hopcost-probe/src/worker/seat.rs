@@ -13,6 +13,7 @@ use super::{lines, touch};
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
 use crate::sys;
+use crate::transport::tcp_socket::Connections;
 use crate::workload::Endpoint;
 use crate::workload::PhaseSpec;
 
@@ -49,6 +50,8 @@ pub struct Seat {
     measured: Option<Events>,
     /// Ids of the threads that its mechanism has started for it.
     helpers: Vec<u32>,
+    /// Its TCP connections.
+    tcp: Option<Connections>,
     /// Whether there is a phase in which system calls are counted.
     two_ends: bool,
     /// Whether how often its thread changed its CPU is read (`stream` only).
@@ -69,6 +72,7 @@ impl Seat {
             schedule: start.schedule,
             ..Attaching::new(&start.case, start.role)
         };
+        let tcp = Connections::of(&start.half);
         let endpoint = (start.row.attach)(start.half, &attaching)
             .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
         let helpers = attaching.helpers.into_inner();
@@ -97,6 +101,7 @@ impl Seat {
                 .filter(|_| start.time == Time::Real)
                 .map(|set| Events::of_caller(set, &helpers)),
             helpers,
+            tcp,
             two_ends: start.case.two_ends(),
             counts_migrations: start.case.workload == Workload::Stream,
             case: start.case,
@@ -145,7 +150,8 @@ impl Seat {
         if let (Phase::Measure, Some(before)) = (spec.phase, moved_before) {
             events.push(migrations_since(before));
         }
-        Ok(EndCounters { flow: self.flow, events, ..counters })
+        let tcp = self.tcp.as_mut().and_then(Connections::read);
+        Ok(EndCounters { flow: self.flow, events, tcp, ..counters })
     }
 
     fn counts_system_calls(&self) -> bool {

@@ -8,6 +8,7 @@ pub mod roundtrip;
 pub mod schedule;
 pub mod stream;
 pub mod wake;
+pub mod window;
 
 use std::io;
 

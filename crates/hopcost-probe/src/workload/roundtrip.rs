@@ -105,7 +105,8 @@ fn call_again<P: Party>(
             }
             if timeouts == TIMEOUTS_MAX {
                 return Err(sys::failure(format!(
-                    "message {sequence} was sent {TIMEOUTS_MAX} times and never answered in time"
+                    "message {sequence} was sent {TIMEOUTS_MAX} times and never answered in time; if \
+                     shorter ones are, the path drops packets over some size (its MTU)"
                 )));
             }
             party.send(sequence)?;

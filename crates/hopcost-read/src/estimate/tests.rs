@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy};
+use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy, read_changed};
 
 fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
     let raw = Builder::new().case(PIPE, trials, make).build();
@@ -78,4 +78,17 @@ fn what_cannot_be_told_from_the_loop_is_a_bound() {
     .unwrap()
     .clone();
     assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
+}
+
+#[test]
+fn the_time_of_each_is_that_of_the_phase_where_several_are_in_flight() {
+    let id = PIPE.replace("wait=block", "wait=block&window=4");
+    let of = |id: &str| {
+        let results = read_changed(id, |_, t| t.raw.ends[0].elapsed_ticks = 1_000_000);
+        results.results[0].estimates.clone().unwrap()
+    };
+    let found = of(&id);
+    assert_eq!(found.get(Statistic::PerTrip).unwrap().point, Some(1000.0));
+    assert_eq!(found.get(Statistic::P50).unwrap().point, Some(3000.0), "the response time");
+    assert!(of(PIPE).get(Statistic::PerTrip).is_none());
 }

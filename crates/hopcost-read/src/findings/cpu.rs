@@ -274,7 +274,8 @@ fn never_slept(run: &Run, threads: &Threads) -> Option<Finding> {
         return None;
     }
     let waits = case.waits.filter(|waits| waits.caller == waits.callee)?;
-    if case.workload != Workload::Roundtrip || !waits.caller.sleeps() {
+    let is_plain = case.workload == Workload::Roundtrip && case.is_one_by_one();
+    if !is_plain || !waits.caller.sleeps() {
         return None;
     }
     let facts = run.facts(case)?.wait(waits.caller)?;

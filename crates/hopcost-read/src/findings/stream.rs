@@ -24,6 +24,9 @@ const INSIDE_NOTE: f64 = 0.8;
 /// … and below which throughput and latency tell different stories.
 const INSIDE_SUSPECT: f64 = 0.5;
 
+/// The share of segments sent again from which on percentiles are of these: a p99 is.
+const RETRANSMITTED_SUSPECT: f64 = 0.01;
+
 /// All of them for one case.
 pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
     let trials = &reading.trials;
@@ -32,6 +35,7 @@ pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
         copied(trials),
         uncompleted(case, trials),
         little(reading),
+        retransmitted(reading),
     ];
     all.into_iter().flatten().collect()
 }
@@ -90,10 +94,25 @@ fn little(reading: &Reading) -> Option<Finding> {
     said(suspect_if(found < INSIDE_SUSPECT), &why)
 }
 
+/// What TCP sent again, either end.
+fn retransmitted(reading: &Reading) -> Option<Finding> {
+    let tcp = &reading.result.tcp;
+    let again = total(tcp.iter().map(|end| end.retransmitted));
+    let segments = total(tcp.iter().map(|end| end.segments));
+    (again > 0).then(|| {
+        let share = again as f64 / segments.max(again) as f64;
+        let evidence =
+            format!("TCP sent {again} of {segments} segments again ({}).", format::percent(share));
+        let values = [("retransmitted", again as f64), ("share", share)];
+        let severity = suspect_if(share >= RETRANSMITTED_SUSPECT);
+        finding(Code::TcpRetransmitted, severity, evidence, &values)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::protocol::ZeroCopySends;
+    use hopcost_model::protocol::{TcpReading, ZeroCopySends};
 
     use crate::testing::{Builder, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, expect};
 
@@ -107,6 +126,14 @@ mod tests {
         t.raw.ends[0].zero_copy = Some(ZeroCopySends { completed, copied });
     }
 
+    /// Either end has sent a thousand segments, the sender so many of them again.
+    fn tcp(t: &mut TrialBuilder, retransmitted: u64) {
+        stream(t, 3_000_000);
+        for (end, retransmitted) in t.raw.ends.iter_mut().zip([retransmitted, 0]) {
+            end.tcp = Some(TcpReading { segments: 1000, retransmitted, ..TcpReading::default() });
+        }
+    }
+
     #[test]
     fn each_finding_has_its_evidence() {
         type Row =
@@ -115,7 +142,10 @@ mod tests {
         let suspect = |words| Some((Severity::Suspect, words));
         let invalid = Some((Severity::Invalid, "wrong"));
         let window = STREAM.replace("per-message", "window:16").leak();
-        let rows: [Row; 13] = [
+        let rows: [Row; 16] = [
+            (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 0), None),
+            (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 1), note("8 of 16000 segments again")),
+            (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 50), suspect("2.5 %")),
             (Code::ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 1), note("8 of 8000")),
             (Code::ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 0), None),
             (Code::ZeroCopyUncompleted, STREAM, |_, t| sends(t, 990, 990), suspect("80 sends")),

@@ -214,6 +214,7 @@ impl Answer {
         self.of_cases("modes", results, |case| &case.modes);
         self.of_cases("placed", results, |case| &case.placed);
         self.of_cases("counters", results, |case| &case.counters);
+        self.of_cases("tcp", results, |case| &case.tcp);
         self.of_cases("threads", results, |case| &case.threads);
     }
 

@@ -283,6 +283,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Boundaries", Cell::text(joined(&mechanism.boundaries, |boundary| boundary.word()))),
         ("Payload", Cell::text(payload(mechanism))),
         ("Waits", Cell::text(waits(mechanism))),
+        ("Axes of its own", Cell::text(mechanism.here.axes.join(", "))),
         ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
         ("The other end", Cell::text(peers)),
     ];

@@ -3,7 +3,7 @@
 
 use hopcost_model::group::grouped;
 use hopcost_model::host::Reading;
-use hopcost_read::results::{CaseResult, Results, Status, ThreadResult};
+use hopcost_read::results::{CaseResult, Results, Status, TcpResult, ThreadResult};
 
 use super::fields::table;
 use super::model::{
@@ -79,6 +79,16 @@ pub(super) fn missing(results: &Results, _: Medium) -> Option<Section> {
             Cell::code(case.replay.as_deref().unwrap_or(""))
         });
     Section::of("missing", [table.table()])
+}
+
+/// What the kernel says of the TCP connections of each end.
+pub(super) fn tcp(results: &Results, _: Medium) -> Option<Section> {
+    let ends = results.results.iter().flat_map(|case| case.tcp.iter().map(move |end| (case, end)));
+    let ends: Vec<(&CaseResult, &TcpResult)> = ends.collect();
+    let table = Rows::of(&ends)
+        .column(words("case"), |(case, _)| Cell::code(&case.id))
+        .fields(&[], |(_, end)| Some(*end));
+    Section::of("tcp", [table.table()])
 }
 
 /// The machine's speed over the run.

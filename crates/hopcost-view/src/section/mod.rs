@@ -55,6 +55,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, ladder::wakes),
     (ALL, ladder::loads),
     (ALL, ladder::streams),
+    (ALL, details::tcp),
     (ALL, judged::checks),
     (ALL, published::section),
     (PAGE, plots::swept),

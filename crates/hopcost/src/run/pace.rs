@@ -36,6 +36,8 @@ const SAMPLES_MAX: u64 = 1 << 22;
 /// Works out counts for one trial.
 pub struct Pace {
     workload: Workload,
+    /// Whether each operation is timed, however short.
+    times_each: bool,
     ticks_per_ns: f64,
     stamp_ns: f64,
     resolution_ns: f64,
@@ -60,6 +62,7 @@ impl Pace {
         let ticks_per_ns = ticks_per_ns(case, clock);
         Self {
             workload: case.workload,
+            times_each: !case.is_one_by_one(),
             ticks_per_ns,
             stamp_ns: clock.stamp_p50_ns,
             resolution_ns: clock.resolution_ticks as f64 / ticks_per_ns,
@@ -145,7 +148,7 @@ impl Pace {
         let is_short = self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns;
         match self.workload.spec().sampling {
             Sampling::TwoLengths => Stamp::TwoLengths { n },
-            Sampling::BatchIfShort if is_short => Stamp::Batch { n },
+            Sampling::BatchIfShort if is_short && !self.times_each => Stamp::Batch { n },
             Sampling::BatchIfShort | Sampling::Each => Stamp::Each,
         }
     }

@@ -1,7 +1,7 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_read::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results};
+use hopcost_read::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results, Statistic};
 
 use super::entry::{Entry, by_rank, ends, unit_in_heading, unit_of, usual};
 use super::know::Doubts;
@@ -78,11 +78,14 @@ pub(super) fn placed(
         let rank = if extent == Extent::Whole { "rank" } else { "" };
         let stream = entry.case.stream.as_ref();
         let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
+        let estimates = entry.case.estimates.as_ref();
+        let per_trip = estimates.and_then(|of| of.get(Statistic::PerTrip));
         let cpu = entry.case.cpu_ns_per_message.filter(|_| places.last() == Some(place));
         let is_first = places.first() == Some(place);
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
             (over(numbers(head)), value(entry, unit_of(results), doubts)),
+            (over(numbers("per trip").fold(1)), Cell::brief(per_trip, unit_of(results), "")),
             (over(numbers(&base(of_place())).fold(2)), whole(multiple(entry))),
             (over(words("").fold(4)), if is_first { whole(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), Cell::brief(rate, Scale::Power(0), "")),

@@ -180,13 +180,14 @@ impl Far {
 
     /// Listens for the links of a trial.
     fn offer(&mut self, attach: Command) -> io::Result<Reply> {
-        let Command::Attach { seats, .. } = &attach else { return Err(no_trial()) };
+        let Command::Attach { case, seats, .. } = &attach else { return Err(no_trial()) };
         let offers = seats.iter().filter_map(|seat| seat.link.as_ref()?.offer.as_ref());
         let first = offers.clone().next().ok_or_else(no_trial)?;
         if offers.count() != seats.len() || seats.iter().any(|seat| seat.role != Role::Callee) {
             return Err(sys::failure("the far end plays the callee of each flow"));
         }
-        let listening = Listening::open(&first.carrier, self.listens_at)?;
+        let case: Case = case.parse().map_err(|error| sys::failure(format!("case: {error}")))?;
+        let listening = Listening::open(&first.carrier, self.listens_at, &case)?;
         let offers = SocketAddr::new(self.address, listening.port()?).to_string();
         let attached = |role| Attached {
             role,

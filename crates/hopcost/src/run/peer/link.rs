@@ -11,7 +11,7 @@ use hopcost_model::case::{Case, Role};
 use hopcost_model::mechanism::Loss;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
-use hopcost_probe::transport::tcp;
+use hopcost_probe::transport::{tcp, tcp_socket};
 use hopcost_probe::{interrupt, sys};
 
 /// How long the links of a trial may take to come.
@@ -39,9 +39,11 @@ pub enum Listening {
 
 impl Listening {
     /// Listens at an address of this host.
-    pub fn open(carrier: &str, at: SocketAddr) -> io::Result<Self> {
+    pub fn open(carrier: &str, at: SocketAddr, case: &Case) -> io::Result<Self> {
+        let listens =
+            |listener| tcp_socket::prepare(&listener, case).map(|()| Self::Streams(listener));
         match carrier {
-            "tcp" => TcpListener::bind(at).map(Self::Streams),
+            "tcp" => TcpListener::bind(at).and_then(listens),
             "udp" => UdpSocket::bind(at).map(Self::Datagrams),
             _ => Err(sys::failure("a link between hosts is of `tcp` or `udp`")),
         }
@@ -184,7 +186,9 @@ pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Res
     if row.facts().here.loss == Loss::Possible {
         return asked(address, token).map(|socket| Half::of_fds([socket.into()]));
     }
-    let mut stream = interrupt::connect(address, Instant::now() + PATIENCE)?;
+    let mut stream = interrupt::connect(address, Instant::now() + PATIENCE, |socket| {
+        tcp_socket::prepare(socket, case)
+    })?;
     stream.write_all(token.as_bytes())?;
     tcp::half_of(stream, case, Role::Caller)
 }

@@ -127,7 +127,7 @@ impl Said<'_, '_> {
             let besides_ns = if is_foreign { FOREIGN_UNCOVERED_NS } else { UNCOVERED_NS };
             let stamp = trial.stamp.unwrap_or(Stamp::Each);
             let besides = (besides_ns, self.ran.waited_ns);
-            if !durations(phase, stamp, caller, ticks, besides)? {
+            if !durations(phase, stamp, caller, ticks, self.spec.case.window, besides)? {
                 // The worker may not have been running yet, and so know nothing of it.
                 self.ran.wall_ns = self.ran.outside_ns;
             }
@@ -478,18 +478,20 @@ impl Measure {
     }
 }
 
-/// Whether durations that a caller's worker handed over are those it speaks of, and cover the phase
-/// but for `besides_ns`. False where they cover little of it because the kernel gave the CPUs to
+/// Whether durations that a caller's worker handed over, of operations of which so many are in flight,
+/// are those it speaks of, and cover the phase but for `besides_ns`. False where they cover little of it because the kernel gave the CPUs to
 /// others for `waited_ns`, which is no lie.
 fn durations(
     phase: Measure,
     stamp: Stamp,
     caller: &EndCounters,
     ticks: &[u64],
+    in_flight: u32,
     (besides_ns, waited_ns): (f64, u64),
 ) -> Result<bool, String> {
     let sum: u128 = ticks.iter().map(|&t| u128::from(t)).sum();
-    if sum != u128::from(caller.elapsed_ticks) {
+    let elapsed = u128::from(caller.elapsed_ticks);
+    if !(elapsed..=elapsed * u128::from(in_flight)).contains(&sum) {
         return Err(format!(
             "the samples add up to {sum} ticks, but the caller's worker says {}",
             caller.elapsed_ticks
@@ -535,17 +537,20 @@ mod tests {
 
     #[test]
     fn lies_are_found_out() {
-        let waited = |(elapsed_ticks, max_ticks), outside_ns, waited_ns| {
+        let in_flight = |in_flight, (elapsed_ticks, max_ticks), outside_ns, waited_ns| {
             let end = EndCounters { max_ticks, elapsed_ticks, ..EndCounters::default() };
             let phase = Measure { outside_ns, ticks_per_ns: 2.0 };
             let ticks = [60_000_000, 40_000_000];
-            durations(phase, Stamp::Each, &end, &ticks, (UNCOVERED_NS, waited_ns))
+            durations(phase, Stamp::Each, &end, &ticks, in_flight, (UNCOVERED_NS, waited_ns))
         };
+        let waited = |said, outside_ns, waited_ns| in_flight(1, said, outside_ns, waited_ns);
         let honest = (100_000_000, 60_000_000);
         assert_eq!(waited(honest, 51_000_000, 40_000_000), Ok(true));
         assert!(waited((99_000_000, 60_000_000), 51_000_000, 0).is_err());
         assert!(waited((100_000_000, 50_000_000), 51_000_000, 0).is_err());
         assert!(waited(honest, 30_000_000, 0).is_err());
+        assert_eq!(in_flight(2, (60_000_000, 60_000_000), 31_000_000, 0), Ok(true));
+        assert!(in_flight(2, (49_000_000, 60_000_000), 31_000_000, 0).is_err());
         assert!(waited(honest, 900_000_000, 0).is_err());
         // 50 ms of samples in 252 ms, of which others had the CPUs for 90.
         assert_eq!(waited(honest, 252_000_000, 90_000_000), Ok(false));

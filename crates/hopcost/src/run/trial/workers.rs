@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
+use hopcost_model::case::{Boundary, Case};
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
@@ -22,6 +23,9 @@ use crate::run::worker::{ReplyError, Worker, replies};
 const SIGALRM: i32 = 14;
 /// How long the other worker may take to say why, after the first fell silent.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// Bytes that fit a packet of the least MTU that IPv6 allows, headers included.
+const MTU_LEAST: u32 = 1000;
 
 /// The workers of one trial, the caller's first.
 pub struct TrialWorkers<'a> {
@@ -324,8 +328,9 @@ impl TrialWorkers<'_> {
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if at == 0 || at + 1 < all { "the caller" } else { "the callee" };
                 return Failure::Reason(format!(
-                    "{name} passed its deadline while {doing}; a suite's [trial] may give it a longer \
-                     `deadline`"
+                    "{name} passed its deadline while {doing}{}; a suite's [trial] may give it a \
+                     longer `deadline`",
+                    self.where_packets_vanish()
                 ));
             }
         }
@@ -345,7 +350,29 @@ impl TrialWorkers<'_> {
             };
             reasons.push(format!("{}, {doing}: {reason}", self.name(*at)));
         }
-        Failure::Reason(reasons.join("; "))
+        let mut reasons = reasons.join("; ");
+        // The far host's own deadline among them.
+        if reasons.contains("deadline") {
+            reasons.push_str(&self.where_packets_vanish());
+        }
+        Failure::Reason(reasons)
+    }
+}
+
+impl TrialWorkers<'_> {
+    /// Over what messages went that never came, and what may have dropped them: a path whose MTU is
+    /// smaller than its ends believe drops every packet over it.
+    fn where_packets_vanish(&self) -> String {
+        let Case { boundary, mechanism, payload_bytes, .. } = &*self.spec.case;
+        let bytes = payload_bytes.unwrap_or(0);
+        match boundary {
+            Boundary::Host | Boundary::Namespace if bytes > MTU_LEAST => format!(
+                " (over {mechanism}, {bytes} bytes a message: if --payload {MTU_LEAST} works, the path \
+                 drops packets over some size; lower the MTU of the device at both ends, ip link set \
+                 dev DEVICE mtu 1280)"
+            ),
+            _ => String::new(),
+        }
     }
 }
 

@@ -1,0 +1,313 @@
+//! `tcp-connect`, `unix-connect`: a connection for each round trip.
+//!
+//! The caller makes a socket, connects, sends its message, receives the reply and closes. The callee
+//! accepts, receives, answers, reads until the end of the stream and closes: the caller closes first,
+//! so that TIME_WAIT is at its end, as where a client closes. It keeps the caller's port for a minute.
+//! A trial connects to a port of its own, so that the ports of other trials do not count, and stops
+//! before it has used up what the kernel hands out first: those with the parity of the first port of
+//! net.ipv4.ip_local_port_range. The others are left to whoever binds a port.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use hopcost_model::case::{Case, Role};
+use rustix::net::SocketAddrUnix;
+use rustix::net::addr::SocketAddrArg;
+
+use crate::memory::Buffer;
+use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
+use crate::stream::sockets::{receive_all, send_all};
+use crate::sys;
+use crate::transport::tcp::loopback_available;
+use crate::transport::{peer_closed, tcp_socket};
+use crate::wait::{Block, Wait};
+
+/// Which kernel sends data with the SYN, and which accepts it (ip-sysctl.rst).
+const FAST_OPEN: &str = "/proc/sys/net/ipv4/tcp_fastopen";
+/// Connections of which one is looked at whether its data left with the SYN.
+const LOOK_EACH: u64 = 1024;
+/// Connections that may wait to be accepted, data included.
+const BACKLOG: i32 = 128;
+
+/// Listens at a port of 127.0.0.1.
+pub fn open_tcp(opening: &Opening<'_>) -> io::Result<Link> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
+    if is_fast_open(opening.case) {
+        sys::set_option(&listener, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, BACKLOG, "TCP_FASTOPEN")?;
+    }
+    Ok(link(listener.local_addr()?.to_string(), listener.into()))
+}
+
+/// Listens at a path, which goes with the listener.
+pub fn open_unix(opening: &Opening<'_>) -> io::Result<Link> {
+    let path = opening.fresh_path("connect");
+    let listener = UnixListener::bind(&path)
+        .map_err(|e| sys::context(e, &format!("binding a socket to {}", path.display())))?;
+    Ok(link(path.display().to_string(), listener.into()))
+}
+
+fn link(address: String, listener: OwnedFd) -> Link {
+    let caller = Half { names: vec![address.clone()], ..Half::default() };
+    Link { caller, callee: Half { names: vec![address], ..Half::of_fds([listener]) } }
+}
+
+fn is_fast_open(case: &Case) -> bool {
+    case.parameter("fast-open") == Some("on")
+}
+
+/// Whether a case can be had here, or why not.
+pub fn available_as(case: &Case) -> Result<(), String> {
+    static WORKS: OnceLock<Result<(), String>> = OnceLock::new();
+    loopback_available()?;
+    match is_fast_open(case) {
+        true => WORKS.get_or_init(fast_open_works).clone(),
+        false => Ok(()),
+    }
+}
+
+fn fast_open_works() -> Result<(), String> {
+    let allowed = std::fs::read_to_string(FAST_OPEN).unwrap_or_default();
+    // A bit for the end that connects, and one for the end that listens.
+    match allowed.trim().parse::<u32>() {
+        Ok(bits) if bits & 3 == 3 => Ok(()),
+        _ => Err(format!(
+            "fast-open=on needs net.ipv4.tcp_fastopen=3, and it is {}: sysctl net.ipv4.tcp_fastopen=3",
+            allowed.trim()
+        )),
+    }
+}
+
+/// How a caller ends a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Close {
+    Normal,
+    Reset,
+}
+
+/// An end of connections, of which there is one at a time.
+pub struct Connect {
+    end: Side,
+    /// The connection of the exchange under way.
+    socket: Option<OwnedFd>,
+    out: Buffer,
+    input: Buffer,
+}
+
+enum Side {
+    Caller { address: Address, close: Close, fast_open: bool, made: u64, most: u64 },
+    Callee { listener: OwnedFd, path: Option<PathBuf> },
+}
+
+impl Connect {
+    fn connected(&self) -> io::Result<&OwnedFd> {
+        self.socket.as_ref().ok_or_else(|| sys::failure("there is no connection"))
+    }
+
+    /// Waits until the caller has closed, and closes.
+    fn finish(&mut self) -> io::Result<()> {
+        let Some(socket) = self.socket.take() else { return Ok(()) };
+        match sys::read(&socket, &mut [0], sys::Look::AsOpened) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(sys::failure("more came than a message")),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Where a caller connects to, as the kernel takes it.
+struct Address {
+    family: libc::c_int,
+    storage: libc::sockaddr_storage,
+    len: libc::socklen_t,
+}
+
+impl Address {
+    fn of(family: libc::c_int, address: &impl SocketAddrArg) -> Self {
+        // SAFETY: all-zero storage is valid, and has room for any address.
+        let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        // SAFETY: the address is valid for its length.
+        let len = unsafe {
+            address.with_sockaddr(|from, len| {
+                let to = (&raw mut storage).cast::<u8>();
+                std::ptr::copy_nonoverlapping(from.cast::<u8>(), to, len as usize);
+                len
+            })
+        };
+        Self { family, storage, len }
+    }
+
+    /// A connection with the message sent; with it in the first segment for `fast_open`.
+    #[inline(always)]
+    fn request(&self, fast_open: bool, message: &[u8]) -> io::Result<OwnedFd> {
+        let (at, bytes) = ((&raw const self.storage).cast(), message.as_ptr().cast());
+        // SAFETY: the address and the message are valid for their lengths; the new descriptor is
+        // owned at once.
+        let (socket, result) = unsafe {
+            let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+            let socket = sys::check(libc::socket(self.family, kind, 0))?;
+            let result = match fast_open {
+                true => {
+                    let flags = libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL;
+                    libc::sendto(socket, bytes, message.len(), flags, at, self.len)
+                }
+                false => libc::connect(socket, at, self.len) as isize,
+            };
+            (OwnedFd::from_raw_fd(socket), result)
+        };
+        let sent = sys::check(result).map_err(refused)? as usize;
+        send_all(&socket, &message[sent..], 0)?;
+        Ok(socket)
+    }
+}
+
+/// The error of a caller to whom nobody listens.
+#[cold]
+fn refused(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ECONNREFUSED | libc::ENOENT) => peer_closed(),
+        _ => error,
+    }
+}
+
+#[inline(always)]
+fn accept(listener: RawFd) -> io::Result<OwnedFd> {
+    let none = std::ptr::null_mut();
+    // SAFETY: no address is asked for; the new descriptor is owned at once.
+    unsafe {
+        let socket = libc::accept4(listener, none, std::ptr::null_mut(), libc::SOCK_CLOEXEC);
+        sys::check(socket).map(|socket| OwnedFd::from_raw_fd(socket))
+    }
+}
+
+/// Has close(2) discard a connection.
+#[inline(always)]
+fn reset(socket: &OwnedFd) -> io::Result<()> {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option is valid for reading, and its size is its own.
+    let result = unsafe {
+        let (at, len) = ((&raw const linger).cast(), size_of::<libc::linger>() as libc::socklen_t);
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, at, len)
+    };
+    sys::check(result).map(drop)
+}
+
+#[cold]
+fn without_data_in_syn() -> io::Error {
+    sys::failure("TCP sent no data with the SYN: Fast Open was turned off meanwhile")
+}
+
+/// Half of the ports that connections are made from.
+fn ports() -> io::Result<u64> {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")?;
+    let ends: Vec<u64> = range.split_whitespace().filter_map(|end| end.parse().ok()).collect();
+    match ends[..] {
+        [first, last] => Ok(last.saturating_sub(first) / 2),
+        _ => Err(sys::failure("net.ipv4.ip_local_port_range has no two numbers")),
+    }
+}
+
+#[cold]
+fn out_of_ports(made: u64) -> io::Error {
+    sys::failure(format!(
+        "{made} connections of this trial keep their ports in TIME_WAIT, half of \
+         net.ipv4.ip_local_port_range: want close=reset, or a shorter --measure"
+    ))
+}
+
+impl End for Connect {
+    type Waits = (Block,);
+    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let name = half.names.pop().ok_or_else(|| sys::failure("the link has no address"))?;
+        let inet = name.parse::<SocketAddr>().ok();
+        let close = match attaching.parameter("close") {
+            "reset" => Close::Reset,
+            _ => Close::Normal,
+        };
+        let end = match attaching.role {
+            Role::Caller => Side::Caller {
+                address: match inet {
+                    Some(address) => Address::of(libc::AF_INET, &address),
+                    None => Address::of(libc::AF_UNIX, &SocketAddrUnix::new(&*name)?),
+                },
+                close,
+                fast_open: is_fast_open(attaching.case),
+                made: 0,
+                most: match inet {
+                    Some(_) if close == Close::Normal => ports()?,
+                    _ => u64::MAX,
+                },
+            },
+            Role::Callee => {
+                let [listener] = half.take_fds()?;
+                let path = inet.is_none().then(|| PathBuf::from(name));
+                Side::Callee { listener, path }
+            }
+        };
+        let payload = attaching.payload();
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
+        Ok(Self { end, socket: None, out, input })
+    }
+}
+
+impl Channel for Connect {
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out)
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        match &mut self.end {
+            Side::Caller { address, fast_open, made, most, .. } => {
+                if *made == *most {
+                    return Err(out_of_ports(*made));
+                }
+                *made += 1;
+                self.socket = Some(address.request(*fast_open, &self.out)?);
+                Ok(())
+            }
+            Side::Callee { .. } => send_all(self.connected()?, &self.out, 0),
+        }
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        match &self.end {
+            Side::Caller { close, fast_open, made, .. } => {
+                let socket = self.socket.take().ok_or_else(peer_closed)?;
+                receive_all(&socket, &mut self.input)?;
+                // The first connections fetch the cookie.
+                if *fast_open && made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
+                    return Err(without_data_in_syn());
+                }
+                if *close == Close::Reset {
+                    reset(&socket)?;
+                }
+                drop(socket);
+            }
+            Side::Callee { listener, .. } => {
+                let listener = listener.as_raw_fd();
+                self.finish()?;
+                let socket = accept(listener)?;
+                receive_all(&socket, &mut self.input)?;
+                self.socket = Some(socket);
+            }
+        }
+        Ok(&self.input)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.finish()
+    }
+}
+
+impl Drop for Connect {
+    fn drop(&mut self) {
+        if let Side::Callee { path: Some(path), .. } = &self.end {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a case asks of the TCP sockets of its ends, and what the kernel says of their connections
+//! (TCP_INFO, tcp(7)).
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use hopcost_model::axis::{AXES, Of};
+use hopcost_model::case::Case;
+use hopcost_model::protocol::TcpReading;
+use rustix::net::{AddressFamily, SocketType, sockopt};
+
+use crate::shape::Half;
+use crate::sys;
+
+/// The congestion controls that sockets can have, and those that they can without a right.
+const LOADED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
+
+/// Gives a socket that is not connected yet what a case asks of its TCP. What a listener has, the
+/// connections have that it accepts.
+pub fn prepare(socket: &(impl AsFd + AsRawFd), case: &Case) -> io::Result<()> {
+    let Case { congestion, sndbuf_bytes, rcvbuf_bytes, .. } = case;
+    if congestion != "system" {
+        // Asking for one that is not loaded would load it, where this is root.
+        let loaded = std::fs::read_to_string(LOADED)?;
+        if !loaded.split_whitespace().any(|name| name == congestion) {
+            let loaded = loaded.trim();
+            let reason = format!("congestion={congestion} is not loaded; {LOADED} has: {loaded}");
+            return Err(sys::failure(reason));
+        }
+        sockopt::set_tcp_congestion(socket, congestion).map_err(|e| {
+            sys::context(e.into(), &format!("congestion={congestion} (root, or {ALLOWED})"))
+        })?;
+    }
+    for (key, option, bytes, most) in [
+        ("sndbuf", libc::SO_SNDBUF, *sndbuf_bytes, "net.core.wmem_max"),
+        ("rcvbuf", libc::SO_RCVBUF, *rcvbuf_bytes, "net.core.rmem_max"),
+    ] {
+        if bytes == 0 {
+            continue;
+        }
+        sys::set_option(socket, libc::SOL_SOCKET, option, bytes.cast_signed(), key)?;
+        // It doubles what it is asked for, for its own overhead.
+        let taken = sys::get_option(socket, libc::SOL_SOCKET, option)? / 2;
+        if taken.cast_unsigned() != bytes {
+            return Err(sys::failure(format!(
+                "{key}={bytes}: the kernel makes it {taken} bytes; the most is {most}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether sockets here take what a case asks of their TCP, or why not.
+pub fn takes(case: &Case) -> Result<(), String> {
+    if AXES.iter().all(|axis| axis.of != Of::Declared || axis.spelled(case).is_none()) {
+        return Ok(());
+    }
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None);
+    let prepared = socket.map_err(io::Error::from).and_then(|socket| prepare(&socket, case));
+    prepared.map_err(|error| error.to_string())
+}
+
+/// The connections among the descriptors of an end, whose mechanism keeps them open as long as it
+/// lives.
+pub struct Connections {
+    all: Vec<(RawFd, Sent)>,
+}
+
+/// What a connection has sent so far; the kernel counts in 32 bits.
+#[derive(Clone, Copy)]
+struct Sent {
+    segments: u32,
+    retransmitted: u32,
+}
+
+impl Connections {
+    /// Those of an end that has not been attached yet; `None` where it has none.
+    pub fn of(half: &Half) -> Option<Self> {
+        let fds = half.fds.iter().map(AsRawFd::as_raw_fd);
+        let all: Vec<_> = fds.filter_map(|fd| Some((fd, Info::of(fd)?.sent()))).collect();
+        (!all.is_empty()).then_some(Self { all })
+    }
+
+    /// What they are now, and what they have sent since this was last asked.
+    pub fn read(&mut self) -> Option<TcpReading> {
+        let first = self.all.first()?.0;
+        let info = Info::of(first)?;
+        let buffer = |option| {
+            let bytes = sys::get_option(&first, libc::SOL_SOCKET, option).ok();
+            bytes.map_or(0, i32::cast_unsigned)
+        };
+        let mut reading = TcpReading {
+            congestion: congestion(first),
+            path_mtu_bytes: info.word(60),
+            segment_bytes: info.word(16),
+            sndbuf_bytes: buffer(libc::SO_SNDBUF),
+            rcvbuf_bytes: buffer(libc::SO_RCVBUF),
+            ..TcpReading::default()
+        };
+        for (fd, before) in &mut self.all {
+            let Some(now) = Info::of(*fd).map(|info| info.sent()) else { continue };
+            let since = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
+            reading.segments += since(now.segments, before.segments);
+            reading.retransmitted += since(now.retransmitted, before.retransmitted);
+            *before = now;
+        }
+        Some(reading)
+    }
+}
+
+/// Whether the first segment of a connection had data, which the other end has acknowledged.
+pub fn had_data_in_syn(socket: &OwnedFd) -> bool {
+    Info::of(socket.as_raw_fd()).is_some_and(|info| info.0[OPTIONS] & SYN_DATA != 0)
+}
+
+fn congestion(socket: RawFd) -> String {
+    let name = option::<16>(socket, libc::TCP_CONGESTION);
+    let name = name.as_ref().and_then(|(name, _)| CStr::from_bytes_until_nul(name).ok());
+    name.map_or(String::new(), |name| name.to_string_lossy().into_owned())
+}
+
+/// An option of TCP in bytes, and how many of them the kernel has written.
+fn option<const N: usize>(socket: RawFd, option: i32) -> Option<([u8; N], usize)> {
+    let (mut value, mut len) = ([0; N], N as libc::socklen_t);
+    // SAFETY: the value is valid for writing as far as its length says.
+    let result = unsafe {
+        let at = value.as_mut_ptr().cast();
+        libc::getsockopt(socket, libc::IPPROTO_TCP, option, at, &raw mut len)
+    };
+    sys::check(result).ok().map(|_| (value, len as usize))
+}
+
+/// The beginning of struct tcp_info (include/uapi/linux/tcp.h), up to tcpi_data_segs_out.
+struct Info([u8; 160]);
+
+impl Info {
+    /// That of a connection; `None` of anything else.
+    fn of(socket: RawFd) -> Option<Self> {
+        let (bytes, read) = option(socket, libc::TCP_INFO)?;
+        // Of a socket that listens, other fields mean other things.
+        (read == bytes.len() && bytes[0] != TCP_LISTEN).then_some(Self(bytes))
+    }
+    /// The number at this offset.
+    fn word(&self, at: usize) -> u32 {
+        self.0[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+    }
+    fn sent(&self) -> Sent {
+        Sent { segments: self.word(156), retransmitted: self.word(100) }
+    }
+}
+
+/// Where tcpi_options lies, and TCPI_OPT_SYN_DATA in it.
+const OPTIONS: usize = 5;
+const SYN_DATA: u8 = 32;
+/// A state of a socket (include/net/tcp_states.h).
+const TCP_LISTEN: u8 = 10;
