@@ -3,6 +3,8 @@
 //! The worker that hopcost starts is the controller. It starts the broker, if the library has one, and
 //! this program again for each end, and forwards commands. So no end shares a process with anything.
 
+#[cfg(feature = "tokio")]
+pub mod asynchronous;
 mod control;
 mod end;
 mod script;
