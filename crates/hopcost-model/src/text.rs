@@ -32,6 +32,20 @@ pub fn listed(all: &[String]) -> String {
     }
 }
 
+/// A few names, and how many more there are: `1, 2 and 4 more`.
+pub fn some(all: &[String], most: usize) -> String {
+    let mut named: Vec<String> = all.iter().take(most).cloned().collect();
+    named.extend((all.len() > most).then(|| format!("{} more", all.len() - most)));
+    listed(&named)
+}
+
+/// The least and the greatest of these numbers, once where they look alike: `1.1 to 1.4`.
+pub fn span(values: &[f64], shown: impl Fn(f64) -> String) -> Option<String> {
+    let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of).map(&shown);
+    let (least, most) = (end(f64::min)?, end(f64::max)?);
+    Some(if least == most { most } else { format!("{least} to {most}") })
+}
+
 /// A word quoted for a POSIX shell, if it needs to be.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);

@@ -16,7 +16,7 @@ use crate::claims::{Check, Claims, Quantity, level, parsed};
 use crate::error::{Origin, PlanError, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
-use crate::time::{fitted, trial_ns};
+use crate::time::{ROUNDS_FOR_INTERVAL, fitted, trial_ns};
 use crate::values::read_all;
 
 /// Aimed length of a trial's measured phase where nobody says: more rounds decide more than longer
@@ -57,15 +57,16 @@ pub fn comparison(
     let blocks = ask.budget_ns.map_or(u64::from(BLOCKS_DEFAULT), |budget_ns| {
         budget_ns / (block_ns * u64::from(ROUNDS_A_BLOCK)).max(1)
     });
-    let blocks = blocks.clamp(1, BLOCKS_MAX) as u32;
-    Ok(Plan {
+    let blocks = blocks.clamp(ROUNDS_FOR_INTERVAL.into(), BLOCKS_MAX) as u32;
+    let plan = Plan {
         suite: "comparison".to_owned(),
         rounds: ROUNDS_A_BLOCK * blocks,
         baseline: None,
         cases: cases.into_iter().map(PlannedCase::live).collect(),
         comparison: Some(compared),
         ..whole
-    })
+    };
+    Ok(Plan { trial: fitted(&plan, &[]), ..plan })
 }
 
 /// The one case that a selector selects and that can be measured here.

@@ -8,7 +8,7 @@
 
 use hopcost_model::case::{Case, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
-use hopcost_model::plan::{Plan, TrialShape};
+use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::workload::PhaseLength;
 
 use crate::ask::Ask;
@@ -222,9 +222,11 @@ pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>
     Expected { ns, rounds: rounds as u32 }
 }
 
-/// The rounds that a plan's answer needs at least: those of an interval.
+/// The rounds that a plan's answer needs at least: those of an interval, which is of blocks where
+/// cases are compared.
 pub fn rounds_needed(plan: &Plan) -> u32 {
-    ROUNDS_FOR_INTERVAL.min(plan.rounds)
+    let unit = if plan.comparison.is_some() { ROUNDS_A_BLOCK } else { 1 };
+    (unit * ROUNDS_FOR_INTERVAL).min(plan.rounds)
 }
 
 /// The trial of a plan, its measured phase cut so far that the rounds which its answer needs fit its

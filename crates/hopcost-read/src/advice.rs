@@ -7,6 +7,7 @@ use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_model::results::{AdviceRequest, Estimate, Estimates, SortedBy, Statistic};
+use hopcost_model::text::some;
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::{CaseResult, Status};
@@ -85,6 +86,9 @@ document! {
 /// How far an interval may reach beyond the largest sample, as a share of it.
 const BEYOND_MAX: f64 = 0.05;
 
+/// Ties that a sentence names.
+const TIES_MAX: usize = 3;
+
 /// What a run says to a request. No candidates where no case of the run is asked for.
 pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRequest) -> Advice {
     let rows = plan.cases.iter().zip(&results.results);
@@ -113,7 +117,14 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         let low = estimate(of, request).and_then(|own| own.low);
         of.overlaps = low.zip(high).is_some_and(|(low, high)| low <= high);
     }
-    let (answer, says) = answer(&candidates, results, request);
+    let calm = AdviceRequest { spinning: false, loss: true, ..request.clone() };
+    let sleeps = |of: &Candidate| {
+        let (case, _) = asked.iter().find(|(_, result)| result.id == of.case)?;
+        let mechanism = rust.iter().find(|known| known.name == case.mechanism_name());
+        calm.rules_out(case, mechanism).is_none().then_some(())
+    };
+    let sleeping = candidates.iter().find(|of| of.fit == Fit::Inside && sleeps(of).is_some());
+    let (answer, says) = answer(&candidates, sleeping, results, request);
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
@@ -127,10 +138,9 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
 
 /// What casts doubt on the run as a whole.
 fn notes(results: &Results) -> Vec<String> {
-    let disturbed = results.disturbed.iter().map(|why| format!("Disturbed: {why}."));
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
     let doubts = of_run.filter(|found| found.severity > Severity::Note);
-    disturbed.chain(doubts.map(|found| found.evidence.clone())).collect()
+    doubts.map(|found| found.evidence.clone()).collect()
 }
 
 /// Where most cases have their ends.
@@ -247,44 +257,81 @@ fn key(of: &Candidate, request: &AdviceRequest) -> f64 {
     value.unwrap_or(f64::INFINITY)
 }
 
+/// The answer in a sentence; `sleeping` is the first that meets the requirements and sleeps while it
+/// waits.
 fn answer(
     candidates: &[Candidate],
+    sleeping: Option<&Candidate>,
     results: &Results,
     request: &AdviceRequest,
 ) -> (Answer, String) {
     let first = candidates.first();
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
     let invalid = of_run.into_iter().find(|found| found.severity == Severity::Invalid);
-    let nearest = || {
-        let measured = candidates.iter().filter(|of| key(of, request).is_finite());
-        let nearest = measured.min_by(|a, b| key(a, request).total_cmp(&key(b, request)))?;
-        Some(format!("; nearest is {}: {}", nearest.name, says(nearest, request)))
-    };
-    match (first.map(|first| first.fit), invalid) {
+    let (answer, said) = match (first.map(|first| (first, first.fit)), invalid) {
         (_, Some(found)) => {
             let says = format!(
                 "No recommendation, the numbers are invalid: {}: {} {}",
                 found.code, found.evidence, found.remedy
             );
-            (Answer::Invalid, says)
+            return (Answer::Invalid, says);
         }
-        (Some(Fit::Inside), _) => {
-            let said = first.map(|first| format!("Use {}: {}", first.name, says(first, request)));
-            (Answer::Recommended, said.unwrap_or_default())
+        (Some((first, Fit::Inside)), _) => {
+            let ties = candidates.iter().filter(|of| of.overlaps).map(|of| of.name.clone());
+            let ties: Vec<String> = ties.collect();
+            let ties =
+                (!ties.is_empty()).then(|| format!("level with it: {}", some(&ties, TIES_MAX)));
+            let sleeping = sleeping.filter(|of| of.case != first.case);
+            let sleeping = sleeping.map(|of| {
+                let value = estimate(of, request).map_or(String::new(), interval);
+                format!("best that sleeps: {}, {value}", of.name)
+            });
+            let use_it = format!("Use {}: {}", first.name, says(first, request));
+            (Answer::Recommended, vec![Some(use_it), ties, sleeping])
         }
-        (Some(Fit::Open), _) => {
-            let done = results.plan.rounds_done as usize;
-            let rounds = format::count(done, "round");
-            let why =
-                format!(" in {rounds}: an interval needs {TRIALS_MIN}, so take a longer --budget");
-            let why = Some(why).filter(|_| done < TRIALS_MIN).unwrap_or_default();
-            (Answer::Open, format!("Not decided{why}{}", nearest().unwrap_or_default()))
+        (Some((_, Fit::Open)), _) => {
+            let said = format!("Not decided{}", undecided(candidates, results));
+            (Answer::Open, vec![Some(said), nearest(candidates, request)])
         }
         _ => {
-            let says = format!("No mechanism here meets it{}", nearest().unwrap_or_default());
-            (Answer::NothingMeets, says)
+            let said = "No mechanism here meets it".to_owned();
+            (Answer::NothingMeets, vec![Some(said), nearest(candidates, request)])
         }
+    };
+    let disturbed = results.disturbed.as_ref().map(|why| format!("disturbed by {why}"));
+    (answer, said.into_iter().chain([disturbed]).flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// The measured candidate that is first by what they are sorted by, or else by its median.
+fn nearest(candidates: &[Candidate], request: &AdviceRequest) -> Option<String> {
+    let least = |by: &AdviceRequest| {
+        let measured = candidates.iter().filter(|of| key(of, by).is_finite());
+        measured.min_by(|a, b| key(a, by).total_cmp(&key(b, by)))
+    };
+    let by_median = AdviceRequest { sort: SortedBy::P50, ..request.clone() };
+    let known = least(request).map(|of| (of, says(of, request)));
+    let (of, said) = known.or_else(|| least(&by_median).map(|of| (of, says(of, &by_median))))?;
+    Some(format!("nearest is {}: {said}", of.name))
+}
+
+/// Why most candidates are open.
+fn undecided(candidates: &[Candidate], results: &Results) -> String {
+    let done = results.plan.rounds_done as usize;
+    if done < TRIALS_MIN {
+        let rounds = format::count(done, "round");
+        return format!(" in {rounds}: an interval needs {TRIALS_MIN}, so take a longer --budget");
     }
+    let open = candidates.iter().filter(|of| of.fit == Fit::Open);
+    let reasons: Vec<&str> = open.filter_map(|of| of.reason.as_deref()).collect();
+    // A finding begins with its code.
+    let kinds = grouped(reasons.iter().copied(), |reason| reason.split(':').next());
+    let Some((kind, of)) = kinds.into_iter().max_by_key(|(_, all)| all.len()) else {
+        return String::new();
+    };
+    let code = Code::ALL.iter().find(|code| Some(code.word()) == kind);
+    let why = code.map_or(of[0], |code| code.means());
+    let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
+    format!(" ({} of {} mechanisms: {why})", of.len(), reasons.len())
 }
 
 /// `p99 of a round trip 12.1 µs [11.8 µs, 12.9 µs], 5.02 µs of CPU time per message`

@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Validity};
-use hopcost_model::group::distinct;
+use hopcost_model::text::span;
 use hopcost_stats::along;
 
 use crate::comparison::Compared;
+use crate::format;
 use crate::results::Results;
 use crate::stored::{Along, ComparedRun, Crossed, RunComparison};
 
@@ -23,9 +24,6 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
         Some(format!("Left out: {} {at}: {}", axis.key, misleads(results)?))
     });
     let left_out: Vec<String> = left_out.collect();
-    let copied = points.iter().flat_map(|(_, results, _)| &results.findings);
-    let copied = copied.filter(|finding| finding.code == Code::ZeroCopyCopied);
-    let copied = distinct(copied.map(|finding| format!("{}: {}", finding.code, finding.evidence)));
     let about = |(_, results, _): &Point| ComparedRun {
         id: results.about.id.clone(),
         started: results.about.started.clone(),
@@ -40,11 +38,26 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
     RunComparison {
         margin: margin.unwrap_or(0.0),
         baseline: points.iter().map(about).collect(),
-        remarks: left_out.into_iter().chain(copied).collect(),
-        along: Some(Along { axis: axis.key.to_owned(), crossings: crossings.collect() }),
+        remarks: left_out,
+        along: Some(Along {
+            axis: axis.key.to_owned(),
+            crossings: crossings.collect(),
+            cause: copied(&points),
+        }),
         compared: points.into_iter().map(|(.., compared)| compared).collect(),
         ..RunComparison::default()
     }
+}
+
+/// That the kernel copied what was to be sent without a copy, of all values together.
+fn copied(points: &[Point]) -> Option<String> {
+    let found = points.iter().flat_map(|(_, results, _)| &results.findings);
+    let found = found.filter(|finding| finding.code == Code::ZeroCopyCopied);
+    let shares: Vec<f64> =
+        found.filter_map(|finding| finding.values.get("copied_share").copied()).collect();
+    let shares = span(&shares, format::percent)?;
+    let what = format!("the kernel copied {shares} of the zero-copy sends");
+    Some(format!("{what} ({}), as it always does over loopback", Code::ZeroCopyCopied))
 }
 
 /// The value at which a further comparison narrows a crossing most.

@@ -9,6 +9,7 @@ use hopcost_model::host::Host;
 use hopcost_model::plan::{Question, TrialShape};
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Estimate, TimeUnit};
+use hopcost_model::text::span;
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::Reading;
@@ -191,32 +192,27 @@ pub fn host_changes(raw: &RawRun) -> Vec<HostChange> {
 
 /// The findings of a run that other work causes, in words.
 const BY_OTHERS: [(Code, &str); 5] = [
-    (Code::Preempted, "other tasks ran on its CPUs"),
-    (Code::Throttled, "a CPU quota stopped it"),
-    (Code::Steal, "the hypervisor took CPU time"),
-    (Code::SoftIrq, "interrupts took CPU time"),
-    (Code::TwoHopcosts, "another hopcost measured"),
+    (Code::Preempted, "other tasks"),
+    (Code::Throttled, "a CPU quota"),
+    (Code::Steal, "the hypervisor"),
+    (Code::SoftIrq, "interrupts"),
+    (Code::TwoHopcosts, "another hopcost"),
 ];
 
 /// What disturbed a run as a whole, in words.
 pub fn disturbed(levels: &[YardstickLevel], findings: &[Finding]) -> Option<String> {
     let is_slower = |level: &&YardstickLevel| matches!(level.speed, Speed::Slower | Speed::TooFar);
     let slower = levels.iter().filter(is_slower).filter_map(|level| level.slower);
-    let slower: Vec<f64> = slower.collect();
-    let ends = [f64::min, f64::max].map(|of| slower.iter().copied().reduce(of));
-    let by = match ends.map(|end| end.map(|times| format!("{times:.1}"))) {
-        [Some(least), Some(most)] if least == most => Some(format!("{most} × slower")),
-        [Some(least), Some(most)] => Some(format!("{least} to {most} × slower")),
-        _ => None,
-    };
+    let slower = span(&slower.collect::<Vec<f64>>(), |times| format!("{times:.1}"));
+    let slower = slower.map(|times| format!("{times} × slower"));
     let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);
+    let awake = awake.then(|| "CPUs kept from idling".to_owned());
     let is_of_run = |(code, _): &&(Code, &str)| {
         let mut all = findings.iter().filter(|found| found.case.is_none() && found.code == *code);
         all.any(|found| found.severity > Severity::Note)
     };
     let codes = BY_OTHERS.iter().filter(is_of_run).map(|(_, what)| (*what).to_owned());
-    let awake = awake.then(|| "its CPUs had no time to idle".to_owned());
-    let all: Vec<String> = by.into_iter().chain(awake).chain(codes).collect();
+    let all: Vec<String> = codes.chain(slower).chain(awake).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 

@@ -8,6 +8,7 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{RawRun, RawTrial, Reference, RunAbout, YardstickClass};
+use hopcost_model::text::listed;
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::findings::{finding, of_host};
@@ -389,15 +390,30 @@ fn claim(near: &Placement, one: &str, far: &Placement, other: &str) -> Finding {
     finding(Code::PlacementClaim, Severity::Note, evidence, &[])
 }
 
-/// What helps most: against the gravest finding, or else to keep a quiet machine from varying.
+/// What helps most: against the gravest finding, or else to keep a quiet machine from varying; and
+/// what a guest cannot measure.
 fn first(found: &Checkup) -> String {
     let is_grave = |of: &&Finding| of.severity > Severity::Note;
     let gravest = found.findings.iter().find(is_grave);
-    gravest
+    let first = gravest
         .map(|of| format!("{} {}", of.evidence, of.remedy))
         .or_else(|| governor(found))
         .or_else(|| idling(found))
-        .unwrap_or_else(|| nothing(found))
+        .unwrap_or_else(|| nothing(found));
+    guest(found).map_or(first.clone(), |guest| format!("{first} {guest}"))
+}
+
+/// What is hidden from a virtual machine.
+fn guest(found: &Checkup) -> Option<String> {
+    let hypervisor = found.host.get("virt.hypervisor")?;
+    let has_governor = |cpu: &u32| found.host.get(&format!("cpu{cpu}.governor")).is_some();
+    let frequency = (!found.cpus.iter().any(has_governor)).then(|| "their frequency".to_owned());
+    let of_guests = |why: &String| why.contains("virtual machine");
+    let rights = found.rights.iter().filter(|of| of.missing.as_ref().is_some_and(of_guests));
+    let hidden = ["which physical CPUs it runs on".to_owned()].into_iter();
+    let hidden = hidden.chain(frequency).chain(rights.map(|of| of.what.clone()));
+    let hidden = listed(&hidden.collect::<Vec<_>>());
+    Some(format!("This is a virtual machine ({hypervisor}), from which are hidden: {hidden}."))
 }
 
 fn governor(found: &Checkup) -> Option<String> {

@@ -3,17 +3,17 @@
 use hopcost_read::results::RunComparison;
 
 use crate::chart::model::Chart;
-use crate::section::compared_runs;
-pub use crate::section::compared_runs::document;
+use crate::section::comparison;
+pub use crate::section::comparison::document;
 use crate::style::TextStyle;
 
 /// Each case as a sentence to paste.
 pub fn sentences(found: &RunComparison) -> String {
     let clean = |line: String| TextStyle::plain(usize::MAX).clean(&line) + "\n";
-    compared_runs::sentences(found).into_iter().map(clean).collect()
+    comparison::sentences(found).into_iter().map(clean).collect()
 }
 
 /// The ratio along an axis or else the shift of each case, with the names that files have.
 pub fn plots(found: &RunComparison) -> Vec<(String, Chart)> {
-    compared_runs::charts(found).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
+    comparison::charts(found).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
 }

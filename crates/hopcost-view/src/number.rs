@@ -228,13 +228,6 @@ pub fn bytes(bytes: u32) -> String {
     }
 }
 
-/// The least and the greatest of these numbers, once where they look alike: `1.1 to 1.4`.
-pub fn span(values: &[f64], shown: impl Fn(f64) -> String) -> Option<String> {
-    let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of).map(&shown);
-    let (least, most) = (end(f64::min)?, end(f64::max)?);
-    Some(if least == most { most } else { format!("{least} to {most}") })
-}
-
 /// A share as per cent; a small one to a tenth.
 pub fn share(share: f64) -> String {
     if !share.is_finite() {

@@ -34,8 +34,8 @@ impl Ruling {
             Some(Ruling::Holds) => ["holds", "hold"],
             Some(Ruling::Fails) => ["fails", "fail"],
             Some(Ruling::Depends) => ["depends", "depend"],
-            Some(Ruling::Undecided) => ["is undecided", "are undecided"],
-            None => ["is not checkable", "are not checkable"],
+            Some(Ruling::Undecided) => ["undecided"; 2],
+            None => ["not checkable"; 2],
         };
         words[usize::from(n != 1)]
     }

@@ -138,6 +138,20 @@ pub fn of_suite(run: &Run, readings: &[Reading], findings: &[Finding]) -> Vec<Ju
     judged
 }
 
+impl JudgedClaim {
+    /// Whether this machine can measure what decides it, or no machine can.
+    pub fn can_be_tested(&self) -> bool {
+        self.verdict != Some(Ruling::Undecided) || self.parts.iter().any(JudgedPart::is_open)
+    }
+}
+
+impl JudgedPart {
+    /// Whether it has a number, or will have one.
+    fn is_open(&self) -> bool {
+        self.rounds_to_decide.is_some() || self.value.is_some()
+    }
+}
+
 /// A claim, and of which quantity its evidence gives numbers.
 type Decided<'a> = (JudgedClaim, Option<&'a Quantity>);
 
@@ -274,13 +288,13 @@ impl<'a> Bench<'a> {
             Some(Ruling::Holds) => "Here too",
             Some(Ruling::Fails) => "Not here",
             Some(Ruling::Depends) => "Here in part",
-            Some(Ruling::Undecided) if parts().any(is_open) => "Not decided yet",
+            Some(Ruling::Undecided) if parts().any(JudgedPart::is_open) => "Not decided yet",
             Some(Ruling::Undecided) | None => "Cannot be tested here",
         };
         let cases = distinct(parts().flat_map(|part| &part.cases));
         // What could not be measured has its own reason, and no finding explains it.
         let cause = words::cause(&cases, self.readings, self.findings);
-        let cause = cause.filter(|_| parts().any(is_open));
+        let cause = cause.filter(|_| parts().any(JudgedPart::is_open));
         // A cause that counts the copied sends gives their share.
         let is_of_copies = cause.as_ref().is_some_and(|(_, of)| of.code == Code::ZeroCopyCopied);
         let is_given = |of: &Option<&Quantity>| is_of_copies && *of == Some(&Quantity::CopiedShare);
@@ -306,14 +320,9 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Whether a part has a number, or will have one.
-fn is_open(part: &JudgedPart) -> bool {
-    part.rounds_to_decide.is_some() || part.value.is_some()
-}
-
 /// Whether something was or can be measured for a part.
 fn is_here(part: &JudgedPart) -> bool {
-    part.verdict != Some(Ruling::Undecided) || is_open(part)
+    part.verdict != Some(Ruling::Undecided) || part.is_open()
 }
 
 /// What a check says at all its levels; `None` if it claims nothing. A level that this machine does

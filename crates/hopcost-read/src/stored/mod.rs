@@ -71,6 +71,8 @@ document! {
         pub axis: String,
         /// Where the other case becomes the faster one.
         pub crossings: Vec<Crossed>,
+        /// What explains it, in words; `null` where no finding does.
+        pub cause: Option<String>,
     }
 
     /// A change of which case is faster.

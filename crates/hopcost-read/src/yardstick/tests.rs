@@ -201,7 +201,7 @@ fn cpus_that_other_work_keeps_from_idling_say_nothing_of_quiet_wake_ups() {
     let awake = read(&across(0, None));
     assert_eq!((speed(&awake), awake.yardsticks[0].taught.as_ref()), (Speed::KeptAwake, None));
     assert_eq!(estimate(&awake, Statistic::P50).quiet, None);
-    assert_eq!(awake.disturbed.as_deref(), Some("its CPUs had no time to idle"));
+    assert_eq!(awake.disturbed.as_deref(), Some("CPUs kept from idling"));
     assert!(awake.findings.iter().any(|found| found.evidence.contains("from idling")));
     let mut faster = across(0, None);
     faster.yardsticks[0].reference.as_mut().unwrap().operation_ns = 30_000.0;

@@ -100,21 +100,21 @@ impl Answer {
             Results { comparison: Some(_), .. } => "contrasts",
             _ => "estimates",
         };
-        let mut answer = Answer::new(main, section::says(results));
+        let mut answer = Answer::new(main, section::says_of(results));
         answer.run(results);
         answer
     }
 
     /// What a comparison of stored runs says.
     pub fn of_comparison(found: &RunComparison) -> Self {
-        let says = section::compared_runs::sentences(found);
+        let says = section::comparison::sentences(found);
         let mut answer = Answer::new("contrasts", says);
         answer.list("run_comparison", [found]);
         let sides = [("baseline", &found.baseline), ("other", &found.other)];
         let runs = sides
             .iter()
             .flat_map(|(side, runs)| runs.iter().map(move |run| (json!({ "side": side }), run)));
-        answer.keyed("compared_runs", SIDE, runs);
+        answer.keyed("comparison", SIDE, runs);
         answer.list("differences", &found.differences);
         answer.contrasts(found.compared.iter().map(|of| ("first", of)));
         answer.list("crossings", found.along.iter().flat_map(|along| &along.crossings));

@@ -63,7 +63,7 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
 
 #[test]
 fn the_answer_and_the_first_table_are_unfolded_and_the_rest_is_folded_but_there() {
-    for (run, first) in [("quick", "ladder"), ("wakeup", "wake"), ("runtimes", "runtimes")] {
+    for (run, first) in [("quick", "ladder"), ("wakeup", "wake"), ("runtimes", "stamps")] {
         let page = report(&results(run));
         let parts = between(&page, "<details class=\"part\"", "<section id=\"");
         let ids = between(&page, "<section id=\"", "\"");

@@ -5,17 +5,30 @@ use std::cmp::Ordering;
 
 use hopcost_model::axis::{self, Axis, Kind};
 use hopcost_model::case::Case;
+use hopcost_model::text::span;
 use hopcost_model::units::format_number;
 use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
-use super::comparison::{beside, difference, in_words, ratios};
-use super::model::{Block, Cell, Rows, Tone, Unit, Value, notes, numbers, words};
+use super::comparison::{difference, margin, name, ratios, side, verdict};
+use super::headline::Headline;
+use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
 use super::shapes::About;
 use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
 use crate::number;
 
-/// The sentence, the table, and what else is known.
+/// The sentence, and what it rests on.
+pub(super) fn headline(found: &RunComparison, along: &Along) -> Headline {
+    let blocks = found.compared.iter().filter_map(|of| of.contrast);
+    let blocks: Vec<f64> = blocks.map(|of| f64::from(of.n)).collect();
+    let blocks = span(&blocks, |n| n.to_string()).unwrap_or("0".to_owned());
+    let (axis, margin) = (&along.axis, margin(found.margin));
+    let rests = format!("{blocks} blocks of adjacent trials for each {axis}, {margin}.");
+    let says = open(found, along).into_iter().chain([rests]).collect();
+    Headline { title: sentence(found, along), says, ..Headline::default() }
+}
+
+/// Every value. A second median would seem to contradict the difference, which is paired.
 pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
     let (first, second) = names(found, along);
     let table = Rows::of(&found.compared)
@@ -24,29 +37,21 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
                 Value::Sorted(value_of(&along.axis, at), at as f64).into()
             })
         })
-        .column(numbers(&first), |of| Cell::maybe(of.baseline_ns, Unit::Time(3)))
-        .column(numbers(&second), |of| Cell::maybe(of.value_ns, Unit::Time(3)))
-        .column(numbers("difference [interval]"), difference)
-        .column(words(&format!("{second} is")), |of| Cell::text(in_words(of)))
-        .column(numbers("blocks").fold(1), |of| {
-            Cell::maybe(of.contrast.map(|of| f64::from(of.n)), Unit::Whole)
-        });
+        .column(numbers(&format!("{first}, median")), |of| {
+            Cell::maybe(of.baseline_ns, Unit::Time(3))
+        })
+        .column(numbers("difference [interval]"), |of| difference(of.contrast))
+        .column(words(&format!("{second} is")), |of| Cell::text(verdict(of)));
     let ids = found.compared.first();
     let ids = ids.map(|of| format!("First compared: {} and {}.", of.baseline, of.case));
-    let paired = "Each value has a comparison of its own: differences are between neighbours of a \
-                  block, intervals are nominal 95 % each, times are medians.";
+    let paired = "A difference is of neighbours in a block, with a nominal interval of 95 % each.";
     let said = [paired.to_owned()].into_iter().chain(ids).chain(found.remarks.iter().cloned());
-    [Block::Text(Tone::Lead, sentence(found, along)), table.table()]
-        .into_iter()
-        .chain(notes(said))
-        .collect()
+    std::iter::once(table.table()).chain(notes(said)).collect()
 }
 
-/// What is compared, for a title.
-pub(super) fn title(found: &RunComparison) -> String {
-    let Some(along) = &found.along else { return String::new() };
-    let (first, second) = names(found, along);
-    format!("{first} and {second} along {}", along.axis)
+/// What was told at each value.
+fn told(found: &RunComparison, along: &Along) -> Vec<(u64, Contrast)> {
+    found.compared.iter().filter_map(|of| Some((at(of, along)?, of.contrast?))).collect()
 }
 
 /// `tcp overtakes pipe between 8 KiB and 14 KiB of payload; …`
@@ -60,38 +65,51 @@ pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
         format!("{ahead} overtakes {behind} between {} and {}", value(one.after), value(one.until))
     });
     let crossed: Vec<String> = crossed.collect();
-    let told = found.compared.iter().filter_map(|of| Some((at(of, along)?, of.contrast?)));
-    let told: Vec<(u64, Contrast)> = told.collect();
-    let ends = told.first().zip(told.last()).map(|(a, b)| (a.0, b.0));
-    let Some((from, to)) = ends else { return format!("No {axis} was compared.") };
-    let range = format!("from {} to {} of {axis}", value(from), value(to));
-    let ratios = || told.iter().map(|(_, of)| of.ratio);
-    let least = number::plain(ratios().fold(f64::INFINITY, f64::min), 2);
-    let most = number::plain(ratios().fold(0.0, f64::max), 2);
-    let how = if least == most { least } else { format!("{least} to {most}") };
-    let times = format!("{second} takes {how} × as long as {first}");
-    let all = |side: Ordering| told.iter().all(|(_, of)| of.side() == Some(side));
-    let margin = number::plain(found.margin * 100.0, 2);
+    let told = told(found, along);
+    let Some(((from, _), (to, _))) = told.first().zip(told.last()) else {
+        return format!("No {axis} was compared.");
+    };
+    let range = format!("from {} to {} of {axis}", value(*from), value(*to));
+    let ratios: Vec<f64> = told.iter().map(|(_, of)| of.ratio).collect();
+    let times = span(&ratios, |ratio| number::plain(ratio, 2)).unwrap_or_default();
+    let times = format!("{second} takes {times} × as long as {first}");
+    let all = |of: Ordering| told.iter().all(|(_, contrast)| side(contrast) == Some(of));
     let answer = match crossed.as_slice() {
-        [only] => format!("{only} of {axis}; {times}."),
-        [] if all(Ordering::Greater) => format!("{first} is faster {range}: {times}."),
-        [] if all(Ordering::Less) => format!("{second} is faster {range}: {times}."),
+        [only] => format!("{only} of {axis}; {times}"),
+        [] if all(Ordering::Greater) => format!("{first} is faster {range}: {times}"),
+        [] if all(Ordering::Less) => format!("{second} is faster {range}: {times}"),
         [] if all(Ordering::Equal) => {
-            format!("{first} and {second} differ by less than {margin} % {range}.")
+            let margin = number::plain(found.margin * 100.0, 2);
+            format!("{first} and {second} differ by less than {margin} % {range}")
         }
-        [] => format!("No crossing is shown {range}: {times}."),
+        [] => format!("No crossing is shown {range}: {times}"),
         several => {
-            format!("They cross {} times, by {axis}: {}.", several.len(), crossed.join("; "))
+            format!("They cross {} times, by {axis}: {}", several.len(), crossed.join("; "))
         }
     };
+    along.cause.as_ref().map_or(format!("{answer}."), |cause| format!("{answer}; {cause}."))
+}
+
+/// Where neither is shown to take less.
+fn open(found: &RunComparison, along: &Along) -> Option<String> {
     let is_inside = |at: u64| along.crossings.iter().any(|one| one.after < at && at < one.until);
-    let open = told.iter().filter(|(_, of)| of.side().is_none()).map(|(at, _)| *at);
-    let open = open.filter(|at| !is_inside(*at)).map(value);
-    let open = open.collect::<Vec<_>>().join(", ");
-    match open.as_str() {
-        "" => answer,
-        open => format!("{answer} Not decided at {open}; a longer --budget may decide."),
-    }
+    let told = told(found, along).into_iter();
+    let (bounded, bare): (Vec<_>, Vec<_>) = told
+        .filter(|(at, of)| side(of).is_none() && !is_inside(*at))
+        .partition(|(_, of)| of.low.is_some());
+    let values = |all: &[(u64, Contrast)]| {
+        let all = all.iter().map(|(at, _)| value_of(&along.axis, *at));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let no_difference = (!bounded.is_empty()).then(|| {
+        format!("No difference is shown at {}; a longer --budget may show one.", values(&bounded))
+    });
+    let no_interval = (!bare.is_empty()).then(|| {
+        let at = values(&bare);
+        format!("No interval at {at}: it takes 6 blocks, so a longer --budget.")
+    });
+    let said: Vec<String> = no_difference.into_iter().chain(no_interval).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The ratio along the axis.
@@ -122,7 +140,7 @@ pub(crate) fn at(of: &Compared, along: &Along) -> Option<u64> {
     Axis::of_key(&along.axis)?.get(&case)?.number()
 }
 
-/// What differs between the two: their paths, or else the keys that only one of them has.
+/// What differs between the two, but for the axis.
 pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
     let Some(of) = found.compared.first() else { return Default::default() };
     let key = format!("{}=", along.axis);
@@ -132,11 +150,7 @@ pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
         format!("{path}?{}", keys.join("&"))
     };
     let (first, second) = (without(&of.baseline), without(&of.case));
-    let path = |id: &str| id.split('?').next().unwrap_or(id).to_owned();
-    if path(&first) != path(&second) {
-        return (path(&first), path(&second));
-    }
-    (beside(&first, &second), beside(&second, &first))
+    (name(&first, &second), name(&second, &first))
 }
 
 /// A value of an axis with its unit.
@@ -172,8 +186,6 @@ mod tests {
                 verdict: *verdict,
                 more: None,
             }),
-            value_ns: Some(1000.0 * ratio),
-            baseline_ns: Some(1000.0),
             ..Compared::unmeasured(&id("tcp", *at))
         };
         let crossed = |(after, until, second_is_faster): &(u64, u64, bool)| Crossed {
@@ -184,16 +196,9 @@ mod tests {
         let crossings = crossings.iter().map(crossed).collect();
         RunComparison {
             margin: 0.03,
-            baseline: Vec::new(),
-            other: Vec::new(),
-            across: Vec::new(),
-            differences: Vec::new(),
-            remarks: Vec::new(),
             compared: points.iter().map(point).collect(),
-            only_baseline: Vec::new(),
-            only_other: Vec::new(),
-            hosts: None,
-            along: Some(Along { axis: "payload".into(), crossings }),
+            along: Some(Along { axis: "payload".into(), crossings, cause: None }),
+            ..RunComparison::default()
         }
     }
 
@@ -202,36 +207,48 @@ mod tests {
         use Verdict::{Inside, Open, Outside};
         let said = |points: &[(u64, f64, Verdict)], crossings: &[(u64, u64, bool)]| {
             let found = found(points, crossings);
-            sentence(&found, found.along.as_ref().unwrap())
+            headline(&found, found.along.as_ref().unwrap()).sentences().join(" ")
         };
-        assert_eq!(
-            said(&[(64, 1.4, Outside), (1 << 20, 0.5, Outside)], &[(8192, 14_336, true)]),
-            "roundtrip/tcp overtakes roundtrip/pipe between 8 KiB and 14 KiB of payload; \
-             roundtrip/tcp takes 0.50 to 1.4 × as long as roundtrip/pipe."
-        );
-        assert_eq!(
-            said(&[(64, 1.4, Outside)], &[(64, 128, true), (4096, 5120, false)]),
-            "They cross 2 times, by payload: roundtrip/tcp overtakes roundtrip/pipe between 64 B \
-             and 128 B; roundtrip/pipe overtakes roundtrip/tcp between 4 KiB and 5 KiB."
-        );
-        assert_eq!(
-            said(&[(64, 2.0, Outside), (1 << 20, 1.4, Outside)], &[]),
-            "roundtrip/pipe is faster from 64 B to 1 MiB of payload: roundtrip/tcp takes 1.4 to \
-             2.0 × as long as roundtrip/pipe."
-        );
-        let equal = said(&[(64, 1.01, Inside), (128, 1.0, Inside)], &[]);
-        assert!(equal.ends_with("differ by less than 3.0 % from 64 B to 128 B of payload."));
-        let open = said(&[(64, 1.4, Outside), (128, 1.2, Open)], &[]);
-        assert!(open.starts_with("No crossing is shown from 64 B to 128 B"), "{open}");
-        assert!(open.ends_with("Not decided at 128 B; a longer --budget may decide."), "{open}");
-        assert_eq!(said(&[], &[]), "No payload was compared.");
+        let rests = "9 blocks of adjacent trials for each payload, margin 3.0 %.";
+        for (points, crossings, want) in [
+            (
+                &[(64, 1.4, Outside), (1 << 20, 0.6, Outside)][..],
+                &[(8192, 14_336, true)][..],
+                "tcp overtakes pipe between 8 KiB and 14 KiB of payload; tcp takes 0.60 to 1.4 × as \
+                 long as pipe.",
+            ),
+            (
+                &[(64, 1.4, Outside)],
+                &[(64, 128, true), (4096, 5120, false)],
+                "They cross 2 times, by payload: tcp overtakes pipe between 64 B and 128 B; pipe \
+                 overtakes tcp between 4 KiB and 5 KiB.",
+            ),
+            // What the margin leaves open is slower all the same, as the table says.
+            (
+                &[(64, 2.0, Outside), (1 << 20, 1.02, Open)],
+                &[],
+                "pipe is faster from 64 B to 1 MiB of payload: tcp takes 1.0 to 2.0 × as long as pipe.",
+            ),
+            (
+                &[(64, 1.01, Inside), (128, 1.0, Inside)],
+                &[],
+                "pipe and tcp differ by less than 3.0 % from 64 B to 128 B of payload.",
+            ),
+            (
+                &[(64, 1.4, Outside), (128, 1.0, Open)],
+                &[],
+                "No crossing is shown from 64 B to 128 B of payload: tcp takes 1.0 to 1.4 × as long as \
+                 pipe. No difference is shown at 128 B; a longer --budget may show one.",
+            ),
+        ] {
+            assert_eq!(said(points, crossings), format!("{want} {rests}"));
+        }
+        assert!(said(&[], &[]).starts_with("No payload was compared."));
     }
 
     #[test]
     fn values_have_the_unit_of_their_axis() {
         let of = |axis: &str| value_of(axis, 1_500_000);
         assert_eq!(["gap", "rate", "flows"].map(of), ["1.5 ms", "1.5M/s", "1500000"]);
-        let point = found(&[(1000, 1.0, Verdict::Inside)], &[]);
-        assert_eq!(at(&point.compared[0], point.along.as_ref().unwrap()), Some(1000));
     }
 }

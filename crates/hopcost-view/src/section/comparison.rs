@@ -1,61 +1,405 @@
-//! What a comparison found, live or of stored runs: a line per case, its verdict first.
+//! Cases beside a baseline, live or of stored runs: each in a sentence, and a line per case below.
 
-use hopcost_model::text::count;
-use hopcost_read::results::{Compared, Comparison, Contrast, Results, Verdict};
+use std::cmp::Ordering;
 
+use hopcost_model::case::{Case, Placement};
+use hopcost_model::group::distinct;
+use hopcost_model::text::{count, some};
+use hopcost_read::results::{
+    Compared, ComparedRun, Comparison, Contrast, Ratio, Results, RunComparison, Verdict,
+};
+
+use super::along;
+use super::headline::{Headline, disturbed};
 use super::model::{
-    Block, Cell, Medium, Rows, Section, Tone, Unit as Digits, Value, notes, numbers, says, words,
+    Block, Cell, Document, Medium, Rows, Section, Unit as Digits, Value, notes, numbers, words,
 };
 use super::shapes::{About, Point, lines};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
-use crate::names::plain_id;
+use crate::names::{Place, capitalised, plain_id};
 use crate::number;
 
-/// The live comparison, where other sections follow.
+/// Cases that an answer begins with.
+const SAID_MAX: usize = 3;
+/// Names that a line lists.
+const NAMED_MAX: usize = 4;
+
+/// A live comparison, where other sections follow.
 pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let found = results.comparison.as_ref()?;
     let charts = framed(shifts(&found.compared), medium);
     Section::of("comparison", blocks(found).into_iter().chain(charts))
 }
 
-/// A live comparison.
-pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
-    let invalid =
-        found.invalid.as_ref().map(|why| Block::Text(Tone::Alert, format!("Invalid: {why}.")));
-    let mut said = vec![
-        format!("Baseline: {}. {}.", found.copy.baseline, in_common(found)),
-        "Differences are between neighbours of a block; times are medians.".to_owned(),
-    ];
-    let itself = difference(&found.copy).value.shown();
-    said.extend(itself.map(|shown| format!("The baseline against itself: {shown}.")));
-    let block_s = found.took_s / f64::from(found.blocks.max(1));
-    said.extend(undecided(&found.compared, found.margin, |blocks| {
-        format!("{blocks} blocks (--budget {}s)", (f64::from(blocks) * block_s).ceil())
-    }));
-    let table = table(&found.compared, &found.copy.baseline, "blocks");
-    invalid.into_iter().chain([table]).chain(notes(said)).collect()
+/// What a live comparison says first.
+pub(super) fn live(found: &Comparison, results: &Results) -> Headline {
+    let rests = format!("{}{}", in_common(found), disturbed(results, usize::MAX));
+    let said = headline(&found.compared, "the baseline", &rests);
+    let Some(why) = &found.invalid else { return said };
+    let says = std::iter::once(said.title).chain(said.says).collect();
+    Headline { title: format!("Invalid: {why}."), says, ..said }
 }
 
-/// What a page begins with: the verdicts.
-pub(super) fn conclusion(found: &Comparison) -> Vec<Block> {
-    let one = |of: &Compared| says(format!("{}: {}", name(&of.case, &of.baseline), in_words(of)));
-    found.compared.iter().map(one).collect()
+/// A live comparison, below what it says first.
+pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
+    let itself = difference(found.copy.contrast).value.shown();
+    let itself = itself.map_or(String::new(), |of| format!(" The baseline against itself: {of}."));
+    let block_s = found.took_s / f64::from(found.blocks.max(1));
+    let more =
+        |blocks| format!("{blocks} blocks (--budget {}s)", (f64::from(blocks) * block_s).ceil());
+    let said = [
+        Some(format!("Baseline: {}.{itself}", found.copy.baseline)),
+        Some("A difference is of neighbours in a block, a median of all trials.".to_owned()),
+        undecided(&found.compared, found.margin, more),
+    ];
+    let table = table(&found.compared, "blocks");
+    std::iter::once(table).chain(notes(said.into_iter().flatten())).collect()
 }
 
 /// Each case of a live comparison in a sentence to paste.
 pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
     let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
-    let besides = format!("{invalid}{}; {besides}", in_common(found));
-    let one = |of: &Compared| {
-        let name = name(&of.case, &of.baseline);
-        sentence(of, &name, &name_beside(&of.baseline, &of.case, &name), &besides)
+    let besides = format!("; {invalid}{}; {besides}", in_common(found));
+    let all = &found.compared;
+    all.iter().map(|of| sentence(of, all, "the baseline", &besides)).collect()
+}
+
+/// What a comparison of stored runs, or along an axis, says first.
+pub(crate) fn of_runs(found: &RunComparison) -> Headline {
+    if let Some(along) = &found.along {
+        return along::headline(found, along);
+    }
+    let (baseline, other) = (found.baseline.len(), found.other.len());
+    let sides = match &found.hosts {
+        Some(hosts) => format!("{} before and after", count(hosts.n_hosts as usize, "host")),
+        None => format!("{} against {baseline}", count(other, "run")),
     };
-    found.compared.iter().map(one).collect()
+    let rests = format!("{sides}, {}", margin(found.margin));
+    headline(&found.compared, IN_BASELINE, &rests)
+}
+
+/// What a case is compared with in other runs.
+const IN_BASELINE: &str = "in the baseline";
+
+/// The same with all cases, as a document.
+pub fn document(found: &RunComparison, medium: Medium) -> Document {
+    let blocks = match &found.along {
+        Some(along) => along::blocks(found, along),
+        None => {
+            let unit = if found.hosts.is_some() { "hosts" } else { "runs" };
+            let table = table(&found.compared, unit);
+            std::iter::once(table).chain(notes(said(found))).collect()
+        }
+    };
+    let charts = framed(charts(found), medium).and_then(|of| Section::of("shifts", [of]));
+    of_runs(found).document(blocks, charts.into_iter().collect())
+}
+
+/// Each case in a sentence to paste.
+pub(crate) fn sentences(found: &RunComparison) -> Vec<String> {
+    if let Some(along) = &found.along {
+        return vec![along::sentence(found, along)];
+    }
+    let (all, besides) =
+        (&found.compared, format!("; {}; {}", against(found), margin(found.margin)));
+    all.iter().map(|of| sentence(of, all, IN_BASELINE, &besides)).collect()
+}
+
+/// The ratio along an axis, or the shift of each decile.
+pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
+    match &found.along {
+        Some(along) => along::charts(found, along),
+        None => shifts(&found.compared),
+    }
+}
+
+/// The first cases in a sentence each, then what they rest on.
+fn headline(compared: &[Compared], itself: &str, rests: &str) -> Headline {
+    let all = ordered(compared);
+    let said = all.iter().take(SAID_MAX).map(|of| sentence(of, compared, itself, ""));
+    let mut said = said.collect::<Vec<_>>().into_iter();
+    let title = said.next().unwrap_or("No case was measured on both sides.".to_owned());
+    let more = all.len().saturating_sub(SAID_MAX);
+    let more = if more > 0 { format!("{more} more below. ") } else { String::new() };
+    let ids = compared.iter().flat_map(|of| [of.case.as_str(), of.baseline.as_str()]);
+    let says = said.chain([more + &placed(ids, &format!("{rests}."))]).collect();
+    Headline { title, says, ..Headline::default() }
+}
+
+/// A sentence with the place at which all of these cases were measured, if that is one.
+pub(super) fn placed<'a>(ids: impl Iterator<Item = &'a str>, said: &str) -> String {
+    let of = |id: &str| match id.parse::<Case>().ok()?.placement? {
+        Placement::SameCpu => Some(Place::One),
+        placement => placement.is_two_cpu().then_some(Place::Two),
+    };
+    match distinct(ids.map(of)).as_slice() {
+        [Some(place)] => format!("On {}: {said}", place.name()),
+        _ => said.to_owned(),
+    }
+}
+
+/// What changed first, then what is open.
+fn ordered(compared: &[Compared]) -> Vec<&Compared> {
+    let mut all: Vec<&Compared> = compared.iter().collect();
+    all.sort_by_key(|of| match of.contrast.map(|of| of.verdict) {
+        Some(Verdict::Outside) => u8::from(!of.looks_slower()),
+        Some(Verdict::Open) | None => 2,
+        Some(Verdict::Inside) => 3,
+    });
+    all
+}
+
+/// A line per case without the keys in which it is like the others.
+fn table(compared: &[Compared], unit: &str) -> Block {
+    let like = match compared {
+        [first, ..] if first.case != first.baseline => first.baseline.clone(),
+        all => format!("?{}", shared(all).join("&")),
+    };
+    let n = |of: &Compared| of.contrast.map(|of| of.n);
+    let is_even = compared.iter().all(|of| n(of) == n(&compared[0]));
+    let percent = |ratio: f64| Cell::text(format!("{:+.1} %", (ratio - 1.0) * 100.0));
+    let median = |head: &str| numbers(head).over("median");
+    Rows::of(&ordered(compared))
+        .column(words("verdict"), |of| Cell::text(verdict(of)))
+        .column(numbers("difference [interval]"), |of| difference(of.contrast))
+        .column(numbers("measured again"), |of| {
+            of.again.as_ref().map_or(Cell::none(), |again| difference(again.contrast))
+        })
+        .column(numbers("raw"), move |of| of.met_ratio.map_or(Cell::none(), percent))
+        .column(words("of"), |of| Cell::code(beside(&of.case, &like)))
+        .column(median("baseline").fold(2), |of| Cell::maybe(of.baseline_ns, Digits::Time(3)))
+        .column(median("case").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
+        .column_if(!is_even, numbers(unit).fold(3), |of| {
+            Cell::maybe(n(of).map(f64::from), Digits::Whole)
+        })
+        .table()
+}
+
+/// A multiple as what words are chosen for: which side of 1 it lies on.
+pub(super) fn contrast_of(ratio: &Ratio) -> Contrast {
+    let is_apart = ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|of| of < 1.0);
+    Contrast {
+        ratio: ratio.point,
+        low: ratio.low,
+        high: ratio.high,
+        coverage: 0.95,
+        n: ratio.n_rounds,
+        verdict: if is_apart { Verdict::Outside } else { Verdict::Open },
+        more: None,
+    }
+}
+
+/// Whether a case takes less or more, by its interval, or as much, by the margin.
+pub(super) fn side(of: &Contrast) -> Option<Ordering> {
+    let (low, high) = of.ends()?;
+    match () {
+        () if of.verdict == Verdict::Inside => Some(Ordering::Equal),
+        () if low > 1.0 => Some(Ordering::Greater),
+        () if high < 1.0 => Some(Ordering::Less),
+        () => None,
+    }
+}
+
+/// The bound that an interval sets, with what stands in the place of `than`: `slower than pipe, by at
+/// least 4.2 %`; `None` without an interval.
+fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
+    let (low, high) = found.ends()?;
+    let digits = digits((low, high));
+    let percent = |ratio: f64| format!("{:.digits$} %", (ratio - 1.0).abs() * 100.0);
+    let by = |what: &str, ratio: f64| match is_multiple(ratio) {
+        true => format!("{what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
+        false => format!("by {what} {}", percent(ratio)),
+    };
+    let than = base.map_or(String::new(), |base| format!(" than {base}"));
+    let as_base = base.map_or(String::new(), |base| format!(" as {base}"));
+    Some(match side(found) {
+        Some(Ordering::Equal) => {
+            let most = if high - 1.0 > 1.0 - low { high } else { low };
+            format!("as fast{as_base}, within {}", percent(most))
+        }
+        Some(Ordering::Greater) => format!("slower{than}, {}", by("at least", low)),
+        Some(Ordering::Less) => format!("faster{than}, {}", by("at least", high)),
+        None => format!("not slower{than} {}", by("more than", high)),
+    })
+}
+
+/// `slower, by at least 4.2 %`
+pub(super) fn bound(found: &Contrast) -> Option<String> {
+    bounded(found, None)
+}
+
+/// The same of a case, or why there is none.
+pub(super) fn verdict(of: &Compared) -> String {
+    match () {
+        () if !of.is_measured() => "not measured".to_owned(),
+        () if of.looks_slower() && !of.is_slower() => "not confirmed".to_owned(),
+        () => of.contrast.as_ref().and_then(bound).unwrap_or("no interval".to_owned()),
+    }
+}
+
+/// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).` `itself` is what
+/// a case is called beside itself.
+fn sentence(of: &Compared, all: &[Compared], itself: &str, besides: &str) -> String {
+    let (name, base) = names(of, all, itself);
+    let said = match verdict(of).as_str() {
+        "not measured" => format!("{name} was not measured beside {base}"),
+        "not confirmed" => {
+            format!("{name} is slower than {base} at first, which a second measurement denies")
+        }
+        _ => told(of.contrast.as_ref(), &name, &base),
+    };
+    let shown = difference(of.contrast).value.shown().map(|shown| shown.to_string());
+    let inner = shown.map_or(besides.trim_start_matches("; ").to_owned(), |of| of + besides);
+    if inner.is_empty() { format!("{said}.") } else { format!("{said} ({inner}).") }
+}
+
+/// `tcp is slower than pipe, by at least 4.2 %`
+pub(super) fn told(found: Option<&Contrast>, name: &str, base: &str) -> String {
+    match found.and_then(|found| bounded(found, Some(base))) {
+        Some(bounded) => format!("{name} is {bounded}"),
+        None => format!("{name} has no interval beside {base}"),
+    }
+}
+
+/// What a sentence calls a case, and what it is compared with.
+fn names(of: &Compared, all: &[Compared], itself: &str) -> (String, String) {
+    if of.case == of.baseline {
+        let shared = format!("?{}", shared(all).join("&"));
+        let like = if all.len() == 1 { &of.case } else { &shared };
+        return (name(&of.case, like), itself.to_owned());
+    }
+    let (own, base) = (name(&of.case, &of.baseline), name(&of.baseline, &of.case));
+    let base = if base == own { "the baseline".to_owned() } else { base };
+    (own, base)
+}
+
+/// A case by its mechanism, and in what else it differs from another.
+pub(super) fn name(case: &str, other: &str) -> String {
+    let own = beside(case, other);
+    let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
+    let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
+    match keys.is_empty() {
+        true => mechanism.to_owned(),
+        false => format!("{mechanism} with {}", keys.replace('=', " ").replace('&', ", ")),
+    }
+}
+
+/// What a case is: its path, and the keys in which it differs from the baseline.
+fn beside(case: &str, baseline: &str) -> String {
+    let (path, keys) = case.split_once('?').unwrap_or((case, ""));
+    let of_baseline = baseline.split_once('?').map_or("", |(_, keys)| keys);
+    let is_own = |key: &&str| !key.is_empty() && !of_baseline.split('&').any(|of| of == *key);
+    let own: Vec<&str> = keys.split('&').filter(is_own).collect();
+    if own.is_empty() { path.to_owned() } else { format!("{path}?{}", own.join("&")) }
+}
+
+/// The keys that all cases have in common, where there are several.
+fn shared(compared: &[Compared]) -> Vec<&str> {
+    fn keys(of: &Compared) -> impl Iterator<Item = &str> {
+        of.case.split_once('?').map_or("", |(_, keys)| keys).split('&')
+    }
+    let [first, rest @ ..] = compared else { return Vec::new() };
+    let in_all = |key: &&str| rest.iter().all(|of| keys(of).any(|own| own == *key));
+    keys(first).filter(|key| !rest.is_empty() && in_all(key)).collect()
+}
+
+/// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
+pub(super) fn difference(found: impl Into<Option<Contrast>>) -> Cell {
+    let Some(found) = found.into() else { return Cell::none() };
+    let (ratio, ends) = (found.ratio, found.ends());
+    let multiple = is_multiple(ratio);
+    let digits = ends.map_or(1, digits);
+    let written = |ratio: f64| match multiple {
+        true => number::plain(ratio, 3),
+        false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
+    };
+    let interval = ends
+        .map_or("[–]".to_owned(), |(low, high)| format!("[{}, {}]", written(low), written(high)));
+    let point = written(ratio);
+    let text =
+        if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
+    Value::Sorted(text, ratio).into()
+}
+
+fn is_multiple(ratio: f64) -> bool {
+    !(0.5..=2.0).contains(&ratio)
+}
+
+/// Decimals of a percentage, so that two digits of its interval mean something.
+fn digits((low, high): (f64, f64)) -> usize {
+    if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
+}
+
+/// What the cases of a live comparison have in common.
+fn in_common(found: &Comparison) -> String {
+    let took = number::expected((found.took_s * 1e9) as u64);
+    let blocks = count(found.blocks as usize, "block");
+    format!("{blocks} of adjacent trials in {took}, {}", margin(found.margin))
+}
+
+pub(super) fn margin(margin: f64) -> String {
+    format!("margin {} %", number::plain(margin * 100.0, 2))
+}
+
+/// What would decide the cases that the margin leaves open.
+fn undecided(compared: &[Compared], within: f64, enough: impl Fn(u32) -> String) -> Option<String> {
+    let open = compared.iter().filter_map(|of| of.contrast);
+    let open: Vec<Option<u32>> =
+        open.filter(|of| of.verdict == Verdict::Open).map(|of| of.more).collect();
+    let what = format!("{} undecided at the {}", count(open.len(), "case"), margin(within));
+    let most = open.iter().flatten().max();
+    match most {
+        Some(most) => Some(format!("{what}: {} would probably decide.", enough(*most))),
+        None if open.is_empty() => None,
+        None => Some(format!(
+            "{what}: the difference is too close to it. A quieter machine or another --margin decides."
+        )),
+    }
+}
+
+/// What else is known of stored runs.
+fn said(found: &RunComparison) -> Vec<String> {
+    let mut said = vec![format!("{}.", capitalised(&against(found)))];
+    let shared = shared(&found.compared);
+    if !shared.is_empty() {
+        said.push(format!("All cases: {}.", shared.join(", ")));
+    }
+    said.extend(found.differences.iter().map(|one| {
+        let (a, b) = (one.baseline.join(", "), one.other.join(", "));
+        format!("Across {}: {} was {a} and is {b}.", one.across.word(), one.what)
+    }));
+    let unit = if found.hosts.is_some() { "hosts" } else { "runs a side" };
+    said.extend(undecided(&found.compared, found.margin, |more| format!("{more} {unit}")));
+    let hosts = found.hosts.as_ref();
+    for (side, cases, hosts) in [
+        ("the baseline", &found.only_baseline, hosts.map(|of| &of.only_baseline)),
+        ("the other side", &found.only_other, hosts.map(|of| &of.only_other)),
+    ] {
+        if !cases.is_empty() {
+            said.push(format!("Only in {side}: {}.", some(cases, NAMED_MAX)));
+        }
+        if let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) {
+            let n = count(hosts.len(), "host");
+            said.push(format!("{n} measured only in {side}: {}.", some(hosts, NAMED_MAX)));
+        }
+    }
+    said.extend(found.remarks.iter().cloned());
+    said
+}
+
+fn against(found: &RunComparison) -> String {
+    let what = if found.hosts.is_some() { "fleet" } else { "run" };
+    let side = |runs: &[ComparedRun]| match runs {
+        [one] => format!("{what} {}", one.id),
+        [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
+        [] => "nothing".to_owned(),
+    };
+    format!("baseline: {}; against it: {}", side(&found.baseline), side(&found.other))
 }
 
 /// The charts of a page.
-pub(super) fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
+fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
     (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts))
 }
 
@@ -92,198 +436,6 @@ pub(super) fn ratios(about: &About, x: &Axis, points: &[Along]) -> Vec<Chart> {
     lines(about, own.chain(equal).collect(), x, &y)
 }
 
-/// A line per case without the keys in which it is like another; what has changed goes first.
-pub(super) fn table(compared: &[Compared], like: &str, unit: &str) -> Block {
-    let mut compared: Vec<&Compared> = compared.iter().collect();
-    compared.sort_by_key(|of| match of.contrast.map(|of| of.verdict) {
-        Some(Verdict::Outside) => u8::from(!of.looks_slower()),
-        Some(Verdict::Open) | None => 2,
-        Some(Verdict::Inside) => 3,
-    });
-    let percent = |ratio: f64| Cell::text(format!("{:+.1} %", (ratio - 1.0) * 100.0));
-    Rows::of(&compared)
-        .column(words("verdict"), |of| Cell::text(in_words(of)))
-        .column(numbers("difference [interval]"), |of| difference(of))
-        .column(numbers("measured again"), |of| {
-            of.again.as_ref().map_or(Cell::none(), |again| difference(again))
-        })
-        .column(numbers("met"), move |of| of.met_ratio.map_or(Cell::none(), percent))
-        .column(words("of"), |of| Cell::code(beside(&of.case, like)))
-        .column(numbers("baseline").fold(2), |of| Cell::maybe(of.baseline_ns, Digits::Time(3)))
-        .column(numbers("time").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
-        .column(numbers(unit).fold(3), |of| {
-            Cell::maybe(of.contrast.map(|of| f64::from(of.n)), Digits::Whole)
-        })
-        .table()
-}
-
-/// The bound that an interval sets, for a case beside another.
-struct Bound {
-    is: &'static str,
-    than: &'static str,
-    by: String,
-}
-
-impl Bound {
-    /// `None` without an interval.
-    fn of(found: &Contrast) -> Option<Self> {
-        let (low, high) = found.ends()?;
-        let digits = digits((low, high));
-        let by = |what: &str, ratio: f64| match is_multiple(ratio) {
-            true => format!("{what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
-            false => format!("by {what} {:.digits$} %", (ratio - 1.0).abs() * 100.0),
-        };
-        Some(match () {
-            () if found.verdict == Verdict::Inside => {
-                let most = if high - 1.0 > 1.0 - low { high } else { low };
-                let most = format!(", within {:.digits$} %", (most - 1.0).abs() * 100.0);
-                Self { is: "as fast", than: "as", by: most }
-            }
-            () if low > 1.0 => {
-                Self { is: "slower", than: "than", by: format!(", {}", by("at least", low)) }
-            }
-            () if high < 1.0 => {
-                Self { is: "faster", than: "than", by: format!(", {}", by("at least", high)) }
-            }
-            () => {
-                Self { is: "not slower", than: "than", by: format!(" {}", by("more than", high)) }
-            }
-        })
-    }
-}
-
-/// What is wrong with the answer of a case, where there is none.
-fn lacking(of: &Compared) -> Option<&'static str> {
-    match () {
-        () if !of.is_measured() => Some("not measured"),
-        () if of.looks_slower() && !of.is_slower() => Some("not confirmed"),
-        () => None,
-    }
-}
-
-/// `slower, by at least 4.2 %`
-pub(super) fn in_words(of: &Compared) -> String {
-    let bound = of.contrast.as_ref().and_then(Bound::of);
-    match (lacking(of), bound) {
-        (Some(why), _) => why.to_owned(),
-        (None, None) => "no interval".to_owned(),
-        (None, Some(bound)) => format!("{}{}", bound.is, bound.by),
-    }
-}
-
-/// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).`
-pub(super) fn sentence(of: &Compared, name: &str, base: &str, besides: &str) -> String {
-    let bound = of.contrast.as_ref().and_then(Bound::of);
-    let said = match (lacking(of), bound) {
-        (Some("not confirmed"), _) => {
-            format!("{name} is slower than {base} at first, which a second measurement denies")
-        }
-        (Some(_), _) => format!("{name} was not measured beside {base}"),
-        (None, None) => format!("{name} has no interval beside {base}"),
-        (None, Some(bound)) => format!("{name} is {} {} {base}{}", bound.is, bound.than, bound.by),
-    };
-    let shown = difference(of).value.shown().map_or(String::new(), |shown| format!("{shown}; "));
-    format!("{said} ({shown}{besides}).")
-}
-
-/// What a sentence calls a case: its mechanism, and in what else it differs from another.
-pub(super) fn name(case: &str, other: &str) -> String {
-    let own = beside(case, other);
-    let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
-    let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
-    match keys.is_empty() {
-        true => mechanism.to_owned(),
-        false => format!("{mechanism} with {}", keys.replace('=', " ").replace('&', ", ")),
-    }
-}
-
-/// What it calls the case beside one of this name.
-pub(super) fn name_beside(baseline: &str, case: &str, name_of_case: &str) -> String {
-    let name = name(baseline, case);
-    if name == name_of_case { "the baseline".to_owned() } else { name }
-}
-
-/// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
-pub(super) fn difference(of: &Compared) -> Cell {
-    of.contrast.map_or(Cell::none(), |of| times(of.ratio, of.ends()))
-}
-
-/// The same of a ratio and the ends of its interval.
-pub(super) fn times(ratio: f64, ends: Option<(f64, f64)>) -> Cell {
-    let multiple = is_multiple(ratio);
-    let digits = ends.map_or(1, digits);
-    let written = |ratio: f64| match multiple {
-        true => number::plain(ratio, 3),
-        false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
-    };
-    let interval = ends
-        .map_or("[–]".to_owned(), |(low, high)| format!("[{}, {}]", written(low), written(high)));
-    let point = written(ratio);
-    let text =
-        if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
-    Value::Sorted(text, ratio).into()
-}
-
-/// What a case is: its path, and the keys in which it differs from the baseline.
-pub(super) fn beside(case: &str, baseline: &str) -> String {
-    let parts = |id: &str| {
-        let (path, keys) = id.split_once('?').unwrap_or((id, ""));
-        (path.to_owned(), keys.split('&').map(str::to_owned).collect::<Vec<String>>())
-    };
-    let ((path, keys), (_, of_baseline)) = (parts(case), parts(baseline));
-    let is_own = |key: &String| !key.is_empty() && !of_baseline.contains(key);
-    let own: Vec<String> = keys.into_iter().filter(is_own).collect();
-    if own.is_empty() { path } else { format!("{path}?{}", own.join("&")) }
-}
-
-fn is_multiple(ratio: f64) -> bool {
-    !(0.5..=2.0).contains(&ratio)
-}
-
-/// Decimals of a percentage, so that two digits of its interval mean something.
-fn digits((low, high): (f64, f64)) -> usize {
-    if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
-}
-
-/// What the cases of a live comparison have in common.
-fn in_common(found: &Comparison) -> String {
-    format!(
-        "{} of adjacent trials in {}, {}",
-        count(found.blocks as usize, "block"),
-        number::expected((found.took_s * 1e9) as u64),
-        margin(found.margin)
-    )
-}
-
-pub(super) fn margin(margin: f64) -> String {
-    format!("margin {}", percent(margin))
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", number::plain(share * 100.0, 2))
-}
-
-/// What would decide the cases that the margin leaves open.
-pub(super) fn undecided(
-    compared: &[Compared],
-    within: f64,
-    enough: impl Fn(u32) -> String,
-) -> Option<String> {
-    let open = compared.iter().filter_map(|of| of.contrast);
-    let open: Vec<Option<u32>> =
-        open.filter(|of| of.verdict == Verdict::Open).map(|of| of.more).collect();
-    let what = format!("{} undecided at {}", count(open.len(), "case"), percent(within));
-    let most = open.iter().flatten().max();
-    match most {
-        Some(most) => Some(format!("{what}: {} would probably decide.", enough(*most))),
-        None if open.is_empty() => None,
-        None => Some(format!(
-            "{what}: the difference lies too near the margin. A quieter machine or another \
-             --margin decides."
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +453,7 @@ mod tests {
     #[test]
     fn differences_have_as_many_digits_as_they_deserve_and_verdicts_are_bounds() {
         use Verdict::{Inside, Open, Outside};
-        for (verdict, ratio, ends, shown, said) in [
+        for (of, ratio, ends, shown, said) in [
             (Outside, 1.051, (1.042, 1.06), "+5.1 % [+4.2, +6.0]", "slower, by at least 4.2 %"),
             (Outside, 0.897, (0.83, 0.972), "-10.3 % [-17.0, -2.8]", "faster, by at least 2.8 %"),
             (Inside, 0.9912, (0.9904, 0.9921), "-0.88 % [-0.96, -0.79]", "as fast, within 0.96 %"),
@@ -310,45 +462,33 @@ mod tests {
             (Outside, 3.21, (3.1, 3.3), "×3.21 [3.10, 3.30]", "slower, at least 3.10 ×"),
             (Outside, 0.3, (0.2, 0.4), "×0.300 [0.200, 0.400]", "faster, at least 2.50 ×"),
         ] {
-            let of = compared(verdict, ratio, Some(ends));
-            let difference = difference(&of).value.shown().unwrap().to_string();
-            assert_eq!((difference.as_str(), in_words(&of).as_str()), (shown, said));
+            let of = compared(of, ratio, Some(ends));
+            let difference = difference(of.contrast).value.shown().unwrap().to_string();
+            assert_eq!((difference.as_str(), verdict(&of).as_str()), (shown, said));
         }
         let none = compared(Open, 1.05, None);
-        assert_eq!(difference(&none).value.shown().unwrap().to_string(), "+5.0 % [–]");
-        assert_eq!(in_words(&none), "no interval");
-        assert_eq!(in_words(&Compared::unmeasured(CASE)), "not measured");
+        assert_eq!(verdict(&none), "no interval");
+        assert_eq!(verdict(&Compared::unmeasured(CASE)), "not measured");
     }
 
     #[test]
-    fn a_sentence_has_no_spelling_of_a_case() {
+    fn an_answer_begins_with_sentences_that_name_both_cases() {
         let of = compared(Verdict::Outside, 1.051, Some((1.042, 1.06)));
-        let spinning = format!("{CASE}&wait=spin");
-        for (case, base, want) in [
-            (CASE, of.baseline.as_str(), "tcp is slower than pipe, by at least 4.2 %"),
-            (CASE, CASE, "tcp is slower than the baseline, by at least 4.2 %"),
-            (&spinning, CASE, "tcp with wait spin is slower than tcp, by at least 4.2 %"),
-        ] {
-            let name = name(case, base);
-            let said = sentence(&of, &name, &name_beside(base, case, &name), "24 blocks");
-            assert_eq!(said, format!("{want} (+5.1 % [+4.2, +6.0]; 24 blocks)."));
-        }
-        let again = Compared { again: Some(Box::new(Compared::unmeasured(CASE))), ..of.clone() };
-        assert!(sentence(&again, "a", "b", "c").starts_with("a was not measured beside b"));
+        let spinning = Compared { case: format!("{CASE}&wait=spin"), ..of.clone() };
+        let said = headline(&[of.clone(), spinning.clone()], "", "24 blocks").sentences();
+        let first = "tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]).";
+        let second = first.replace("tcp is", "tcp with wait spin is");
+        assert_eq!(said, [first, &second, "24 blocks."]);
+        let itself = Compared { baseline: CASE.to_owned(), ..spinning };
+        let (name, base) = names(&itself, &[], "");
+        assert_eq!((name.as_str(), base.as_str()), ("tcp with wait spin", "tcp"));
+        let again = |again: Compared| {
+            let of = Compared { again: Some(Box::new(again)), ..of.clone() };
+            sentence(&of, &[], "", "; 1 run")
+        };
+        let said = again(Compared::unmeasured(CASE));
+        assert_eq!(said, "tcp was not measured beside pipe (+5.1 % [+4.2, +6.0]; 1 run).");
         let equal = compared(Verdict::Inside, 1.0, Some((0.99, 1.01)));
-        let again = Compared { again: Some(Box::new(equal)), ..of };
-        assert!(sentence(&again, "a", "b", "c").contains("a second measurement denies"));
-    }
-
-    #[test]
-    fn a_case_is_shown_by_what_it_differs_in() {
-        let baseline = "roundtrip/pipe?payload=64&place=same-cpu&wait=block";
-        for (case, shown) in [
-            (baseline.replace("block", "spin"), "roundtrip/pipe?wait=spin"),
-            (CASE.to_owned(), "roundtrip/tcp"),
-        ] {
-            assert_eq!(beside(&case, baseline), shown);
-        }
-        assert_eq!(beside("call/syscall", "call/vdso-clock"), "call/syscall");
+        assert!(again(equal).contains("a second measurement denies"));
     }
 }

@@ -4,12 +4,13 @@ use hopcost_model::finding::{Finding, Severity, Validity};
 use hopcost_model::group::distinct;
 use hopcost_model::host::Host;
 use hopcost_model::text::count;
-use hopcost_read::results::{Results, Speed, Status, YardstickLevel};
+use hopcost_read::results::{Results, Status};
 
 use super::fields::facts_of;
+use super::headline::disturbed;
 use super::model::{Block, Cell, Medium, Section, Tone, paste, says};
 use super::words::sentence;
-use crate::names::cpus;
+use crate::names::{capitalised, cpus};
 
 /// `Intel Xeon, KVM, Linux 6.18.44`
 pub(crate) fn machine(host: &Host) -> String {
@@ -35,38 +36,25 @@ pub(super) fn line(results: &Results) -> String {
         _ => format!("{} of {}", all - skipped, count(all, "case")),
     };
     format!(
-        "hopcost {}{} · {} · {cases} × {}, {}",
+        "hopcost {} · {} · {cases} × {}, {}",
         plan.suite,
-        disturbed(results),
         machine(&results.host),
         count(plan.rounds_done as usize, "round"),
         crate::number::expected((plan.took_s * 1e9) as u64),
     )
 }
 
-/// What a first line says of a run that was disturbed.
-pub(super) fn disturbed(results: &Results) -> &'static str {
-    results.disturbed.as_ref().map_or("", |_| ", disturbed")
-}
-
-/// By what the run was disturbed, and what a column of quiet values is where there is one.
-pub(super) fn slowed(results: &Results) -> Option<Block> {
+/// By what the run was disturbed, where that is not `said`, and what a column of quiet values is.
+fn slowed(results: &Results, said: &str) -> Option<Block> {
+    let why = disturbed(results, usize::MAX);
     let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
     let mut all = estimates.flat_map(|estimates| estimates.intervals());
-    if !all.any(|(_, estimate)| estimate.quiet.is_some()) {
-        let is_slow = |of: &YardstickLevel| {
-            matches!(of.speed, Speed::TooFar | Speed::KeptAwake | Speed::Slower)
-        };
-        // What is a finding of the run stands with the others.
-        let why = results.disturbed.as_ref().filter(|_| results.yardsticks.iter().any(is_slow));
-        return why.map(|why| says(format!("Other work disturbed this run: {why}.")));
-    }
-    let slower = results.yardsticks.iter().filter(|level| level.speed == Speed::Slower);
-    let slower: Vec<f64> = slower.filter_map(|level| level.slower).collect();
-    let times = crate::number::span(&slower, |times| format!("{times:.1}"))?;
-    Some(says(format!(
-        "Other work slowed this machine by {times} × while it ran; quiet is what to expect without."
-    )))
+    let quiet = match all.any(|(_, estimate)| estimate.quiet.is_some()) {
+        true => " The column quiet is what to expect without.",
+        false if said.contains(&why) => return None,
+        false => "",
+    };
+    Some(says(format!("{}.{quiet}", capitalised(why.trim_start_matches(", ")))))
 }
 
 /// Where the rest is.
@@ -86,23 +74,23 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
         }
         Medium::Document => blocks.push(Block::Text(Tone::Lead, summary(results))),
     }
-    blocks.extend(alerts(results));
+    blocks.extend(alerts(results, ""));
     blocks.push(Block::Facts(known));
     blocks.push(paste("Command that made this run", &results.command));
     blocks
 }
 
 /// What must not be overlooked.
-pub(super) fn alerts(results: &Results) -> Vec<Block> {
+pub(super) fn alerts(results: &Results, said: &str) -> Vec<Block> {
     let ended = results.plan.ended_early.clone();
     let ended = ended.map(|why| Block::Text(Tone::Alert, why));
-    warnings(results).into_iter().chain(ended).collect()
+    warnings(results, said).into_iter().chain(ended).collect()
 }
 
 /// The same, but for why the run ended early.
-pub(super) fn warnings(results: &Results) -> Vec<Block> {
+pub(super) fn warnings(results: &Results, said: &str) -> Vec<Block> {
     let plan = &results.plan;
-    let mut blocks: Vec<Block> = slowed(results).into_iter().collect();
+    let mut blocks: Vec<Block> = slowed(results, said).into_iter().collect();
     if !plan.complete {
         let (done, planned) = (plan.rounds_done, plan.rounds_planned);
         blocks.push(Block::Text(Tone::Alert, format!(

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 
 use hopcost_model::text::count;
 use hopcost_read::results::{
-    Estimate, Judged, JudgedClaim, JudgedPart, JudgedUnit, Ratio, Results, Ruling,
+    Estimate, Judged, JudgedClaim, JudgedPart, JudgedQuestion, JudgedUnit, Ratio, Results, Ruling,
 };
 
 use super::fields::facts_of;
+use super::headline::{Headline, rests_on};
 use super::model::{
     Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, note, numbers, says,
     words,
@@ -17,6 +18,28 @@ use super::model::{
 /// Claims of a screen that have a line each; beyond it those that hold are listed by their ids, then
 /// those that are undecided.
 const LINES_MAX: usize = 32;
+/// Characters of a first line for what the verdicts rest on.
+const ROOM: usize = 40;
+
+/// How many claims have which verdict, and each question with its answer: with all of it where there
+/// are claims of questions alone.
+pub(super) fn headline(judged: &Judged, results: &Results) -> Headline {
+    let is_asked = |claim: &JudgedClaim| {
+        let own = judged.questions.iter().filter(|asked| asked.file == claim.file);
+        own.into_iter().any(|asked| asked.claims.contains(&claim.id))
+    };
+    let is_whole = judged.claims.iter().all(is_asked);
+    let question = |asked: &JudgedQuestion| {
+        let first = asked.answer.split(". ").next().unwrap_or_default();
+        let answer = if is_whole { &asked.answer } else { first };
+        (asked.id.clone(), format!("{} {}.", asked.asks, answer.trim_end_matches('.')))
+    };
+    Headline {
+        title: summary(judged, results),
+        facts: judged.questions.iter().map(question).collect(),
+        ..Headline::default()
+    }
+}
 
 /// The verdicts on one screen.
 pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
@@ -48,33 +71,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         let ids: Vec<String> = group.iter().map(|claim| name(judged, claim)).collect();
         note(format!("{} ({}): {}", word(group[0].verdict), group.len(), ids.join(", ")))
     });
-    let mut blocks = vec![says(summary(&judged.claims))];
-    let is_asked = |claim: &JudgedClaim| {
-        judged
-            .questions
-            .iter()
-            .any(|asked| asked.file == claim.file && asked.claims.contains(&claim.id))
-    };
-    match judged.claims.iter().all(is_asked) {
-        true => blocks.extend(questions(judged)),
-        false => blocks.extend(judged.questions.iter().map(|asked| {
-            let first = asked.answer.split(". ").next().unwrap_or_default();
-            note(format!("{}: {}.", asked.id, first.trim_end_matches('.')))
-        })),
-    }
-    blocks.push(table);
-    blocks.extend(listed);
-    blocks
-}
-
-/// What a page begins with.
-pub(super) fn conclusion(judged: &Judged) -> Vec<Block> {
-    vec![says(summary(&judged.claims))]
-}
-
-/// `hopcost: verdicts on 61 claims`
-pub(super) fn title(judged: &Judged) -> String {
-    format!("hopcost: verdicts on {}", count(judged.claims.len(), "claim"))
+    std::iter::once(table).chain(listed).collect()
 }
 
 /// Each claim in a line to paste.
@@ -89,23 +86,23 @@ pub(super) fn sentences(judged: &Judged) -> Vec<String> {
 /// The verdicts, the answers to the questions of all files, and the records of each file's claims.
 pub(super) fn sections(results: &Results) -> Vec<Section> {
     let Some(judged) = &results.judged else { return Vec::new() };
-    let of = |name: &str| {
-        let own = judged.claims.iter().enumerate().filter(move |(_, claim)| claim.file == name);
-        own.collect::<Vec<_>>()
-    };
-    let summary = says(summary(&judged.claims));
-    let first = Section::of("judged", std::iter::once(summary).chain(questions(judged)));
+    let questions = judged.questions.iter().flat_map(|question| {
+        let heading = format!("{}: {}", question.id, question.asks);
+        [Block::Heading(heading), says(question.answer.clone())]
+    });
+    let summary = says(summary(judged, results));
+    let first = Section::of("judged", std::iter::once(summary).chain(questions));
     let files = judged.files.iter().enumerate().map(|(at, file)| {
         let about = &file.about;
         let lead = (!about.is_empty()).then(|| Block::Text(Tone::Lead, format!("{about}.")));
-        let records = of(&file.name).into_iter().map(|(at, claim)| record(&file.source, at, claim));
+        let own = judged.claims.iter().enumerate().filter(|(_, claim)| claim.file == file.name);
+        let records = own.map(|(at, claim)| record(&file.source, at, claim));
         Section {
             id: format!("claims-{at}"),
             title: file.name.clone(),
             blocks: lead.into_iter().chain(records).collect(),
         }
     });
-    let files: Vec<Section> = files.collect();
     first.into_iter().chain(files).collect()
 }
 
@@ -160,24 +157,24 @@ fn parts(claim: &JudgedClaim) -> Block {
         .table()
 }
 
-fn questions(judged: &Judged) -> impl Iterator<Item = Block> {
-    judged.questions.iter().flat_map(|question| {
-        let heading = format!("{}: {}", question.id, question.asks);
-        [Block::Heading(heading), says(question.answer.clone())]
-    })
-}
-
-/// `61 claims: 9 fail, 7 depend, 20 are undecided, 20 hold, 5 are not checkable.`
-fn summary(claims: &[JudgedClaim]) -> String {
+/// `61 claims (6 rounds): 9 fail, 20 undecided, 2 not testable here, 30 hold.`
+fn summary(judged: &Judged, results: &Results) -> String {
+    let claims = &judged.claims;
     if claims.is_empty() {
         return "No claim: the run has no claims file that this version of hopcost reads.".into();
     }
     let of = |verdict: Option<Ruling>| {
-        let n = claims.iter().filter(|claim| claim.verdict == verdict).count();
-        (n > 0).then(|| format!("{n} {}", Ruling::verb(verdict, n)))
+        let all = claims.iter().filter(move |claim| claim.verdict == verdict);
+        let (here, not_here): (Vec<_>, Vec<_>) = all.partition(|claim| claim.can_be_tested());
+        let said = (!here.is_empty())
+            .then(|| format!("{} {}", here.len(), Ruling::verb(verdict, here.len())));
+        let untested =
+            (!not_here.is_empty()).then(|| format!("{} not testable here", not_here.len()));
+        said.into_iter().chain(untested)
     };
-    let all: Vec<String> = Ruling::ALL.into_iter().filter_map(of).collect();
-    format!("{}: {}.", count(claims.len(), "claim"), all.join(", "))
+    let all: Vec<String> = Ruling::ALL.into_iter().flat_map(of).collect();
+    let claims = count(claims.len(), "claim");
+    format!("{claims} ({}): {}.", rests_on(results, ROOM), all.join(", "))
 }
 
 /// A claim's id, behind its file's name if another file has the same id.

@@ -6,6 +6,7 @@ use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use crate::names::capitalised;
 
+use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Rows, Scale, Unit, Value, note, notes, numbers};
 use super::words::{Of, estimated, mechanism, payload, setting};
 
@@ -40,12 +41,46 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     blocks
 }
 
-/// `pipe, 64 B, process, same-llc, block; times in µs`
+/// What each load carries, or how long a response takes at its least and its greatest rate.
+pub(super) fn headline(results: &Results) -> Headline {
+    let loads = results.results.iter().filter(|case| case.load.is_some());
+    let of_case = |case: &CaseResult| {
+        let brief = |of| Cell::brief(estimated(case, of), Scale::Time, "").value.shown();
+        let [p50, p99] =
+            [Statistic::P50, Statistic::P99].map(brief).map(|of| of.map(|of| of.to_string()));
+        let rate = case.load.as_ref()?.rate.into();
+        Some(format!("{}/s: p50 {}, p99 {}", format_number(rate), p50?, p99?))
+    };
+    let said = |cases: &[&CaseResult]| {
+        let curve = results.loads.iter().find(|curve| curve.cases.contains(&cases[0].id));
+        let ends = cases.first().into_iter().chain(cases.last().filter(|_| cases.len() > 1));
+        let ends = ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join("; ");
+        curve.map_or(ends.clone(), |curve| format!("{}; {ends}", curve.says))
+    };
+    let groups = grouped(loads, |case| what(case));
+    let is_common = |word: &String| groups.iter().all(|(words, _)| words.contains(word));
+    let (mut common, mut facts) = (Vec::new(), Vec::new());
+    for (words, cases) in &groups {
+        let own = words.iter().filter(|word| !is_common(word)).cloned().collect::<Vec<_>>();
+        let name = if own.is_empty() { words[0].clone() } else { own.join(", ") };
+        let mut cases = cases.clone();
+        cases.sort_by_key(|case| case.load.as_ref().map(|load| load.rate));
+        facts.push((name, said(&cases)));
+        common = words.iter().filter(|word| is_common(word)).cloned().collect();
+    }
+    let title = titled(&format!("Response at a rate, {} (one way", common.join(", ")), results);
+    Headline { title, facts, ..Headline::default() }
+}
+
+/// `pipe, 64 B, process, same-llc, block`
+fn what(case: &CaseResult) -> Vec<String> {
+    let first = std::iter::once(mechanism(case));
+    first.chain(payload(case)).chain(setting(case)).collect()
+}
+
+/// The same; times in µs
 fn title(case: &CaseResult) -> String {
-    let mut words = vec![mechanism(case)];
-    words.extend(payload(case));
-    words.extend(setting(case));
-    format!("{}; times in µs", words.join(", "))
+    format!("{}; times in µs", what(case).join(", "))
 }
 
 fn micro(ns: Option<f64>) -> Cell {

@@ -4,13 +4,13 @@
 
 pub(crate) mod along;
 mod answer;
-pub(crate) mod compared_runs;
 pub(crate) mod comparison;
 mod details;
 mod explanation;
 mod fields;
 mod findings;
 mod head;
+mod headline;
 mod judged;
 mod ladder;
 mod load;
@@ -19,7 +19,6 @@ mod pivot;
 pub(crate) mod plots;
 mod published;
 pub(crate) mod shapes;
-mod runtimes;
 pub(crate) mod words;
 
 use hopcost_read::results::Results;
@@ -32,7 +31,8 @@ pub(crate) use fields::table;
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
-use model::{Block, Cell, Section, Value};
+use headline::Headline;
+use model::{Block, Section, says};
 pub use model::{Document, Medium};
 
 /// A section, if the results have something to put into it.
@@ -48,7 +48,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, answer::section),
     (ALL, published::document),
     (ALL, head::remarks),
-    (ALL, runtimes::mechanisms),
     (ALL, details::stamps),
     (ALL, details::workers),
     (ALL, ladder::trips),
@@ -79,12 +78,13 @@ pub(crate) fn answer(
     stored: Option<Stored<'_>>,
     lines: impl Fn(&Document) -> usize,
 ) -> Document {
-    let mut parts = screen(results);
-    parts.extend(stored.map(|stored| (Weight::Must, vec![head::more(stored)])));
+    let headline = headline(results);
+    let mut parts = screen(results, &headline.sentences().join(" "));
+    let last = std::iter::once(says(head::line(results))).chain(stored.map(head::more));
+    parts.push((Weight::Must, last.collect()));
     loop {
-        let head = parts.iter().flat_map(|(_, blocks)| blocks.clone()).collect();
-        let document = Document { title: head::line(results), head, ..Document::default() };
-        let document = document.with_quiet();
+        let rest = parts.iter().flat_map(|(_, blocks)| blocks.clone()).collect();
+        let document = headline.clone().document(rest, Vec::new()).with_quiet();
         let last = parts.iter().rposition(|of| of.0 == most(&parts) && of.0 > Weight::Must);
         match last.filter(|_| lines(&document) > SCREEN_LINES) {
             Some(last) => drop(parts.remove(last)),
@@ -98,73 +98,66 @@ fn most(parts: &[Part]) -> Weight {
     parts.iter().map(|of| of.0).max().unwrap_or(Weight::Must)
 }
 
-fn screen(results: &Results) -> Vec<Part> {
+/// What a run answers, in words.
+fn headline(results: &Results) -> Headline {
+    match results {
+        Results { judged: Some(found), .. } => judged::headline(found, results),
+        Results { explanation: Some(found), .. } => explanation::headline(found, results),
+        Results { comparison: Some(found), .. } => comparison::live(found, results),
+        _ => answer::headline(results),
+    }
+}
+
+/// What stands below it.
+fn screen(results: &Results, said: &str) -> Vec<Part> {
     let must = |blocks: Vec<Block>| (Weight::Must, blocks);
     if let Some(judged) = &results.judged {
-        return vec![must(judged::blocks(judged)), must(head::alerts(results))];
+        return vec![must(judged::blocks(judged)), must(head::alerts(results, said))];
     }
     if let Some(found) = &results.explanation {
-        return vec![must(explanation::screen(results, found)), must(head::alerts(results))];
+        return vec![must(explanation::blocks(results, found)), must(head::alerts(results, said))];
     }
-    let (published, (conclusion, rest)) = (published::brief(results), answer::screen(results));
+    let (published, rest) = (published::brief(results), answer::screen(results));
     let is_said = |part: &Part| matches!(part.1.first(), Some(Block::Text(..)));
     let apart = !published.is_empty() && rest.first().is_some_and(is_said);
     let apart = apart.then(|| Block::Heading("All that was measured".to_owned()));
-    let first = [conclusion, head::warnings(results), published, apart.into_iter().collect()];
+    let first = [head::warnings(results, said), published, apart.into_iter().collect()];
     first.into_iter().map(must).chain(rest).collect()
 }
 
 /// The percentiles of a run that are asked for.
 pub(crate) fn percentiles(results: &Results, asked: &[f64]) -> Document {
     let tables = ladder::percentiles(results, asked);
-    let head = head::slowed(results).into_iter().chain(tables).chain(answer::to_know(results));
+    let head =
+        head::warnings(results, "").into_iter().chain(tables).chain(answer::to_know(results));
     let title = head::line(results);
     Document { title, head: head.collect(), ..Document::default() }.with_quiet()
 }
 
 /// Each ranking of a run as a line of its own.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
-    match (&results.judged, &results.explanation) {
-        (Some(judged), _) => judged::sentences(judged),
-        (_, Some(found)) => explanation::sentences(found),
-        _ => answer::sentences(results),
+    match &results.judged {
+        Some(judged) => judged::sentences(judged),
+        None if results.explanation.is_some() => headline(results).sentences(),
+        None => answer::sentences(results),
     }
 }
 
-/// The conclusion of a run: a sentence for each place, or for each case of a question.
-pub(crate) fn says(results: &Results) -> Vec<String> {
-    let is_asked = results.judged.is_some() || results.explanation.is_some();
-    if is_asked || results.comparison.is_some() {
-        return sentences(results);
-    }
-    let said = |block: Block| match block {
-        Block::Text(_, text) => vec![text],
-        Block::Facts(facts) => {
-            let fact = |(name, cell): (String, Cell)| match cell.value {
-                Value::Words(text) => format!("{name}: {text}"),
-                _ => name,
-            };
-            facts.into_iter().map(fact).collect()
-        }
-        _ => Vec::new(),
-    };
-    answer::conclusion(results).into_iter().flat_map(said).collect()
+/// The conclusion of a run, in sentences.
+pub(crate) fn says_of(results: &Results) -> Vec<String> {
+    headline(results).sentences()
 }
 
 /// The report of a run, as far as the medium can show it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
+    let headline = headline(results);
     let title = match &results.judged {
-        Some(judged) => judged::title(judged),
+        Some(_) => headline.title.clone(),
         None if medium == Medium::Page => head::line(results),
-        None => format!("hopcost: suite {}{}", results.plan.suite, head::disturbed(results)),
+        None => format!("hopcost: suite {}", results.plan.suite),
     };
-    let banner = match (&results.judged, &results.explanation) {
-        _ if medium != Medium::Page => Vec::new(),
-        (Some(judged), _) => judged::conclusion(judged),
-        (None, Some(found)) => explanation::conclusion(found),
-        (None, None) => answer::conclusion(results),
-    };
+    let banner = if medium == Medium::Page { headline.banner() } else { Vec::new() };
     let document = Document {
         title,
         banner,

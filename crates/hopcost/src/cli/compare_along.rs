@@ -59,7 +59,9 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
     prepare(&args.shown)?;
     let directory = directory(args)?;
-    let mut search = Search { args, words, cases, place, axis, directory, found: Vec::new() };
+    let asked = able.len();
+    let mut search =
+        Search { args, words, cases, place, axis, directory, asked, found: Vec::new() };
     let (mut tried, most, mut asked) = (able.clone(), able.len() + ADDED_MAX, able.into_iter());
     // Those that are asked for first, then those between which one overtakes the other.
     let mut next = |found: &[Results]| {
@@ -95,6 +97,8 @@ struct Search<'a> {
     place: &'static str,
     axis: &'static Axis,
     directory: PathBuf,
+    /// Values that the command line asks for.
+    asked: usize,
     found: Vec<Results>,
 }
 
@@ -102,6 +106,13 @@ impl Search<'_> {
     /// Compares both at a value; the exit code of what cut that off.
     fn compare(&mut self, value: u64) -> anyhow::Result<Option<u8>> {
         let what = at(self.axis, self.cases, self.place, value);
+        let (nth, budget) = (self.found.len() + 1, self.args.measured.budget("compare"));
+        let is_asked =
+            if nth > self.asked { ", added".to_owned() } else { format!(" of {}", self.asked) };
+        let value_of = spelled(self.axis, value);
+        output::say(&format!(
+            "{value_of}, value {nth}{is_asked}, at most {budget} for this value:"
+        ));
         let out = self.directory.join(format!("{}-{value}.hopcost", self.axis.key));
         let measured = match measured(self.args, self.words, &what, Some(&out)) {
             // The values that are through are shown, although this one has no trial yet.

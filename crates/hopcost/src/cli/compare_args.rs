@@ -38,8 +38,8 @@ pub struct Args {
     /// Measure cases now, side by side
     #[arg(long)]
     pub live: bool,
-    /// Measure two cases along an axis (payload=64..1MiB); the axis is payload, flows, gap or rate.
-    /// hopcost measures more values where one overtakes the other; --budget is for each value. AXIS
+    /// Measure two cases along an axis (payload=64..1MiB), for --budget at each value. The axis is
+    /// payload, flows, gap or rate. Where one overtakes the other, hopcost adds up to 8 values. AXIS
     /// alone shows stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub along: Option<String>,

@@ -84,14 +84,19 @@ impl MeasuredArgs {
 
     /// What is asked of the planner by them, and by the budget of a command that has one by default.
     pub fn ask(&self, command: &str) -> anyhow::Result<Ask> {
-        let default = help::budget(command).map(str::to_owned);
+        let budget = Some(self.budget(command)).filter(|budget| !budget.is_empty());
         Ok(Ask {
-            budget_ns: duration("--budget", &self.budget.clone().or(default))?,
+            budget_ns: duration("--budget", &budget)?,
             measure_ns: duration("--measure", &self.measure)?,
             seed: self.seed.unwrap_or_else(|| about::random() >> 32),
             cpus: self.cpus.clone(),
             ..Ask::default()
         })
+    }
+
+    /// The budget as typed, or that of a command that has one by default.
+    pub fn budget(&self, command: &str) -> String {
+        self.budget.clone().unwrap_or(help::budget(command).unwrap_or_default().to_owned())
     }
 
     /// Plans and measures. The run stores the words of the command line.

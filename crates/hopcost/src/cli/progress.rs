@@ -8,7 +8,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::text::count;
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
-use hopcost_view::number::expected as time;
+use hopcost_view::number::{exact, expected as time};
 
 use super::output;
 use crate::run::Progress;
@@ -37,10 +37,15 @@ pub fn say_short(plan: &Plan, expected: Expected) {
         output::say(&format!(
             "hopcost: the budget of {} has time for {} of the {needed} that an interval needs: take \
              fewer cases or a longer --budget",
-            time(budget_ns),
+            budget(budget_ns),
             count(expected.rounds as usize, "round")
         ));
     }
+}
+
+/// A budget as it was typed: `500 ms`, `2 min 0 s`.
+fn budget(ns: u64) -> String {
+    if ns.is_multiple_of(1_000_000_000) { time(ns) } else { exact(ns) }
 }
 
 impl Line {
@@ -48,7 +53,7 @@ impl Line {
     pub fn start(plan: &Plan, expected: Expected) -> Self {
         say_short(plan, expected);
         let rounds = count(plan.rounds as usize, "round");
-        let at_most = plan.budget_ns.map_or(rounds.clone(), time);
+        let at_most = plan.budget_ns.map_or(rounds.clone(), budget);
         let how_long = match (&plan.question, plan.until) {
             (Some(_), _) => format!("until the answer is known, at most {at_most}"),
             (None, Some(until)) => {

@@ -177,6 +177,7 @@ impl<'a> Rounds<'a> {
             }
             let (began, steal_before) = (Instant::now(), steal(self.session));
             let mut took = Took::default();
+            let of_round = left.len() as u64;
             for (position, which) in left {
                 if self.is_budget_spent() {
                     return Ok(Ending::BudgetSpent);
@@ -185,6 +186,13 @@ impl<'a> Rounds<'a> {
                     return Ok(Ending::Interrupted);
                 };
                 (took.trials, took.phases_ns) = (took.trials + 1, took.phases_ns + phases_ns);
+                let is_first = round == 0 && self.session.plan.comparison.is_none();
+                if is_first && took.trials == of_round.div_ceil(2) {
+                    // On a busy machine the first round alone could take most of the budget.
+                    let needed = u64::from(hopcost_plan::rounds_needed(&self.session.plan));
+                    took.all_ns = began.elapsed().as_nanos() as u64;
+                    self.shorten(needed * of_round - took.trials, took);
+                }
                 if self.session.setup.peer.as_ref().is_some_and(Peer::is_lost) {
                     return Ok(Ending::FarHostLost);
                 }
@@ -257,30 +265,41 @@ impl<'a> Rounds<'a> {
         left.collect()
     }
 
-    /// Whether the budget has time for a round of so many trials. Those rounds without which there is
-    /// no interval become shorter before they become fewer.
+    /// Whether the budget has time for a round of so many trials, or for a block of a comparison, of
+    /// which none ends in the middle. Those rounds without which there is no interval become shorter
+    /// before they become fewer.
     fn affords(&mut self, round: u32, trials: u64) -> bool {
         let plan = &self.session.plan;
-        let last = self.last_round;
+        let (is_compared, last) = (plan.comparison.is_some(), self.last_round);
         let Some(left_ns) = self.budget_left_ns().filter(|_| last.trials > 0) else { return true };
-        let each_ns = last.all_ns / last.trials;
-        if plan.comparison.is_some() {
-            // A block begins only if there is time for all of it, and then ends.
-            let block = trials.saturating_mul(ROUNDS_A_BLOCK.into());
-            return !round.is_multiple_of(ROUNDS_A_BLOCK)
-                || each_ns.saturating_mul(block) <= left_ns;
+        let unit = if is_compared { ROUNDS_A_BLOCK } else { 1 };
+        if !round.is_multiple_of(unit) {
+            return true;
         }
         let needed = u64::from(hopcost_plan::rounds_needed(plan).saturating_sub(round));
-        if needed == 0 {
-            return each_ns.saturating_mul(trials) <= left_ns;
-        }
-        let phases_ns = (last.phases_ns / last.trials).min(each_ns);
-        let room_ns = left_ns / (needed * trials).max(1);
-        let share = room_ns.saturating_sub(each_ns - phases_ns) as f64 / phases_ns.max(1) as f64;
-        let cut = |ns: u64| ((ns as f64 * share.min(1.0)) as u64).max(MEASURE_FLOOR_NS.min(ns));
-        self.shape.measure_ns = cut(self.shape.measure_ns);
-        self.shape.measure_max_ns = cut(self.shape.measure_max_ns);
-        true
+        let each_ns = match needed {
+            0 => last.all_ns / last.trials,
+            rounds => self.shorten(rounds * trials, last),
+        };
+        let fits = each_ns.saturating_mul(trials * u64::from(unit)) <= left_ns;
+        needed > 0 && !is_compared || fits
+    }
+
+    /// Cuts trials like these so far that so many more fit the budget; what one takes then.
+    fn shorten(&mut self, trials: u64, took: Took) -> u64 {
+        let each_ns = took.all_ns / took.trials.max(1);
+        let phases_ns = (took.phases_ns / took.trials.max(1)).min(each_ns);
+        let beside_ns = each_ns - phases_ns;
+        let room_ns = self.budget_left_ns().unwrap_or(u64::MAX) / trials.max(1);
+        let share = room_ns.saturating_sub(beside_ns) as f64 / phases_ns.max(1) as f64;
+        let (planned, before) = (self.session.plan.trial, self.shape.measure_ns);
+        let cut = |ns: u64, planned: u64| {
+            ((ns as f64 * share) as u64).clamp(MEASURE_FLOOR_NS.min(planned), planned)
+        };
+        self.shape.measure_ns = cut(before, planned.measure_ns);
+        self.shape.measure_max_ns = cut(self.shape.measure_max_ns, planned.measure_max_ns);
+        let share = self.shape.measure_ns as f64 / before.max(1) as f64;
+        beside_ns + (phases_ns as f64 * share) as u64
     }
 
     /// Whether no trial may begin any more, be it in the middle of a round.

@@ -1,12 +1,16 @@
-//! What to use, in words: the first lines of an answer, and the contrast of two cases, its last.
+//! What to use, in words: the first lines of a run's answer.
 
 use hopcost_model::group::distinct;
-use hopcost_read::results::Ratio;
+use hopcost_model::text::some;
+use hopcost_read::results::Results;
 
 use super::entry::{Entry, ends, usual};
+use super::table::is_base;
 use crate::names::Place;
 use crate::number;
-use crate::section::model::{Block, Cell, facts, says};
+use crate::section::comparison::{bound, contrast_of, difference};
+use crate::section::headline::{Headline, titled};
+use crate::section::model::{Cell, Scale};
 
 /// Names that a tie lists.
 const NAMES_MAX: usize = 3;
@@ -15,66 +19,95 @@ const LINE_MAX: usize = 88;
 /// An interval that reaches further than this share of its value ranks nothing.
 const NOISY: f64 = 0.5;
 
-/// The conclusion of entries of one group: a line per place, and one on the fastest that spins.
-pub(super) fn blocks(entries: &[Entry<'_>]) -> Vec<Block> {
-    let Some(group) = entries.first().map(|entry| entry.group) else { return Vec::new() };
+/// Of the entries of one group: a line per place, and one on the fastest that spins.
+pub(super) fn headline(entries: &[Entry<'_>], results: &Results) -> Headline {
+    let Some(group) = entries.first().map(|entry| entry.group) else { return Headline::default() };
     let mut entries: Vec<&Entry> = entries.iter().collect();
     entries.sort_by(|a, b| a.point().total_cmp(&b.point()));
     let (spinning, sleeping): (Vec<&Entry>, Vec<&Entry>) =
         entries.into_iter().partition(|entry| entry.row.spins);
-    let mut lines: Vec<(&str, Cell)> = Vec::new();
-    for place in Place::ALL {
-        let here: Vec<&Entry> =
-            sleeping.iter().copied().filter(|entry| entry.place == place).collect();
-        lines.extend(sentence(&here).map(|said| (place.name(), Cell::text(said))));
-    }
-    lines.extend(spinning.first().map(|best| {
-        let name = best.name.replace(", spinning", "");
-        let noise = if is_noisy(best) { ", too noisy to rank," } else { "" };
-        let (value, place) = (value(best), best.place.name());
-        let said = format!("{name} takes {value} on {place}{noise} but keeps each CPU busy");
-        ("spinning", Cell::text(said))
-    }));
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    let what = if group.batched { "" } else { " (median)" };
-    let title = format!("Fastest {}{}{what}", group.title, ends(usual(&group.rows)));
-    vec![says(format!("{title}:")), facts(lines)]
+    let at = |place: Place| {
+        let here = sleeping.iter().copied().filter(|entry| entry.place == place);
+        let here: Vec<&Entry> = here.collect();
+        Some((place.name().to_owned(), of_two(&here).or_else(|| of_several(&here))?))
+    };
+    let mut facts: Vec<(String, String)> = Place::ALL.into_iter().filter_map(at).collect();
+    facts.extend(spinning.first().map(|best| ("spinning".to_owned(), of_spinning(best))));
+    let what = if group.batched { "cost" } else { "median" };
+    let about = format!("Fastest {}{} ({what}", group.title, ends(usual(&group.rows)));
+    Headline { title: titled(&about, results), facts, ..Headline::default() }
 }
 
+/// `5.2 µs ±3%`, or both levels of what has two.
 fn value(entry: &Entry) -> String {
-    number::time(entry.point(), entry.estimate.digits.clamp(2, 3))
+    match entry.case.levels {
+        Some((low, high)) => number::either(low, high),
+        None => {
+            let shown = Cell::brief(Some(entry.estimate), Scale::Time, "").value.shown();
+            shown.map_or(String::new(), |shown| shown.to_string())
+        }
+    }
 }
 
-fn is_noisy(entry: &Entry) -> bool {
-    let high = entry.estimate.high.unwrap_or(f64::INFINITY);
-    high - entry.point() > NOISY * entry.point()
+fn of_spinning(best: &Entry) -> String {
+    let name = best.name.replace(", spinning", "");
+    let high = best.estimate.high.unwrap_or(f64::INFINITY);
+    let is_noisy = high - best.point() > NOISY * best.point();
+    let noise = if is_noisy { " (too noisy to rank)" } else { "" };
+    let cpu = best.case.cpu_ns_per_message;
+    let cpu = cpu.map_or(String::new(), |ns| format!(": {} per message", number::time(ns, 2)));
+    let (value, place) = (value(best), best.place.name());
+    format!("{name} takes {value} on {place}{noise}, but keeps each CPU busy{cpu}")
 }
 
-/// `pipe is fastest, 5.2 µs; then fifo and udp, about 6.0 µs; slowest: tcp, 16 µs`
-fn sentence(entries: &[&Entry]) -> Option<String> {
-    let first = entries.first()?;
-    let of_rank = |number| {
-        let is_it = |entry: &&&Entry| entry.rank.is_some_and(|rank| rank.number == number);
-        entries.iter().filter(is_it).copied().collect::<Vec<_>>()
+/// Of two, by how much they differ: `tcp takes 4.4 µs ±4%; websocket is slower, by at least 13.1 %
+/// (+14.3 % [+13.1, +16.0])`
+fn of_two(entries: &[&Entry]) -> Option<String> {
+    let [a, b] = entries else { return None };
+    let (base, other) = if is_base(a) { (a, b) } else { (b, a) };
+    let ratio = other.ratio.filter(|ratio| is_base(base) && ratio.low.is_some())?;
+    let (said, found) = (contrast_of(ratio), other.name.as_str());
+    let (bound, shown) = (bound(&said)?, difference(said).value.shown()?);
+    Some(format!("{} takes {}; {found} is {bound} ({shown})", base.name, value(base)))
+}
+
+/// `pipe is fastest, 5.2 µs ±3%; then fifo and udp, about 6.0 µs ±4%; slowest: tcp, 16 µs ±2%`. What
+/// has two levels is not among them.
+fn of_several(entries: &[&Entry]) -> Option<String> {
+    let (mut all, mut torn): (Vec<&Entry>, Vec<&Entry>) =
+        entries.iter().copied().partition(|entry| entry.case.levels.is_none());
+    if all.is_empty() {
+        std::mem::swap(&mut all, &mut torn);
+    }
+    let first = all.first()?;
+    if let ([only], []) = (all.as_slice(), torn.as_slice()) {
+        return Some(format!("{} takes {}", only.name, value(only)));
+    }
+    let ranks = distinct(all.iter().filter_map(|entry| entry.rank.map(|rank| rank.number)));
+    let of_rank = |at: usize| {
+        let is_it = |entry: &&Entry| entry.rank.map(|of| of.number) == ranks.get(at).copied();
+        let of_rank = all.iter().copied().filter(|of| of.rank.is_some()).filter(is_it);
+        of_rank.collect::<Vec<_>>()
     };
-    let (best, second) = (of_rank(1), of_rank(2));
-    let Some(last) = entries.last().filter(|_| !best.is_empty()) else {
-        return Some(match entries {
-            [only] => format!("{} takes {}", only.name, value(only)),
-            _ => format!("{} was lowest, {}: not ranked", first.name, value(first)),
-        });
+    let (best, second) = (of_rank(0), of_rank(1));
+    let Some(last) = all.last().filter(|_| !best.is_empty()) else {
+        let (name, value) = (&first.name, value(first));
+        return Some(format!("{name} was lowest, {value}: not ranked, too few rounds"));
     };
-    let mut parts = vec![match best.as_slice() {
+    let mut lead = match best.as_slice() {
         [only] => format!("{} is fastest, {}", only.name, value(only)),
         _ => format!("{} show no difference, about {}", listed(&best), value(first)),
-    }];
+    };
+    let is_before = |entry: &&Entry| entry.rank.is_some_and(|rank| rank.number <= ranks[0]);
+    if let Some(other) = torn.into_iter().find(is_before) {
+        lead = format!("{lead}, but for {} ({})", other.name, value(other));
+    }
+    let mut parts = vec![lead];
     parts.extend(second.first().map(|next| {
         let about = if second.len() > 1 { "about " } else { "" };
         format!("then {}, {about}{}", listed(&second), value(next))
     }));
-    let is_later = last.rank.is_some_and(|rank| rank.number > 2);
+    let is_later = ranks.len() > 2;
     parts.extend(is_later.then(|| format!("slowest: {}, {}", last.name, value(last))));
     while parts.len() > 1 && parts.join("; ").chars().count() > LINE_MAX {
         parts.pop();
@@ -84,40 +117,5 @@ fn sentence(entries: &[&Entry]) -> Option<String> {
 
 /// `pipe, fifo and 3 more`
 fn listed(entries: &[&Entry]) -> String {
-    let mut names: Vec<String> =
-        entries.iter().take(NAMES_MAX).map(|entry| entry.name.clone()).collect();
-    if entries.len() > NAMES_MAX {
-        names.push(format!("{} more", entries.len() - NAMES_MAX));
-    }
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-/// Of a run of two cases at a place, a sentence on how they differ there.
-pub(super) fn contrasts(entries: &[Entry<'_>]) -> Vec<String> {
-    let places = distinct(entries.iter().map(|entry| entry.place)).into_iter();
-    let said = |place: Place| {
-        let mut here = entries.iter().filter(|entry| entry.place == place);
-        let (Some(a), Some(b), None) = (here.next(), here.next(), here.next()) else { return None };
-        let is_base = |of: &Entry| of.ratio.is_some_and(|ratio| ratio.baseline == of.case.id);
-        let (base, other) = if is_base(a) { (a, b) } else { (b, a) };
-        let said = contrast(other.ratio.filter(|_| is_base(base))?)?;
-        Some(format!("On {}, {} takes {said} as {}.", place.name(), other.name, base.name))
-    };
-    places.filter_map(said).collect()
-}
-
-/// `2.31 × as long (95 %: 2.2 to 2.4)`, or the bounds where no difference was shown.
-fn contrast(ratio: &Ratio) -> Option<String> {
-    let (low, high) = (number::plain(ratio.low?, 3), number::plain(ratio.high?, 3));
-    Some(match ratio.low? > 1.0 || ratio.high? < 1.0 {
-        true => {
-            let point = number::plain(ratio.point, 3);
-            format!("{point} × as long (95 %: {low} to {high})")
-        }
-        false => format!("from {low} to {high} × as long (95 %, no difference shown)"),
-    })
+    some(&entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>(), NAMES_MAX)
 }

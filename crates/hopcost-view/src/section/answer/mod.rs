@@ -18,7 +18,8 @@ use self::entry::{Entry, by_rank};
 pub(super) use self::know::{Doubts, stalled};
 pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
-use super::model::{Block, Form, Medium, Scale, Section, Table, notes, says};
+use super::headline::{Headline, titled};
+use super::model::{Block, Form, Medium, Scale, Section, Table, says};
 use super::shapes::{About, rows};
 use super::{comparison, head, load};
 use crate::chart::Unit;
@@ -35,8 +36,8 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     let all = match medium {
         Medium::Page => drawn(results, doubts),
         Medium::Document => {
-            let (conclusion, parts) = parts(results);
-            conclusion.into_iter().chain(parts.into_iter().flat_map(|(_, part)| part)).collect()
+            let parts = parts(results).into_iter().flat_map(|(_, part)| part);
+            headline(results).banner().into_iter().chain(parts).collect()
         }
     };
     // A document has room for all columns.
@@ -48,17 +49,27 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 }
 
 /// The conclusion of a run, in words.
-pub(super) fn conclusion(results: &Results) -> Vec<Block> {
-    match &results.comparison {
-        Some(found) => comparison::conclusion(found),
-        None => in_words(&question::conclude(&mut question::all(results), results), results),
-    }
+pub(super) fn headline(results: &Results) -> Headline {
+    let concluded = question::conclude(&mut question::all(results), results);
+    let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
+    let absent: Vec<(String, String)> = runtimes::absent(results).collect();
+    // Where runtimes are compared, the fastest of all is no answer.
+    let is_of_runtimes = results.runtimes.is_some() && absent.is_empty();
+    let ranked = (!is_of_runtimes).then(|| conclusion::headline(&concluded, results));
+    let found = all.find(|of| !of.facts.is_empty()).or(ranked).unwrap_or_default();
+    let facts: Vec<(String, String)> = absent.into_iter().chain(found.facts).collect();
+    let title = match facts.is_empty() {
+        true if is_of_runtimes => titled("No runtime has an interval beside rust (median", results),
+        true => format!("None of {} was measured.", count(results.results.len(), "case")),
+        false => found.title,
+    };
+    Headline { title, facts, ..found }
 }
 
-/// The answer on a screen: the conclusion, and what stands below it.
-pub(super) fn screen(results: &Results) -> (Vec<Block>, Vec<Part>) {
-    let (conclusion, mut parts) = match &results.comparison {
-        Some(found) => (Vec::new(), vec![(Weight::Must, comparison::blocks(found))]),
+/// What stands below it on a screen.
+pub(super) fn screen(results: &Results) -> Vec<Part> {
+    let mut parts = match &results.comparison {
+        Some(found) => vec![(Weight::Must, comparison::blocks(found))],
         None => parts(results),
     };
     parts.extend(
@@ -67,13 +78,13 @@ pub(super) fn screen(results: &Results) -> (Vec<Block>, Vec<Part>) {
             .enumerate()
             .map(|(at, said)| (if at == 0 { Weight::Must } else { Weight::Says }, vec![said])),
     );
-    (conclusion, parts)
+    parts
 }
 
-fn parts(results: &Results) -> (Vec<Block>, Vec<Part>) {
+fn parts(results: &Results) -> Vec<Part> {
     let doubts = &Doubts::of(results);
     let mut questions = question::all(results);
-    let concluded = question::conclude(&mut questions, results);
+    question::conclude(&mut questions, results);
     let mut parts = runtimes::tables(results, doubts);
     parts.extend(tables(&questions, results, doubts));
     let load = load::answer(results, &|case| doubts.mark(case));
@@ -86,18 +97,7 @@ fn parts(results: &Results) -> (Vec<Block>, Vec<Part>) {
     if let Some(ticks) = ticks(results) {
         parts.insert(0, (Weight::Must, vec![says(ticks)]));
     }
-    let measured = results.results.iter().filter(|case| case.estimates.is_some()).count();
-    if measured == concluded.len() {
-        parts.push((Weight::Must, notes(conclusion::contrasts(&concluded)).collect()));
-    }
-    (in_words(&concluded, results), parts)
-}
-
-fn in_words(concluded: &[Entry<'_>], results: &Results) -> Vec<Block> {
-    match conclusion::blocks(concluded) {
-        none if none.is_empty() => runtimes::conclusion(results),
-        blocks => blocks,
-    }
+    parts
 }
 
 /// A table for each question. The last of one place or two stands beside the calls.
@@ -147,7 +147,9 @@ fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
             charts => vec![Block::Charts(charts)],
         },
     };
-    let mut blocks: Vec<Block> = questions.iter().enumerate().flat_map(block).collect();
+    let runtimes = runtimes::tables(results, doubts).into_iter().flat_map(|(_, part)| part);
+    let mut blocks: Vec<Block> =
+        runtimes.chain(questions.iter().enumerate().flat_map(block)).collect();
     blocks.extend(know::of_stalls(results));
     if !blocks.is_empty() {
         blocks.push(legend(&questions, results));

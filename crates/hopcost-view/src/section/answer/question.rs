@@ -6,9 +6,9 @@ use hopcost_model::units::format_size;
 use hopcost_read::results::{LadderGroup, RankedBy, Results, StreamResult};
 
 use super::entry::{EMPTY_LOOP, Entry, across, entries, unit_in_heading, usual};
+use super::runtimes;
 use super::table::titled;
 use crate::names::{all_of, capitalised};
-use crate::section::runtimes::told;
 use crate::section::words::mechanism;
 
 /// Rows of round trips up to which each group has a table of its own.
@@ -58,7 +58,7 @@ pub(super) fn all(results: &Results) -> Vec<Question<'_>> {
 /// The groups of a workload that were measured, but for those whose runtimes are compared. The cases
 /// of a group all do the same.
 fn groups(results: &Results, workload: Workload) -> Vec<&LadderGroup> {
-    let told = told(results);
+    let told = runtimes::told(results);
     let is_own = |group: &&LadderGroup| {
         let mut cases = all_of(group, results).peekable();
         let does = cases.peek().is_some_and(|of| of.3.case.workload == workload);
@@ -75,14 +75,10 @@ pub(super) fn conclude<'a>(
     questions: &mut Vec<Question<'a>>,
     results: &'a Results,
 ) -> Vec<Entry<'a>> {
-    if results.runtimes.is_some() || !results.loads.is_empty() {
-        return Vec::new();
-    }
     let rank = |group: &&LadderGroup| {
         let entries = entries(group, RankedBy::Time, None, results);
-        let is_round_trip =
-            entries.first().is_some_and(|of| of.case.case.workload == Workload::Roundtrip);
-        (is_round_trip && !group.batched, entries.len())
+        let is_trip = |of: &&Entry| of.case.case.workload == Workload::Roundtrip && !of.row.spins;
+        (entries.iter().filter(is_trip).count() > 1 && !group.batched, entries.len())
     };
     // The last of equals is what `max_by_key` takes: the first stands first.
     let Some(group) = results.ladder.iter().rev().max_by_key(rank) else { return Vec::new() };
@@ -92,10 +88,15 @@ pub(super) fn conclude<'a>(
     match questions.iter().position(is_it) {
         Some(at) => {
             questions[..=at].rotate_right(1);
-            questions[0].entries.clone()
+            plain(questions[0].entries.clone())
         }
-        None => without_size(entries(group, RankedBy::Time, usual(&group.rows), results)),
+        None => without_size(plain(entries(group, RankedBy::Time, usual(&group.rows), results))),
     }
+}
+
+/// Without idle knobs, which are another condition, not another mechanism.
+fn plain(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    entries.into_iter().filter(|entry| entry.case.case.idle_knob == IdleKnob::None).collect()
 }
 
 /// A table of a group, and of the spinning ends of its size that were timed in batches (`aside`).
@@ -143,9 +144,7 @@ fn swept<'a>(groups: &[&'a LadderGroup], by: RankedBy, results: &'a Results) -> 
         }
         None => entry,
     };
-    // An idle knob is another condition, not another mechanism.
-    let plain = all.filter(|entry| entry.case.case.idle_knob == IdleKnob::None);
-    let entries = plain.map(named).collect();
+    let entries = plain(all.collect()).into_iter().map(named).collect();
     Question { title: String::new(), entries, shape: Shape::Swept(by) }
 }
 

@@ -1,41 +1,73 @@
 //! Runtimes: what each makes of the same mechanism, as a multiple of Rust.
 
-use hopcost_model::text::count;
-use hopcost_read::results::{Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
+use std::collections::BTreeSet;
+
+use hopcost_model::group::grouped;
+use hopcost_model::text::{count, span};
+use hopcost_read::results::{CaseResult, Ratio, Results, RuntimeCell, RuntimeMatrix, RuntimeRow};
 
 use super::know::{Doubts, Part, Weight};
-use crate::names::{capitalised, case_at};
+use crate::names::{capitalised, case_at, foreign};
 use crate::number;
-use crate::section::model::{
-    Block, Cell, Interval, Scale, Value, facts, note, numbers, says, words as texts,
-};
+use crate::section::headline::{Headline, titled};
+use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
 use crate::section::pivot::pivot;
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
 
-/// What each runtime takes beside Rust, by the mechanisms of the first table that both have.
-pub(super) fn conclusion(results: &Results) -> Vec<Block> {
-    let runtimes = results.runtimes.iter();
-    let Some(matrix) = runtimes.flat_map(|of| &of.matrices).next() else { return Vec::new() };
-    let said = |at: usize| {
-        let cells = matrix.rows.iter().filter_map(|row| row.cells.get(at));
-        let ratios: Vec<f64> = cells
-            .filter_map(|cell| cell.ratio.as_ref().filter(|of| of.low.is_some()))
-            .map(|of| of.point)
-            .collect();
-        let times = number::span(&ratios, |times| number::plain(times, 2))?;
-        let said =
-            format!("takes {times} × as long as rust ({})", count(ratios.len(), "mechanism"));
-        Some(Cell::text(said))
+/// What each runtime takes beside Rust at each place, by the mechanisms of the first table that both
+/// have.
+pub(super) fn headline(results: &Results) -> Headline {
+    let matrices = || results.runtimes.iter().flat_map(|of| &of.matrices);
+    let Some(first) = matrices().next() else { return Headline::default() };
+    let (group, _) = parted(first);
+    let all: Vec<&RuntimeMatrix> = matrices().filter(|of| parted(of).0 == group).collect();
+    let said = |runtime: &String| {
+        let each = all.iter().filter_map(|matrix| beside_rust(matrix, runtime));
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| (runtime.clone(), each.join("; ")))
     };
-    let all = matrix.runtimes.iter().enumerate().filter(|(_, runtime)| *runtime != BASE);
-    let lines: Vec<(&str, Cell)> =
-        all.filter_map(|(at, runtime)| Some((runtime.as_str(), said(at)?))).collect();
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    vec![says(format!("{}:", capitalised(&matrix.title))), facts(lines)]
+    let others = first.runtimes.iter().filter(|runtime| *runtime != BASE);
+    let about = format!("{}: time beside {BASE} (median", capitalised(group));
+    let facts = others.filter_map(said).collect();
+    Headline { title: titled(&about, results), facts, ..Headline::default() }
+}
+
+/// The runtimes of which nothing was measured, and why.
+pub(super) fn absent(results: &Results) -> impl Iterator<Item = (String, String)> {
+    let own = results.results.iter().filter_map(|case| Some((foreign(case)?, case)));
+    let absent = |(runtime, cases): (String, Vec<(String, &CaseResult)>)| {
+        let reason = cases.iter().find_map(|(_, case)| case.reason.clone())?;
+        let is_measured = cases.iter().any(|(_, case)| case.estimates.is_some());
+        (!is_measured).then(|| (runtime, format!("not measured: {reason}")))
+    };
+    grouped(own, |(runtime, _)| runtime.clone()).into_iter().filter_map(absent)
+}
+
+/// What a table is of, and where that was measured.
+fn parted(matrix: &RuntimeMatrix) -> (&str, &str) {
+    let title = matrix.title.split(" (").next().unwrap_or_default();
+    title.rsplit_once(", ").unwrap_or((title, ""))
+}
+
+/// `one CPU 1.3 to 1.5 × (95 %: 1.2 to 1.6; 4 mechanisms)`
+fn beside_rust(matrix: &RuntimeMatrix, runtime: &String) -> Option<String> {
+    let at = matrix.runtimes.iter().position(|of| of == runtime)?;
+    let cells = matrix.rows.iter().filter_map(|row| row.cells.get(at)?.ratio.as_ref());
+    let ratios: Vec<&Ratio> = cells.filter(|of| of.low.is_some()).collect();
+    let written = |all: Vec<f64>| span(&all, |times| number::plain(times, 2));
+    let times = written(ratios.iter().map(|of| of.point).collect())?;
+    let ends = written(ratios.iter().flat_map(|of| [of.low, of.high]).flatten().collect())?;
+    let n = count(ratios.len(), "mechanism");
+    Some(format!("{} {times} × (95 %: {ends}; {n})", parted(matrix).1))
+}
+
+/// Indices of the cases whose number stands in these tables.
+pub(super) fn told(results: &Results) -> BTreeSet<u32> {
+    let all = results.runtimes.iter().flat_map(|of| &of.matrices);
+    let cells = all.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.cells);
+    cells.filter_map(|cell| cell.result).collect()
 }
 
 /// A table for each matrix, and in a line what one runtime alone has.

@@ -127,7 +127,7 @@ fn value(entry: &Entry, scale: Scale, doubts: &Doubts) -> Cell {
 }
 
 /// Whether an entry is what multiples refer to.
-fn is_base(entry: &Entry) -> bool {
+pub(super) fn is_base(entry: &Entry) -> bool {
     entry.ratio.is_some_and(|ratio| ratio.baseline == entry.case.id)
 }
 
