@@ -176,10 +176,17 @@ fn per_second(value: f64, interval: Option<(f64, f64)>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::LoadCurve;
+    use hopcost_model::raw::RawLoad;
+
     use crate::testing::{Builder, TrialBuilder};
 
     /// A server of 2 µs a message with a fixed p99 by the rate; past 400 k/s it falls behind.
-    fn run(rates: &[(u32, u32)]) -> Vec<crate::capacity::LoadCurve> {
+    fn run(rates: &[(u32, u32)]) -> Vec<LoadCurve> {
+        changed(rates, |_| ())
+    }
+
+    fn changed(rates: &[(u32, u32)], change: fn(&mut RawLoad)) -> Vec<LoadCurve> {
         let mut builder = Builder::new();
         for (rate, tail_ns) in rates {
             let id = format!(
@@ -195,6 +202,7 @@ mod tests {
                 let least = 2_000_000_000_000 / 400_000;
                 load.sent_ticks = load.intended_ticks.max(least);
                 load.received_ticks = load.sent_ticks;
+                change(load);
             });
         }
         builder.read().loads
@@ -229,18 +237,8 @@ mod tests {
 
     #[test]
     fn where_the_sender_is_late_at_most_rates_there_is_no_knee() {
-        let late = [(10_000, 0), (20_000, 0), (40_000, 0)];
-        let mut builder = Builder::new();
-        for (rate, _) in late {
-            let id = format!(
-                "load/pipe?payload=64&rate={rate}&boundary=process&place=same-llc&wait=block"
-            );
-            builder = builder.case(&id, 8, move |_, t: &mut TrialBuilder| {
-                t.load(&[1_000; 2000], 2_000);
-                t.raw.load.as_mut().unwrap().own_lags = Some(vec![1_000; 2000]);
-            });
-        }
-        let curve = &builder.read().loads[0];
+        let late = |load: &mut RawLoad| load.own_lags = Some(vec![1_000; 2000]);
+        let curve = &changed(&[(10_000, 0), (20_000, 0), (40_000, 0)], late)[0];
         assert!(curve.knee.is_none());
         assert!(curve.says.contains("the sender itself is late at 3 of 3 rates"), "{}", curve.says);
     }

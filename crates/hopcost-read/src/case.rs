@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Ack, Case, Workload};
+use hopcost_model::case::{Ack, Case, Role, Workload};
 use hopcost_model::finding::{Finding, Validity};
 use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
@@ -204,6 +204,16 @@ impl Reading<'_> {
         !self.trials.is_empty()
     }
 
+    /// Whether an end is a thread, so that what was counted of a thread is that of an end.
+    pub fn is_thread(&self, role: Role) -> bool {
+        !threads::is_no_thread(self.case, &self.result.threads, role)
+    }
+
+    /// Whether both are.
+    pub fn are_threads(&self) -> bool {
+        self.is_thread(Role::Caller) && self.is_thread(Role::Callee)
+    }
+
     /// The estimate of a statistic.
     pub fn get(&self, statistic: Statistic) -> Option<&Estimate> {
         self.result.estimates.as_ref()?.get(statistic)
@@ -255,11 +265,11 @@ pub const EMPTY_LOOP: &str = "null";
 
 /// The cost of the empty loop, where the run measured it.
 fn empty_loop(run: &Run) -> Option<Estimate> {
-    let cases = run.raw.plan.cases.iter().enumerate();
-    cases.map(|(index, planned)| (index, &planned.case)).find_map(|(index, case)| {
-        (is_native_call(case) && case.mechanism_name() == EMPTY_LOOP)
-            .then(|| estimates_of(run, index, case, &trials(run, case, index)))?
-            .and_then(|estimates| estimates.get(Statistic::Cost).cloned())
+    let is_loop = |case: &&Case| is_native_call(case) && case.mechanism_name() == EMPTY_LOOP;
+    run.raw.plan.cases.iter().enumerate().find_map(|(index, planned)| {
+        let case = Some(&planned.case).filter(is_loop)?;
+        let estimates = of_measured(run, index, case, &trials(run, case, index), estimates)?;
+        estimates.get(Statistic::Cost).cloned()
     })
 }
 
@@ -278,47 +288,30 @@ pub fn percentiles(
 ) -> Option<Vec<(f64, Estimate)>> {
     let case = run.raw.plan.case(index as u32)?;
     let known = result.estimates.as_ref().filter(|known| known.get(Statistic::P50).is_some())?;
-    let bound_ns = clock_bound_ns(result).unwrap_or(0.0);
-    let table = trials(run, case, index);
-    let measured: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
-    let measured = Measured {
-        trials: &measured,
-        family: table.family?,
-        workload: case.workload,
-        doubt: run.doubt(index),
-    };
-    let found = |&percent: &f64| {
-        let statistic = Statistic::of_label(&format!("p{percent}"));
-        let found = statistic.and_then(|statistic| known.get(statistic)).cloned();
-        let found = found.unwrap_or_else(|| {
-            let seed = run.seed(index, percent.to_bits());
-            let mut found = estimate::percentile(&measured, percent, known, seed);
-            estimate::widen(&mut found, bound_ns);
-            found
-        });
-        (percent, found)
-    };
-    Some(asked.iter().map(found).collect())
-}
-
-/// How far the clocks of its two ends may differ, where stamps of both are compared.
-fn clock_bound_ns(result: &CaseResult) -> Option<f64> {
-    let of_wake = result.wake.as_ref().and_then(|wake| wake.clock_bound_ns);
-    of_wake.or(result.load.as_ref().and_then(|load| load.clock_bound_ns))
-}
-
-fn estimates_of(run: &Run, index: usize, case: &Case, trials: &Trials) -> Option<Estimates> {
-    from_measured(run, index, case, trials, estimates)
+    of_measured(run, index, case, &trials(run, case, index), |measured, seed| {
+        let found = |&percent: &f64| {
+            let statistic = Statistic::of_label(&format!("p{percent}"));
+            let found = statistic.and_then(|statistic| known.get(statistic)).cloned();
+            let found = found.unwrap_or_else(|| {
+                let seed = seed(percent.to_bits());
+                let mut found = estimate::percentile(measured, percent, known, seed);
+                estimate::widen(&mut found, result.clock_bound_ns().unwrap_or(0.0));
+                found
+            });
+            (percent, found)
+        };
+        Some(asked.iter().map(found).collect())
+    })
 }
 
 /// What is found of a case's measured trials.
-fn from_measured(
+fn of_measured<T>(
     run: &Run,
     index: usize,
     case: &Case,
     trials: &Trials,
-    find: fn(&Measured, &dyn Fn(u64) -> u64) -> Option<Estimates>,
-) -> Option<Estimates> {
+    find: impl FnOnce(&Measured, &dyn Fn(u64) -> u64) -> Option<T>,
+) -> Option<T> {
     let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
     let measured = Measured {
         trials: &measured,
@@ -341,7 +334,7 @@ fn of_case<'a>(
     let per_trial = table.statistics(run);
     let pooled = Pooled::of(&table);
     let (status, reason) = status(run, index, &table);
-    let estimates = estimates_of(run, index, case, &table);
+    let estimates = of_measured(run, index, case, &table, estimates);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
     let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
         median(&raw.iter().filter_map(|trial| statistic(trial)).collect::<Vec<_>>())
@@ -368,7 +361,7 @@ fn of_case<'a>(
         None => found,
     };
     let points: Vec<TrialPoint> = table.rows.iter().map(|row| row.point()).collect();
-    let pooled_quantiles = from_measured(run, index, case, &table, estimate::pooled_quantiles);
+    let pooled_quantiles = of_measured(run, index, case, &table, estimate::pooled_quantiles);
     let result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),

@@ -41,16 +41,8 @@ document! {
 }
 
 /// The order in which events are shown; any other comes after them.
-const ORDER: [&str; 8] = [
-    "cycles",
-    "instructions",
-    "l1d-misses",
-    "llc-misses",
-    "context-switches",
-    "migrations",
-    "page-faults",
-    "cpu-ns",
-];
+const ORDER: &str =
+    "cycles instructions l1d-misses llc-misses context-switches migrations page-faults cpu-ns";
 
 /// The counters of a case's measured trials: those of the caller, those of the
 /// callee, then those that were counted for both together.
@@ -122,13 +114,13 @@ fn after(trial: &RawTrial, event: &str) -> Option<Result<f64, String>> {
 /// Every event of these ends, with those that are always known.
 fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
     let seen = trials.iter().flat_map(|trial| whose.ends(trial)).flat_map(|end| &end.events);
-    let names: BTreeSet<&str> = seen.map(|reading| reading.event.as_str()).chain(ALWAYS).collect();
+    let names = seen.map(|reading| reading.event.as_str()).chain(ALWAYS);
     // Where memory lies is no event.
-    let names: BTreeSet<&str> =
-        names.into_iter().filter(|name| !name.starts_with(SHARED_PAGES)).collect();
-    let known = ORDER.into_iter().filter(|name| names.contains(name));
-    let other = names.iter().copied().filter(|name| !ORDER.contains(name));
-    known.chain(other).map(str::to_owned).collect()
+    let names: BTreeSet<&str> = names.filter(|name| !name.starts_with(SHARED_PAGES)).collect();
+    let place = |name: &&str| ORDER.split(' ').position(|known| known == *name);
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn of_ends(case: &Case, trials: &[&RawTrial], whose: Whose, event: &str) -> CounterResult {

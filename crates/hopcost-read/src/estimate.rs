@@ -135,7 +135,7 @@ impl Measured<'_> {
         Estimate { n_trials: met.len() as u32, level: found.low.map(|_| LEVEL), ..found }
     }
 
-    /// The value met with its interval, from the values met or the adjusted ones, and that of
+    /// The raw value with its interval, from the raw values or the adjusted ones, and that of
     /// the quiet machine beside it. Trials of one moment have no interval.
     fn of_both(
         &self,

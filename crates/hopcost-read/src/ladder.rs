@@ -296,21 +296,17 @@ mod tests {
 
     #[test]
     fn labels_say_what_differs() {
-        let tail = |nodelay: &str, sched: &str| format!("{ONE}&nodelay={nodelay}{sched}");
-        let raw = Builder::new()
-            .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
-            .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
-            .case(&id("pipe?payload=64", ONE), 6, |_, t| t.each(&[5000; 50]))
-            .build();
-        assert_eq!(labels(&read(&raw).ladder[0]), ["tcp nodelay=on", "tcp nodelay=off", "pipe"]);
-        let one = Builder::new()
-            .case(&id("tcp?payload=64", &tail("on", "")), 6, |_, t| t.each(&[3000; 50]))
-            .build();
-        assert_eq!(labels(&read(&one).ladder[0]), ["tcp"]);
         // The heading also states what is unusual of a case alone in its group.
-        let unusual = Builder::new()
-            .case(&id("tcp?payload=64", &tail("off", "")), 6, |_, t| t.each(&[4000; 50]))
-            .build();
-        assert_eq!(labels(&read(&unusual).ladder[0]), ["tcp nodelay=off"]);
+        let (on, off) = ("tcp?payload=64&nodelay=on", "tcp?payload=64&nodelay=off");
+        for (cases, expected) in [
+            (&[on, off, "pipe?payload=64"][..], &["tcp nodelay=on", "tcp nodelay=off", "pipe"][..]),
+            (&[on], &["tcp"]),
+            (&[off], &["tcp nodelay=off"]),
+        ] {
+            let builder = (3..).zip(cases).fold(Builder::new(), |builder, (us, case)| {
+                builder.case(&id(case, ONE), 6, move |_, t| t.each(&[1000 * us; 50]))
+            });
+            assert_eq!(labels(&builder.read().ladder[0]), expected);
+        }
     }
 }

@@ -213,27 +213,25 @@ mod tests {
         assert_eq!(label([0, 0]), ("MSG_ZEROCOPY".to_owned(), Some(0.0)));
     }
 
-    fn labelled(mechanism: &str, parameters: &str, copied: Option<f64>) -> String {
-        let id = format!(
-            "stream/{mechanism}?payload=64&fields=8&flows=1&ack=none&boundary=process&place=free\
-             &wait=block{parameters}"
-        );
-        let case: Case = id.parse().unwrap();
-        label(&case, MECHANISMS.iter().find(|known| known.name == mechanism), copied)
-    }
-
     #[test]
-    fn what_is_not_the_default_is_said() {
-        assert_eq!(labelled("tcp-send", "&more=off&nodelay=off", None), "tcp-send");
-        assert_eq!(labelled("tcp-send", "&more=off&nodelay=on", None), "tcp-send nodelay=on");
-        assert_eq!(labelled("vm-readv", "&x=1", None), "vm-readv x=1", "no facts: all of them");
-    }
-
-    #[test]
-    fn nothing_that_was_copied_is_called_without_a_copy() {
-        assert_eq!(labelled("tcp-uring-zc", "", Some(1.0)), "SENDMSG_ZC (copied)");
-        assert_eq!(labelled("tcp-zerocopy", "", Some(0.9999)), "MSG_ZEROCOPY (100 % copied)");
-        assert_eq!(labelled("tcp-zerocopy", "", Some(1e-6)), "MSG_ZEROCOPY (0.00 % copied)");
-        assert_eq!(labelled("tcp-zerocopy", "", None), "MSG_ZEROCOPY (copies not known)");
+    fn what_is_not_the_default_is_said_and_nothing_that_was_copied_is_called_without_a_copy() {
+        let labelled = |mechanism: &str, parameters: &str, copied: Option<f64>| {
+            let keys =
+                "payload=64&fields=8&flows=1&ack=none&boundary=process&place=free&wait=block";
+            let case: Case = format!("stream/{mechanism}?{keys}{parameters}").parse().unwrap();
+            label(&case, MECHANISMS.iter().find(|known| known.name == mechanism), copied)
+        };
+        for (mechanism, parameters, copied, expected) in [
+            ("tcp-send", "&more=off&nodelay=off", None, "tcp-send"),
+            ("tcp-send", "&more=off&nodelay=on", None, "tcp-send nodelay=on"),
+            // No facts: all of them.
+            ("vm-readv", "&x=1", None, "vm-readv x=1"),
+            ("tcp-uring-zc", "", Some(1.0), "SENDMSG_ZC (copied)"),
+            ("tcp-zerocopy", "", Some(0.9999), "MSG_ZEROCOPY (100 % copied)"),
+            ("tcp-zerocopy", "", Some(1e-6), "MSG_ZEROCOPY (0.00 % copied)"),
+            ("tcp-zerocopy", "", None, "MSG_ZEROCOPY (copies not known)"),
+        ] {
+            assert_eq!(labelled(mechanism, parameters, copied), expected);
+        }
     }
 }

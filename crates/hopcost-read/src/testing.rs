@@ -7,10 +7,10 @@ use hopcost_model::describe::{Description, WarmUp, WorkerClock};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Mechanism, PerOperation, TABLE};
-use hopcost_model::plan::{Plan, PlannedCase, TrialShape};
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use hopcost_model::raw::{
-    Build, CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, ThreadUse, Yardstick,
+    CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, ThreadUse, Yardstick,
     YardstickClass, YardstickReading,
 };
 use hopcost_model::results::{Estimate, Statistic};
@@ -83,6 +83,19 @@ pub fn expect(results: &Results, code: Code, expected: Option<(Severity, &str)>)
         }
         (found, expected) => panic!("{code}: {found:?}, not {expected:?}"),
     }
+}
+
+/// A finding that a change of the trials of a case has to make, with these words, or not to make.
+pub type Row = (Code, &'static str, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
+
+pub fn note(words: &'static str) -> Option<(Severity, &'static str)> {
+    Some((Severity::Note, words))
+}
+pub fn suspect(words: &'static str) -> Option<(Severity, &'static str)> {
+    Some((Severity::Suspect, words))
+}
+pub fn invalid(words: &'static str) -> Option<(Severity, &'static str)> {
+    Some((Severity::Invalid, words))
 }
 
 /// The estimate of a statistic of the run's first case.
@@ -295,46 +308,14 @@ pub struct Builder(RawRun);
 impl Builder {
     /// An empty run on CPUs 0 and 1.
     pub fn new() -> Self {
-        let build = Build {
-            profile: "release".into(),
-            compiler: "rustc".into(),
-            target: "test".into(),
-            slow: Vec::new(),
-            checksum: None,
-        };
-        let about = RunAbout {
-            id: "test".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: "unknown".into(),
-            build,
-            argv: vec!["hopcost".into(), "run".into()],
-            started: "2024-01-01T00:00:00Z".into(),
-            ended: Some("2024-01-01T00:01:00Z".into()),
-            resumed: 0,
-            group: None,
-        };
-        let trial = TrialShape {
-            measure_ns: 1,
-            measure_max_ns: 1,
-            operations_min: 1,
-            warm_up_ns: 1,
-            deadline_ms: 1,
-            samples_max: 65_536,
-            operations: None,
-            warm_up_operations: None,
-            counted_operations: 0,
-            traced_operations: None,
-        };
-        let plan = Plan {
-            suite: "test".into(),
-            seed: 7,
-            rounds: 8,
-            trial,
-            cpus: vec![0, 1],
-            relation: Some(Placement::SameLlc),
-            pairs: [(Placement::SameLlc, (0, 1))].into(),
-            ..Plan::default()
-        };
+        #[derive(serde::Deserialize)]
+        struct Empty {
+            about: RunAbout,
+            plan: Plan,
+        }
+        let empty = serde_json::from_str(include_str!("testing.json")).unwrap();
+        let Empty { about, plan } = empty;
+        let about = RunAbout { version: env!("CARGO_PKG_VERSION").into(), ..about };
         let clocks = vec![clock(0, 1e9), clock(1, 1e9)];
         Self(RawRun { about, plan, clocks, ..RawRun::default() })
     }

@@ -117,7 +117,7 @@ fn sums(trial: &RawTrial) -> BTreeMap<Key, Sum> {
     sums
 }
 
-/// A name without the number that tells the threads of a pool apart.
+/// A name without the number of a thread within its pool.
 fn pool(name: &str) -> String {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let numbered = stem.len() < name.len() && stem.ends_with(SEPARATORS) && stem.len() > 1;

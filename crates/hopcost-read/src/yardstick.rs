@@ -139,12 +139,12 @@ pub struct Yardsticks {
 /// What the interval of a value is made from.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Basis {
-    /// The values met: nobody knows what the quiet machine would do.
+    /// The raw values: nobody knows what the quiet machine would do.
     #[default]
     Met,
     /// The adjusted values: the machine was quiet, and the next run is as this one.
     Adjusted,
-    /// The values met. The quiet machine's is the adjusted value times this.
+    /// The raw values. The quiet machine's is the adjusted value times this.
     Slower(f64),
 }
 
@@ -153,7 +153,7 @@ pub enum Basis {
 pub struct Doubt {
     /// What the interval is made from.
     pub basis: Basis,
-    /// How values met depend on those before them, over all cases of the class.
+    /// How raw values depend on those before them, over all cases of the class.
     pub met: Dependence,
     /// The same of adjusted values.
     pub adjusted: Dependence,

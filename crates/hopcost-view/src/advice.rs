@@ -2,6 +2,7 @@
 
 use hopcost_model::case::Placement;
 use hopcost_read::advice::{Advice, Candidate, Fit};
+use hopcost_read::results::Estimate;
 
 use crate::number;
 use crate::section::between;
@@ -18,11 +19,16 @@ pub fn document(advice: &Advice, whole: bool) -> Document {
     let most = |most: usize| if whole { usize::MAX } else { most };
     let shown = left.iter().take(most(LEFT_MAX)).chain(out.iter().take(most(OUT_MAX)));
     let shown: Vec<&Candidate> = shown.copied().collect();
+    // Candidates are compared by what was measured.
+    let measured = |of: &Option<Estimate>| {
+        let raw = of.clone().map(|of| Estimate { quiet: None, ..of });
+        Cell::brief(raw.as_ref(), Scale::Time, "")
+    };
     let table = Rows::of(&shown)
         .column(words("mechanism"), |of| Cell::text(of.name.as_str()))
         .column(words(""), |of| Cell::text(if of.overlaps { "=" } else { "" }))
-        .column(numbers("p50"), |of| Cell::brief(of.p50.as_ref(), Scale::Time, ""))
-        .column(numbers("p99").fold(1), |of| Cell::brief(of.p99.as_ref(), Scale::Time, ""))
+        .column(numbers("p50"), |of| measured(&of.p50))
+        .column(numbers("p99").fold(1), |of| measured(&of.p99))
         .column(numbers("CPU/msg").fold(2), |of| Cell::maybe(of.cpu_ns_per_message, Unit::Time(2)))
         .column(words("why not"), |of| Cell::text(of.reason.clone().unwrap_or_default()));
     let table = if whole { table.table() } else { table.lines() };
@@ -63,7 +69,7 @@ fn setting(advice: &Advice) -> String {
 #[cfg(test)]
 mod tests {
     use hopcost_model::case::Boundary;
-    use hopcost_read::results::{AdviceRequest, Estimate};
+    use hopcost_read::results::AdviceRequest;
 
     use super::*;
     use crate::style::TextStyle;

@@ -5,12 +5,11 @@ use hopcost_read::results::RunComparison;
 use crate::chart::model::Chart;
 use crate::section::comparison;
 pub use crate::section::comparison::document;
-use crate::style::TextStyle;
+use crate::text::pasted;
 
 /// Each case as a sentence to paste.
 pub fn sentences(found: &RunComparison) -> String {
-    let clean = |line: String| TextStyle::plain(usize::MAX).clean(&line) + "\n";
-    comparison::sentences(found).into_iter().map(clean).collect()
+    pasted(comparison::sentences(found))
 }
 
 /// The ratio along an axis or else the shift of each case, with the names that files have.

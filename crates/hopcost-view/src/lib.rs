@@ -18,7 +18,6 @@ mod names;
 pub mod number;
 pub mod perfetto;
 pub mod plan;
-pub mod plots;
 mod rows;
 mod section;
 #[cfg(test)]
@@ -26,6 +25,5 @@ mod section;
 mod stored;
 pub mod style;
 pub mod text;
-mod written;
 
-pub use section::{Document, Medium};
+pub use section::{Document, Medium, plots};

@@ -8,24 +8,26 @@ use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Va
 
 /// The report of a run.
 pub fn report(results: &Results) -> String {
-    document(&section::report(results, Medium::Document, None))
+    section::report(results, Medium::Document, None).markdown()
 }
 
-/// A document as Markdown.
-pub(crate) fn document(document: &Document) -> String {
-    let mut out = String::new();
-    if !document.title.is_empty() {
-        out.push_str(&format!("# {}\n\n", escape(&document.title)));
+impl Document {
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = String::new();
+        if !self.title.is_empty() {
+            out.push_str(&format!("# {}\n\n", escape(&self.title)));
+        }
+        blocks(&mut out, &self.head);
+        for section in &self.sections {
+            out.push_str(&format!("## {}\n\n", escape(&section.title)));
+            blocks(&mut out, &section.blocks);
+        }
+        blocks(&mut out, &self.rest);
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        out
     }
-    blocks(&mut out, &document.head);
-    for section in &document.sections {
-        out.push_str(&format!("## {}\n\n", escape(&section.title)));
-        blocks(&mut out, &section.blocks);
-    }
-    blocks(&mut out, &document.rest);
-    out.truncate(out.trim_end().len());
-    out.push('\n');
-    out
 }
 
 fn blocks(out: &mut String, blocks: &[Block]) {
@@ -117,7 +119,7 @@ pub(crate) fn cell(cell: &Cell) -> String {
 }
 
 /// Text that means only itself, also within a table.
-pub(crate) fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -135,7 +137,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Text as code, also within a table.
-pub(crate) fn code(text: &str) -> String {
+fn code(text: &str) -> String {
     let text: String = text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
     let fence = if text.contains('`') { "``" } else { "`" };
     let blank = if text.contains('`') { " " } else { "" };

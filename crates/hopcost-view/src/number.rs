@@ -15,7 +15,7 @@ pub const DIGITS_MIN: u8 = 2;
 const DIGITS_UNKNOWN: u8 = 2;
 
 /// An estimate as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shown {
     /// `2.65`, `≤ 0.3` or `insufficient`.
     pub value: String,
@@ -27,8 +27,8 @@ pub struct Shown {
 
 impl Shown {
     /// Words in the place of a number.
-    fn words(words: &str) -> Self {
-        Self { value: words.to_owned(), unit: String::new(), interval: None }
+    pub(crate) fn words(words: impl Into<String>) -> Self {
+        Self { value: words.into(), ..Self::default() }
     }
 
     /// The value with its unit (`2.65 µs`).
@@ -239,16 +239,6 @@ pub fn share(share: f64) -> String {
     format!("{:.decimals$} %", (percent * tenths).round() / tenths + 0.0)
 }
 
-/// A relative difference that can be detected, as per cent, rounded up: never
-/// finer than it is.
-pub fn detectable(relative: f64) -> String {
-    let tenths = up(relative * 1000.0).max(0.0);
-    match tenths < 100.0 {
-        true => format!("{:.1} %", tenths / 10.0),
-        false => format!("{:.0} %", (tenths / 10.0).ceil()),
-    }
-}
-
 /// A count with its thousands apart (by a narrow space that does not break).
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -273,7 +263,7 @@ pub fn ratio(ratio: &Ratio) -> Shown {
         |digits: i32| fixed(ratio.point, digits - 1 - exponent(ratio.point, digits), f64::round);
     let brief = write(i32::from(DIGITS_UNKNOWN));
     let Some((low, high)) = ratio.low.zip(ratio.high) else {
-        return Shown::words(&format!("×{brief}"));
+        return Shown::words(format!("×{brief}"));
     };
     let within = brief.parse().is_ok_and(|brief: f64| (low..=high).contains(&brief));
     let needs_three = high - low < 0.04 * ratio.point.abs() || !within;

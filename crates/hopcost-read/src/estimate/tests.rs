@@ -13,12 +13,13 @@ fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
     estimates(&measured, &|n| n).unwrap()
 }
 
+fn one(trials: u32, statistic: Statistic, make: impl Fn(u32, &mut TrialBuilder)) -> Estimate {
+    of(trials, make).get(statistic).unwrap().clone()
+}
+
 #[test]
 fn the_interval_is_that_of_the_ranks() {
-    let p50 = of(9, |round, t| t.each(&vec![1000 + 10 * round; 2000]))
-        .get(Statistic::P50)
-        .unwrap()
-        .clone();
+    let p50 = one(9, Statistic::P50, |round, t| t.each(&vec![1000 + 10 * round; 2000]));
     assert_eq!((p50.point, p50.low, p50.high), (Some(1040.0), Some(1010.0), Some(1070.0)));
     assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
     assert!(!p50.pooled && p50.insufficient.is_none());
@@ -28,21 +29,20 @@ fn the_interval_is_that_of_the_ranks() {
 
 #[test]
 fn few_trials_have_a_point_and_no_interval() {
-    let p50 = of(5, |_, t| t.each(&[1000; 2000])).get(Statistic::P50).unwrap().clone();
+    let p50 = one(5, Statistic::P50, |_, t| t.each(&[1000; 2000]));
     assert_eq!((p50.point, p50.low, p50.level), (Some(1000.0), None, None));
     assert!(p50.insufficient.unwrap().contains("5 trials"));
 }
 
 #[test]
 fn tails_go_from_trials_to_pooled_to_insufficient() {
-    let enough =
-        of(8, |round, t| t.each(&noisy(2_000, round))).get(Statistic::P99).unwrap().clone();
+    let enough = one(8, Statistic::P99, |round, t| t.each(&noisy(2_000, round)));
     assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
-    let pooled = of(8, |round, t| t.each(&noisy(400, round))).get(Statistic::P99).unwrap().clone();
+    let pooled = one(8, Statistic::P99, |round, t| t.each(&noisy(400, round)));
     assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
     assert!(pooled.estimand.starts_with("pooled"));
     assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
-    let none = of(8, |round, t| t.each(&noisy(100, round))).get(Statistic::P99).unwrap().clone();
+    let none = one(8, Statistic::P99, |round, t| t.each(&noisy(100, round)));
     assert_eq!((none.point, none.low), (None, None));
     assert!(none.insufficient.unwrap().contains("needs 1000"), "says what it needs");
 }
@@ -57,26 +57,20 @@ fn batches_have_a_cost_and_nothing_else() {
 
 #[test]
 fn what_cannot_be_told_from_the_loop_is_a_bound() {
-    let near_zero = of(8, |round, t| {
+    let near_zero = one(8, Statistic::Cost, |round, t| {
         let two = 10_000 + 30 * round;
         t.two_lengths(1000, &[10_090, two, 10_090, two, 10_090, two]);
-    })
-    .get(Statistic::Cost)
-    .unwrap()
-    .clone();
+    });
     assert!(near_zero.at_most, "{near_zero:?}");
     assert_eq!(near_zero.point, Some(0.12));
     assert!(near_zero.low.unwrap() < 0.0, "the raw sign stays");
     // Its point is clear of the clock's resolution (0.02 ns), its interval not of zero.
-    let wide = of(8, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
-    let wide = wide.get(Statistic::Cost).unwrap().clone();
+    let wide =
+        one(8, Statistic::Cost, |round, t| t.two_lengths(1000, &[10_000, 9_700 + 100 * round]));
     assert!(wide.at_most && wide.point == Some(0.4) && wide.low == Some(-0.3), "{wide:?}");
-    let clear = of(8, |round, t| {
+    let clear = one(8, Statistic::Cost, |round, t| {
         t.two_lengths(1000, &[10_000, 12_000 + round, 10_000, 12_000 + round]);
-    })
-    .get(Statistic::Cost)
-    .unwrap()
-    .clone();
+    });
     assert!(!clear.at_most && (clear.point.unwrap() - 2.0035).abs() < 1e-9, "{clear:?}");
 }
 

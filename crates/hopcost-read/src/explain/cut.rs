@@ -490,7 +490,7 @@ impl Open {
         let received = Segment { leg: Leg::Forth, end: Role::Callee, kind: SegmentKind::Receive };
         match (self.place, step) {
             (Place::Send, Step::SenderExits) => {
-                // Whoever is woken before the message is sent takes it without being woken again.
+                // A thread that is woken before the message is sent takes it without being woken again.
                 let woken = state.woken[at(self.receiver())].filter(|_| state.cpus() == Cpus::Two);
                 place = woken.unwrap_or(place);
                 // Of the callee's calls that wake nobody all but the last belong to what it receives.

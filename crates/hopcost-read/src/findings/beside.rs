@@ -7,8 +7,7 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
 use hopcost_stats::sample::Sample;
 
-use super::make::{WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
-use crate::case::Reading;
+use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
 use crate::format;
 use crate::run::Run;
 
@@ -27,33 +26,6 @@ const PACKETS_LEAST_PER_S: f64 = 1_000.0;
 /// What the names of mechanisms have in common that send packets themselves.
 const NETWORK: [&str; 3] = ["tcp", "udp", "websocket"];
 
-/// All of them.
-pub fn findings(run: &Run) -> Vec<Finding> {
-    let trials: Vec<&RawTrial> = run.raw.trials.iter().collect();
-    throttled(run, &trials).into_iter().chain(softirq(run)).collect()
-}
-
-/// What a CPU did over the trials of cases that use no network.
-#[derive(Default)]
-struct Packets {
-    watched_s: f64,
-    taken_in: f64,
-    interrupt_s: f64,
-}
-
-impl Packets {
-    fn per_s(&self) -> f64 {
-        self.taken_in / self.watched_s
-    }
-    fn interrupt_share(&self) -> f64 {
-        self.interrupt_s / self.watched_s
-    }
-    fn suspect(&self) -> bool {
-        self.per_s() > PACKETS_SUSPECT_PER_S
-            || self.per_s() > PACKETS_LEAST_PER_S && self.interrupt_share() > INTERRUPT_SUSPECT
-    }
-}
-
 /// Times as many packets an operation as in the case's calm trials: a round trip or a wake-up
 /// makes as many in every trial, whereas a stream's are merged as they happen to meet.
 const PACKETS_TIMES: f64 = 3.0;
@@ -66,11 +38,11 @@ const FLOODED_SUSPECT: f64 = 0.25;
 
 /// Suspect are trials of a case that uses the network in which a CPU took in many more packets an
 /// operation than in others of the same case.
-pub fn softirq_case(case: &Case, reading: &Reading) -> Option<Finding> {
-    let steady = matches!(case.workload, Workload::Roundtrip | Workload::Wake);
+pub fn softirq_case(of: &Seen) -> Option<Finding> {
+    let steady = matches!(of.case.workload, Workload::Roundtrip | Workload::Wake);
     let counted = |trial: &&&RawTrial| trial.watched_ns > 0 && trial.operations > 0;
-    let trials: Vec<&RawTrial> = reading.trials.iter().filter(counted).copied().collect();
-    if !steady || !uses_network(case) || trials.len() < CALM_OF {
+    let trials: Vec<&RawTrial> = of.reading.trials.iter().filter(counted).copied().collect();
+    if !steady || !uses_network(of.case) || trials.len() < CALM_OF {
         return None;
     }
     let cpus: BTreeSet<u32> =
@@ -82,13 +54,13 @@ pub fn softirq_case(case: &Case, reading: &Reading) -> Option<Finding> {
     });
     let (cpu, hit, most) = flooded.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let severity = suspect_if(hit as f64 > FLOODED_SUSPECT * trials.len() as f64);
-    let evidence = format!(
-        "In {}, CPU {cpu} took in packets up to {most:.0} times a second more than the case itself makes, \
-         going by its calmest trials.",
+    let says = format!(
+        "In {}, CPU {cpu} took in packets up to <per_second n> times a second more than the case itself \
+         makes, going by its calmest trials.",
         of_trials(hit, trials.len())
     );
     let values = [("per_second", most), ("trials", hit as f64)];
-    Some(finding(Code::SoftIrq, severity, evidence, &values))
+    Some(finding(Code::SoftIrq, severity, says, &values))
 }
 
 /// How many more packets a second a CPU took in than calm trials have for as many operations; of
@@ -114,86 +86,70 @@ fn uses_network(case: &Case) -> bool {
 }
 
 /// Judged by the CPU that took in most.
-fn softirq(run: &Run) -> Option<Finding> {
-    let mut cpus: BTreeMap<u32, Packets> = BTreeMap::new();
+pub fn softirq(run: &Run) -> Option<Finding> {
+    // Seconds watched, packets taken in, and seconds in interrupts.
+    let mut cpus: BTreeMap<u32, [f64; 3]> = BTreeMap::new();
     let others = run.raw.trials.iter().filter(|trial| {
         trial.watched_ns > 0 && run.raw.plan.case(trial.case).is_some_and(|c| !uses_network(c))
     });
     for trial in others {
         for used in &trial.cpu_uses {
             let Some(taken_in) = used.network_softirqs else { continue };
-            let sum = cpus.entry(used.cpu).or_default();
-            sum.watched_s += trial.watched_ns as f64 / 1e9;
-            sum.taken_in += taken_in as f64;
-            sum.interrupt_s += used.interrupt_ns.unwrap_or(0) as f64 / 1e9;
+            let interrupt_s = used.interrupt_ns.unwrap_or(0) as f64 / 1e9;
+            let seen = [trial.watched_ns as f64 / 1e9, taken_in as f64, interrupt_s];
+            let sums = cpus.entry(used.cpu).or_default();
+            sums.iter_mut().zip(seen).for_each(|(sum, seen)| *sum += seen);
         }
     }
-    let suspect = cpus.iter().filter(|(_, packets)| packets.suspect());
-    let (cpu, worst) = suspect.max_by(|a, b| a.1.per_s().total_cmp(&b.1.per_s()))?;
-    let evidence = format!(
-        "CPU {cpu} took in packets {:.0} times a second during trials of cases that use no network, \
-         and was in interrupts and softirqs for {} of the time.",
-        worst.per_s(),
-        format::percent(worst.interrupt_share())
+    let rates =
+        cpus.into_iter().map(|(cpu, [s, taken_in, busy_s])| (cpu, taken_in / s, busy_s / s));
+    let suspect = rates.filter(|(_, per_s, share)| {
+        *per_s > PACKETS_SUSPECT_PER_S || *per_s > PACKETS_LEAST_PER_S && *share > INTERRUPT_SUSPECT
+    });
+    let (cpu, per_s, share) = suspect.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let says = format!(
+        "CPU {cpu} took in packets <per_second n> times a second during trials of cases that use no \
+         network, and was in interrupts and softirqs for <interrupt_share %> of the time."
     );
-    let values = [("per_second", worst.per_s()), ("interrupt_share", worst.interrupt_share())];
-    Some(finding(Code::SoftIrq, Severity::Suspect, evidence, &values))
+    let values = [("per_second", per_s), ("interrupt_share", share)];
+    Some(finding(Code::SoftIrq, Severity::Suspect, says, &values))
 }
 
-/// What a quota withheld of some trials.
-struct Withheld {
-    share: f64,
-    evidence: String,
-    values: [(&'static str, f64); 3],
+/// What the quota withheld of some trials, where its share is above a limit.
+fn withheld(trials: &[&RawTrial], limit: f64, quota: &str) -> Option<Finding> {
+    let counted = trials.iter().filter(|trial| trial.watched_ns > 0);
+    let counted = counted.filter_map(|trial| Some((trial.watched_ns, trial.throttling?)));
+    let counted: Vec<(u64, Throttling)> = counted.collect();
+    let sum = |each: fn(&(u64, Throttling)) -> u64| {
+        counted.iter().map(|one| each(one) as f64).sum::<f64>()
+    };
+    // The kernel adds up the CPUs that wait.
+    let withheld_ns = sum(|(_, throttling)| throttling.ns);
+    let (watched_ns, times) = (sum(|(ns, _)| *ns), sum(|(_, throttling)| throttling.times));
+    let hit = counted.iter().filter(|(_, throttling)| throttling.ns > 0).count();
+    let says = format!(
+        "The CPU quota of hopcost's control group or of one above it{quota} withheld CPU time in {}, \
+         {times} times and for <throttled_ns ns> of {} (<share %>).",
+        of_trials(hit, counted.len()),
+        format::ns(watched_ns)
+    );
+    let share = withheld_ns / watched_ns;
+    let values = [(THROTTLED_SHARE, share), ("throttled_ns", withheld_ns), ("trials", hit as f64)];
+    (share > limit).then(|| finding(Code::Throttled, Severity::Suspect, says, &values))
 }
 
-impl Withheld {
-    fn of(trials: &[&RawTrial]) -> Option<Self> {
-        let counted: Vec<_> = trials
-            .iter()
-            .filter(|trial| trial.watched_ns > 0)
-            .filter_map(|trial| Some((trial.watched_ns, trial.throttling?)))
-            .collect();
-        let sum = |each: &dyn Fn(&(u64, Throttling)) -> u64| {
-            counted.iter().map(|one| each(one) as f64).sum::<f64>()
-        };
-        // The kernel adds up the CPUs that wait.
-        let withheld_ns = sum(&|(_, throttling)| throttling.ns);
-        let (watched_ns, times) = (sum(&|(ns, _)| *ns), sum(&|(_, throttling)| throttling.times));
-        let hit = counted.iter().filter(|(_, throttling)| throttling.ns > 0).count();
-        let share = withheld_ns / watched_ns;
-        let evidence = format!(
-            "withheld CPU time in {}, {} times and for {} of {} ({})",
-            of_trials(hit, counted.len()),
-            times,
-            format::ns(withheld_ns),
-            format::ns(watched_ns),
-            format::percent(share)
-        );
-        let values =
-            [(THROTTLED_SHARE, share), ("throttled_ns", withheld_ns), ("trials", hit as f64)];
-        (share > 0.0).then_some(Self { share, evidence, values })
-    }
-
-    fn finding(&self, whose: &str) -> Finding {
-        let evidence = format!("The CPU quota of {whose} {}.", self.evidence);
-        finding(Code::Throttled, Severity::Suspect, evidence, &self.values)
-    }
-}
-
-fn throttled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
-    let withheld = Withheld::of(trials).filter(|withheld| withheld.share > THROTTLED_SUSPECT)?;
+pub fn throttled(run: &Run) -> Option<Finding> {
+    let trials: Vec<&RawTrial> = run.raw.trials.iter().collect();
     let quota = run.raw.host_before.get("cgroup.cpu_quota").filter(|quota| quota.contains('%'));
     let quota = quota.map_or(String::new(), |quota| format!(", {quota},"));
-    Some(withheld.finding(&format!("hopcost's control group or of one above it{quota}")))
+    withheld(&trials, THROTTLED_SUSPECT, &quota)
 }
 
 /// Suspect is a case only where more was withheld from it than from its run.
-pub fn throttled_case(reading: &Reading, run_wide: &[Finding]) -> Option<Finding> {
-    let of_run = share_of_run(run_wide, Code::Throttled, THROTTLED_SHARE);
+pub fn throttled_case(of: &Seen) -> Option<Finding> {
+    let of_run = share_of_run(of.run_wide, Code::Throttled, THROTTLED_SHARE);
     let limit = of_run.map_or(THROTTLED_SUSPECT, |share| WORSE_THAN_RUN * share);
-    let withheld = Withheld::of(&reading.trials).filter(|withheld| withheld.share > limit)?;
-    Some(withheld.finding("hopcost's control group or of one above it"))
+    withheld(&of.reading.trials, limit, "")
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ mod tests {
     use hopcost_model::finding::{Code, Severity, Validity};
     use hopcost_model::raw::{CpuAccounting, RawRun};
 
-    use crate::testing::{Builder, CALL, PIPE, clock, expect, host, read};
+    use crate::testing::{Builder, CALL, PIPE, clock, expect, host, note, read, suspect};
 
     fn changed(change: fn(&mut RawRun)) -> Results {
         let mut raw = Builder::new()
@@ -238,46 +238,33 @@ mod tests {
     #[test]
     fn what_concerns_every_case_is_said_once_with_its_evidence() {
         type Row = (Code, fn(&mut RawRun), Option<(Severity, &'static str)>);
-        let note = |words| Some((Severity::Note, words));
-        let suspect = |words| Some((Severity::Suspect, words));
+        use Code::{BuildSlow, Clocksource, Hypervisor, Steal, Traced, TwoHopcosts};
         let gdb = "gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so).";
         let began = "1 other run of this user ran when the run began, and 0 when it ended.";
         let ended = "0 other runs of this user ran when the run began, and 2 when it ended.";
         let rows: [Row; 19] = [
+            (Clocksource, |raw| on(raw, &[("clocksource.current", "hpet")]), suspect("`hpet`")),
+            (Clocksource, |raw| on(raw, &[("clocksource.current", "arch_sys_counter")]), None),
+            (Clocksource, |raw| raw.clocks[0].clock_gettime_p50_ns = 700.0, suspect("700 ns")),
+            (Clocksource, |raw| raw.clocks = vec![clock(0, 1e9)], None),
             (
-                Code::Clocksource,
-                |raw| on(raw, &[("clocksource.current", "hpet")]),
-                suspect("`hpet`"),
-            ),
-            (
-                Code::Clocksource,
-                |raw| on(raw, &[("clocksource.current", "arch_sys_counter")]),
-                None,
-            ),
-            (
-                Code::Clocksource,
-                |raw| raw.clocks[0].clock_gettime_p50_ns = 700.0,
-                suspect("700 ns"),
-            ),
-            (Code::Clocksource, |raw| raw.clocks = vec![clock(0, 1e9)], None),
-            (
-                Code::Clocksource,
+                Clocksource,
                 |raw| {
                     on(raw, &[("clocksource.current", "hpet")]);
                     raw.clocks[0].source = "virtual".into();
                 },
                 None,
             ),
-            (Code::Steal, |raw| stolen(raw, 10_000_000, 20_000_000_000), None),
-            (Code::Steal, |raw| stolen(raw, 100_000_000, 20_000_000_000), note("0.50 %")),
-            (Code::Steal, |raw| stolen(raw, 600_000_000, 20_000_000_000), suspect("from CPU 1")),
+            (Steal, |raw| stolen(raw, 10_000_000, 20_000_000_000), None),
+            (Steal, |raw| stolen(raw, 100_000_000, 20_000_000_000), note("0.50 %")),
+            (Steal, |raw| stolen(raw, 600_000_000, 20_000_000_000), suspect("from CPU 1")),
             // One tick is coarse.
-            (Code::Steal, |raw| stolen(raw, 10_000_000, 500_000_000), note("2.0 %")),
-            (Code::Traced, |raw| on(raw, &[("security.tracer", "none")]), None),
-            (Code::Traced, |raw| on(raw, &[("security.preload", "none")]), None),
-            (Code::Traced, |raw| on(raw, &[("security.tracer", "strace")]), suspect("by strace.")),
+            (Steal, |raw| stolen(raw, 10_000_000, 500_000_000), note("2.0 %")),
+            (Traced, |raw| on(raw, &[("security.tracer", "none")]), None),
+            (Traced, |raw| on(raw, &[("security.preload", "none")]), None),
+            (Traced, |raw| on(raw, &[("security.tracer", "strace")]), suspect("by strace.")),
             (
-                Code::Traced,
+                Traced,
                 |raw| {
                     on(
                         raw,
@@ -289,12 +276,12 @@ mod tests {
                 },
                 suspect(gdb),
             ),
-            (Code::TwoHopcosts, |raw| other_runs(raw, "0", Some("0")), None),
-            (Code::TwoHopcosts, |raw| other_runs(raw, "1", None), suspect(began)),
-            (Code::TwoHopcosts, |raw| other_runs(raw, "0", Some("2")), suspect(ended)),
-            (Code::Hypervisor, |raw| on(raw, &[("virt.hypervisor", "KVM")]), note("KVM")),
-            (Code::Hypervisor, |_| (), None),
-            (Code::BuildSlow, |_| (), None),
+            (TwoHopcosts, |raw| other_runs(raw, "0", Some("0")), None),
+            (TwoHopcosts, |raw| other_runs(raw, "1", None), suspect(began)),
+            (TwoHopcosts, |raw| other_runs(raw, "0", Some("2")), suspect(ended)),
+            (Hypervisor, |raw| on(raw, &[("virt.hypervisor", "KVM")]), note("KVM")),
+            (Hypervisor, |_| (), None),
+            (BuildSlow, |_| (), None),
         ];
         for (code, change, expected) in rows {
             let results = changed(change);

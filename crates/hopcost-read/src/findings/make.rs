@@ -1,27 +1,45 @@
 //! What every rule makes of what it has seen.
 
-use std::collections::BTreeMap;
-
+use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Finding, Severity};
 
+use super::numbers::Drifts;
+use crate::case::Reading;
 use crate::format;
+use crate::run::Run;
 
-/// A finding of the whole run; `of_case` fills in the case where there is one.
+/// What a rule about a case looks at.
+pub struct Seen<'a> {
+    pub run: &'a Run<'a>,
+    pub case: &'a Case,
+    pub reading: &'a Reading<'a>,
+    /// The findings of the whole run.
+    pub run_wide: &'a [Finding],
+    pub drifts: &'a Drifts,
+}
+
+/// A finding of the whole run; `of_case` fills in the case where there is one. Where `evidence` has
+/// a value's name, its number is written: `<name>` with three digits, `<name ns>` as a duration,
+/// `<name %>` as a share, `<name n>` as a count.
 pub fn finding(
     code: Code,
     severity: Severity,
-    evidence: String,
+    evidence: impl Into<String>,
     values: &[(&str, f64)],
 ) -> Finding {
     let finite = values.iter().filter(|(_, value)| value.is_finite());
+    let written = |evidence: String, (name, value): &(&str, f64)| {
+        let evidence = evidence.replace(&format!("<{name}>"), &format::three(*value));
+        let evidence = evidence.replace(&format!("<{name} ns>"), &format::ns(*value));
+        let evidence = evidence.replace(&format!("<{name} %>"), &format::percent(*value));
+        evidence.replace(&format!("<{name} n>"), &format!("{value:.0}"))
+    };
     Finding {
         code,
         severity,
         case: None,
-        evidence,
-        values: finite
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect::<BTreeMap<_, _>>(),
+        evidence: values.iter().fold(evidence.into(), written),
+        values: finite.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         remedy: code.remedy().to_owned(),
     }
 }

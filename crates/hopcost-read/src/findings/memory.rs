@@ -6,9 +6,7 @@ use hopcost_model::finding::{Code, Finding};
 use hopcost_model::protocol::SHARED_PAGES;
 use hopcost_model::raw::RawTrial;
 
-use super::make::{finding, of_trials, suspect_if};
-use crate::case::Reading;
-use crate::format;
+use super::make::{Seen, finding, of_trials, suspect_if};
 use crate::run::Run;
 
 /// Share of the pages on a node of neither end from which on the memory as a whole is there, and
@@ -17,20 +15,19 @@ const MOST: f64 = 0.5;
 
 /// Suspect are trials whose memory lies on a node on which neither end runs: every cache line
 /// that is not in a cache is fetched from there by both.
-pub fn remote(run: &Run, reading: &Reading) -> Option<Finding> {
-    let known: Vec<(f64, u32)> =
-        reading.trials.iter().filter_map(|trial| elsewhere(run, trial)).collect();
-    let far: Vec<&(f64, u32)> = known.iter().filter(|(share, _)| *share > MOST).collect();
-    let (share, node) = far.iter().copied().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+pub fn remote(of: &Seen) -> Option<Finding> {
+    let known = of.reading.trials.iter().filter_map(|trial| elsewhere(of.run, trial));
+    let known: Vec<(f64, u32)> = known.collect();
+    let far: Vec<(f64, u32)> = known.iter().copied().filter(|(share, _)| *share > MOST).collect();
+    let (share, node) = far.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let severity = suspect_if(far.len() as f64 > MOST * known.len() as f64);
-    let evidence = format!(
-        "In {}, the memory that both ends share lay on a NUMA node on which neither runs: up to {} of its \
-         pages, on node {node}.",
-        of_trials(far.len(), known.len()),
-        format::percent(share)
+    let says = format!(
+        "In {}, the memory that both ends share lay on a NUMA node on which neither runs: up to <share %> \
+         of its pages, on node {node}.",
+        of_trials(far.len(), known.len())
     );
     let values = [("trials", far.len() as f64), ("share", share), ("node", f64::from(node))];
-    Some(finding(Code::RemoteMemory, severity, evidence, &values))
+    Some(finding(Code::RemoteMemory, severity, says, &values))
 }
 
 /// The share of a trial's pages that lie on other nodes than those of the CPUs of its ends, and

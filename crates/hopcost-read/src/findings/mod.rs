@@ -23,12 +23,14 @@ mod stream;
 mod traced;
 mod wake;
 
+use hopcost_model::case::Workload;
 use hopcost_model::finding::{Finding, Severity, Validity};
 
 use crate::case::{Reading, Status};
 use crate::run::Run;
 pub use host::findings as of_host;
 pub use load::{ACHIEVED_MIN, is_generator_late};
+use make::Seen;
 pub use make::finding;
 pub use numbers::Drifts;
 pub use stream::stalled_share;
@@ -37,12 +39,66 @@ pub use traced::finding as of_traced;
 /// The findings of the whole run: what touches every case is stated there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
-    found.extend(beside::findings(run));
+    found.extend(beside::throttled(run));
+    found.extend(beside::softirq(run));
     found.extend(stalled::suspended(run));
     found.extend(cpu::preempted_run(run, readings));
     found.extend(counters::missing(readings));
     found
 }
+
+type Rule = fn(&Seen) -> Option<Finding>;
+type IsFor = fn(&Seen) -> bool;
+
+/// The rules about a case, each set with the cases that it is for.
+const RULES: [(IsFor, &[Rule]); 8] = [
+    (
+        |_| true,
+        &[
+            cpu::migrated,
+            cpu::pinning_failed,
+            cpu::confined_together,
+            cpu::oversubscribed,
+            beside::throttled_case,
+            beside::softirq_case,
+            memory::remote,
+            numbers::timer_dominates,
+            numbers::few_trials,
+            numbers::drifted,
+            numbers::multimodal,
+            stream::nagle_delack,
+            stream::copied,
+            stream::uncompleted,
+            stream::little,
+            stream::retransmitted,
+            counters::multiplexed,
+            counters::lost,
+        ],
+    ),
+    // What the kernel counted has no bearing on a test engine's numbers.
+    (|of| !of.run.is_engine(of.case), &[cpu::preempted, cpu::never_slept, cpu::spinner_slept]),
+    // Ends of other runtimes have threads that they wait for.
+    (
+        |of| !of.run.is_engine(of.case) && of.case.runtimes.are_rust(),
+        &[stalled::stalled, stalled::stopped],
+    ),
+    (
+        |of| matches!(of.case.workload, Workload::Wake | Workload::Load),
+        &[wake::backward, wake::negative, wake::bound],
+    ),
+    (|of| of.case.workload == Workload::Wake, &[wake::moved, wake::overrun, wake::spinner_off_cpu]),
+    (|of| of.case.workload == Workload::Wake && !of.run.is_engine(of.case), &[wake::never_slept]),
+    (|of| of.case.workload == Workload::Load, &[load::generator_late, load::rate_missed]),
+    (
+        |of| !of.case.runtimes.are_rust(),
+        &[
+            runtimes::hidden_thread,
+            runtimes::not_steady,
+            runtimes::clock_disagrees,
+            runtimes::covers_too_little,
+        ],
+    ),
+];
 
 /// A case's findings, which say in what it is worse than its run, and the validity that
 /// follows from the worst of them and of those of the run that make every number wrong; none
@@ -56,17 +112,9 @@ pub fn of_case(
     if reading.result.status != Status::Measured {
         return (Vec::new(), None);
     }
-    let case = reading.case;
-    let mut found = cpu::findings(run, case, reading, run_wide);
-    found.extend(beside::throttled_case(reading, run_wide));
-    found.extend(beside::softirq_case(case, reading));
-    found.extend(memory::remote(run, reading));
-    found.extend(numbers::findings(run, case, reading, drifts));
-    found.extend(wake::findings(run, case, reading));
-    found.extend(stream::findings(run, case, reading));
-    found.extend(load::findings(run, case, reading));
-    found.extend(counters::findings(reading));
-    found.extend(runtimes::findings(run, case, reading));
+    let seen = Seen { run, case: reading.case, reading, run_wide, drifts };
+    let rules = RULES.iter().filter(|(is_for, _)| is_for(&seen)).flat_map(|(_, rules)| *rules);
+    let mut found: Vec<Finding> = rules.filter_map(|rule| rule(&seen)).collect();
     for finding in &mut found {
         finding.case = Some(reading.result.id.clone());
     }

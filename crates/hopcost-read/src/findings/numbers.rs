@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::Workload;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_stats::sample::median;
 use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
 
-use super::make::finding;
+use super::make::{Seen, finding, suspect_if};
 use crate::case::Reading;
 use crate::estimate::TRIALS_MIN;
 use crate::format;
-use crate::run::Run;
 use crate::trial::Family;
 
 /// The share of an operation that its stamp may take.
@@ -22,38 +21,20 @@ const DRIFT_P: f64 = 0.01;
 const DRIFT_CHANCE_MAX: f64 = 0.05;
 /// … and at least this large over the run is a drift.
 const DRIFT_MIN: f64 = 0.05;
-
 /// A mode of this share is what a median describes; the others are to be known.
 const MAIN_MODE: f64 = 0.8;
 
-/// All of them for one case.
-pub fn findings(run: &Run, case: &Case, reading: &Reading, drifts: &Drifts) -> Vec<Finding> {
-    let all = [
-        timer_dominates(run, case, reading),
-        few_trials(reading),
-        drifts.finding(reading),
-        multimodal(reading),
-    ];
-    all.into_iter().flatten().collect()
-}
-
 /// Of a one-way time, one stamp lies between the notification and the end; it cannot
 /// be batched.
-fn timer_dominates(run: &Run, case: &Case, reading: &Reading) -> Option<Finding> {
-    if reading.family != Some(Family::Each) {
-        return None;
-    }
-    let clock = run.raw.clock(reading.trials.first()?)?;
-    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&reading.values())?);
-    (stamp_ns > STAMP_MAX * p50_ns).then(|| {
-        let evidence = format!(
-            "A stamp costs {}, the operation {} with it.",
-            format::ns(stamp_ns),
-            format::ns(p50_ns)
-        );
+pub fn timer_dominates(of: &Seen) -> Option<Finding> {
+    let clock = of.run.raw.clock(of.reading.trials.first()?)?;
+    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&of.reading.values())?);
+    let is_each = of.reading.family == Some(Family::Each);
+    (is_each && stamp_ns > STAMP_MAX * p50_ns).then(|| {
+        let says = "A stamp costs <stamp_p50_ns ns>, the operation <p50_ns ns> with it.";
         let values = [("stamp_p50_ns", stamp_ns), ("p50_ns", p50_ns)];
-        let mut found = finding(Code::TimerDominates, Severity::Suspect, evidence, &values);
-        if case.workload == Workload::Wake {
+        let mut found = finding(Code::TimerDominates, Severity::Suspect, says, &values);
+        if of.case.workload == Workload::Wake {
             found.remedy = "Take the cost of a stamp as this number's error; a round trip between \
                             spinning ends is timed in batches, free of it."
                 .to_owned();
@@ -62,87 +43,59 @@ fn timer_dominates(run: &Run, case: &Case, reading: &Reading) -> Option<Finding>
     })
 }
 
-fn few_trials(reading: &Reading) -> Option<Finding> {
-    let n = reading.trials.len();
-    (n < TRIALS_MIN).then(|| {
-        let evidence =
-            format!("{} succeeded; an interval needs {TRIALS_MIN}.", format::count(n, "trial"));
-        finding(Code::FewTrials, Severity::Suspect, evidence, &[("trials", n as f64)])
-    })
+pub fn few_trials(of: &Seen) -> Option<Finding> {
+    let n = of.reading.trials.len();
+    let says = format!("{} succeeded; an interval needs {TRIALS_MIN}.", format::count(n, "trial"));
+    let values = [("trials", n as f64)];
+    (n < TRIALS_MIN).then(|| finding(Code::FewTrials, Severity::Suspect, says, &values))
 }
 
-/// A change from a case's first trial to its last.
-struct Drift {
-    relative: f64,
-    p: f64,
-}
-
-/// The cases that drift, by their index. Of many cases a few look as if they did: the run's
-/// are judged together.
-pub struct Drifts(BTreeMap<u32, Drift>);
+/// The cases that drift, by their index: the change from the first trial to the last as a share, and
+/// how likely it is by chance. Of many cases a few look as if they did: the run's are judged together.
+pub struct Drifts(BTreeMap<u32, (f64, f64)>);
 
 impl Drifts {
     /// Those of a run.
     pub fn of(readings: &[Reading]) -> Self {
-        let tested: Vec<(u32, Drift)> = readings
-            .iter()
-            .filter_map(|reading| Some((reading.index, Drift::of(reading)?)))
-            .collect();
-        let p: Vec<f64> = tested.iter().map(|(_, drift)| drift.p).collect();
-        let sure =
-            tested.into_iter().zip(false_discovery_rates(&p)).filter(|((_, drift), rate)| {
-                drift.p < DRIFT_P && *rate < DRIFT_CHANCE_MAX && drift.relative.abs() > DRIFT_MIN
-            });
+        let tested = readings.iter().filter_map(|of| Some((of.index, drift(&of.values())?)));
+        let tested: Vec<(u32, (f64, f64))> = tested.collect();
+        let p: Vec<f64> = tested.iter().map(|(_, (_, p))| *p).collect();
+        let judged = tested.into_iter().zip(false_discovery_rates(&p));
+        let sure = judged.filter(|((_, (change, p)), rate)| {
+            *p < DRIFT_P && *rate < DRIFT_CHANCE_MAX && change.abs() > DRIFT_MIN
+        });
         Self(sure.map(|(drift, _)| drift).collect())
     }
-
-    fn finding(&self, reading: &Reading) -> Option<Finding> {
-        let Drift { relative, p } = self.0.get(&reading.index)?;
-        let evidence = format!(
-            "From the first trial to the last it {} by {} (p = {}).",
-            if *relative > 0.0 { "rose" } else { "fell" },
-            format::percent(relative.abs()),
-            format::three(*p)
-        );
-        let values = [("relative_change", *relative), ("p", *p)];
-        Some(finding(Code::Drift, Severity::Suspect, evidence, &values))
-    }
 }
 
-impl Drift {
-    fn of(reading: &Reading) -> Option<Self> {
-        let values = reading.values();
-        let p = mann_kendall(&values)?;
-        let points: Vec<(f64, f64)> =
-            values.iter().enumerate().map(|(i, value)| (i as f64, *value)).collect();
-        let change = theil_sen(&points)? * (values.len() - 1) as f64;
-        let level = median(&values).filter(|level| *level > 0.0)?;
-        Some(Self { relative: change / level, p })
-    }
+fn drift(values: &[f64]) -> Option<(f64, f64)> {
+    let p = mann_kendall(values)?;
+    let points = values.iter().enumerate().map(|(at, value)| (at as f64, *value));
+    let change = theil_sen(&points.collect::<Vec<_>>())? * (values.len() - 1) as f64;
+    Some((change / median(values).filter(|level| *level > 0.0)?, p))
 }
 
-fn multimodal(reading: &Reading) -> Option<Finding> {
-    let modes = &reading.result.modes;
-    if modes.len() < 2 {
-        return None;
-    }
-    let each = modes
-        .iter()
-        .map(|mode| format!("{} ({})", format::ns(mode.ns), format::percent(mode.share)));
+pub fn drifted(of: &Seen) -> Option<Finding> {
+    let (change, p) = *of.drifts.0.get(&of.reading.index)?;
+    let rose = if change > 0.0 { "rose" } else { "fell" };
+    let by = format::percent(change.abs());
+    let says = format!("From the first trial to the last it {rose} by {by} (p = <p>).");
+    let values = [("relative_change", change), ("p", p)];
+    Some(finding(Code::Drift, Severity::Suspect, says, &values))
+}
+
+pub fn multimodal(of: &Seen) -> Option<Finding> {
+    let modes = of.reading.result.modes.as_slice();
+    let [lowest, .., highest] = modes else { return None };
+    let each = modes.iter();
+    let each = each.map(|of| format!("{} ({})", format::ns(of.ns), format::percent(of.share)));
     let list = each.collect::<Vec<_>>().join(", ");
-    let main_share = modes.iter().map(|mode| mode.share).fold(0.0, f64::max);
-    let (severity, why) = if main_share >= MAIN_MODE {
-        (Severity::Note, " The p50 describes the most frequent one.")
-    } else {
-        (Severity::Suspect, "")
-    };
-    let evidence = format!("{} typical durations: {list}.{why}", modes.len());
-    let values = [
-        ("modes", modes.len() as f64),
-        ("lowest_ns", modes[0].ns),
-        ("highest_ns", modes[modes.len() - 1].ns),
-    ];
-    Some(finding(Code::Multimodal, severity, evidence, &values))
+    let has_main = modes.iter().any(|mode| mode.share >= MAIN_MODE);
+    let why = if has_main { " The p50 describes the most frequent one." } else { "" };
+    let says = format!("<modes n> typical durations: {list}.{why}");
+    let values =
+        [("modes", modes.len() as f64), ("lowest_ns", lowest.ns), ("highest_ns", highest.ns)];
+    Some(finding(Code::Multimodal, suspect_if(!has_main), says, &values))
 }
 
 #[cfg(test)]

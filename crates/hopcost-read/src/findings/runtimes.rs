@@ -1,16 +1,14 @@
 //! Findings about what a runtime other than Rust does besides: threads that are no
 //! end, numbers that still change, a clock that runs apart.
 
-use hopcost_model::case::{Case, Role};
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::group::distinct;
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use super::make::{finding, of_trials};
-use crate::case::Reading;
+use super::make::{Seen, finding, of_trials};
 use crate::format;
-use crate::run::Run;
 use crate::stamp_check::Spans;
 use crate::threads::ThreadResult;
 
@@ -29,24 +27,10 @@ const PARTS_MIN: usize = 8;
 /// Two clocks may run apart by this much; the kernel's is slewed, the processor's is not.
 const CLOCKS_APART: f64 = 200e-6;
 
-/// All of them for one case; none where every end is in Rust.
-pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
-    if case.runtimes.are_rust() {
-        return Vec::new();
-    }
-    let trials = &reading.trials;
-    let all = [
-        hidden_thread(&reading.result.threads),
-        not_steady(trials),
-        clock_disagrees(run, trials),
-        covers_too_little(run, trials),
-    ];
-    all.into_iter().flatten().collect()
-}
-
 /// Threads that play no end, of processes in which another thread does: where none
 /// does, the ends are no threads, and these are the ends' own.
-fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
+pub fn hidden_thread(of: &Seen) -> Option<Finding> {
+    let threads = &of.reading.result.threads;
     let has_seat = |of: &ThreadResult| {
         threads.iter().any(|thread| thread.process == of.process && thread.seat.is_some())
     };
@@ -56,10 +40,7 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
     if share < HIDDEN_MIN {
         return None;
     }
-    let mut processes: Vec<Role> = threads.iter().map(|thread| thread.process).collect();
-    processes.sort_unstable();
-    processes.dedup();
-    let processes = processes.len();
+    let processes = distinct(threads.iter().map(|thread| thread.process)).len();
     let each = hidden.iter().filter(|thread| thread.cpu_share >= HIDDEN_MIN / 10.0).map(|thread| {
         let times =
             if thread.threads > 1 { format!("{} x ", thread.threads) } else { String::new() };
@@ -77,55 +58,46 @@ fn hidden_thread(threads: &[ThreadResult]) -> Option<Finding> {
     } else {
         "so that messages may pass through them"
     };
-    let evidence = format!(
-        "Threads that are neither end did {} of the CPU time: {}. They switched context {} times an \
-         operation, {way}.",
-        format::percent(share),
-        each.collect::<Vec<_>>().join(", "),
-        format::three(switches)
+    let says = format!(
+        "Threads that are neither end did <cpu_share %> of the CPU time: {}. They switched context \
+         <switches_per_operation> times an operation, {way}.",
+        each.collect::<Vec<_>>().join(", ")
     );
     let values = [("cpu_share", share), ("switches_per_operation", switches)];
-    Some(finding(Code::HiddenThread, Severity::Note, evidence, &values))
+    Some(finding(Code::HiddenThread, Severity::Note, says, &values))
 }
 
 /// Only of runtimes that are warmed up until nothing changes. Most trials must show it:
 /// in one, the host may have changed.
-fn not_steady(trials: &[&RawTrial]) -> Option<Finding> {
-    let warmed: Vec<&RawTrial> =
-        trials.iter().copied().filter(|trial| !trial.warm_up_ns.is_empty()).collect();
+pub fn not_steady(of: &Seen) -> Option<Finding> {
+    let warmed = of.reading.trials.iter().filter(|trial| !trial.warm_up_ns.is_empty());
+    let warmed: Vec<&RawTrial> = warmed.copied().collect();
     let most = |n: usize| 2 * n > warmed.len();
     let unfinished = warmed.iter().filter(|trial| !is_warm(&trial.warm_up_ns)).count();
     let halves: Vec<f64> = warmed.iter().filter_map(|trial| halves(&samples(trial))).collect();
     let changed = halves.iter().filter(|ratio| ratio.max(1.0 / **ratio) > STEADY).count();
-    let mut said = Vec::new();
-    if most(unfinished) {
-        said.push(format!(
-            "in {} the warm-up ended while its parts still differed by more than {}",
-            of_trials(unfinished, warmed.len()),
-            format::percent(STEADY - 1.0)
-        ));
-    }
-    if most(changed) {
-        said.push(format!(
-            "in {} the median changed by more than {} from the first half of the samples to the \
-             second (typically {} ×)",
-            of_trials(changed, warmed.len()),
-            format::percent(STEADY - 1.0),
-            format::three(median(&halves)?)
-        ));
-    }
-    if said.is_empty() {
-        return None;
-    }
-    let mut evidence = format!("{}.", said.join("; "));
-    evidence.replace_range(..1, "I");
+    let more = format!("by more than {}", format::percent(STEADY - 1.0));
+    let said = [
+        (unfinished, format!("the warm-up ended while its parts still differed {more}")),
+        (
+            changed,
+            format!(
+                "the median changed {more} from the first half of the samples to the second \
+                 (typically <second_half_over_first> ×)"
+            ),
+        ),
+    ];
+    let said = said.into_iter().filter(|(n, _)| most(*n));
+    let said = said.map(|(n, what)| format!("n {} {what}", of_trials(n, warmed.len())));
+    let said: Vec<String> = said.collect();
+    let says = format!("I{}.", said.join("; i"));
     let values = [
         ("trials", warmed.len() as f64),
         ("warm_ups_unfinished", unfinished as f64),
         ("trials_changed", changed as f64),
         ("second_half_over_first", median(&halves).unwrap_or(f64::NAN)),
     ];
-    Some(finding(Code::NotSteady, Severity::Suspect, evidence, &values))
+    (!said.is_empty()).then(|| finding(Code::NotSteady, Severity::Suspect, says, &values))
 }
 
 /// Whether a warm-up reached a steady state: its last parts agree, or go up and down
@@ -160,8 +132,9 @@ fn samples(trial: &RawTrial) -> Vec<f64> {
 
 /// The clocks run apart by more than [`CLOCKS_APART`] in most trials, wherever within the
 /// caller's first and last exchange the callee's span begins and ends.
-fn clock_disagrees(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
-    let spans: Vec<Spans> = trials.iter().filter_map(|trial| Spans::of(run, trial)).collect();
+pub fn clock_disagrees(of: &Seen) -> Option<Finding> {
+    let spans = of.reading.trials.iter().filter_map(|trial| Spans::of(of.run, trial));
+    let spans: Vec<Spans> = spans.collect();
     let n = spans.iter().filter(|spans| spans.are_apart(CLOCKS_APART)).count();
     if 2 * n <= spans.len() {
         return None;
@@ -185,12 +158,12 @@ const MISSING_MAX_NS: f64 = 15e6;
 
 /// Samples that add up to much less than their phase took, seen from outside: a clock
 /// that runs slow, or time that is left out.
-fn covers_too_little(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
-    let each = trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each));
+pub fn covers_too_little(of: &Seen) -> Option<Finding> {
+    let each = of.reading.trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each));
     let phases: Vec<(f64, f64)> = each
         .filter_map(|trial| {
             let caller = trial.ends.first().filter(|end| end.lost == 0)?;
-            let ns = caller.elapsed_ticks as f64 * 1e9 / run.raw.ticks_per_second(trial)?;
+            let ns = caller.elapsed_ticks as f64 * 1e9 / of.run.raw.ticks_per_second(trial)?;
             Some((ns, trial.wall_ns as f64)).filter(|(_, wall_ns)| *wall_ns > 0.0)
         })
         .collect();
@@ -215,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};
+    use hopcost_model::case::Role;
 
     fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
         let each = |round: u32, t: &mut TrialBuilder| {

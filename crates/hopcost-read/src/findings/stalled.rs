@@ -7,7 +7,7 @@ use hopcost_model::host::{Host, SUSPENDED};
 use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 
-use super::make::{finding, of_trials};
+use super::make::{Seen, finding, of_trials};
 use crate::run::Run;
 use crate::sums::{Whose, delayed_ns, lost, stolen_ns, withheld_ns};
 use crate::{format, load};
@@ -20,20 +20,10 @@ const STOPPED_NS: f64 = 250e6;
 /// A stream stands still where a message takes as long as this many usually do.
 const MESSAGES: u64 = 10;
 
-/// Ends of other runtimes have threads that they wait for.
-pub fn findings(run: &Run, case: &Case, trials: &[&RawTrial]) -> [Option<Finding>; 2] {
-    if !case.runtimes.are_rust() {
-        return [None, None];
-    }
-    // Of the other workloads samples do not cover the phases.
-    let is_covered = matches!(case.workload, Workload::Call | Workload::Roundtrip);
-    let stalled = if is_covered { stalled(run, trials) } else { None };
-    [stalled, stopped(run, case, trials)]
-}
-
 /// What the samples of a trial do not cover of its measured phase, where that is more than getting
 /// ready and reading the clock between batches explain. Those that were lost are missing.
-fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
+pub fn stalled(of: &Seen) -> Option<Finding> {
+    let (run, trials) = (of.run, &of.reading.trials);
     let uncovered = |trial: &&RawTrial| {
         let caller = trial.ends.first().filter(|end| end.lost == 0)?;
         let covered_ns = caller.elapsed_ticks as f64 / run.raw.ticks_per_second(trial)? * 1e9;
@@ -42,14 +32,16 @@ fn stalled(run: &Run, trials: &[&RawTrial]) -> Option<Finding> {
         (covered_ns < least * wall_ns - UNCOVERED_NS).then_some(1.0 - covered_ns / wall_ns)
     };
     let shares: Vec<f64> = trials.iter().filter_map(uncovered).collect();
-    let worst = shares.iter().copied().max_by(f64::total_cmp)?;
-    let evidence = format!(
-        "In {}, the samples cover little of the measured phase: others had the CPUs for up to {} of it.",
-        of_trials(shares.len(), trials.len()),
-        format::percent(worst)
+    // Of other workloads samples do not cover the phases.
+    let is_covered = matches!(of.case.workload, Workload::Call | Workload::Roundtrip);
+    let worst = shares.iter().copied().max_by(f64::total_cmp).filter(|_| is_covered)?;
+    let says = format!(
+        "In {}, the samples cover little of the measured phase: others had the CPUs for up to \
+         <worst_share %> of it.",
+        of_trials(shares.len(), trials.len())
     );
     let values = [("trials", shares.len() as f64), ("worst_share", worst)];
-    Some(finding(Code::Stalled, Severity::Suspect, evidence, &values))
+    Some(finding(Code::Stalled, Severity::Suspect, says, &values))
 }
 
 /// For how long nothing moved in a trial, as far as neither its ends' work nor their waiting for a
@@ -116,16 +108,16 @@ pub fn suspended(run: &Run) -> Option<Finding> {
 }
 
 /// Trials of which an end was stopped: the kernel said so, or nothing else explains why it stood still.
-fn stopped(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    let still = |trial: &&RawTrial| stopped_ns(run, case, trial);
+pub fn stopped(of: &Seen) -> Option<Finding> {
+    let trials = &of.reading.trials;
+    let still = |trial: &&RawTrial| stopped_ns(of.run, of.case, trial);
     let stopped = trials.iter().filter(|trial| trial.stopped || still(trial).is_some()).count();
     let worst_ns = trials.iter().filter_map(still).max_by(f64::total_cmp);
     let why = match worst_ns {
-        Some(ns) => format!(
-            "nothing moved for up to {}, and neither work nor waiting for a CPU explains it",
-            format::ns(ns)
-        ),
-        None => "an end was stopped and went on (SIGSTOP)".to_owned(),
+        Some(_) => {
+            "nothing moved for up to <worst_ns ns>, and neither work nor waiting for a CPU explains it"
+        }
+        None => "an end was stopped and went on (SIGSTOP)",
     };
     let evidence = format!("In {}, {why}.", of_trials(stopped, trials.len()));
     let values = [("trials", stopped as f64), ("worst_ns", worst_ns.unwrap_or(f64::NAN))];

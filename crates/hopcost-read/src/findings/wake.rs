@@ -1,16 +1,13 @@
 //! Findings about one-way times: how far they can be believed, and whether the receiver of
 //! wake-ups was waiting.
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::Role;
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
 use hopcost_stats::sample::median;
 
-use super::make::{finding, suspect_if};
+use super::make::{Seen, finding, suspect_if};
 use crate::case::Reading;
-use crate::format;
-use crate::run::Run;
 use crate::sums::total;
 
 /// The share of a one-way time that the clocks' bound may take.
@@ -31,128 +28,84 @@ const OFF_CPU_NS: f64 = 500_000.0;
 /// on each: the tenth is for what runs once.
 const SLEPT_MIN: f64 = 0.9;
 
-/// All of them for one case.
-pub fn findings(run: &Run, case: &Case, reading: &Reading) -> Vec<Finding> {
-    if !matches!(case.workload, Workload::Wake | Workload::Load) {
-        return Vec::new();
-    }
-    let trials = &reading.trials;
-    let mut found = vec![backward(trials), negative(trials), bound(reading)];
-    if case.workload == Workload::Wake {
-        found.extend([moved(reading), overrun(reading, trials), spinner_off_cpu(case, reading)]);
-        found.extend((!run.is_engine(case)).then(|| never_slept(case, trials)));
-    }
-    found.into_iter().flatten().collect()
-}
-
 fn p50_ns(reading: &Reading) -> Option<f64> {
     reading.get(Statistic::P50)?.point
 }
 
 /// A cause that comes after its effect: the clocks cannot be compared at all.
-fn backward(trials: &[&RawTrial]) -> Option<Finding> {
-    let gates = || trials.iter().flat_map(|trial| &trial.gates);
+pub fn backward(of: &Seen) -> Option<Finding> {
+    let gates = || of.reading.trials.iter().flat_map(|trial| &trial.gates);
     let backward = total(gates().map(|gate| gate.backward_steps));
     let steps = total(gates().map(|gate| gate.steps));
-    (backward > 0).then(|| {
-        let evidence = format!(
-            "{backward} of {steps} steps of the causality test went backwards in time by more than \
-             the bound."
-        );
-        let values = [("backward_steps", backward as f64), ("steps", steps as f64)];
-        finding(Code::ClockOffset, Severity::Invalid, evidence, &values)
-    })
+    let says = "<backward_steps n> of <steps n> steps of the causality test went backwards in time \
+                by more than the bound.";
+    let values = [("backward_steps", backward as f64), ("steps", steps as f64)];
+    (backward > 0).then(|| finding(Code::ClockOffset, Severity::Invalid, says, &values))
 }
 
-fn negative(trials: &[&RawTrial]) -> Option<Finding> {
-    let negative = total(trials.iter().map(|trial| trial.negative_samples));
-    let taken = total(trials.iter().map(|trial| trial.samples_taken));
-    (negative > 0).then(|| {
-        let evidence = format!(
-            "{negative} of {taken} one-way times came out negative, within the bound, and stand as 0."
-        );
-        let values = [("negative_samples", negative as f64), ("samples", taken as f64)];
-        finding(Code::ClockOffset, Severity::Suspect, evidence, &values)
-    })
+pub fn negative(of: &Seen) -> Option<Finding> {
+    let trials = || of.reading.trials.iter();
+    let negative = total(trials().map(|trial| trial.negative_samples));
+    let taken = total(trials().map(|trial| trial.samples_taken));
+    let says = "<negative_samples n> of <samples n> one-way times came out negative, within the \
+                bound, and stand as 0.";
+    let values = [("negative_samples", negative as f64), ("samples", taken as f64)];
+    (negative > 0).then(|| finding(Code::ClockOffset, Severity::Suspect, says, &values))
 }
 
-fn bound(reading: &Reading) -> Option<Finding> {
-    let (bound_ns, p50_ns) = (reading.result.clock_bound_ns()?, p50_ns(reading)?);
-    (bound_ns > BOUND_MAX * p50_ns).then(|| {
-        // Nothing but the bound is known of a time that is shorter.
-        let severity = if bound_ns < p50_ns { Severity::Suspect } else { Severity::Invalid };
-        let evidence = format!(
-            "The clocks agree to within {}, the one-way time is {}.",
-            format::ns(bound_ns),
-            format::ns(p50_ns)
-        );
-        let values = [("clock_bound_ns", bound_ns), ("p50_ns", p50_ns)];
-        finding(Code::ClockOffset, severity, evidence, &values)
-    })
+pub fn bound(of: &Seen) -> Option<Finding> {
+    let (bound_ns, p50_ns) = (of.reading.result.clock_bound_ns()?, p50_ns(of.reading)?);
+    // Nothing but the bound is known of a time that is shorter.
+    let severity = if bound_ns < p50_ns { Severity::Suspect } else { Severity::Invalid };
+    let says = "The clocks agree to within <clock_bound_ns ns>, the one-way time is <p50_ns ns>.";
+    let values = [("clock_bound_ns", bound_ns), ("p50_ns", p50_ns)];
+    (bound_ns > BOUND_MAX * p50_ns).then(|| finding(Code::ClockOffset, severity, says, &values))
 }
 
-fn moved(reading: &Reading) -> Option<Finding> {
-    let moved_ns = reading.result.wake.as_ref()?.clock_moved_ns?;
-    let p50_ns = p50_ns(reading)?;
-    (moved_ns > MOVED_NS).then(|| {
-        let severity = suspect_if(moved_ns > MOVED_SHARE * p50_ns);
-        let evidence = format!(
-            "The offset between the clocks moved by up to {} during a trial; the one-way time is {}.",
-            format::ns(moved_ns),
-            format::ns(p50_ns)
-        );
-        let values = [("clock_moved_ns", moved_ns), ("p50_ns", p50_ns)];
-        finding(Code::ClockOffset, severity, evidence, &values)
-    })
+pub fn moved(of: &Seen) -> Option<Finding> {
+    let moved_ns = of.reading.result.wake.as_ref()?.clock_moved_ns?;
+    let p50_ns = p50_ns(of.reading)?;
+    let severity = suspect_if(moved_ns > MOVED_SHARE * p50_ns);
+    let says = "The offset between the clocks moved by up to <clock_moved_ns ns> during a trial; \
+                the one-way time is <p50_ns ns>.";
+    let values = [("clock_moved_ns", moved_ns), ("p50_ns", p50_ns)];
+    (moved_ns > MOVED_NS).then(|| finding(Code::ClockOffset, severity, says, &values))
 }
 
-fn overrun(reading: &Reading, trials: &[&RawTrial]) -> Option<Finding> {
-    let share = reading.result.wake.as_ref()?.overrun_share;
-    let overruns = total(trials.iter().flat_map(|trial| trial.ends.iter().map(|end| end.overruns)));
-    (share > OVERRUN_TOLD).then(|| {
-        let evidence = format!(
-            "{overruns} notifications ({}) waited for the receiver to be ready.",
-            format::percent(share)
-        );
-        let values = [("overruns", overruns as f64), ("share", share)];
-        finding(Code::Overrun, suspect_if(share > OVERRUN_MAX), evidence, &values)
-    })
+pub fn overrun(of: &Seen) -> Option<Finding> {
+    let share = of.reading.result.wake.as_ref()?.overrun_share;
+    let ends = of.reading.trials.iter().flat_map(|trial| &trial.ends);
+    let says = "<overruns n> notifications (<share %>) waited for the receiver to be ready.";
+    let values = [("overruns", total(ends.map(|end| end.overruns)) as f64), ("share", share)];
+    let severity = suspect_if(share > OVERRUN_MAX);
+    (share > OVERRUN_TOLD).then(|| finding(Code::Overrun, severity, says, &values))
 }
 
 /// A receiver that never sleeps uses up its turns, so that whatever else wants its CPU gets it
 /// for a whole turn.
-fn spinner_off_cpu(case: &Case, reading: &Reading) -> Option<Finding> {
-    let late = reading.result.modes.iter().filter(|mode| mode.ns > OFF_CPU_NS);
+pub fn spinner_off_cpu(of: &Seen) -> Option<Finding> {
+    let late = of.reading.result.modes.iter().filter(|mode| mode.ns > OFF_CPU_NS);
     let share: f64 = late.map(|mode| mode.share).sum();
-    (!case.wait(Role::Callee).sleeps() && share > 0.0).then(|| {
-        let evidence = format!(
-            "{} of the wake-ups took a time slice and not a hand-over: another task was running on the \
-             CPU of the receiver, which spins and so has used up its turn.",
-            format::percent(share)
-        );
-        finding(Code::Preempted, Severity::Suspect, evidence, &[("late_share", share)])
-    })
+    let says = "<late_share %> of the wake-ups took a time slice and not a hand-over: another task \
+                was running on the CPU of the receiver, which spins and so has used up its turn.";
+    (!of.case.wait(Role::Callee).sleeps() && share > 0.0)
+        .then(|| finding(Code::Preempted, Severity::Suspect, says, &[("late_share", share)]))
 }
 
 /// A receiver that sleeps on every wake-up switches away once for each. (The sender
 /// sleeps for the gap, whatever the mechanism.)
-fn never_slept(case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
-    if !case.wait(Role::Callee).sleeps() {
-        return None;
-    }
-    let each = trials.iter().filter(|trial| trial.operations > 0).filter_map(|trial| {
+pub fn never_slept(of: &Seen) -> Option<Finding> {
+    let trials = of.reading.trials.iter().filter(|trial| trial.operations > 0);
+    let each = trials.filter_map(|trial| {
         let receiver = trial.ends.iter().find(|end| end.role == Role::Callee)?;
         Some(receiver.voluntary as f64 / trial.operations as f64)
     });
     let seen = median(&each.collect::<Vec<_>>())?;
-    (seen < SLEPT_MIN).then(|| {
-        let evidence = format!(
-            "The receiver went to sleep {} times a wake-up; waiting asleep takes once.",
-            format::three(seen)
-        );
-        let values = [("voluntary_per_operation", seen), ("least", 1.0)];
-        finding(Code::NeverSlept, Severity::Suspect, evidence, &values)
-    })
+    let says = "The receiver went to sleep <voluntary_per_operation> times a wake-up; waiting \
+                asleep takes once.";
+    let values = [("voluntary_per_operation", seen), ("least", 1.0)];
+    (of.case.wait(Role::Callee).sleeps() && seen < SLEPT_MIN)
+        .then(|| finding(Code::NeverSlept, Severity::Suspect, says, &values))
 }
 
 #[cfg(test)]
@@ -160,7 +113,7 @@ mod tests {
     use crate::results::Results;
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, TrialBuilder, WAKE, expect, noisy};
+    use crate::testing::{Builder, Row, TrialBuilder, WAKE, expect, invalid, noisy, note, suspect};
 
     const SPIN: &str = "wake/flag?payload=0&gap=1000000&boundary=process&place=same-llc&wait=spin";
 
@@ -185,36 +138,33 @@ mod tests {
 
     #[test]
     fn each_finding_has_its_evidence() {
-        type Row =
-            (Code, &'static str, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
-        let note = |words| Some((Severity::Note, words));
-        let suspect = |words| Some((Severity::Suspect, words));
+        use Code::{ClockOffset, NeverSlept, Overrun, Preempted, SpinnerSlept};
         let rows: [Row; 15] = [
-            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 0, 290), None),
-            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 0, 310), suspect("310 ns")),
-            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 20, 50), None),
-            (Code::ClockOffset, WAKE, |_, t| t.gates(0, -25, 50), note("25.0 ns")),
-            (Code::ClockOffset, WAKE, |_, t| t.gates(0, 50, 50), suspect("50.0 ns")),
+            (ClockOffset, WAKE, |_, t| t.gates(0, 0, 290), None),
+            (ClockOffset, WAKE, |_, t| t.gates(0, 0, 310), suspect("310 ns")),
+            (ClockOffset, WAKE, |_, t| t.gates(0, 20, 50), None),
+            (ClockOffset, WAKE, |_, t| t.gates(0, -25, 50), note("25.0 ns")),
+            (ClockOffset, WAKE, |_, t| t.gates(0, 50, 50), suspect("50.0 ns")),
             (
-                Code::ClockOffset,
+                ClockOffset,
                 WAKE,
                 |round, t| t.raw.gates[1].backward_steps = u64::from(round == 3),
-                Some((Severity::Invalid, "1 of 1600000 steps")),
+                invalid("1 of 1600000 steps"),
             ),
             (
-                Code::ClockOffset,
+                ClockOffset,
                 WAKE,
                 |round, t| t.raw.negative_samples = u64::from(round == 3),
                 suspect("1 of 8000 one-way times"),
             ),
-            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 10, None),
-            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 100, note("800 notifications")),
-            (Code::Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 101, suspect("10 %")),
-            (Code::NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 950, None),
-            (Code::NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 800, suspect("0.800 times")),
-            (Code::NeverSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 0, None),
-            (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 500, suspect("0.500")),
-            (Code::Preempted, WAKE, |_, t| t.raw.cpu_ns = 0, None),
+            (Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 10, None),
+            (Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 100, note("800 notifications")),
+            (Overrun, WAKE, |_, t| t.raw.ends[0].overruns = 101, suspect("10 %")),
+            (NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 950, None),
+            (NeverSlept, WAKE, |_, t| t.raw.ends[1].voluntary = 800, suspect("0.800 times")),
+            (NeverSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 0, None),
+            (SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 500, suspect("0.500")),
+            (Preempted, WAKE, |_, t| t.raw.cpu_ns = 0, None),
         ];
         for (code, id, change, expected) in rows {
             expect(&run(id, change), code, expected);

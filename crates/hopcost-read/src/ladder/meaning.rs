@@ -7,6 +7,9 @@ use hopcost_model::units::{format_number, format_size};
 use crate::format;
 use crate::trial::Family;
 
+/// The sentences about each of these, with their names.
+const SENTENCES: &str = include_str!("sentences.txt");
+
 /// What the numbers of a group mean; its order is that of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meaning {
@@ -77,39 +80,20 @@ impl Meaning {
     }
     /// What a number means, in a sentence.
     pub fn sentence(self) -> String {
-        match self {
-            Meaning::CallBatched => "Cost of one operation in one thread, from long batches of \
-                them; no second party."
-                .to_owned(),
-            Meaning::CallEach => {
-                "Duration of one operation in one thread, each timed by itself; no second party."
-                    .to_owned()
-            }
-            Meaning::RoundtripBatched => "Cost of one round trip (there and back) between two \
-                ends, from long batches of them, because one is too short to be timed by itself."
-                .to_owned(),
-            Meaning::Notification => "Duration of one round trip (there and back) in which each \
-                end only wakes the other; nothing is carried."
-                .to_owned(),
-            Meaning::Roundtrip { payload_bytes } => format!(
-                "Duration of one round trip (there and back) with {} in each message.",
-                bytes(payload_bytes)
-            ),
-            Meaning::Wake { .. } => "Time from the sender's stamp before it notifies to the \
-                receiver's stamp when it runs, one way; how exactly the two clocks agree is part \
-                of each result."
-                .to_owned(),
-            Meaning::Load { .. } => "Response: time from when the schedule means a message to be \
-                sent to when the receiver has it, whatever held it up; how exactly the two clocks \
-                agree is part of each result."
-                .to_owned(),
-            Meaning::Stream { ack: Ack::None, .. } => "Time per message, all flows together, from \
-                the first byte that any receiver got to the last; nothing is acknowledged."
-                .to_owned(),
-            Meaning::Stream { .. } => "Time from the sender's first call for a message to its \
-                acknowledgement, by the sender's clock; throughput is part of each result."
-                .to_owned(),
-        }
+        let (of, payload_bytes) = match self {
+            Meaning::CallBatched => ("calls", 0),
+            Meaning::CallEach => ("call", 0),
+            Meaning::RoundtripBatched => ("roundtrips", 0),
+            Meaning::Notification => ("notification", 0),
+            Meaning::Roundtrip { payload_bytes } => ("roundtrip", payload_bytes),
+            Meaning::Wake { .. } => ("wake", 0),
+            Meaning::Load { .. } => ("load", 0),
+            Meaning::Stream { ack: Ack::None, .. } => ("stream", 0),
+            Meaning::Stream { .. } => ("acknowledged", 0),
+        };
+        let mut sentences = SENTENCES.lines().filter_map(|line| line.split_once(": "));
+        let sentence = sentences.find(|(name, _)| *name == of).map_or("", |(_, sentence)| sentence);
+        sentence.replace("BYTES", &bytes(payload_bytes))
     }
     /// Whether the numbers are costs in batches.
     pub fn batched(self) -> bool {

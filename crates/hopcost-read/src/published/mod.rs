@@ -22,7 +22,7 @@ use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
 use crate::run::Run;
 use source::Row;
 pub use source::Source;
-use statistic::{Asked, DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
+use statistic::{DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
 
 document! {
     /// A published table beside what was measured. Absolute numbers of another
@@ -199,7 +199,7 @@ fn table(
         Touch::Verify => String::new(),
         touch => format!("beside touch={touch} here"),
     };
-    let parts = group.split(", ").zip(&head.group);
+    let parts = group.split(", ").zip(&head.layout.group);
     let parts: Vec<String> = parts.map(|(part, name)| format!("{name} {part}")).collect();
     let group_named = if parts.is_empty() { group.to_owned() } else { parts.join(", ") };
     for part in [group_named.as_str(), place.map_or("", here), &untouched] {
@@ -222,7 +222,7 @@ fn table(
         }),
         touch: touch.word().to_owned(),
         operations: head.operations,
-        layout: head.layout(),
+        layout: head.layout.clone(),
         source: head.source.clone(),
         machine: head.machine.clone(),
         timed: head.timed.clone(),
@@ -255,13 +255,13 @@ fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a B
 }
 
 fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> PublishedRow {
-    let (row, statistic) = (beside.row, beside.row.statistic.as_str());
-    let of_published = match statistic {
+    let row = beside.row;
+    let of_published = match row.statistic.as_str() {
         RELATIVE => row.value,
         DIFFERENCE | HALF_DIFFERENCE => None,
         _ => base.and_then(|base| Some(row.value? / base.row.value?)),
     };
-    let asked = Asked { statistic, unit: &row.unit, operations: source.head.operations };
+    let (asked, operations) = ((row.statistic.as_str(), row.unit.as_str()), source.head.operations);
     let found = base.and_then(|base| base.found);
     PublishedRow {
         label: row.label.clone(),
@@ -272,7 +272,7 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         written: row.written.clone(),
         published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
-        measured: beside.found.and_then(|reading| asked.estimate(reading, found)),
+        measured: beside.found.and_then(|of| statistic::estimate(asked, operations, of, found)),
         measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
         note: row.note.clone(),
     }

@@ -76,39 +76,8 @@ pub struct Head {
     /// Placements that it is shown beside; none where its rows have none.
     #[serde(default)]
     pub places: Vec<String>,
-    headings: Option<PublishedField>,
-    #[serde(default = "by_label")]
-    rows: Vec<PublishedField>,
-    #[serde(default = "by_statistic")]
-    columns: PublishedField,
-    /// Names of the parts of a group.
-    #[serde(default)]
-    pub group: Vec<String>,
-    #[serde(default)]
-    label: String,
-    brief: Option<PublishedBrief>,
-}
-
-fn by_label() -> Vec<PublishedField> {
-    vec![PublishedField::Label]
-}
-
-fn by_statistic() -> PublishedField {
-    PublishedField::Statistic
-}
-
-impl Head {
-    /// How the table is laid out.
-    pub fn layout(&self) -> PublishedLayout {
-        PublishedLayout {
-            heading: self.headings,
-            rows: self.rows.clone(),
-            columns: self.columns,
-            group: self.group.clone(),
-            label: self.label.clone(),
-            brief: self.brief.clone(),
-        }
-    }
+    /// What makes a row and what a column.
+    pub layout: PublishedLayout,
 }
 
 /// A row as published.
@@ -206,7 +175,10 @@ mod tests {
             let text = format!("{meta}\n{}\n{row}\n", COLUMNS.join(","));
             Source::parse(&text).map(|source| source.rows.len())
         };
-        let meta = "# title = \"a\"\n# source = \"b\"\n# machine = \"c\"";
+        let layout = "{ rows = [], columns = \"label\", group = [], label = \"\" }";
+        let meta =
+            format!("# title = \"a\"\n# source = \"b\"\n# machine = \"c\"\n# layout = {layout}");
+        let meta = meta.as_str();
         assert_eq!(file(meta, "g,l,mean,1,,µs,,"), Ok(1));
         for (meta, row, part) in [
             ("# title = \"a\"", "g,l,mean,1,,µs,,", "missing field `source`"),

@@ -23,36 +23,28 @@ const MEAN: &str = "mean";
 /// The one that halves are of.
 const P50: &str = "p50";
 
-/// A published statistic and its unit.
-pub struct Asked<'a> {
-    /// Which number it is.
-    pub statistic: &'a str,
-    pub unit: &'a str,
-    /// Operations that a total is of.
-    pub operations: Option<u64>,
-}
-
-impl Asked<'_> {
-    /// The estimate; `None` where it is not measured.
-    pub fn estimate(&self, of: &Reading, base: Option<&Reading>) -> Option<Estimate> {
-        if self.unit == "Gbit/s" {
-            let stream = of.result.stream.as_ref()?;
-            return stream
-                .per_flow_gbps
-                .clone()
-                .filter(|_| self.statistic == "throughput-per-flow");
-        }
-        let unit = per_ns(of, self.unit)?;
-        let (estimate, factor) = match self.statistic {
-            // Of the median: in a mean are the turns of other tasks on the CPU too.
-            HALF => (of_time(of, P50)?, unit / 2.0),
-            HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
-            TOTAL => (of_time(of, MEAN)?, unit * self.operations? as f64),
-            DIFFERENCE => (difference(of, base?, MEAN)?, unit),
-            statistic => (of_time(of, statistic)?, unit),
-        };
-        Some(estimate.times(factor))
+/// The estimate of a published statistic in its unit, of so many operations where it is a total; `None` where
+/// it is not measured.
+pub fn estimate(
+    (statistic, unit): (&str, &str),
+    operations: Option<u64>,
+    of: &Reading,
+    base: Option<&Reading>,
+) -> Option<Estimate> {
+    if unit == "Gbit/s" {
+        let stream = of.result.stream.as_ref().filter(|_| statistic == "throughput-per-flow")?;
+        return stream.per_flow_gbps.clone();
     }
+    let unit = per_ns(of, unit)?;
+    let (estimate, factor) = match statistic {
+        // Of the median: in a mean are the turns of other tasks on the CPU too.
+        HALF => (of_time(of, P50)?, unit / 2.0),
+        HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
+        TOTAL => (of_time(of, MEAN)?, unit * operations? as f64),
+        DIFFERENCE => (difference(of, base?, MEAN)?, unit),
+        statistic => (of_time(of, statistic)?, unit),
+    };
+    Some(estimate.times(factor))
 }
 
 /// How much of a unit a nanosecond is.

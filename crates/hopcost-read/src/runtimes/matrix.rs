@@ -3,14 +3,17 @@
 //! What two runtimes or more were measured with stands in one matrix, what one alone
 //! was in another beside it: a table that is mostly gaps compares nothing.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
 use hopcost_model::document;
-use hopcost_model::group::grouped;
+use hopcost_model::group::{distinct, grouped};
+use hopcost_model::results::{Estimate, Ratio};
 
-use super::entry::{Entry, empty, in_order, with};
-use super::name;
+use super::{Entry, name};
+use crate::case::Reading;
+use crate::ratio::ratio;
 use crate::run::Run;
-use crate::runtimes::entry::RuntimeCell;
 use crate::trial::Family;
 
 document! {
@@ -30,6 +33,18 @@ document! {
         pub label: String,
         /// One cell a runtime.
         pub cells: Vec<RuntimeCell>,
+    }
+
+    /// A mechanism in a runtime.
+    pub struct RuntimeCell {
+        /// Index into `results`; `null` where the plan has no such case.
+        pub result: Option<u32>,
+        /// p50, or the cost in batches.
+        pub value: Option<Estimate>,
+        /// Multiple of Rust's, paired by round.
+        pub ratio: Option<Ratio>,
+        /// Why there is no value.
+        pub missing: Option<String>,
     }
 }
 
@@ -67,7 +82,9 @@ fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
 
 fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
     let all: Vec<&Entry> = rows.iter().flat_map(|(_, entries)| entries).copied().collect();
-    let runtimes = in_order(all.into_iter().filter_map(Entry::runtime));
+    let mut runtimes = distinct(all.into_iter().filter_map(Entry::runtime));
+    // The others in the order of the plan.
+    runtimes.sort_by_key(|runtime| !runtime.is_rust());
     // By the cost in the first column that has one: Rust's, where it was measured.
     let cost = |(_, entries): &Row| {
         (0..).zip(&runtimes).find_map(|(column, runtime)| {
@@ -92,15 +109,33 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
     })
 }
 
+/// A runtime's, with its multiple of the same in Rust where both numbers are of one kind.
 fn cell(run: &Run, (case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
     let of = |runtimes: Runtimes| {
         let same = with(case, runtimes);
-        entries.iter().copied().find(|entry| entry.case == same)
+        Some(entries.iter().find(|entry| entry.case == same)?.reading)
     };
-    match of(Runtimes::both(runtime.clone())) {
-        Some(entry) => entry.cell(of(Runtimes::RUST)),
-        None => empty(why_not(run, case, runtime)),
+    let Some(own) = of(Runtimes::both(runtime.clone())) else {
+        let missing = Some(why_not(run, case, runtime));
+        return RuntimeCell { result: None, value: None, ratio: None, missing };
+    };
+    // An upper bound has no multiple.
+    let by_round = |of: &Reading| match of.headline() {
+        Some(value) if !value.at_most => of.headline_by_round(),
+        _ => BTreeMap::new(),
+    };
+    let rust = of(Runtimes::RUST).filter(|rust| rust.family == own.family);
+    RuntimeCell {
+        result: Some(own.index),
+        value: own.headline().cloned(),
+        ratio: rust.and_then(|rust| ratio(rust, &by_round(own), &by_round(rust))),
+        missing: own.result.reason.clone().filter(|_| !own.is_measured()),
     }
+}
+
+/// The same case with other runtimes.
+fn with(case: &Case, runtimes: Runtimes) -> Case {
+    Case { runtimes, ..case.clone() }
 }
 
 /// Why the plan has no such case: the runtime has no such mechanism, or nobody asked.
@@ -119,8 +154,7 @@ fn why_not(run: &Run, case: &Case, runtime: &Runtime) -> String {
 #[cfg(test)]
 mod tests {
     use crate::runtimes::RuntimeComparison;
-    use crate::runtimes::entry::RuntimeCell;
-    use crate::runtimes::matrix::RuntimeMatrix;
+    use crate::runtimes::matrix::{RuntimeCell, RuntimeMatrix};
     use hopcost_model::describe::WarmUp;
 
     use crate::testing::{Builder, PIPE, TCP, read, worker};

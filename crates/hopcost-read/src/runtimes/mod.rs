@@ -3,14 +3,13 @@
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
-pub mod entry;
 pub mod matrix;
 mod name;
 pub mod stamp;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Runtime};
 use hopcost_model::describe::Description;
 use hopcost_model::document;
 use hopcost_model::raw::RawRun;
@@ -19,7 +18,21 @@ use crate::case::{Reading, known};
 use crate::run::Run;
 use crate::runtimes::matrix::RuntimeMatrix;
 use crate::runtimes::stamp::StampCost;
-use entry::Entry;
+
+/// A case that could be read, and what came of it.
+pub struct Entry<'a> {
+    /// Without the parameters that have their default.
+    case: Case,
+    reading: &'a Reading<'a>,
+}
+
+impl Entry<'_> {
+    /// The runtime that both ends are of.
+    fn runtime(&self) -> Option<&Runtime> {
+        let runtimes = &self.case.runtimes;
+        (!runtimes.are_mixed()).then_some(&runtimes.caller)
+    }
+}
 
 document! {
     /// A worker that took part, in brief.
@@ -61,17 +74,13 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
 /// every parameter of a mechanism, and then does what is the default elsewhere.
 fn plain(run: &Run, case: &Case) -> Case {
     let mut plain = case.clone();
+    let elsewhere = run.raw.workers.iter().flat_map(|worker| &worker.mechanisms);
+    let elsewhere = elsewhere.filter(|facts| facts.name == case.mechanism_name());
     let declared = |key: &str| {
-        let of = |worker: &'_ Description| {
-            let mechanism = worker.mechanisms.iter().find(|m| m.name == case.mechanism_name())?;
-            let parameter = mechanism.parameters.iter().find(|p| p.name == key)?;
-            Some(parameter.default.clone())
-        };
-        let in_rust = run.facts(case).and_then(|facts| facts.parameter(key));
-        let in_rust = in_rust.map(|parameter| parameter.default.clone());
-        in_rust.or_else(|| run.raw.workers.iter().find_map(of))
+        let mut all = run.facts(case).into_iter().chain(elsewhere.clone());
+        all.find_map(|facts| Some(&facts.parameter(key)?.default))
     };
-    plain.parameters.retain(|key, value| declared(key).as_ref() != Some(value));
+    plain.parameters.retain(|key, value| declared(key) != Some(value));
     plain
 }
 
@@ -88,7 +97,7 @@ pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
 
 #[cfg(test)]
 mod tests {
-    use crate::runtimes::entry::RuntimeCell;
+    use crate::runtimes::matrix::RuntimeCell;
     use hopcost_model::describe::WarmUp;
 
     use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};

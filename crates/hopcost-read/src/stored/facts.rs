@@ -65,40 +65,9 @@ pub struct Fact {
     pub value: String,
 }
 
-/// The readings of a host, `cpuN.` written as `cpu{}.`; what ends in a dot stands for all that begin so.
-const READINGS: &[(Across, &[&str])] = &[
-    (Across::Cpu, &["cpu.model", "cpu.family_model_stepping"]),
-    (Across::Microcode, &["cpu.microcode"]),
-    (
-        Across::Kernel,
-        &[
-            "kernel.release",
-            "kernel.version",
-            "kernel.arch",
-            "kernel.cmdline_relevant",
-            "kernel.preempt",
-        ],
-    ),
-    (Across::Hypervisor, &["virt.hypervisor"]),
-    (
-        Across::Topology,
-        &[
-            "smt.active",
-            "numa.nodes",
-            "cpu{}.package",
-            "cpu{}.core",
-            "cpu{}.siblings",
-            "cpu{}.core_kind",
-            "cpu{}.l1d",
-            "cpu{}.l2",
-            "cpu{}.l3",
-            "cpu{}.node",
-        ],
-    ),
-    (Across::Frequency, &["cpu.turbo", "cpu{}.governor", "cpu{}.frequency_driver"]),
-    (Across::ClockSource, &["clocksource.current"]),
-    (Across::Mitigations, &["mitigations."]),
-];
+/// The readings of a host that runs are held against each other by, in lines that begin with what they are of.
+/// `cpuN.` is written as `cpu{}.`, and what ends in a dot stands for all that begin so.
+const READINGS: &str = include_str!("readings.txt");
 
 /// What runs are held against each other by besides readings of their host.
 const OTHERS: [Across; 4] = [Across::Tool, Across::Mechanism, Across::Runtime, Across::Placement];
@@ -143,9 +112,10 @@ impl Fact {
     fn of_key(key: &str, value: &str) -> Option<Self> {
         let plain = pattern(key);
         let is_it =
-            |known: &&str| *known == plain || known.ends_with('.') && plain.starts_with(*known);
-        let (across, _) = READINGS.iter().find(|(_, keys)| keys.iter().any(is_it))?;
-        Some(Self::new(*across, key, value))
+            |known: &str| known == plain || known.ends_with('.') && plain.starts_with(known);
+        let mut lines = READINGS.lines().filter_map(|line| line.split_once(' '));
+        let (across, _) = lines.find(|(_, keys)| keys.split(' ').any(is_it))?;
+        Some(Self::new(across.parse().ok()?, key, value))
     }
 
     /// The one that [`fingerprint`] has under this key.

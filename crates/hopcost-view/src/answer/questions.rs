@@ -18,60 +18,14 @@ use crate::names::case_at;
 use crate::rows::{field, value};
 use crate::section;
 
-const SPELLING: Field = field("case", "The case, in its one spelling.");
-const DISTURBED: Field =
-    field("disturbed", "What disturbed the run as a whole; `null` if nothing did.");
+/// Columns that no type has: what a row belongs to, and its key, and what the column holds.
+const KEYS: &str = include_str!("keys.txt");
 
-const CASE: &[Field] = &[SPELLING];
-
-/// What a case has of its run.
-const OF_RUN: &[Field] = &[
-    field("findings", "The codes of its findings."),
-    field("run", "The id of the run."),
-    DISTURBED,
-];
-
-/// What `runs` has besides.
-const RUN: &[Field] = &[
-    DISTURBED,
-    field("remarks", "How this machine shapes the numbers, in words."),
-    field("command", "The command that made the run, ready to paste."),
-];
-
-const STATISTIC: &[Field] = &[
-    SPELLING,
-    field("statistic", "Which number it is, with its unit (`p50_ns`)."),
-    field("unit", "Unit of `point`, `low`, `high` and the quiet values."),
-];
-
-const RANKED: &[Field] = &[
-    field("group", "What may be compared with each other."),
-    field("place", "On how many CPUs."),
-    field("by", "`time`: least first. `throughput`: greatest first."),
-    field("position", "From 1, best first; equals have neighbouring positions, see `step`."),
-    SPELLING,
-    field("label", "Its mechanism with what others of the group differ in."),
-    field("spins", "Whether an end keeps a CPU busy while it waits."),
-];
-
-const RUNTIMES: &[Field] = &[
-    field("group", "What may be compared with each other."),
-    field("mechanism", "The mechanism."),
-    field("runtime", "The runtime of both ends."),
-    field("case", "The case; `null` where the plan has no such case."),
-];
-
-const MEASUREMENT: &[Field] = &[field(
-    "measurement",
-    "`first`; `again` where it was measured again; `copy`: the baseline against itself.",
-)];
-
-const PAIR: &[Field] = &[SPELLING, field("baseline", "The case that it is compared with.")];
-
-const SIDE: &[Field] = &[field("side", "`baseline` or `other`.")];
-
-const CLAIM: &[Field] =
-    &[field("file", "The file's name."), field("claim", "The id of the claim.")];
+/// The columns of rows that belong to such a thing.
+fn keys(of: &str) -> Vec<Field> {
+    let own = KEYS.lines().filter_map(|line| line.strip_prefix(of)?.strip_prefix('.'));
+    own.filter_map(|line| line.split_once(": ")).map(|(key, help)| field(key, help)).collect()
+}
 
 /// The answers to all questions, without a row.
 pub fn all() -> [Answer; 4] {
@@ -114,7 +68,7 @@ impl Answer {
         let runs = sides
             .iter()
             .flat_map(|(side, runs)| runs.iter().map(move |run| (json!({ "side": side }), run)));
-        answer.keyed("comparison", SIDE, runs);
+        answer.keyed("comparison", "side", runs);
         answer.list("differences", &found.differences);
         answer.contrasts(found.compared.iter().map(|of| ("first", of)));
         answer.list("crossings", found.along.iter().flat_map(|along| &along.crossings));
@@ -152,7 +106,7 @@ impl Answer {
             "command": results.command,
         });
         let run = vec![value(&results.about), value(&results.plan), run];
-        self.add("runs", "The run.", &[RunAbout::FIELDS, PlanBrief::FIELDS, RUN], [run]);
+        self.add("runs", "The run.", &[RunAbout::FIELDS, PlanBrief::FIELDS, &keys("run")], [run]);
         self.cases(results);
         self.rankings(results);
         self.runtimes(results);
@@ -177,6 +131,17 @@ impl Answer {
         self.list("host_changes", &results.host_changes);
     }
 
+    /// Adds a table with a row for each of these, behind what it belongs to.
+    fn keyed<'a, T: Document + 'a>(
+        &mut self,
+        name: &'static str,
+        of: &str,
+        rows: impl IntoIterator<Item = (Value, &'a T)>,
+    ) {
+        let rows = rows.into_iter().map(|(key, row)| vec![key, value(row)]);
+        self.add(name, T::ABOUT, &[&keys(of), T::FIELDS], rows);
+    }
+
     /// Adds a table with a row for each of these of a case.
     fn of_cases<'a, T: Document + 'a>(
         &mut self,
@@ -184,7 +149,7 @@ impl Answer {
         results: &'a Results,
         rows: impl Fn(&'a CaseResult) -> &'a [T],
     ) {
-        self.keyed(name, CASE, of_each(&results.results, |case| of_case(&case.id), rows));
+        self.keyed(name, "case", of_each(&results.results, |case| of_case(&case.id), rows));
     }
 
     fn cases(&mut self, results: &Results) {
@@ -197,7 +162,8 @@ impl Answer {
             vec![json!({ "case": case.id }), value(&case.case), value(case), of_run]
         };
         // Its first field is its spelling.
-        let kinds = [CASE, CaseParts::FIELDS, &CaseResult::FIELDS[1..], OF_RUN];
+        let (spelling, of_run) = (keys("case"), keys("of-run"));
+        let kinds = [&spelling, CaseParts::FIELDS, &CaseResult::FIELDS[1..], &of_run];
         self.add("cases", CaseResult::ABOUT, &kinds, results.results.iter().map(case));
         let estimates = results.results.iter().flat_map(|case| {
             case.all_estimates().into_iter().map(|(statistic, unit, estimate)| {
@@ -205,7 +171,7 @@ impl Answer {
                 vec![key, value(&estimate)]
             })
         });
-        self.add("estimates", Estimate::ABOUT, &[STATISTIC, Estimate::FIELDS], estimates);
+        self.add("estimates", Estimate::ABOUT, &[&keys("statistic"), Estimate::FIELDS], estimates);
         self.of_cases("wakes", results, |case| case.wake.as_slice());
         self.of_cases("streams", results, |case| case.stream.as_slice());
         self.of_cases("loads", results, |case| case.load.as_slice());
@@ -241,7 +207,7 @@ impl Answer {
             }
         }
         // Its first two fields are indices of ours.
-        self.add("rankings", RankedCase::ABOUT, &[RANKED, &RankedCase::FIELDS[2..]], rows);
+        self.add("rankings", RankedCase::ABOUT, &[&keys("ranked"), &RankedCase::FIELDS[2..]], rows);
     }
 
     fn runtimes(&mut self, results: &Results) {
@@ -260,7 +226,7 @@ impl Answer {
             }
         }
         // Its first field is an index of ours.
-        let kinds = [RUNTIMES, &RuntimeCell::FIELDS[1..]];
+        let kinds = [&keys("runtime"), &RuntimeCell::FIELDS[1..]];
         self.add("runtimes", RuntimeComparison::ABOUT, &kinds, rows);
         self.list("stamp_costs", results.runtimes.iter().flat_map(|of| &of.stamp_costs));
     }
@@ -270,18 +236,18 @@ impl Answer {
         let all: Vec<(&str, &Compared)> =
             compared.flat_map(|(which, of)| once((which, of)).chain(again(of))).collect();
         let rows = all.iter().map(|(which, of)| (json!({ "measurement": which }), *of));
-        self.keyed("contrasts", MEASUREMENT, rows);
+        self.keyed("contrasts", "measurement", rows);
         let first = all.iter().filter(|(which, _)| *which == "first").map(|(_, of)| *of);
         let pair = |of: &Compared| json!({ "case": of.case, "baseline": of.baseline });
-        self.keyed("deciles", PAIR, of_each(first, pair, |of| &of.deciles));
+        self.keyed("deciles", "pair", of_each(first, pair, |of| &of.deciles));
     }
 
     fn explanation(&mut self, found: &Explanation) {
         self.list("explanation", [found]);
         self.list("hops", &found.cases);
         let case = |of: &ExplainedCase| of_case(&of.case);
-        self.keyed("segments", CASE, of_each(&found.cases, case, |of| &of.segments));
-        self.keyed("hops_left_out", CASE, of_each(&found.cases, case, |of| &of.left_out));
+        self.keyed("segments", "case", of_each(&found.cases, case, |of| &of.segments));
+        self.keyed("hops_left_out", "case", of_each(&found.cases, case, |of| &of.left_out));
         self.list("segment_contrasts", &found.compared);
     }
 
@@ -290,7 +256,7 @@ impl Answer {
         let claims = || judged.iter().flat_map(|of| &of.claims).chain(&results.checks);
         self.list("claims", claims());
         let claim = |of: &JudgedClaim| json!({ "file": of.file, "claim": of.id });
-        self.keyed("claim_parts", CLAIM, of_each(claims(), claim, |of| &of.parts));
+        self.keyed("claim_parts", "claim", of_each(claims(), claim, |of| &of.parts));
         self.list("claim_files", judged.iter().flat_map(|of| &of.files));
         self.list("questions", judged.iter().flat_map(|of| &of.questions));
     }

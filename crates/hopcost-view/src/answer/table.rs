@@ -88,17 +88,6 @@ impl Answer {
         self.add(name, T::ABOUT, &[T::FIELDS], rows.into_iter().map(|row| vec![value(row)]));
     }
 
-    /// Adds a table with a row for each of these, behind what it belongs to.
-    pub(super) fn keyed<'a, T: Document + 'a>(
-        &mut self,
-        name: &'static str,
-        key: &[Field],
-        rows: impl IntoIterator<Item = (Value, &'a T)>,
-    ) {
-        let rows = rows.into_iter().map(|(key, row)| vec![key, value(row)]);
-        self.add(name, T::ABOUT, &[key, T::FIELDS], rows);
-    }
-
     pub(super) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }

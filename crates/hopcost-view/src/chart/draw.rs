@@ -1,7 +1,7 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
 use super::labels::{TEXT, fit, lines, text, width};
-use super::model::{Chart, Mark, Marker, Rows, Series, Style, Vertical};
+use super::model::{Chart, Mark, Rows, Series, Style, Vertical};
 use super::scale::{Ruler, Tick};
 use crate::markup::{Esc, Px, put};
 
@@ -27,15 +27,8 @@ const NOTE_LINE: f64 = 15.0;
 const BESIDE: f64 = 24.0;
 /// Tick texts and the label of the x axis.
 const BELOW: f64 = 40.0;
-
-/// Where a drawing is put.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Surroundings<'a> {
-    /// Into a page that has the style sheet.
-    Page,
-    /// Into a file of its own, which needs a style sheet.
-    Alone(&'a str),
-}
+/// Height of a named row.
+const ROW: f64 = 22.0;
 
 /// The plot's rectangle.
 #[derive(Debug, Clone, Copy)]
@@ -62,19 +55,15 @@ struct Drawing<'a> {
     height: f64,
 }
 
-/// The `<svg>` element of a chart.
-pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
-    let (size, margin) = match surroundings {
-        Surroundings::Page => ((PAGE_WIDTH, PAGE_HEIGHT), 0.0),
-        Surroundings::Alone(_) => ((FILE_WIDTH, FILE_HEIGHT), MARGIN),
+/// The `<svg>` element of a chart, for a page; or for a file of its own, which needs a style sheet.
+pub(crate) fn svg(chart: &Chart, style: Option<&str>) -> String {
+    let (size, margin) = match style {
+        None => ((PAGE_WIDTH, PAGE_HEIGHT), 0.0),
+        Some(_) => ((FILE_WIDTH, FILE_HEIGHT), MARGIN),
     };
     let drawing = Drawing::new(chart, size);
-    let notes: Vec<String> = match surroundings {
-        Surroundings::Page => Vec::new(),
-        Surroundings::Alone(_) => {
-            chart.notes.iter().flat_map(|note| lines(note, TEXT, drawing.width)).collect()
-        }
-    };
+    let notes = chart.notes.iter().filter(|_| style.is_some());
+    let notes: Vec<String> = notes.flat_map(|note| lines(note, TEXT, drawing.width)).collect();
     let mut out = String::with_capacity(16 * 1024);
     let below = NOTE_LINE * notes.len() as f64;
     let (w, h) = (Px(drawing.width + 2.0 * margin), Px(drawing.height + below + 2.0 * margin));
@@ -84,7 +73,7 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
         out,
         r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{id}" viewBox="{origin} {origin} {w} {h}" width="{w}" height="{h}" role="img" aria-label="{title}" aria-describedby="{id}-desc"><title>{title}</title><desc id="{id}-desc">{description}</desc>"#
     );
-    if let Surroundings::Alone(style) = surroundings {
+    if let Some(style) = style {
         put!(
             out,
             r#"<style>{style}</style><rect class="paper" x="{origin}" y="{origin}" width="{w}" height="{h}"/>"#
@@ -94,15 +83,10 @@ pub(crate) fn svg(chart: &Chart, surroundings: Surroundings<'_>) -> String {
         text(&mut out, "title", 0.0, 14.0 + TITLE_LINE * i as f64, line);
     }
     drawing.legend(&mut out);
+    drawing.x_axis(&mut out);
     match &chart.y {
-        Vertical::Value(axis) => {
-            drawing.x_axis(&mut out);
-            drawing.y_axis(&mut out, &axis.title());
-        }
-        Vertical::Rows(rows) => {
-            drawing.x_axis(&mut out);
-            drawing.rows(&mut out, rows);
-        }
+        Vertical::Value(axis) => drawing.y_axis(&mut out, &axis.title()),
+        Vertical::Rows(rows) => drawing.rows(&mut out, rows),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -144,7 +128,7 @@ impl<'a> Drawing<'a> {
             }
             Vertical::Rows(rows) => {
                 plot.top = top + 22.0;
-                plot.bottom = plot.top + rows.height * rows.rows.len() as f64;
+                plot.bottom = plot.top + ROW * rows.rows.len() as f64;
                 plot.right -= widest(rows.rows.iter().map(|row| &row.end));
                 drawing.gutter = gutter_columns(rows, width * 0.5);
                 plot.left = drawing.gutter.last().copied().unwrap_or(BESIDE);
@@ -160,10 +144,9 @@ impl<'a> Drawing<'a> {
     }
 
     fn at_y(&self, value: f64) -> f64 {
-        match (&self.y, &self.chart.y) {
-            (Some(y), _) => self.plot.bottom - y.place(value) * (self.plot.bottom - self.plot.top),
-            (None, Vertical::Rows(rows)) => self.plot.top + value * rows.height,
-            (None, _) => self.plot.top,
+        match &self.y {
+            Some(y) => self.plot.bottom - y.place(value) * (self.plot.bottom - self.plot.top),
+            None => self.plot.top + value * ROW,
         }
     }
 
@@ -189,7 +172,7 @@ impl<'a> Drawing<'a> {
             put!(out, r#"<path class="l" d="M{} {}h26"/>"#, Px(*x), Px(y - 4.0));
             if !series.marks.is_empty() {
                 let (x, y) = (Px(x + (SAMPLE - 6.0) / 2.0), Px(y - 4.0));
-                let shape = series.style.marker.0;
+                let shape = series.style.marker;
                 put!(out, r#"<path class="{}" d="M{x} {y}{shape}"/>"#, marked(series));
             }
             text(out, "", x + SAMPLE, *y, &fit(&series.name, TEXT, self.width - x - SAMPLE));
@@ -238,14 +221,14 @@ impl<'a> Drawing<'a> {
             text(out, "quiet", *start, top - 6.0, heading);
         }
         for (r, row) in rows.rows.iter().enumerate() {
-            let base = top + rows.height * (r as f64 + 0.5) + 4.0;
+            let base = top + ROW * (r as f64 + 0.5) + 4.0;
             for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
                 let class = if i == 0 { "" } else { "quiet" };
                 text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
             }
             text(out, "quiet", right + 10.0, base, &row.end);
         }
-        let line = |r: usize| format!("M0 {}H{}", Px(top + rows.height * r as f64), Px(right));
+        let line = |r: usize| format!("M0 {}H{}", Px(top + ROW * r as f64), Px(right));
         grid(out, (0..rows.rows.len()).map(line));
     }
 
@@ -284,12 +267,12 @@ impl<'a> Drawing<'a> {
 
     /// A marker from its middle; one that is an upper bound has an arrow to the left.
     fn shape(&self, series: &Series, mark: &Mark) -> String {
-        if series.style.marker == Marker::BAR {
+        if series.style == Style::BARS {
             let length = Px(self.at_x(mark.x) - self.plot.left);
             return format!("m0-6v12h-{length}v-12z");
         }
         let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
-        format!("{arrow}{}", series.style.marker.0)
+        format!("{arrow}{}", series.style.marker)
     }
 
     /// The interval of a mark.
@@ -312,7 +295,7 @@ impl<'a> Drawing<'a> {
 
 /// The class of a series' markers.
 fn marked(series: &Series) -> &'static str {
-    if series.style.marker == Marker::BAR { "m bar" } else { "m" }
+    if series.style == Style::BARS { "m bar" } else { "m" }
 }
 
 fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
@@ -320,7 +303,7 @@ fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
 }
 
 fn open_group(out: &mut String, class: &str, style: Style) {
-    put!(out, r#"<g class="{class} {} {}">"#, style.colour.0, style.dash.0);
+    put!(out, r#"<g class="{class} {} {}">"#, style.colour, style.dash);
 }
 
 /// Every place that a series takes.

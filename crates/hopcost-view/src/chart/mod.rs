@@ -11,7 +11,6 @@ mod scale;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use draw::Surroundings;
 use model::Chart;
 pub use model::Unit;
 pub(crate) use palette::CSS;
@@ -24,11 +23,11 @@ pub fn svg(chart: &Chart) -> String {
     let light = palette::resolve(CSS, Ground::Paper);
     let dark = palette::resolve(CSS, Ground::Dark);
     let style = format!("{light}@media (prefers-color-scheme:dark){{{dark}}}");
-    draw::svg(chart, Surroundings::Alone(&style))
+    draw::svg(chart, Some(&style))
 }
 
 /// A chart as an element of a page that has the style sheet and the colours. It is as wide as the
 /// narrowest telephone; where there is more room, several stand side by side.
 pub(crate) fn element(chart: &Chart) -> String {
-    draw::svg(chart, Surroundings::Page)
+    draw::svg(chart, None)
 }

@@ -76,8 +76,6 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// The rows, from above.
     pub rows: Vec<Row>,
-    /// Height of a row in pixels.
-    pub height: f64,
 }
 
 /// A named row.
@@ -166,72 +164,31 @@ impl Mark {
     }
 }
 
-/// How a series looks. Colour never stands alone: marker and dash differ too.
+/// How a series looks: the CSS classes of its colour and of how its line is broken, and the shape of its
+/// markers, as an SVG path from the middle. Colour never stands alone: marker and dash differ too.
+///
+/// The colours are those of Okabe and Ito that stand out from paper and from a dark screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    pub colour: Colour,
-    /// Shape of its markers.
-    pub marker: Marker,
-    /// How its line is broken.
-    pub dash: Dash,
+    pub(super) colour: &'static str,
+    pub(super) dash: &'static str,
+    pub(super) marker: &'static str,
 }
 
 impl Style {
     /// Six looks that differ in colour, marker and dash at once.
     pub const DISTINCT: [Style; 6] = [
-        Style::of(Colour::BLUE, Marker::CIRCLE, Dash::SOLID),
-        Style::of(Colour::VERMILION, Marker::SQUARE, Dash::LONG),
-        Style::of(Colour::GREEN, Marker::TRIANGLE, Dash::SHORT),
-        Style::of(Colour::PURPLE, Marker::DIAMOND, Dash::LONG_SHORT),
-        Style::of(Colour::INK, Marker::TRIANGLE_DOWN, Dash::DOTS),
-        Style::of(Colour::AMBER, Marker::CROSS, Dash::LONG_DOTS),
+        Style::of("c-blue", "d-solid", "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"),
+        Style::of("c-vermilion", "d-long", "m-3.5-3.5h7v7h-7z"),
+        Style::of("c-green", "d-short", "m0-4.6l4.4 7.8h-8.8z"),
+        Style::of("c-purple", "d-long-short", "m0-5l5 5l-5 5l-5-5z"),
+        Style::of("c-ink", "d-dots", "m0 4.6l4.4-7.8h-8.8z"),
+        Style::of("c-amber", "d-long-dots", "m-4-4l8 8m-8 0l8-8"),
     ];
+    /// Bars from the left end of the axis, of which the legend shows a piece.
+    pub const BARS: Self = Style::of("c-blue", "d-solid", "m-6-5h12v10h-12z");
 
-    /// A look.
-    pub const fn of(colour: Colour, marker: Marker, dash: Dash) -> Self {
-        Self { colour, marker, dash }
+    const fn of(colour: &'static str, dash: &'static str, marker: &'static str) -> Self {
+        Self { colour, dash, marker }
     }
-}
-
-/// A colour of Okabe and Ito, as far as they stand out from paper and from a dark
-/// screen: a CSS class whose value depends on which of the two it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colour(pub(super) &'static str);
-
-impl Colour {
-    pub const BLUE: Self = Self("c-blue");
-    pub const VERMILION: Self = Self("c-vermilion");
-    pub const GREEN: Self = Self("c-green");
-    pub const PURPLE: Self = Self("c-purple");
-    pub const AMBER: Self = Self("c-amber");
-    /// That of the text.
-    pub const INK: Self = Self("c-ink");
-}
-
-/// Shape of a marker, as an SVG path from its middle, in relative steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Marker(pub(super) &'static str);
-
-impl Marker {
-    pub const CIRCLE: Self = Self("m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z");
-    pub const SQUARE: Self = Self("m-3.5-3.5h7v7h-7z");
-    pub const TRIANGLE: Self = Self("m0-4.6l4.4 7.8h-8.8z");
-    pub const TRIANGLE_DOWN: Self = Self("m0 4.6l4.4-7.8h-8.8z");
-    pub const DIAMOND: Self = Self("m0-5l5 5l-5 5l-5-5z");
-    pub const CROSS: Self = Self("m-4-4l8 8m-8 0l8-8");
-    /// A bar from the left end of the axis; this is what the legend shows of it.
-    pub const BAR: Self = Self("m-6-5h12v10h-12z");
-}
-
-/// How a line is broken: a CSS class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dash(pub(super) &'static str);
-
-impl Dash {
-    pub const SOLID: Self = Self("d-solid");
-    pub const LONG: Self = Self("d-long");
-    pub const SHORT: Self = Self("d-short");
-    pub const LONG_SHORT: Self = Self("d-long-short");
-    pub const DOTS: Self = Self("d-dots");
-    pub const LONG_DOTS: Self = Self("d-long-dots");
 }

@@ -10,24 +10,18 @@ pub(crate) const CSS: &str = include_str!("chart.css");
 /// value on paper, and on a dark screen.
 const PALETTE: &str = include_str!("palette.txt");
 
-/// What is drawn on.
+/// What is drawn on: the place of its column in the palette.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ground {
-    Paper,
-    Dark,
+    Paper = 1,
+    Dark = 2,
 }
 
 /// Names and values.
 fn colours(ground: Ground) -> impl Iterator<Item = (&'static str, &'static str)> {
-    PALETTE.lines().filter_map(move |line| {
-        let mut words = line.split(' ');
-        let (name, paper, dark) = (words.next()?, words.next()?, words.next()?);
-        let value = match ground {
-            Ground::Paper => paper,
-            Ground::Dark => dark,
-        };
-        Some((name, value))
-    })
+    let of =
+        move |line: &'static str| line.split(' ').next().zip(line.split(' ').nth(ground as usize));
+    PALETTE.lines().filter_map(of)
 }
 
 /// A style sheet with each `var(--name)` replaced by its value: some programs

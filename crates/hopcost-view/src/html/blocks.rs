@@ -6,6 +6,7 @@ use crate::markup::{Esc, put};
 use crate::section::model::{
     Block, Cell, Column, Document, Fold, Kind, Section, Table, Tone, Value,
 };
+use crate::text::side_by_side;
 
 /// What stands above the first section: the conclusion, sentences, and folded under them where and
 /// by what the run was made, so that the answer stands on the first screen.
@@ -106,40 +107,12 @@ fn folded(out: &mut String, fold: &Fold) {
 /// which each cell says what it is.
 const COLUMNS_MAX: usize = 3;
 
-/// Pixels of a table that a page of a laptop has room for, of a character in it, and of what stands
-/// between two columns.
-const WIDTH_MAX: f64 = 900.0;
-const CHARACTER: f64 = 7.3;
-const BETWEEN: f64 = 12.0;
-
-/// The columns that have room beside each other, and those that go below the names of the rows: of the
-/// others those that give way first.
-fn fitted(table: &Table) -> (Vec<usize>, Vec<usize>) {
-    let width = |at: usize| {
-        let column = &table.columns[at];
-        let shared = table.columns.iter().filter(|other| other.over == column.over).count();
-        let over = column.over.chars().count() / shared.max(1);
-        let head = column.head.chars().count().max(over);
-        let rows = table.rows.iter().filter(|row| !table.is_heading(row));
-        let widths = rows.filter_map(|row| row.get(at)).map(cells::widths);
-        let most = widths.fold((0, 0), |most, own| (most.0.max(own.0), most.1.max(own.1)));
-        match column.kind {
-            Kind::Estimate => CHARACTER * (head.max(most.0) + most.1) as f64 + 2.0 * BETWEEN,
-            _ => CHARACTER * head.max(most.0 + most.1) as f64 + BETWEEN,
-        }
-    };
-    let (mut shown, mut below): (Vec<usize>, Vec<usize>) =
-        ((0..table.columns.len()).collect(), Vec::new());
-    while shown.iter().map(|at| width(*at)).sum::<f64>() > WIDTH_MAX {
-        let last = (0..shown.len()).max_by_key(|at| table.columns[shown[*at]].fold);
-        let Some(last) = last.filter(|at| table.columns[shown[*at]].fold > 0) else { break };
-        below.insert(0, shown.remove(last));
-    }
-    (shown, below)
-}
+/// Characters of a table that a page of a laptop has room for.
+const WIDTH_MAX: usize = 112;
 
 fn table(out: &mut String, table: &Table) {
-    let (shown, below) = fitted(table);
+    let fits = side_by_side(table, WIDTH_MAX);
+    let (shown, below): (Vec<usize>, Vec<usize>) = (0..fits.len()).partition(|at| fits[*at]);
     let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
     let has_interval = |column: &&&Column| column.kind == Kind::Estimate;
     let span = columns.len() + columns.iter().filter(has_interval).count();

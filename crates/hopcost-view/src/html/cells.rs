@@ -72,23 +72,6 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>) 
     }
 }
 
-/// Characters of a cell, and of its interval.
-pub(super) fn widths(cell: &Cell) -> (usize, usize) {
-    // Words are broken where they are longer.
-    const WORDS_MAX: usize = 36;
-    let length = |text: &str| text.chars().count();
-    match &cell.value {
-        Value::Words(text) | Value::Code(text) => (length(text).min(WORDS_MAX), 0),
-        value => {
-            let shown = value.shown().map(|shown| (length(&shown.amount()), shown.interval));
-            let word = value.verdict().map_or(0, |(_, word)| length(word));
-            let [pooled, wide] = value.marks("pooled ", "wide ").map(length);
-            let (amount, interval) = shown.unwrap_or((word, None));
-            (amount + pooled, interval.map_or(0, |interval| length(&interval) + wide))
-        }
-    }
-}
-
 /// A number to sort by, with the digits that an order can need.
 fn rounded(key: f64) -> f64 {
     format!("{key:.6e}").parse().unwrap_or(key)

@@ -29,38 +29,40 @@ const SCRIPT_HASH: &str = "sha256-QsyYmpeGCrAwUl88Y4cOtzwLx6q3tJhQLpRwm4yM2LA=";
 /// The whole report.
 pub fn report(results: &Results) -> String {
     let facets = results.results.iter().map(facets).collect::<Vec<_>>().join("\n");
-    page(&Document { facets, ..section::report(results, Medium::Page, None) })
+    Document { facets, ..section::report(results, Medium::Page, None) }.html()
 }
 
-/// A document as a page.
-pub(crate) fn page(document: &Document) -> String {
-    let cases = document.facets.as_str();
-    let mut out = String::with_capacity(512 * 1024);
-    put!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; \
-         form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"hopcost {}\">\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    let title = Esc(&document.title);
-    put!(out, "<title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
-    put!(out, "<header>\n<h1>{title}</h1>\n");
-    blocks::head(&mut out, document);
-    put!(out, "</header>\n");
-    nav(&mut out, &document.sections, cases);
-    put!(out, "<main>\n");
-    let open = unfolded(&document.sections);
-    for (at, section) in document.sections.iter().enumerate() {
-        // Without cases there is little, and all of it is the answer.
-        blocks::section(&mut out, section, cases.is_empty() || open.contains(&at));
+impl Document {
+    /// As one page.
+    pub fn html(&self) -> String {
+        let cases = self.facets.as_str();
+        let mut out = String::with_capacity(512 * 1024);
+        put!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+             style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; \
+             form-action 'none'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta name=\"generator\" content=\"hopcost {}\">\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        let title = Esc(&self.title);
+        put!(out, "<title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n", style());
+        put!(out, "<header>\n<h1>{title}</h1>\n");
+        blocks::head(&mut out, self);
+        put!(out, "</header>\n");
+        nav(&mut out, &self.sections, cases);
+        put!(out, "<main>\n");
+        let open = unfolded(&self.sections);
+        for (at, section) in self.sections.iter().enumerate() {
+            // Without cases there is little, and all of it is the answer.
+            blocks::section(&mut out, section, cases.is_empty() || open.contains(&at));
+        }
+        put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
+        out
     }
-    put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
-    out
 }
 
 /// The style sheet: colours, charts, page. Paper is always light.
@@ -73,27 +75,22 @@ fn style() -> String {
     )
 }
 
-/// What a run found, on one screen, and the table of the document that its suite is about.
-const ANSWER: [&str; 2] = ["answer", "document"];
-
 /// The sections that are unfolded from the beginning, by their place: the verdicts on claims, or else
 /// the answer, with what stands before it, and the first table after it.
 fn unfolded(sections: &[Section]) -> Vec<usize> {
-    let has_table = |section: &Section| {
-        section
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::Table(table) if !table.rows.is_empty()))
-    };
-    let is_answer = |section: &Section| ANSWER.contains(&section.id.as_str());
+    let is_table = |block: &Block| matches!(block, Block::Table(table) if !table.rows.is_empty());
+    let is_answer = |section: &Section| ["answer", "document"].contains(&section.id.as_str());
     // Verdicts are the answer of a run that was made for them.
     let is_verdict =
         |section: &Section| section.id == "judged" || section.id.starts_with("claims-");
-    if sections.iter().any(is_verdict) {
-        return (0..sections.len()).filter(|at| is_verdict(&sections[*at])).collect();
-    }
-    let first = sections.iter().position(|section| !is_answer(section) && has_table(section));
-    (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
+    let any_verdict = sections.iter().any(is_verdict);
+    let mut others = sections.iter().filter(|section| !is_answer(section));
+    let first = others.find(|section| section.blocks.iter().any(is_table)).map(|of| &of.id);
+    let is_open = |section: &Section| match any_verdict {
+        true => is_verdict(section),
+        false => is_answer(section) || Some(&section.id) == first,
+    };
+    (0..sections.len()).filter(|at| is_open(&sections[*at])).collect()
 }
 
 /// The list of sections, and the filter, which is empty until the script fills it.

@@ -1,11 +1,11 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
-mod json;
-
+use hopcost_model::SCHEMA;
 use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
+use serde_json::{Value, json};
 
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, facts, notes, numbers, repeated, says, words,
@@ -68,7 +68,35 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
     head.extend(notes(below));
     head.extend(runtimes.is_empty().then(|| says(NONE)));
     let document = Document { head, ..Document::default() };
-    Known { document, json: json::list(&shown, runtimes) }
+    let runtimes: Vec<Value> = runtimes.iter().map(|runtime| listed(runtime, &shown)).collect();
+    let json = json!({ "schema": SCHEMA, "mechanisms": shown, "runtimes": runtimes });
+    Known { document, json: format!("{json:#}\n") }
+}
+
+/// A runtime for programs, with the names of what it has and Rust has not.
+fn listed(runtime: &RuntimeFacts, mechanisms: &[Mechanism]) -> Value {
+    let here = runtime.state.as_ref().ok();
+    let own = own(runtime, mechanisms).map(|row| row.name.as_str());
+    json!({
+        "runtime": runtime.runtime.word(),
+        "absent": runtime.state.as_ref().err(),
+        "version": here.map(|described| &described.version),
+        "libraries": here.map(|described| &described.libraries),
+        "remarks": here.map(|described| &described.remarks),
+        "clock": here.map(|described| &described.clock),
+        "warm_up": here.map(|described| &described.warm_up),
+        "mechanisms": here.map_or(&[][..], |described| &described.mechanisms),
+        "besides": own.collect::<Vec<_>>(),
+    })
+}
+
+/// What a runtime has and Rust has not.
+fn own<'a>(
+    runtime: &'a RuntimeFacts,
+    mechanisms: &'a [Mechanism],
+) -> impl Iterator<Item = &'a Mechanism> {
+    let all = runtime.state.iter().flat_map(|described| &described.mechanisms);
+    all.filter(|row| !mechanisms.iter().any(|own| own.name == row.name))
 }
 
 /// One row per mechanism, with the letters of the runtimes that have it.
@@ -107,7 +135,7 @@ fn group(family: &str) -> &str {
     }
 }
 
-/// The shortest beginnings that tell names apart.
+/// The shortest beginnings that no other name has.
 fn initials<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let of = |name: &&'a str| {
         let ends = name.char_indices().map(|(at, c)| at + c.len_utf8());
@@ -121,13 +149,11 @@ fn initials<'a>(names: &[&'a str]) -> Vec<&'a str> {
 /// What runtimes have and Rust has not, in a sentence.
 fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
     let of = |facts: &&RuntimeFacts| {
-        let all = facts.state.iter().flat_map(|described| &described.mechanisms);
-        let own = all.filter(|row| !mechanisms.iter().any(|known| known.name == row.name));
         let named = |row: &Mechanism| match &row.unavailable {
             None => row.name.clone(),
             Some(_) => format!("{} (not here)", row.name),
         };
-        let named: Vec<String> = own.map(named).collect();
+        let named: Vec<String> = own(facts, mechanisms).map(named).collect();
         (!named.is_empty()).then(|| format!("{}: {}", facts.runtime, named.join(", ")))
     };
     let all: Vec<String> = here.iter().filter_map(of).collect();
@@ -172,7 +198,10 @@ pub fn show(
     }
     let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
     let document = Document { sections, ..Document::default() };
-    Some(Known { document, json: json::show(own.as_ref(), &rows) })
+    let row = |(runtime, of): &(String, Mechanism)| json!({ "runtime": runtime, "mechanism": of });
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    let json = json!({ "schema": SCHEMA, "mechanism": own, "runtimes": rows });
+    Some(Known { document, json: format!("{json:#}\n") })
 }
 
 /// What each runtime has, or why not here.
@@ -227,7 +256,7 @@ fn made_of(described: &Description) -> String {
     if parts.is_empty() { format!("worker {}", described.version) } else { parts.join(", ") }
 }
 
-/// What is said of a mechanism.
+/// The paragraphs, facts and counts of a mechanism.
 fn described(mechanism: &Mechanism) -> Vec<Block> {
     let kind = match (mechanism.shape().word(), mechanism.family.as_str()) {
         (shape, "") => shape.to_owned(),

@@ -85,18 +85,6 @@ fn an_interval_over_a_factor_of_2_is_wide() {
     assert!(!is_wide(&Estimate { low: None, ..made(2.0, 1.0, 4.0, 1) }));
 }
 
-/// Reproducible numbers in 0..1 (splitmix64).
-fn random() -> impl FnMut() -> f64 {
-    let mut state = 0x5eed_u64;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// The numbers in a text, in its order.
 fn numbers(text: &str) -> Vec<f64> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
@@ -105,7 +93,11 @@ fn numbers(text: &str) -> Vec<f64> {
 
 #[test]
 fn every_point_is_shown_within_its_interval_and_near_its_value() {
-    let mut random = random();
+    let mut state = 0x5eed_u64;
+    let mut random = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
     for _ in 0..40_000 {
         let point = 10f64.powf(random() * 13.0 - 2.0);
         // From far narrower than a digit to a factor of ten.
@@ -156,9 +148,7 @@ fn multiples_show_what_their_interval_supports() {
 }
 
 #[test]
-fn what_can_be_told_apart_is_rounded_up() {
-    let shown = [0.0301, 0.03, 0.0999, 0.09991, 0.5901].map(detectable);
-    assert_eq!(shown, ["3.1 %", "3.0 %", "10 %", "10 %", "60 %"]);
+fn shares_tiny_numbers_and_thousands() {
     assert_eq!([share(0.78), share(0.021)], ["78 %", "2.1 %"]);
     assert_eq!(quantity(1e-320, 2).to_string(), "0.0 ns");
     assert_eq!([grouped(1_234_567), grouped(123)], ["1\u{202f}234\u{202f}567", "123"]);

@@ -34,7 +34,7 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
     let table = Rows::of(&found.compared)
         .column(numbers(&along.axis), |of| {
             at(of, along).map_or(Cell::none(), |at| {
-                Value::Sorted(value_of(&along.axis, at), at as f64).into()
+                Value::sorted(value_of(&along.axis, at), at as f64).into()
             })
         })
         .column(numbers(&format!("{first}, median")), |of| {

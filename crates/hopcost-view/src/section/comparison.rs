@@ -319,7 +319,7 @@ pub(super) fn difference(found: impl Into<Option<Contrast>>) -> Cell {
     let point = written(ratio);
     let text =
         if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
-    Value::Sorted(text, ratio).into()
+    Value::sorted(text, ratio).into()
 }
 
 fn is_multiple(ratio: f64) -> bool {

@@ -87,7 +87,7 @@ pub(super) fn tcp(results: &Results, _: Medium) -> Option<Section> {
     let ends: Vec<(&CaseResult, &TcpResult)> = ends.collect();
     let table = Rows::of(&ends)
         .column(words("case"), |(case, _)| Cell::code(&case.id))
-        .fields(&[], |(_, end)| Some(*end));
+        .fields("", |(_, end)| Some(*end));
     Section::of("tcp", [table.table()])
 }
 
@@ -108,9 +108,7 @@ pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
         .column(words("runtime"), |clock| Cell::text(&clock.runtime))
         .column(words("source"), |clock| Cell::text(&clock.source))
         // What is not known is stored as 0.
-        .fields(&["cpu", "runtime", "source"], |clock| {
-            Some(clock).filter(|of| of.knows_its_cost())
-        });
+        .fields("cpu runtime source", |clock| Some(clock).filter(|of| of.knows_its_cost()));
     let clock = Block::Heading("Clocks".to_owned());
     let change = Block::Heading("Changed during the run".to_owned());
     let mut blocks = vec![clock, clocks.table(), change, changed];

@@ -122,7 +122,7 @@ fn widest(found: &Explanation) -> Option<String> {
 fn table(case: &ExplainedCase) -> Block {
     let is_bare = case.segments.iter().any(|of| of.without_events_ns.is_some());
     let without = if is_bare { "events" } else { "without_events_ns" };
-    Rows::of(&case.segments).fields(&[without], Some).table()
+    Rows::of(&case.segments).fields(without, Some).table()
 }
 
 /// What each segment typically takes in each case.

@@ -6,7 +6,9 @@ use hopcost_read::results::{Estimate, Ratio, Segment};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value as Json};
 
-use super::model::{Block, Cell, Column, Rows, Scale, Unit, Value, estimates, numbers, words};
+use super::model::{
+    Block, Cell, Column, Interval, Rows, Scale, Unit, Value, estimates, numbers, words,
+};
 use crate::number;
 use crate::rows::{Leaf, bare, leaves, text, value};
 
@@ -17,11 +19,11 @@ const UNITS: [&str; 4] = ["ns", "bytes", "gbps", "n"];
 
 /// A table with a row for each of these.
 pub(crate) fn table<D: Document>(rows: &[D]) -> Block {
-    Rows::of(rows).fields(&[], Some).table()
+    Rows::of(rows).fields("", Some).table()
 }
 
-/// What is known of one thing and is not 0, but for the fields of these keys.
-pub(super) fn facts_of<D: Document>(of: &D, without: &[&str]) -> Vec<(String, Cell)> {
+/// What is known of one thing and is not 0, but for the fields of these keys, with blanks between them.
+pub(super) fn facts_of<D: Document>(of: &D, without: &str) -> Vec<(String, Cell)> {
     let row = value(of);
     let known = shown::<D>(without).into_iter().map(|leaf| (head(&leaf), cell(&leaf, &row)));
     known.filter(|(_, cell)| !cell.is_empty() && cell.value.key() != Some(0.0)).collect()
@@ -31,24 +33,27 @@ impl<'a, T> Rows<'a, T> {
     /// Adds a column for each field of a type, but for those of these keys, and for those that are
     /// 0 in every row. Of columns without room the last goes first.
     pub fn fields<D: Document + 'a>(
-        self,
-        without: &[&str],
+        mut self,
+        without: &str,
         of: impl Fn(&'a T) -> Option<&'a D>,
     ) -> Self {
-        let rows: Vec<Json> = self.items().map(|item| of(item).map_or(Json::Null, value)).collect();
+        let rows: Vec<Json> =
+            self.items.iter().map(|item| of(item).map_or(Json::Null, value)).collect();
         let is_zero = |row: &Json, leaf: &Leaf| leaf.of(row).and_then(Json::as_f64) == Some(0.0);
-        shown::<D>(without).into_iter().fold(self, |table, leaf| {
-            let all = !rows.is_empty() && rows.iter().all(|row| is_zero(row, &leaf));
-            let cells = rows.iter().map(|row| if all { Cell::none() } else { cell(&leaf, row) });
-            let fold = u8::try_from(table.width()).unwrap_or(u8::MAX);
-            table.cells(column(&leaf).fold(fold), cells.collect())
-        })
+        for leaf in shown::<D>(without) {
+            if !rows.iter().all(|row| is_zero(row, &leaf)) {
+                let fold = u8::try_from(self.width()).unwrap_or(u8::MAX);
+                let cells = rows.iter().map(|row| cell(&leaf, row));
+                self.table.push(column(&leaf).fold(fold), cells.collect());
+            }
+        }
+        self
     }
 }
 
-fn shown<D: Document>(without: &[&str]) -> Vec<Leaf> {
+fn shown<D: Document>(without: &str) -> Vec<Leaf> {
     let all = leaves(D::FIELDS, &WHOLE).into_iter();
-    all.filter(|leaf| !without.contains(&leaf.path[0])).collect()
+    all.filter(|leaf| !without.split(' ').any(|key| key == leaf.path[0])).collect()
 }
 
 fn column(leaf: &Leaf) -> Column {
@@ -82,7 +87,7 @@ fn cell(leaf: &Leaf, row: &Json) -> Cell {
         (Json::String(id), _) if key == "case" => Cell::code(id),
         (Json::String(text), _) => Cell::text(text),
         (_, "Estimate") => Cell::estimate(read::<Estimate>(value).as_ref(), scale(key)),
-        (_, "Ratio") => Cell::ratio(read::<Ratio>(value).as_ref(), ""),
+        (_, "Ratio") => Cell::ratio(read::<Ratio>(value).as_ref(), "", Interval::Told),
         (_, "Segment") => {
             Cell::text(read::<Segment>(value).map_or(String::new(), |of| of.to_string()))
         }
@@ -104,7 +109,7 @@ fn of_number(key: &str, number: &Number) -> Cell {
         (Some(whole), _) if is("ns") => Cell::number(whole as f64, Unit::Exact),
         (Some(whole), _) if is("bytes") => {
             let bytes = u32::try_from(whole).unwrap_or(u32::MAX);
-            Value::Sorted(number::bytes(bytes), whole as f64).into()
+            Value::sorted(number::bytes(bytes), whole as f64).into()
         }
         (Some(whole), _) => Cell::whole(whole),
         (None, value) if is("ns") => Cell::maybe(value, Unit::Time(3)),

@@ -1,7 +1,7 @@
 //! The findings, by code and severity: what was seen and what can be done.
 
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::group::grouped;
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
 use hopcost_read::results::Results;
 
@@ -9,11 +9,7 @@ use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, says, words}
 use super::words::index_of;
 
 /// Findings of one code and severity, worst first as in the results.
-struct Kind<'a> {
-    code: Code,
-    severity: Severity,
-    findings: Vec<&'a Finding>,
-}
+type Kind<'a> = ((Code, Severity), Vec<&'a Finding>);
 
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let kinds = by_code(&results.findings);
@@ -21,51 +17,30 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
         let none = "None: no detector saw anything that casts doubt on these numbers.";
         return Section::of("findings", [says(none)]);
     }
-    let told = kinds.iter().map(|kind| kind.fold(all(kind, results)));
-    Section::of("findings", told)
+    Section::of("findings", kinds.iter().map(|kind| fold(kind, results)))
 }
 
 /// The findings by code and severity, the worst first and, of equally bad ones, what
 /// reaches furthest; a note must not be counted under the word for a worse one.
 fn by_code(findings: &[Finding]) -> Vec<Kind<'_>> {
-    let groups = grouped(findings, |finding| (finding.code, finding.severity));
-    let kind = |((code, severity), findings)| Kind { code, severity, findings };
-    let mut kinds: Vec<Kind<'_>> = groups.into_iter().map(kind).collect();
-    let reach = |kind: &Kind<'_>| match kind.findings.iter().any(|f| f.case.is_none()) {
+    let mut kinds: Vec<Kind> = grouped(findings, |finding| (finding.code, finding.severity));
+    let reach = |findings: &[&Finding]| match findings.iter().any(|of| of.case.is_none()) {
         true => usize::MAX,
-        false => kind.findings.len(),
+        false => findings.len(),
     };
     // Stable: what reaches as far keeps its order.
-    kinds.sort_by_key(|kind| std::cmp::Reverse((kind.severity, reach(kind))));
+    kinds.sort_by_key(|((_, severity), of)| std::cmp::Reverse((*severity, reach(of))));
     kinds
 }
 
-impl Kind<'_> {
-    fn fold(&self, blocks: Vec<Block>) -> Block {
-        Block::Fold(Fold {
-            id: finding_id(self.code, self.severity),
-            open: self.severity > Severity::Note,
-            brief: vec![
-                Cell::grade(self.severity),
-                Cell::code(self.code.word()),
-                Cell::text(self.reach()),
-                Cell::text(self.code.means()),
-            ],
-            blocks,
-        })
-    }
-
-    /// How far it reaches (`8 cases`, `the whole run`).
-    fn reach(&self) -> String {
-        let mut cases: Vec<&str> = self.findings.iter().filter_map(|f| f.case.as_deref()).collect();
-        cases.sort_unstable();
-        cases.dedup();
-        let whole = self.findings.iter().any(|finding| finding.case.is_none());
-        match (whole, cases.len()) {
-            (true, 0) => "the whole run".to_owned(),
-            (true, n) => format!("the whole run, and {}", count(n, "case")),
-            (false, n) => count(n, "case"),
-        }
+/// How far findings reach (`8 cases`, `the whole run`).
+fn reach(findings: &[&Finding]) -> String {
+    let cases = distinct(findings.iter().filter_map(|finding| finding.case.as_deref()));
+    let whole = findings.iter().any(|finding| finding.case.is_none());
+    match (whole, cases.len()) {
+        (true, 0) => "the whole run".to_owned(),
+        (true, n) => format!("the whole run, and {}", count(n, "case")),
+        (false, n) => count(n, "case"),
     }
 }
 
@@ -75,9 +50,9 @@ pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
 }
 
 /// Every finding; a remedy that is not that of its code follows it.
-fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
-    let remedy = kind.code.remedy();
-    let table = Rows::of(&kind.findings)
+fn fold(((code, severity), findings): &Kind, results: &Results) -> Block {
+    let remedy = code.remedy();
+    let table = Rows::of(findings)
         .column(words("case"), |finding| match &finding.case {
             Some(id) => Cell::code(id.clone()).of(index_of(results, id)),
             None => Cell::text("the whole run"),
@@ -87,7 +62,13 @@ fn all(kind: &Kind<'_>, results: &Results) -> Vec<Block> {
             true => Cell::none(),
             false => Cell::text(finding.remedy.clone()),
         });
-    vec![says(format!("Remedy: {remedy}")), table.table()]
+    let brief = [Cell::code(code.word()), Cell::text(reach(findings)), Cell::text(code.means())];
+    Block::Fold(Fold {
+        id: finding_id(*code, *severity),
+        open: *severity > Severity::Note,
+        brief: [Cell::grade(*severity)].into_iter().chain(brief).collect(),
+        blocks: vec![says(format!("Remedy: {remedy}")), table.table()],
+    })
 }
 
 #[cfg(test)]
@@ -106,7 +87,7 @@ mod tests {
         };
         let all = [suspect.clone(), note("a"), note("b")];
         let groups: Vec<_> =
-            by_code(&all).iter().map(|kind| (kind.severity, kind.reach())).collect();
+            by_code(&all).iter().map(|((_, grave), of)| (*grave, reach(of))).collect();
         let want = [(Severity::Suspect, "1 case"), (Severity::Note, "2 cases")];
         assert_eq!(groups, want.map(|(severity, reach)| (severity, reach.to_owned())));
     }

@@ -148,17 +148,8 @@ fn summary(results: &Results) -> String {
 }
 
 /// What of a plan stands elsewhere, or in its command.
-const OF_PLAN: [&str; 9] = [
-    "suite",
-    "complete",
-    "ended_early",
-    "relation",
-    "pinning",
-    "cpus",
-    "trial",
-    "unit",
-    "document_payload_bytes",
-];
+const OF_PLAN: &str =
+    "suite complete ended_early relation pinning cpus trial unit document_payload_bytes";
 
 fn known(results: &Results) -> Vec<(String, Cell)> {
     let host = |(name, key): (&str, &str)| {
@@ -170,8 +161,8 @@ fn known(results: &Results) -> Vec<(String, Cell)> {
         ("kernel", "kernel.release"),
         ("virtual machine", "virt.hypervisor"),
     ];
-    let known = hosts.into_iter().map(host).chain(facts_of(&results.plan, &OF_PLAN));
-    let known = known.chain(facts_of(&results.about, &["argv"]));
+    let known = hosts.into_iter().map(host).chain(facts_of(&results.plan, OF_PLAN));
+    let known = known.chain(facts_of(&results.about, "argv"));
     known.filter(|(_, cell)| !cell.is_empty()).collect()
 }
 

@@ -123,7 +123,7 @@ pub(super) fn checks(results: &Results, _: Medium) -> Option<Section> {
 fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
     let place = [Some(source), claim.at.as_deref()].into_iter().flatten();
     let place: Vec<&str> = place.filter(|text| !text.is_empty()).collect();
-    let known = facts_of(claim, &["id", "file", "sentence", "at", "verdict", "parts"]);
+    let known = facts_of(claim, "id file sentence at verdict parts");
     let source = ("source".to_owned(), Cell::text(place.join(", ")));
     let blocks = vec![Block::Facts([source].into_iter().chain(known).collect()), parts(claim)];
     let quote = Cell::text(format!("“{}”", claim.sentence));
@@ -211,7 +211,8 @@ fn amount(value: &Estimate, unit: JudgedUnit) -> Cell {
         JudgedUnit::Times => {
             let (low, high) = (estimate.low, estimate.high);
             let (baseline, n_rounds) = (String::new(), estimate.n_trials);
-            return Value::Ratio(Ratio { baseline, point, low, high, n_rounds }, interval).into();
+            let ratio = Ratio { baseline, point, low, high, n_rounds };
+            return Value::ratio(&ratio, interval).into();
         }
         JudgedUnit::Number => Scale::Power(0),
         JudgedUnit::Ns => Scale::Difference,

@@ -3,37 +3,28 @@
 
 use hopcost_model::case::Workload;
 use hopcost_model::group::distinct;
-use hopcost_read::results::{LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit};
+use hopcost_read::results::{
+    CaseResult, LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit,
+};
 
 use super::answer::{stalled, ticks};
 use super::model::{
-    Block, Cell, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, verdicts,
-    words,
+    Block, Cell, Interval, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says,
+    verdicts, words,
 };
-use super::words::{Of, both, fate, uncounted};
-use crate::names::{Place, capitalised, headline, row_label};
+use super::words::{both, estimated, fate, uncounted};
+use crate::names::{Place, all_of, capitalised, headline, row_label};
 
-type Line<'a> = Of<'a, (&'a LadderRow, Place)>;
+/// A row with its place, the index of its case there, and the case.
+type Line<'a> = (&'a LadderRow, Place, usize, &'a CaseResult);
 
 /// What of a case stands elsewhere in its row, or in its details.
-const ELSEWHERE: [&str; 11] = [
-    "id",
-    "case",
-    "status",
-    "reason",
-    "stamp",
-    "ratio",
-    "levels",
-    "validity",
-    "command",
-    "replay",
-    "p50_ticks",
-];
+const ELSEWHERE: &str =
+    "id case status reason stamp ratio levels validity command replay p50_ticks";
 /// The event that a column of its own has.
 const SWITCHES: &str = "context-switches";
 /// What of a stream the title of its table says.
-const OF_STREAM: [&str; 8] =
-    ["label", "message_bytes", "field_bytes", "fields", "flows", "ack", "window", "aggregate_gbps"];
+const OF_STREAM: &str = "label message_bytes field_bytes fields flows ack window aggregate_gbps";
 
 pub(super) fn trips(results: &Results, medium: Medium) -> Option<Section> {
     section("ladder", &[Workload::Call, Workload::Roundtrip], results, medium)
@@ -60,12 +51,12 @@ fn section(
 ) -> Option<Section> {
     let (mut blocks, mut cases, mut meaning) = (Vec::new(), Vec::new(), "");
     for group in &results.ladder {
-        let lines = Line::rows(group, results);
-        let is_own = |line: &Line| of.contains(&line.case.case.workload);
+        let lines: Vec<Line> = all_of(group, results).collect();
+        let is_own = |(.., case): &Line| of.contains(&case.case.workload);
         if !lines.first().is_some_and(is_own) {
             continue;
         }
-        cases.extend(lines.iter().map(|line| line.case));
+        cases.extend(lines.iter().map(|(.., case)| *case));
         blocks.push(Block::Heading(capitalised(&group.title)));
         blocks.extend((group.meaning != meaning).then(|| says(&group.meaning)));
         blocks.push(table(group, lines, results, medium));
@@ -84,61 +75,67 @@ fn table(
     medium: Medium,
 ) -> Block {
     if medium != Medium::Page {
-        lines.retain(|line| line.case.status == Status::Measured);
+        lines.retain(|(.., case)| case.status == Status::Measured);
     }
     let headlines = [Statistic::Cost, Statistic::P50];
     let others = Statistic::ALL.iter().filter(|of| !headlines.contains(of));
-    let counters = lines.iter().flat_map(|line| &line.case.counters);
+    let counters = lines.iter().flat_map(|(.., case)| &case.counters);
     let events = distinct(counters.map(|counter| counter.event.as_str())).into_iter();
     let is_in_ticks = results.plan.unit == TimeUnit::Ticks;
     let mut rows = named(&lines, results)
         .column(estimates(if group.batched { "cost" } else { "p50" }), first)
-        .column(estimates("aggregate").fold(3), |l| {
-            let gbps = l.case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
+        .column(estimates("aggregate").fold(3), |(.., case)| {
+            let gbps = case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
             Cell::estimate(gbps, Scale::Named("Gbit/s".to_owned()))
         })
-        .column(estimates("multiple").fold(5), |l| Cell::ratio(l.case.ratio.as_ref(), &l.case.id));
+        .column(estimates("multiple").fold(5), |(.., case)| {
+            Cell::ratio(case.ratio.as_ref(), &case.id, Interval::Told)
+        });
     for statistic in others {
         let head = statistic.label();
         rows = rows
-            .column(estimates(head).fold(6), |l| l.estimate(*statistic, Scale::Time))
-            .column(numbers(head).fold(7), |l| {
-                let exact = l.case.estimates.as_ref().and_then(|of| of.exact(*statistic));
+            .column(estimates(head).fold(6), |(.., case)| {
+                Cell::estimate(estimated(case, *statistic), Scale::Time)
+            })
+            .column(numbers(head).fold(7), |(.., case)| {
+                let exact = case.estimates.as_ref().and_then(|of| of.exact(*statistic));
                 Cell::maybe(exact, Unit::Time(3))
             });
     }
     rows = rows
-        .column_if(is_in_ticks, numbers("p50 ticks").fold(4), |l| {
-            Cell::maybe(l.case.p50_ticks, Unit::Plain(3))
+        .column_if(is_in_ticks, numbers("p50 ticks").fold(4), |(.., case)| {
+            Cell::maybe(case.p50_ticks, Unit::Plain(3))
         })
-        .fields(&["gap_asked_ns"], |l| l.case.wake.as_ref())
-        .column(words("path").fold(8), |l| {
-            let label = l.case.stream.as_ref().map_or("", |stream| &stream.label);
-            Cell::text(if l.with.0.label == label { "" } else { label })
+        .fields("gap_asked_ns", |(.., case)| case.wake.as_ref())
+        .column(words("path").fold(8), |(row, .., case)| {
+            let label = case.stream.as_ref().map_or("", |stream| &stream.label);
+            Cell::text(if row.label == label { "" } else { label })
         })
-        .fields(&OF_STREAM, |l| l.case.stream.as_ref())
-        .column(numbers("stalled").fold(8), |l| Cell::maybe(stalled(l.case), Unit::Share))
-        .fields(&["rate", "arrivals"], |l| l.case.load.as_ref())
-        .column(words("stamp").fold(8), |l| {
-            Cell::text(l.case.stamp.map_or(String::new(), |stamp| stamp.to_string()))
+        .fields(OF_STREAM, |(.., case)| case.stream.as_ref())
+        .column(numbers("stalled").fold(8), |(.., case)| Cell::maybe(stalled(case), Unit::Share))
+        .fields("rate arrivals", |(.., case)| case.load.as_ref())
+        .column(words("stamp").fold(8), |(.., case)| {
+            Cell::text(case.stamp.map_or(String::new(), |stamp| stamp.to_string()))
         })
-        .fields(&ELSEWHERE, |l| Some(l.case));
+        .fields(ELSEWHERE, |(.., case)| Some(*case));
     for event in events.filter(|event| *event != SWITCHES) {
-        rows = rows.column(numbers(event).fold(u8::MAX), |l| both(l.case, event));
+        rows = rows.column(numbers(event).fold(u8::MAX), |(.., case)| both(case, event));
     }
-    rows.column(verdicts(), Line::grade).table()
+    rows.column(verdicts(), |(.., case)| Cell::validity(case.validity)).table()
 }
 
 /// What names a case among others of its group.
 fn named<'l, 'a>(lines: &'l [Line<'a>], results: &'l Results) -> Rows<'l, Line<'a>> {
-    let has_places = lines.iter().any(|line| line.case.case.workload.has_two_ends());
+    let has_places = lines.iter().any(|(.., case)| case.case.workload.has_two_ends());
     Rows::of(lines)
-        .column(repeated("mechanism"), |l| Cell::text(row_label(l.with.0, results)).of(l.index))
-        .column(repeated("boundary"), |l| Cell::text(l.with.0.boundary.word()))
-        .column(repeated("wait"), |l| Cell::text(l.with.0.wait.as_deref().unwrap_or_default()))
-        .column_if(has_places, words("placement"), |l| {
-            let place = l.case.case.placement.map(|placement| placement.word());
-            Cell::text(place.unwrap_or(l.with.1.name()))
+        .column(repeated("mechanism"), |(row, _, index, _)| {
+            Cell::text(row_label(row, results)).of(*index)
+        })
+        .column(repeated("boundary"), |(row, ..)| Cell::text(row.boundary.word()))
+        .column(repeated("wait"), |(row, ..)| Cell::text(row.wait.as_deref().unwrap_or_default()))
+        .column_if(has_places, words("placement"), |(_, place, _, case)| {
+            let own = case.case.placement.map(|placement| placement.word());
+            Cell::text(own.unwrap_or(place.name()))
         })
 }
 
@@ -146,14 +143,14 @@ fn named<'l, 'a>(lines: &'l [Line<'a>], results: &'l Results) -> Rows<'l, Line<'
 pub(super) fn percentiles(results: &Results, asked: &[f64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for group in &results.ladder {
-        let mut lines = Line::rows(group, results);
-        lines.retain(|line| !line.case.percentiles.is_empty());
+        let mut lines: Vec<Line> = all_of(group, results).collect();
+        lines.retain(|(.., case)| !case.percentiles.is_empty());
         if lines.is_empty() {
             continue;
         }
         let columns = asked.iter().fold(named(&lines, results), |rows, &percent| {
-            rows.column(estimates(&format!("p{percent}")), |line| {
-                let found = line.case.percentiles.iter().find(|(of, _)| *of == percent);
+            rows.column(estimates(&format!("p{percent}")), |(.., case)| {
+                let found = case.percentiles.iter().find(|(of, _)| *of == percent);
                 Cell::estimate(found.map(|(_, estimate)| estimate), Scale::Time)
             })
         });
@@ -169,9 +166,9 @@ pub(super) fn percentiles(results: &Results, asked: &[f64]) -> Vec<Block> {
 }
 
 /// The number that a row is ranked by, or why there is none.
-fn first(line: &Line<'_>) -> Cell {
-    match (fate(line.case), headline(line.case)) {
-        (Some((what, why)), _) if line.case.status != Status::Measured => {
+fn first((.., case): &Line<'_>) -> Cell {
+    match (fate(case), headline(case)) {
+        (Some((what, why)), _) if case.status != Status::Measured => {
             Cell::text(what).hint(Some(why.to_owned()))
         }
         (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),

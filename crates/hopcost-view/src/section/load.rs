@@ -7,25 +7,25 @@ use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 use crate::names::capitalised;
 
 use super::headline::{Headline, titled};
-use super::model::{Block, Cell, Rows, Scale, Unit, Value, note, notes, numbers};
-use super::words::{Of, estimated, mechanism, payload, setting};
+use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, notes, numbers};
+use super::words::{estimated, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
 
 /// The mark of a case that is worse than the run as a whole.
 type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
-type Load<'a> = Of<'a, &'a LoadResult>;
+/// A load with its case, whose index it has.
+type Load<'a> = (usize, &'a CaseResult, &'a LoadResult);
 
 /// A table for what differs in its rate alone, with what it carries above it.
 pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let cases = results.results.iter().enumerate();
-    let loads =
-        cases.filter_map(|(index, case)| case.load.as_ref().map(|with| Of { index, case, with }));
+    let loads = cases.filter_map(|(index, case)| Some((index, case, case.load.as_ref()?)));
     let mut blocks = Vec::new();
-    for (title, mut rows) in grouped(loads, |load| title(load.case)) {
-        rows.sort_by_key(|row| row.with.rate);
-        let of_rows = |id: &String| rows.iter().any(|row| row.case.id == *id);
+    for (title, mut rows) in grouped(loads, |(_, case, _)| title(case)) {
+        rows.sort_by_key(|(.., load)| load.rate);
+        let of_rows = |id: &String| rows.iter().any(|(_, case, _)| case.id == *id);
         let curve = results.loads.iter().find(|curve| curve.cases.iter().any(of_rows));
         blocks.push(Block::Heading(title));
         blocks.extend(notes(curve.map(|curve| capitalised(&curve.says))));
@@ -93,22 +93,26 @@ fn some(share: f64) -> Cell {
 
 fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
     Rows::of(rows)
-        .column(numbers("rate, 1/s"), |r| rate(r.with.rate).of(r.index))
-        .column(numbers("response p50"), |r| {
-            let p50 = estimated(r.case, Statistic::P50);
-            Cell::brief(p50, MICRO, mark(r.case)).of(r.index)
+        .column(numbers("rate, 1/s"), |(index, _, load)| rate(load.rate).of(*index))
+        .column(numbers("response p50"), |(index, case, _)| {
+            let p50 = estimated(case, Statistic::P50);
+            Cell::brief(p50, MICRO, mark(case)).of(*index)
         })
-        .column(numbers("p99"), |r| Cell::brief(estimated(r.case, Statistic::P99), MICRO, ""))
-        .column(numbers("p99.9").fold(2), |r| r.point(Statistic::P999, MICRO))
-        .column(numbers("lag p99").fold(3), |r| micro(r.with.lag.p99_ns))
-        .column(numbers("service p99").fold(4), |r| micro(r.with.service.p99_ns))
-        .column(numbers("achieved").fold(5), |r| Cell::maybe(r.with.achieved, Unit::Share))
-        .column(numbers("lost").fold(1), |r| some(r.with.lost_share))
-        .column(numbers("dropped").fold(1), |r| some(r.with.dropped_share))
+        .column(numbers("p99"), |(_, case, _)| {
+            Cell::brief(estimated(case, Statistic::P99), MICRO, "")
+        })
+        .column(numbers("p99.9").fold(2), |(_, case, _)| {
+            Cell::measured(estimated(case, Statistic::P999), MICRO, Interval::Untold)
+        })
+        .column(numbers("lag p99").fold(3), |(.., load)| micro(load.lag.p99_ns))
+        .column(numbers("service p99").fold(4), |(.., load)| micro(load.service.p99_ns))
+        .column(numbers("achieved").fold(5), |(.., load)| Cell::maybe(load.achieved, Unit::Share))
+        .column(numbers("lost").fold(1), |(.., load)| some(load.lost_share))
+        .column(numbers("dropped").fold(1), |(.., load)| some(load.dropped_share))
         .brief()
 }
 
 /// `50k`
 fn rate(rate: u32) -> Cell {
-    Value::Sorted(format_number(rate.into()), rate.into()).into()
+    Value::sorted(format_number(rate.into()), rate.into()).into()
 }

@@ -16,7 +16,7 @@ mod ladder;
 mod load;
 pub(crate) mod model;
 mod pivot;
-pub(crate) mod plots;
+pub mod plots;
 mod published;
 pub(crate) mod shapes;
 pub(crate) mod words;
@@ -84,7 +84,7 @@ pub(crate) fn answer(
     parts.push((Weight::Must, last.collect()));
     loop {
         let rest = parts.iter().flat_map(|(_, blocks)| blocks.clone()).collect();
-        let document = headline.clone().document(rest, Vec::new()).with_quiet();
+        let document = headline.clone().document(rest, Vec::new());
         let last = parts.iter().rposition(|of| of.0 == most(&parts) && of.0 > Weight::Must);
         match last.filter(|_| lines(&document) > SCREEN_LINES) {
             Some(last) => drop(parts.remove(last)),
@@ -131,7 +131,7 @@ pub(crate) fn percentiles(results: &Results, asked: &[f64]) -> Document {
     let head =
         head::warnings(results, "").into_iter().chain(tables).chain(answer::to_know(results));
     let title = head::line(results);
-    Document { title, head: head.collect(), ..Document::default() }.with_quiet()
+    Document { title, head: head.collect(), ..Document::default() }
 }
 
 /// Each ranking of a run as a line of its own.
@@ -158,7 +158,7 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
         None => format!("hopcost: suite {}", results.plan.suite),
     };
     let banner = if medium == Medium::Page { headline.banner() } else { Vec::new() };
-    let document = Document {
+    Document {
         title,
         banner,
         head: head::blocks(results, medium),
@@ -168,6 +168,5 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
             .collect(),
         rest: stored.map_or(Vec::new(), head::rest),
         ..Document::default()
-    };
-    document.with_quiet()
+    }
 }

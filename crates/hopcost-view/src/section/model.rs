@@ -1,5 +1,5 @@
 //! What a report shows, before any view writes it: sections of paragraphs, tables and
-//! charts. Their cells hold values; a view writes them last, in its own way.
+//! charts. A cell holds the text and the number of its value; a view sets them in its own way.
 
 use hopcost_model::finding::{Code, Severity, Validity};
 use hopcost_read::results::{Estimate, Ratio, Ruling};
@@ -33,17 +33,6 @@ pub struct Document {
     pub(crate) facets: String,
 }
 
-impl Document {
-    /// The same, with a column of quiet values after each column that has some.
-    pub(crate) fn with_quiet(mut self) -> Self {
-        let sections = self.sections.iter_mut().map(|section| &mut section.blocks);
-        for blocks in sections.chain([&mut self.head, &mut self.rest]) {
-            blocks.iter_mut().for_each(Block::add_quiet);
-        }
-        self
-    }
-}
-
 /// A heading with what stands under it.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
@@ -62,15 +51,15 @@ impl Section {
     pub fn of(id: &'static str, blocks: impl IntoIterator<Item = Block>) -> Option<Self> {
         let says = |block: &Block| !matches!(block, Block::Table(table) if table.rows.is_empty());
         let blocks: Vec<Block> = blocks.into_iter().filter(says).collect();
-        let own =
-            |text: &'static str| text.trim_start_matches('[').strip_prefix(id)?.strip_prefix("] ");
-        let written = SECTIONS.split("\n[").find_map(own);
+        let own = |text: &'static str| text.strip_prefix(id)?.strip_prefix("] ");
+        let written = SECTIONS.trim_start_matches('[').split("\n[").find_map(own);
         let (title, lead) = written.and_then(|text| text.split_once('\n')).unwrap_or((id, ""));
-        let lead = Some(lead.trim()).filter(|lead| !lead.is_empty());
-        let lead = lead.map(|lead| Block::Text(Tone::Lead, lead.to_owned()));
-        let any = !blocks.is_empty();
-        let blocks = lead.into_iter().chain(blocks).collect();
-        any.then(|| Self { id: id.to_owned(), title: title.to_owned(), blocks })
+        let lead = (!lead.trim().is_empty()).then(|| Block::Text(Tone::Lead, lead.trim().into()));
+        (!blocks.is_empty()).then(|| Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            blocks: lead.into_iter().chain(blocks).collect(),
+        })
     }
 }
 
@@ -93,19 +82,6 @@ pub(crate) enum Block {
     Charts(Vec<Chart>),
     /// What is folded where folding is possible.
     Fold(Fold),
-}
-
-impl Block {
-    fn add_quiet(&mut self) {
-        match self {
-            Block::Table(table) => table.add_quiet(),
-            Block::Beside(left, right) => {
-                left.iter_mut().chain(right).for_each(Self::add_quiet);
-            }
-            Block::Fold(fold) => fold.blocks.iter_mut().for_each(Self::add_quiet),
-            _ => {}
-        }
-    }
 }
 
 /// How a paragraph sounds.
@@ -175,20 +151,17 @@ impl Table {
         row.len() == 1 && self.columns.len() > 1
     }
 
-    fn add_quiet(&mut self) {
-        for at in (0..self.columns.len()).rev() {
-            let of = |row: &Vec<Cell>| row.get(at).and_then(Cell::quiet);
-            let cells: Vec<Option<Cell>> = self.rows.iter().map(of).collect();
-            if cells.iter().all(Option::is_none) {
-                continue;
-            }
-            let column = Column { head: "quiet".to_owned(), ..self.columns[at].clone() };
-            self.columns.insert(at + 1, column);
-            let rows = self.rows.iter_mut().zip(cells).filter(|(row, _)| row.len() > at);
-            for (row, cell) in rows {
-                row.insert(at + 1, cell.unwrap_or_else(Cell::none));
-            }
+    /// Adds a column with a cell for each row, and beside it the values of the quiet machine. One without
+    /// a single value says nothing, and is left out.
+    pub fn push(&mut self, column: Column, cells: Vec<Cell>) {
+        if cells.iter().all(Cell::is_empty) {
+            return;
         }
+        let beside = Column { head: QUIET.to_owned(), ..column.clone() };
+        let quiet = cells.iter().map(Cell::quiet).collect();
+        self.columns.push(column);
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        self.push(beside, quiet);
     }
 
     /// The same without verdicts: a mark stands before what begins a doubtful row.
@@ -207,6 +180,9 @@ impl Table {
         table
     }
 }
+
+/// The head of a column of values on the quiet machine.
+const QUIET: &str = "quiet";
 
 /// How a table is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -314,29 +290,20 @@ impl Column {
 
 /// A table in the making: columns are added with what they say of each item.
 pub(crate) struct Rows<'a, T> {
-    items: &'a [T],
-    table: Table,
+    pub items: &'a [T],
+    pub table: Table,
 }
 
 impl<'a, T> Rows<'a, T> {
     /// One row an item.
     pub fn of(items: &'a [T]) -> Self {
         let rows = items.iter().map(|_| Vec::new()).collect();
-        Self { items, table: Table { columns: Vec::new(), rows, form: Form::Columns } }
+        Self { items, table: Table { rows, ..Table::default() } }
     }
 
-    /// Adds a column; one without a single value says nothing, and is left out.
-    pub fn column(self, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
-        let cells = self.items.iter().map(cell).collect();
-        self.cells(column, cells)
-    }
-
-    /// The same of cells, one an item.
-    pub fn cells(mut self, column: Column, cells: Vec<Cell>) -> Self {
-        if !cells.iter().all(Cell::is_empty) {
-            self.table.columns.push(column);
-            self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
-        }
+    /// Adds a column, if a cell of it has a value.
+    pub fn column(mut self, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
+        self.table.push(column, self.items.iter().map(cell).collect());
         self
     }
 
@@ -345,13 +312,9 @@ impl<'a, T> Rows<'a, T> {
         if holds { self.column(column, cell) } else { self }
     }
 
-    pub fn items(&self) -> impl Iterator<Item = &'a T> {
-        self.items.iter()
-    }
-
-    /// How many columns it has yet.
+    /// How many columns it has yet, those of quiet values aside.
     pub fn width(&self) -> usize {
-        self.table.columns.len()
+        self.table.columns.iter().filter(|column| column.head != QUIET).count()
     }
 
     pub fn table(self) -> Block {
@@ -389,12 +352,7 @@ pub(crate) enum Value {
     Words(String),
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
-    /// A number that needs words, and what it is sorted by.
-    Sorted(String, f64),
-    Number(f64, Unit),
-    Estimate(Box<Measured>),
-    /// A multiple, and how its interval is shown.
-    Ratio(Ratio, Interval),
+    Number(Box<Number>),
     Grade(Grade),
     /// The verdict on a claim; `None` where no measurement can tell.
     Ruling(Option<Ruling>),
@@ -402,8 +360,24 @@ pub(crate) enum Value {
     Finding(Code, Severity),
 }
 
+/// A number as it is written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Number {
+    pub shown: Shown,
+    /// What it is sorted by.
+    key: Option<f64>,
+    /// Whether it was computed from the samples of all trials together.
+    is_pooled: bool,
+    /// Whether its interval spans more than a factor of 2.
+    is_wide: bool,
+    /// What is wrong with its case, where that is worse than the run as a whole.
+    mark: &'static str,
+    /// The same on the quiet machine.
+    quiet: Option<Box<Number>>,
+}
+
 /// How a number is written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
     /// Nanoseconds, in a fitting unit with so many digits.
     Time(u8),
@@ -419,17 +393,18 @@ pub(crate) enum Unit {
     Plain(u8),
 }
 
-/// An estimate and how it is written.
-#[derive(Debug, Clone)]
-pub(crate) struct Measured {
-    /// Value and interval.
-    pub estimate: Estimate,
-    /// In which unit.
-    pub scale: Scale,
-    /// How its interval is shown.
-    pub interval: Interval,
-    /// What is wrong with its case, where that is worse than the run as a whole.
-    pub mark: &'static str,
+impl Unit {
+    pub fn shown(self, value: f64) -> Shown {
+        Shown::words(match self {
+            Unit::Time(digits) => return number::quantity(value, digits),
+            Unit::Exact => number::exact(value as u64),
+            Unit::Share => number::share(value),
+            Unit::Count if value >= 99.5 || !value.is_finite() => number::plain(value, 3),
+            Unit::Count => format!("{value:.2}"),
+            Unit::Whole => number::grouped(value as u64),
+            Unit::Plain(digits) => number::plain(value, digits),
+        })
+    }
 }
 
 /// In which unit an estimate is written.
@@ -460,6 +435,24 @@ pub(crate) enum Interval {
     /// The same without its sign, which the heading has.
     Percent,
     Untold,
+}
+
+impl Interval {
+    /// The ends of the interval of a number, which are `exact` in its unit.
+    fn written(
+        self,
+        point: f64,
+        ends: Option<(f64, f64)>,
+        exact: Option<String>,
+    ) -> Option<String> {
+        let relative = || ends.and_then(|(low, high)| relative(low, point, high));
+        match self {
+            Interval::Told => Some(exact.unwrap_or_else(|| "[–]".to_owned())),
+            Interval::Relative => relative(),
+            Interval::Percent => relative().map(|text| text.replace('±', "")),
+            Interval::Untold => None,
+        }
+    }
 }
 
 /// How far something can be trusted, or how bad a finding is.
@@ -513,48 +506,38 @@ impl From<Severity> for Grade {
     }
 }
 
-impl Measured {
-    /// As it is written; `[–]` where there is no interval.
-    fn shown(&self) -> Shown {
-        let estimate = &self.estimate;
-        let mut shown = match &self.scale {
+impl Number {
+    fn of(shown: Shown, key: f64) -> Self {
+        Self { shown, key: Some(key), ..Self::default() }
+    }
+
+    fn of_estimate(estimate: &Estimate, scale: &Scale, interval: Interval) -> Self {
+        let mut shown = match scale {
             Scale::Time => number::estimate(estimate),
+            Scale::Difference => number::difference(estimate),
             Scale::Power(power) => number::scaled(estimate, *power),
             Scale::Ticks { per_ns } => number::scaled(&estimate.clone().times(*per_ns), 0),
             Scale::Named(_) => number::scaled(estimate, 0),
-            _ => number::difference(estimate),
         };
-        if let Scale::Named(unit) = &self.scale
+        if let Scale::Named(unit) = scale
             && estimate.point.is_some_and(f64::is_finite)
         {
             shown.unit.clone_from(unit);
         }
-        match self.interval {
-            Interval::Untold => shown.interval = None,
-            Interval::Relative | Interval::Percent if estimate.at_most => {}
-            Interval::Relative | Interval::Percent => {
-                let ends = estimate.low.zip(estimate.high).zip(estimate.point);
-                let told = ends.and_then(|((low, high), point)| relative(low, point, high));
-                let is_bare = self.interval == Interval::Percent;
-                shown.interval = told.map(|t| if is_bare { t.replace('±', "") } else { t });
-            }
-            Interval::Told if shown.interval.is_none() && estimate.point.is_some() => {
-                shown.interval = (!estimate.at_most).then(|| "[–]".to_owned());
-            }
-            Interval::Told => {}
+        let (ends, is_told) = (estimate.low.zip(estimate.high), interval == Interval::Told);
+        // An upper bound has none.
+        let point = estimate.point.filter(|_| !estimate.at_most);
+        shown.interval = point.and_then(|point| interval.written(point, ends, shown.interval));
+        let is_brief = matches!(interval, Interval::Relative | Interval::Percent);
+        let quiet = estimate.quietly();
+        Self {
+            shown,
+            key: estimate.point,
+            is_pooled: !is_brief && estimate.pooled && estimate.point.is_some(),
+            is_wide: is_told && *scale != Scale::Difference && number::is_wide(estimate),
+            mark: "",
+            quiet: quiet.map(|of| Box::new(Self::of_estimate(&of, scale, interval))),
         }
-        shown
-    }
-
-    /// Whether it was computed from the samples of all trials together.
-    fn is_pooled(&self) -> bool {
-        self.estimate.pooled && self.estimate.point.is_some()
-    }
-
-    /// Whether the shown interval spans more than a factor of 2.
-    fn is_wide(&self) -> bool {
-        let difference = self.scale == Scale::Difference;
-        self.interval == Interval::Told && !difference && number::is_wide(&self.estimate)
     }
 }
 
@@ -569,48 +552,29 @@ fn relative(low: f64, point: f64, high: f64) -> Option<String> {
 }
 
 impl Value {
-    /// A number as it is written; `None` for what is none.
-    pub fn shown(&self) -> Option<Shown> {
-        let bare = |value| Shown { value, unit: String::new(), interval: None };
-        Some(match self {
-            Value::Sorted(text, _) => bare(text.clone()),
-            Value::Number(value, unit) => match unit {
-                Unit::Time(digits) => number::quantity(*value, *digits),
-                Unit::Exact => bare(number::exact(*value as u64)),
-                Unit::Share => bare(number::share(*value)),
-                Unit::Count if *value >= 99.5 || !value.is_finite() => {
-                    bare(number::plain(*value, 3))
-                }
-                Unit::Count => bare(format!("{value:.2}")),
-                Unit::Whole => bare(number::grouped(*value as u64)),
-                Unit::Plain(digits) => bare(number::plain(*value, *digits)),
-            },
-            Value::Estimate(measured) => measured.shown(),
-            Value::Ratio(ratio, told) => {
-                let shown = number::ratio(ratio);
-                let interval = match told {
-                    Interval::Told => shown.interval.or_else(|| Some("[–]".to_owned())),
-                    Interval::Untold => None,
-                    Interval::Relative | Interval::Percent => {
-                        let ends = ratio.low.zip(ratio.high);
-                        ends.and_then(|(low, high)| relative(low, ratio.point, high))
-                    }
-                };
-                Shown { interval, ..shown }
-            }
-            _ => return None,
-        })
+    /// A number that needs words, and what it is sorted by.
+    pub fn sorted(text: String, key: f64) -> Self {
+        Value::Number(Box::new(Number::of(Shown::words(text), key)))
     }
 
-    /// The marks of an estimate, as a view spells them: that it was pooled, and that its
-    /// interval is wide. Where its interval is in per cent, that of its case.
+    /// A multiple, and how its interval is shown.
+    pub fn ratio(ratio: &Ratio, interval: Interval) -> Self {
+        let mut shown = number::ratio(ratio);
+        shown.interval = interval.written(ratio.point, ratio.low.zip(ratio.high), shown.interval);
+        Value::Number(Box::new(Number::of(shown, ratio.point)))
+    }
+
+    /// A number as it is written; `None` for what is none.
+    pub fn shown(&self) -> Option<Shown> {
+        let Value::Number(of) = self else { return None };
+        Some(of.shown.clone())
+    }
+
+    /// The marks of a number, as a view spells them: that it was pooled, or what is wrong with its
+    /// case; and that its interval is wide.
     pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
-        let Value::Estimate(measured) = self else { return ["", ""] };
-        if matches!(measured.interval, Interval::Relative | Interval::Percent) {
-            return [measured.mark, ""];
-        }
-        let mark = |has, mark| if has { mark } else { "" };
-        [mark(measured.is_pooled(), pooled), mark(measured.is_wide(), wide)]
+        let Value::Number(of) = self else { return ["", ""] };
+        [if of.is_pooled { pooled } else { of.mark }, if of.is_wide { wide } else { "" }]
     }
 
     /// A verdict: how it looks, and its word.
@@ -627,9 +591,7 @@ impl Value {
     /// What it is sorted by, where that is a number.
     pub fn key(&self) -> Option<f64> {
         match self {
-            Value::Sorted(_, key) | Value::Number(key, _) => Some(*key),
-            Value::Estimate(measured) => measured.estimate.point,
-            Value::Ratio(ratio, _) => Some(ratio.point),
+            Value::Number(of) => of.key,
             Value::Grade(grade) => Some(f64::from(*grade as u8)),
             Value::Ruling(ruling) => Some(ruling.map_or(-1.0, |ruling| f64::from(ruling as u8))),
             _ => None,
@@ -656,13 +618,9 @@ impl Cell {
 
     /// Puts the mark of a doubtful row before it.
     fn mark(&mut self) {
-        let key = self.value.key();
-        match (&mut self.value, key) {
-            (Value::Words(text) | Value::Code(text), _) => text.insert_str(0, "! "),
-            (value, Some(key)) => {
-                let shown = value.shown().map_or(String::new(), |shown| shown.to_string());
-                *value = Value::Sorted(format!("! {shown}"), key);
-            }
+        match &mut self.value {
+            Value::Words(text) | Value::Code(text) => text.insert_str(0, "! "),
+            Value::Number(of) => of.shown.value.insert_str(0, "! "),
             _ => {}
         }
     }
@@ -682,12 +640,13 @@ impl Cell {
     }
 
     pub fn number(value: impl Into<f64>, unit: Unit) -> Self {
-        Value::Number(value.into(), unit).into()
+        let value = value.into();
+        Value::Number(Box::new(Number::of(unit.shown(value), value))).into()
     }
 
     /// A whole number.
     pub fn whole(value: u64) -> Self {
-        Value::Number(value as f64, Unit::Whole).into()
+        Self::number(value as f64, Unit::Whole)
     }
 
     /// A number that may be missing.
@@ -697,17 +656,20 @@ impl Cell {
 
     /// A value that may be missing, with the words that it is written in.
     pub fn sorted(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
-        value.map_or(Self::none(), |value| Value::Sorted(text(value), value).into())
+        value.map_or(Self::none(), |value| Value::sorted(text(value), value).into())
+    }
+
+    /// An estimate with its interval told so.
+    pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
+        let Some(estimate) = estimate else { return Self::none() };
+        let hint = estimate.insufficient.clone().filter(|_| estimate.point.is_none());
+        let number = Number::of_estimate(estimate, &scale, interval);
+        Self { hint, ..Value::Number(Box::new(number)).into() }
     }
 
     /// An estimate with its interval.
     pub fn estimate(estimate: Option<&Estimate>, scale: Scale) -> Self {
         Self::measured(estimate, scale, Interval::Told)
-    }
-
-    /// An estimate without its interval, for columns that have no room for one.
-    pub fn point(estimate: Option<&Estimate>, scale: Scale) -> Self {
-        Self::measured(estimate, scale, Interval::Untold)
     }
 
     /// An estimate with its interval in per cent, and a mark where its case is worse than the
@@ -716,55 +678,35 @@ impl Cell {
         Self::measured(estimate, scale, Interval::Relative).marked(mark)
     }
 
-    /// An estimate with the mark of its case.
+    /// The same with the mark of its case.
     pub fn marked(mut self, mark: &'static str) -> Self {
-        if let Value::Estimate(measured) = &mut self.value {
-            measured.mark = mark;
+        if let Value::Number(of) = &mut self.value {
+            of.mark = mark;
         }
         self
     }
 
-    /// Its value on the quiet machine, written as it is.
-    pub fn quiet(&self) -> Option<Cell> {
-        let Value::Estimate(of) = &self.value else { return None };
-        let estimate = of.estimate.quietly()?;
-        let quiet = Measured { estimate, mark: "", ..(**of).clone() };
-        Some(Cell::from(Value::Estimate(Box::new(quiet))).of(self.case))
+    /// Its value on the quiet machine, if it has one.
+    fn quiet(&self) -> Self {
+        let Value::Number(of) = &self.value else { return Self::none() };
+        let quiet = of.quiet.clone();
+        quiet.map_or(Self::none(), |quiet| Self::from(Value::Number(quiet)).of(self.case))
     }
 
     /// What it shows in a sentence: the value, and beside it the one of the quiet machine.
     pub fn in_words(&self) -> Option<String> {
         let shown = self.value.shown()?;
-        let quiet = self.quiet().and_then(|quiet| quiet.value.shown());
+        let quiet = self.quiet().value.shown();
         Some(quiet.map_or(shown.to_string(), |quiet| format!("{shown} (quiet {quiet})")))
     }
 
-    /// An estimate with its interval told so.
-    pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
-        let Some(estimate) = estimate.cloned() else { return Self::none() };
-        let hint = estimate.insufficient.clone().filter(|_| estimate.point.is_none());
-        let value = Value::Estimate(Box::new(Measured { estimate, scale, interval, mark: "" }));
-        Self { hint, ..value.into() }
-    }
-
     /// A multiple with its interval; the baseline itself is named so.
-    pub fn ratio(ratio: Option<&Ratio>, own: &str) -> Self {
+    pub fn ratio(ratio: Option<&Ratio>, own: &str, interval: Interval) -> Self {
         match ratio {
             Some(ratio) if own == ratio.baseline => Self::text("base"),
-            Some(ratio) => Value::Ratio(ratio.clone(), Interval::Told).into(),
+            Some(ratio) => Value::ratio(ratio, interval).into(),
             None => Self::none(),
         }
-    }
-
-    /// A multiple with its interval in per cent; the baseline itself is named so.
-    pub fn brief_ratio(ratio: Option<&Ratio>, own: &str) -> Self {
-        // Without an interval, a median of a few ratios may contradict the values beside it.
-        let told = ratio.filter(|ratio| ratio.low.is_some() || ratio.baseline == own);
-        let mut cell = Self::ratio(told, own);
-        if let Value::Ratio(_, told) = &mut cell.value {
-            *told = Interval::Relative;
-        }
-        cell
     }
 
     pub fn grade(grade: impl Into<Grade>) -> Self {

@@ -14,8 +14,8 @@ pub(crate) fn pivot<R, C>(
     columns: &[C],
     value: impl Fn(&R, &C) -> Vec<Part>,
 ) -> Table {
-    let rows_of = || rows.iter().map(|_| Vec::new()).collect();
-    let mut table = Table { columns: Vec::new(), rows: rows_of(), form: Form::Brief };
+    let of_rows = rows.iter().map(|_| Vec::new()).collect();
+    let mut table = Table { rows: of_rows, form: Form::Brief, ..Table::default() };
     add(&mut table, &rows.iter().map(&name).collect::<Vec<_>>());
     for column in columns {
         add(&mut table, &rows.iter().map(|row| value(row, column)).collect::<Vec<_>>());
@@ -28,10 +28,8 @@ fn add(table: &mut Table, of_rows: &[Vec<Part>]) {
     for at in 0..width {
         let mut parts = of_rows.iter().filter_map(|row| row.get(at));
         let Some((head, _)) = parts.find(|(_, cell)| !cell.is_empty()) else { continue };
-        table.columns.push(head.clone());
-        for (row, own) in table.rows.iter_mut().zip(of_rows) {
-            row.push(own.get(at).map_or(Cell::none(), |(_, cell)| cell.clone()));
-        }
+        let cell = |row: &Vec<Part>| row.get(at).map_or(Cell::none(), |(_, cell)| cell.clone());
+        table.push(head.clone(), of_rows.iter().map(cell).collect());
     }
 }
 

@@ -3,7 +3,7 @@
 use hopcost_model::case::Workload;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{
-    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
 };
 
 use super::head::machine;
@@ -44,7 +44,7 @@ pub(super) fn drawn(charts: Vec<Chart>) -> Option<Block> {
 
 /// All plots of a run, each with the name that its file has (without ending) and with a line of
 /// what run it is of.
-pub(crate) fn files(results: &Results) -> Vec<(String, Chart)> {
+pub fn of_run(results: &Results) -> Vec<(String, Chart)> {
     let compared = results.comparison.iter().flat_map(|of| comparison::shifts(&of.compared));
     let mut charts: Vec<Chart> = compared.collect();
     charts.extend(along_axes(results));
@@ -152,82 +152,74 @@ fn of_workload(
     charts.into_iter().flat_map(chart).collect()
 }
 
+/// The cases of a group of the ladder, each with its name, and its place where there are several.
+type Named<'a> = [(String, &'a CaseResult)];
+
+/// What is drawn of each group of the ladder: the points of each case, and the axes of all.
+fn of_groups<'a>(
+    results: &'a Results,
+    (id, title, says): (&str, &str, &str),
+    points: impl Fn(&'a CaseResult) -> Vec<(f64, f64, Option<(f64, f64)>)>,
+    axes: impl Fn(&Named, &[Point]) -> [Axis; 2],
+) -> Vec<Chart> {
+    let chart = |(at, group): (usize, &LadderGroup)| {
+        let several = distinct(all_of(group, results).map(|(_, place, ..)| place)).len() > 1;
+        let name = |(row, place, _, case): (&LadderRow, Place, usize, &'a CaseResult)| {
+            let place = if several { format!(", {}", place.name()) } else { String::new() };
+            (format!("{}{place}", row_name(row, results)), case)
+        };
+        let named: Vec<(String, &CaseResult)> = all_of(group, results).map(name).collect();
+        let all = named.iter().flat_map(|(line, case)| {
+            let point = |(x, y, ends)| Point { line: line.clone(), x, y, ends };
+            points(case).into_iter().map(point)
+        });
+        let all: Vec<Point> = all.collect();
+        let title = format!("{}{title}", capitalised(&group.title));
+        let [x, y] = axes(&named, &all);
+        lines(&About { id: format!("{id}-{at}"), title, says: says.to_owned() }, all, &x, &y)
+    };
+    results.ladder.iter().enumerate().flat_map(chart).collect()
+}
+
 /// Percentile curves of each group of the ladder.
 pub(crate) fn curves(results: &Results) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    for (at, group) in results.ladder.iter().enumerate() {
-        let named = named(group, results);
-        let points = named.iter().flat_map(|(name, case)| {
-            // Every third, and those that have a mark: a curve is as smooth with them.
-            let is_kept = |at: usize, q: f64| at.is_multiple_of(3) || MARKED.contains(&q);
-            let drawn = case.curve.iter().filter(|of| of.q > 0.0 && of.q < 1.0).enumerate();
-            let drawn = drawn.filter(move |(at, of)| is_kept(*at, of.q));
-            drawn.map(move |(_, of)| Point {
-                line: name.clone(),
-                x: of.q,
-                y: of.ns,
-                ends: of.low.zip(of.high),
-            })
-        });
-        let points: Vec<Point> = points.collect();
+    let says = "Time of an operation over the share of operations that were at most as slow, \
+                pooled over trials; each further nine takes the same length. Bands span the \
+                trials.";
+    let points = |case: &CaseResult| {
+        // Every third, and those that have a mark: a curve is as smooth with them.
+        let is_kept = |at: usize, q: f64| at.is_multiple_of(3) || MARKED.contains(&q);
+        let drawn = case.curve.iter().filter(|of| of.q > 0.0 && of.q < 1.0).enumerate();
+        let drawn = drawn.filter(|(at, of)| is_kept(*at, of.q));
+        drawn.map(|(_, of)| (of.q, of.ns, of.low.zip(of.high))).collect()
+    };
+    let axes = |named: &Named, points: &[Point]| {
         let farthest = points.iter().map(|of| of.x).fold(0.5, f64::max);
-        let x = Axis {
-            at: MARKED.into_iter().filter(|q| *q <= farthest).collect(),
-            ..Axis::new("percentile", Scale::Nines, Unit::Quantile)
-        };
+        let at = MARKED.into_iter().filter(|q| *q <= farthest).collect();
         // A wake-up waits for nothing but its gap, a load for its schedule.
         let is_open =
             |case: &CaseResult| matches!(case.case.workload, Workload::Wake | Workload::Load);
         let closed = if named.iter().any(|(_, case)| is_open(case)) { "" } else { ", closed loop" };
         let y = Axis::new(format!("time per operation{closed}"), Scale::Log, Unit::Ns);
-        let about = About {
-            id: format!("curve-{at}"),
-            title: capitalised(&group.title),
-            says: "Time of an operation over the share of operations that were at most as slow, \
-                   pooled over trials; each further nine takes the same length. Bands span the \
-                   trials."
-                .to_owned(),
-        };
-        charts.extend(lines(&about, points, &x, &y));
-    }
-    charts
-}
-
-/// The cases of a group with their names, and their places where there are several.
-fn named<'a>(group: &LadderGroup, results: &'a Results) -> Vec<(String, &'a CaseResult)> {
-    let several = distinct(all_of(group, results).map(|(_, place, ..)| place)).len() > 1;
-    let name = |(row, place, _, case): (&LadderRow, Place, usize, &'a CaseResult)| {
-        let place = if several { format!(", {}", place.name()) } else { String::new() };
-        (format!("{}{place}", row_name(row, results)), case)
+        [Axis { at, ..Axis::new("percentile", Scale::Nines, Unit::Quantile) }, y]
     };
-    all_of(group, results).map(name).collect()
+    of_groups(results, ("curve", "", says), points, axes)
 }
 
 /// The trials of each group of the ladder.
 pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    for (at, group) in results.ladder.iter().enumerate() {
-        let named = named(group, results);
-        let points = named.iter().flat_map(|(name, case)| {
-            let reported = headline(case).and_then(|(_, of)| of.point);
-            case.trials.iter().filter_map(move |trial| {
-                let y = trial.value_ns? / reported?;
-                let x = f64::from(trial.round) + 1.0;
-                Some(Point { line: name.clone(), x, y, ends: None })
-            })
-        });
-        let about = About {
-            id: format!("trials-{at}"),
-            title: format!("{}: trials", capitalised(&group.title)),
-            says: "A line per case: its trials in the order of time, each as a multiple of the \
-                   reported value. A slope is drift; steps are states of the host."
-                .to_owned(),
-        };
-        let x = Axis::new("round", Scale::Linear, Unit::Count);
-        let y = Axis::new("trial as a multiple of the reported value", Scale::Log, Unit::Count);
-        charts.extend(lines(&about, points.collect(), &x, &y));
-    }
-    charts
+    let says = "A line per case: its trials in the order of time, each as a multiple of the \
+                reported value. A slope is drift; steps are states of the host.";
+    let points = |case: &CaseResult| {
+        let reported = headline(case).and_then(|(_, of)| of.point);
+        let point =
+            |of: &TrialPoint| Some((f64::from(of.round) + 1.0, of.value_ns? / reported?, None));
+        case.trials.iter().filter_map(point).collect()
+    };
+    let y = "trial as a multiple of the reported value";
+    let axes = [("round", Scale::Linear), (y, Scale::Log)];
+    let axes = |_: &Named, _: &[Point]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
+    of_groups(results, ("trials", ": trials", says), points, axes)
 }
 
 /// A case's number for a key.

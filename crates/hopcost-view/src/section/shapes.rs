@@ -4,9 +4,7 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::Estimate;
 
 use crate::chart::domain;
-use crate::chart::model::{
-    Axis, Chart, Colour, Dash, Mark, Marker, Row, Rows, Scale, Series, Style, Unit, Vertical,
-};
+use crate::chart::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Unit, Vertical};
 use crate::number;
 
 /// What a chart is called, and what is to be seen on it, for those who do not see it.
@@ -43,11 +41,6 @@ impl Point {
         let ends = y?.low.zip(y?.high).filter(|_| !y.is_some_and(|of| of.at_most));
         Some(Self { line: line.to_owned(), x, y: y?.point?, ends })
     }
-
-    /// Whether axes of these scales have a place for it.
-    fn fits(&self, x: Scale, y: Scale) -> bool {
-        holds(x, self.x) && holds(y, self.y)
-    }
 }
 
 /// Whether an axis has a place for a value.
@@ -67,7 +60,7 @@ pub(crate) fn rows(
     let most = points.iter().copied().fold(0.0, f64::max);
     let is_bars = least > 0.0 && most <= BARS_MAX * least;
     let (scale, look) = match is_bars {
-        true => (Scale::Linear, Style::of(Colour::BLUE, Marker::BAR, Dash::SOLID)),
+        true => (Scale::Linear, Style::BARS),
         false => (axis.scale, Style::DISTINCT[0]),
     };
     let mut series = Series::new("", look);
@@ -103,7 +96,6 @@ pub(crate) fn rows(
         y: Vertical::Rows(Rows {
             columns: columns.iter().map(|head| (*head).to_owned()).collect(),
             rows: values.iter().map(row).collect(),
-            height: 22.0,
         }),
         x,
         series: vec![series],
@@ -117,7 +109,7 @@ const QUIET: &str =
 
 /// A line for each name, through its points; several charts where there are many.
 pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Vec<Chart> {
-    let fitting = points.into_iter().filter(|point| point.fits(x.scale, y.scale));
+    let fitting = points.into_iter().filter(|of| holds(x.scale, of.x) && holds(y.scale, of.y));
     let named = grouped(fitting, |point| point.line.clone());
     let all = || named.iter().flat_map(|(_, points)| points);
     let xs = distinct(all().map(|point| point.x));

@@ -4,12 +4,10 @@
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Role;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_read::results::{
-    CaseResult, CounterResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status,
-};
+use hopcost_read::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
-use super::model::{Block, Cell, Scale, Unit, Value, notes};
-use crate::names::{Place, all_of, foreign};
+use super::model::{Block, Cell, Unit, notes};
+use crate::names::foreign;
 use crate::number;
 
 /// The index of a case.
@@ -81,10 +79,8 @@ fn counter<'a>(case: &'a CaseResult, event: &str, role: Option<Role>) -> Option<
 pub(super) fn both(case: &CaseResult, event: &str) -> Cell {
     let unit = if event.ends_with("-ns") { Unit::Time(2) } else { Unit::Count };
     let value = |role| counter(case, event, role).and_then(|counter| counter.per_operation);
-    let text = |value: Option<f64>| {
-        let shown = value.and_then(|value| Value::Number(value, unit.clone()).shown());
-        shown.map_or("–".to_owned(), |shown| shown.to_string())
-    };
+    let text =
+        |value: Option<f64>| value.map_or("–".to_owned(), |value| unit.shown(value).to_string());
     match (value(Some(Role::Caller)), value(Some(Role::Callee))) {
         (None, None) => Cell::maybe(value(None).filter(|of| *of > 0.0), unit),
         (caller, None) => Cell::maybe(caller.filter(|of| *of > 0.0), unit),
@@ -108,34 +104,4 @@ pub(super) fn uncounted<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> 
         format!("Not counted: {}: {reason}", events.join(", "))
     };
     notes(grouped(all, |(reason, _)| *reason).into_iter().map(sentence)).collect()
-}
-
-/// A case in a table, with what the table knows of it besides.
-pub(super) struct Of<'a, T> {
-    pub index: usize,
-    pub case: &'a CaseResult,
-    pub with: T,
-}
-
-impl<'a, T> Of<'a, T> {
-    /// A statistic with its interval.
-    pub fn estimate(&self, statistic: Statistic, scale: Scale) -> Cell {
-        Cell::estimate(estimated(self.case, statistic), scale)
-    }
-    /// A statistic without.
-    pub fn point(&self, statistic: Statistic, scale: Scale) -> Cell {
-        Cell::point(estimated(self.case, statistic), scale)
-    }
-    /// How far its numbers can be trusted, if it has any.
-    pub fn grade(&self) -> Cell {
-        Cell::validity(self.case.validity)
-    }
-}
-
-impl<'a> Of<'a, (&'a LadderRow, Place)> {
-    /// The cases of a group of the ladder, each with its row and place.
-    pub fn rows(group: &'a LadderGroup, results: &'a Results) -> Vec<Self> {
-        let cases = all_of(group, results);
-        cases.map(|(row, place, index, case)| Of { index, case, with: (row, place) }).collect()
-    }
 }

@@ -5,6 +5,7 @@ mod table;
 use hopcost_read::results::Results;
 
 use self::table::plain;
+pub(crate) use self::table::side_by_side;
 use crate::section;
 use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
@@ -17,45 +18,52 @@ const NAMES_MAX: usize = 24;
 
 /// The answer of a run, on one screen.
 pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    let lines = |of: &Document| document(of, style).lines().count();
-    document(&section::answer(results, stored, lines), style)
+    let lines = |of: &Document| of.text(style).lines().count();
+    section::answer(results, stored, lines).text(style)
 }
 
 /// The percentiles of a run that are asked for.
 pub fn percentiles(results: &Results, asked: &[f64], style: &TextStyle) -> String {
-    document(&section::percentiles(results, asked), style)
+    section::percentiles(results, asked).text(style)
 }
 
 /// Each ranking of a run as a line to paste, with its machine and command.
 pub fn sentences(results: &Results) -> String {
+    pasted(section::sentences(results))
+}
+
+/// Sentences, a line each.
+pub(crate) fn pasted(sentences: Vec<String>) -> String {
     let clean = |line: String| TextStyle::plain(usize::MAX).clean(&line) + "\n";
-    section::sentences(results).into_iter().map(clean).collect()
+    sentences.into_iter().map(clean).collect()
 }
 
 /// The report of a run: all of it.
 pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    document(&section::report(results, Medium::Document, stored), style)
+    section::report(results, Medium::Document, stored).text(style)
 }
 
-/// A document as text.
-pub(crate) fn document(document: &Document, style: &TextStyle) -> String {
-    let mut text = Text { out: String::new(), style };
-    if !document.title.is_empty() {
-        text.paragraph("", "", &document.title, Paint::Bold);
-    }
-    text.blocks(&document.head, "");
-    for section in &document.sections {
-        if !text.out.is_empty() {
+impl Document {
+    /// For a terminal.
+    pub fn text(&self, style: &TextStyle) -> String {
+        let mut text = Text { out: String::new(), style };
+        if !self.title.is_empty() {
+            text.paragraph("", "", &self.title, Paint::Bold);
+        }
+        text.blocks(&self.head, "");
+        for section in &self.sections {
+            if !text.out.is_empty() {
+                text.out.push('\n');
+            }
+            text.paragraph("", "", &section.title, Paint::Bold);
+            text.blocks(&section.blocks, "  ");
+        }
+        if !self.rest.is_empty() {
             text.out.push('\n');
         }
-        text.paragraph("", "", &section.title, Paint::Bold);
-        text.blocks(&section.blocks, "  ");
+        text.blocks(&self.rest, "");
+        text.out
     }
-    if !document.rest.is_empty() {
-        text.out.push('\n');
-    }
-    text.blocks(&document.rest, "");
-    text.out
 }
 
 struct Text<'a> {

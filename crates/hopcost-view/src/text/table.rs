@@ -19,6 +19,13 @@ pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     }
 }
 
+/// Which columns stand side by side where there is room for so many characters; the others go below
+/// their row.
+pub(crate) fn side_by_side(table: &Table, width: usize) -> Vec<bool> {
+    let style = TextStyle::plain(width);
+    Grid::of(table, &style).widths.iter().map(Option::is_some).collect()
+}
+
 /// How a verdict looks.
 pub(super) fn paint_of(grade: Grade) -> Paint {
     match grade {

@@ -3,7 +3,10 @@ use hopcost_model::case::Role;
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::raw::{CpuUse, Throttling};
 
-use crate::testing::{Builder, TrialBuilder, expect, read, read_changed as run, severity, thread};
+use crate::testing::{
+    Builder, Row, TrialBuilder, expect, invalid, note, read, read_changed as run, severity,
+    suspect, thread,
+};
 
 const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
 const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
@@ -39,23 +42,20 @@ fn switched(t: &mut TrialBuilder, per_operation: u64) {
 
 #[test]
 fn each_finding_has_its_evidence() {
-    type Row = (Code, &'static str, fn(u32, &mut TrialBuilder), Option<(Severity, &'static str)>);
-    let note = |words| Some((Severity::Note, words));
-    let suspect = |words| Some((Severity::Suspect, words));
-    let invalid = |words| Some((Severity::Invalid, words));
-    let rows: [Row; 37] = [
-        (Code::Preempted, ONE, |_, t| foreign(t, 0.01), None),
-        (Code::Preempted, ONE, |_, t| foreign(t, 0.04), suspect("")),
+    use Code::{Migrated, NeverSlept, PinningFailed, Preempted, SpinnerSlept};
+    let rows: [Row; 32] = [
+        (Preempted, ONE, |_, t| foreign(t, 0.01), None),
+        (Preempted, ONE, |_, t| foreign(t, 0.04), suspect("")),
         (
-            Code::Preempted,
+            Preempted,
             ONE,
             |round, t| foreign(t, if round == 2 { 0.3 } else { 0.0 }),
             note("1 of 8 trials"),
         ),
-        (Code::Preempted, ENGINE, |_, t| foreign(t, 0.9), None),
+        (Preempted, ENGINE, |_, t| foreign(t, 0.9), None),
         // Both wait for a device.
         (
-            Code::Preempted,
+            Preempted,
             ONE,
             |_, t| {
                 foreign(t, 0.99);
@@ -65,7 +65,7 @@ fn each_finding_has_its_evidence() {
         ),
         // What the hypervisor took, or a quota withheld, was not foreign.
         (
-            Code::Preempted,
+            Preempted,
             ONE,
             |_, t| {
                 foreign(t, 0.04);
@@ -74,19 +74,19 @@ fn each_finding_has_its_evidence() {
             },
             None,
         ),
-        (Code::Preempted, ONE, |_, t| (foreign(t, 0.5), withheld(t, 0.5)).1, None),
-        (Code::Preempted, ONE, |_, t| (foreign(t, 0.5), withheld(t, 0.4)).1, suspect("")),
-        (Code::Preempted, SPIN, |_, t| (foreign(t, 0.5), withheld(t, 0.5)).1, None),
-        (Code::Preempted, SPIN, |_, t| (foreign(t, 0.5), withheld(t, 0.4)).1, suspect("")),
-        (Code::Preempted, SPIN, |_, t| delayed(t, 0.01), None),
-        (Code::Preempted, SPIN, |_, t| delayed(t, 0.04), suspect("")),
-        (Code::Preempted, FREE, |_, t| delayed(t, 0.40), None),
+        (Preempted, ONE, |_, t| (foreign(t, 0.5), withheld(t, 0.5)).1, None),
+        (Preempted, ONE, |_, t| (foreign(t, 0.5), withheld(t, 0.4)).1, suspect("")),
+        (Preempted, SPIN, |_, t| (foreign(t, 0.5), withheld(t, 0.5)).1, None),
+        (Preempted, SPIN, |_, t| (foreign(t, 0.5), withheld(t, 0.4)).1, suspect("")),
+        (Preempted, SPIN, |_, t| delayed(t, 0.01), None),
+        (Preempted, SPIN, |_, t| delayed(t, 0.04), suspect("")),
+        (Preempted, FREE, |_, t| delayed(t, 0.40), None),
         // A thousand wake-ups in 3 ms may take a microsecond each.
-        (Code::Preempted, TWO, |_, t| delayed(t, 0.30), None),
-        (Code::Preempted, TWO, |_, t| delayed(t, 0.50), suspect("")),
+        (Preempted, TWO, |_, t| delayed(t, 0.30), None),
+        (Preempted, TWO, |_, t| delayed(t, 0.50), suspect("")),
         // Threads of the mechanism itself.
         (
-            Code::Preempted,
+            Preempted,
             SPIN,
             |_, t| {
                 delayed(t, 0.10);
@@ -95,41 +95,41 @@ fn each_finding_has_its_evidence() {
             None,
         ),
         (
-            Code::Migrated,
+            Migrated,
             TWO,
             |round, t| t.raw.ends[1].cpu_changes = u64::from(round == 3),
             invalid("In 1 of 8"),
         ),
         (
-            Code::Migrated,
+            Migrated,
             FREE,
             |round, t| t.raw.ends[1].cpu_changes = u64::from(round == 3),
             note("a free end"),
         ),
         (
-            Code::Migrated,
+            Migrated,
             TWO,
             |_, t| (t.raw.ends[1].cpu_before, t.raw.ends[1].cpu_after) = (5, 5),
             invalid("a pinned end"),
         ),
-        (Code::PinningFailed, ONE, |_, t| t.raw.ends[0].pinned = false, invalid("affinity mask")),
-        (Code::PinningFailed, FREE, |_, t| t.raw.ends[0].pinned = false, None),
+        (PinningFailed, ONE, |_, t| t.raw.ends[0].pinned = false, invalid("affinity mask")),
+        (PinningFailed, FREE, |_, t| t.raw.ends[0].pinned = false, None),
         (
-            Code::PinningFailed,
+            PinningFailed,
             ONE,
             |_, t| t.raw.pin_errors.push("CPU 0 is offline".into()),
             invalid("offline"),
         ),
         // The test facts say 4 switches a round trip on one CPU, 2 to 4 on two.
-        (Code::NeverSlept, ONE, |_, t| switched(t, 4), None),
-        (Code::NeverSlept, ONE, |_, t| switched(t, 3), suspect("at least 4")),
-        (Code::NeverSlept, TWO, |_, t| switched(t, 2), None),
-        (Code::NeverSlept, TWO, |_, t| switched(t, 1), suspect("at least 2")),
-        (Code::NeverSlept, FREE, |_, t| switched(t, 1), suspect("at least 2")),
-        (Code::NeverSlept, SPIN, |_, t| switched(t, 0), None),
+        (NeverSlept, ONE, |_, t| switched(t, 4), None),
+        (NeverSlept, ONE, |_, t| switched(t, 3), suspect("at least 4")),
+        (NeverSlept, TWO, |_, t| switched(t, 2), None),
+        (NeverSlept, TWO, |_, t| switched(t, 1), suspect("at least 2")),
+        (NeverSlept, FREE, |_, t| switched(t, 1), suspect("at least 2")),
+        (NeverSlept, SPIN, |_, t| switched(t, 0), None),
         // Helper threads did half of the work, and nobody knows how often they switched.
         (
-            Code::NeverSlept,
+            NeverSlept,
             ONE,
             |_, t| {
                 switched(t, 0);
@@ -137,14 +137,9 @@ fn each_finding_has_its_evidence() {
             },
             None,
         ),
-        (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 5, None),
-        (Code::SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 50, suspect("0.050")),
-        (Code::SpinnerSlept, TWO, |_, t| t.raw.ends[1].voluntary = 2000, None),
-        (Code::Oversubscribed, SPIN, |_, _| (), None),
-        (Code::Oversubscribed, ONE, |_, _| (), None),
-        (Code::Migrated, ONE, |_, _| (), None),
-        (Code::PinningFailed, TWO, |_, _| (), None),
-        (Code::Preempted, TWO, |_, _| (), None),
+        (SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 5, None),
+        (SpinnerSlept, SPIN, |_, t| t.raw.ends[1].voluntary = 50, suspect("0.050")),
+        (SpinnerSlept, TWO, |_, t| t.raw.ends[1].voluntary = 2000, None),
     ];
     for (code, id, change, expected) in rows {
         expect(&run(id, change), code, expected);

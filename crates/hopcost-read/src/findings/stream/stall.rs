@@ -14,13 +14,12 @@
 
 use std::ops::Range;
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::Workload;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 
-use crate::findings::make::finding;
-use crate::format;
+use crate::findings::make::{Seen, finding};
 use crate::run::Run;
 
 /// Least and most time of one stall.
@@ -37,7 +36,8 @@ const SHARE_MIN: f64 = 0.01;
 const OVER_TCP: [&str; 2] = ["tcp", "websocket"];
 
 /// Messages of a stream, or round trips, over TCP that take as long as stalls do.
-pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Finding> {
+pub fn nagle_delack(of: &Seen) -> Option<Finding> {
+    let case = of.case;
     let over_tcp = OVER_TCP.iter().any(|name| case.mechanism_name().starts_with(name));
     let waits = matches!(case.workload, Workload::Stream | Workload::Roundtrip);
     // With TCP_NODELAY there is nothing to hold back.
@@ -46,8 +46,8 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
         return None;
     }
     let mut samples: Vec<f64> = Vec::new();
-    for trial in trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
-        let tick_ns = 1e9 / run.raw.clock(trial)?.ticks_per_second;
+    for trial in of.reading.trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
+        let tick_ns = 1e9 / of.run.raw.clock(trial)?.ticks_per_second;
         samples.extend(trial.samples.iter().map(|ticks| *ticks as f64 * tick_ns));
     }
     let count = |range: &Range<f64>| samples.iter().filter(|ns| range.contains(ns)).count() as u64;
@@ -66,13 +66,10 @@ pub fn nagle_delack(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<Find
         1 => "about 40 ms".to_owned(),
         k => format!("about {k} × 40 ms"),
     };
-    let evidence = format!(
-        "{} of the {}s take {times} or another small multiple of it.",
-        format::percent(share),
-        case.workload.spec().operation,
-    );
+    let what = case.workload.spec().operation;
+    let says = format!("<share %> of the {what}s take {times} or another small multiple of it.");
     let values = [("share", share), ("k", f64::from(k)), ("stalled_samples", stalled as f64)];
-    Some(finding(Code::NagleDelack, Severity::Suspect, evidence, &values))
+    Some(finding(Code::NagleDelack, Severity::Suspect, says, &values))
 }
 
 /// The share of a trial's samples that take as long as stalls do; `None` where they are not of

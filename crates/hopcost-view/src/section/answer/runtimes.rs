@@ -104,9 +104,7 @@ fn table(
         let Some(cell) = cell else { return Vec::new() };
         let case = cell.result.and_then(|index| case_at(results, index));
         let shown = match cell.ratio.as_ref().filter(|ratio| ratio.low.is_some()) {
-            Some(ratio) if runtime != BASE => {
-                Value::Ratio(ratio.clone(), Interval::Relative).into()
-            }
+            Some(ratio) if runtime != BASE => Value::ratio(ratio, Interval::Relative).into(),
             _ => {
                 let mark = case.map_or("", |(_, case)| doubts.mark(case));
                 Cell::brief(cell.value.as_ref(), Scale::Time, mark)
@@ -123,7 +121,7 @@ fn only(matrix: &RuntimeMatrix, rows: &[&RuntimeRow]) -> Option<Block> {
     let one = |row: &&RuntimeRow| {
         let (runtime, cell) =
             matrix.runtimes.iter().zip(&row.cells).find(|(_, cell)| has_point(cell))?;
-        let value = Cell::point(cell.value.as_ref(), Scale::Time).value.shown()?;
+        let value = Cell::estimate(cell.value.as_ref(), Scale::Time).value.shown()?;
         Some(format!("{} ({runtime}) {}", row.label, value.amount()))
     };
     let list: Vec<String> = rows.iter().filter_map(one).collect();

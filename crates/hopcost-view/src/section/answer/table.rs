@@ -104,7 +104,7 @@ fn rank_cell<'e, 'r: 'e>(entry: &Entry, beside: impl Iterator<Item = &'e Entry<'
     let gap = |rank: &str| if is_any_marked && !rank.ends_with('~') { " " } else { "" };
     let cell = |rank: String, number: u32| {
         let gap = gap(&rank);
-        Value::Sorted(format!("{rank}{gap}"), f64::from(number)).into()
+        Value::sorted(format!("{rank}{gap}"), f64::from(number)).into()
     };
     match entry.rank {
         Some(rank) => cell(rank.to_string(), rank.number),
@@ -119,7 +119,7 @@ fn value(entry: &Entry, scale: Scale, doubts: &Doubts) -> Cell {
     let cell = match entry.case.levels.filter(|_| scale == Scale::Time) {
         Some((low, high)) => {
             let text = format!("{}{mark}", number::either(low, high));
-            Value::Sorted(text, entry.estimate.point.unwrap_or(low)).into()
+            Value::sorted(text, entry.estimate.point.unwrap_or(low)).into()
         }
         None => Cell::measured(Some(entry.estimate), scale, Interval::Percent).marked(mark),
     };
@@ -146,7 +146,7 @@ fn multiple(entry: &Entry) -> Cell {
     let written = |ratio: &Ratio| number::ratio(ratio).value.replace('×', "");
     match told(entry) {
         _ if is_base(entry) => Cell::text("base"),
-        Some(ratio) => Value::Sorted(written(ratio), ratio.point).into(),
+        Some(ratio) => Value::sorted(written(ratio), ratio.point).into(),
         None => Cell::none(),
     }
 }

@@ -5,7 +5,7 @@ use crate::stored::{self, RUNS, worn};
 
 /// Every chart of a run.
 pub(crate) fn all(results: &Results) -> Vec<Chart> {
-    files(results).into_iter().map(|(_, chart)| chart).collect()
+    of_run(results).into_iter().map(|(_, chart)| chart).collect()
 }
 
 #[test]
@@ -14,14 +14,16 @@ fn every_drawing_is_well_formed_xml() {
     empty.ladder.clear();
     empty.results.clear();
     for results in [worn(), empty].into_iter().chain(RUNS.map(stored::results)) {
+        let mut drawings = String::new();
         for chart in all(&results) {
             for drawing in [svg(&chart), element(&chart)] {
-                well_formed(&drawing, &[]).unwrap_or_else(|e| panic!("{}: {e}", chart.id));
+                drawings.push_str(&drawing);
                 assert!(drawing.contains("role=\"img\" aria-label=\""));
                 assert!(drawing.contains("<title>") && drawing.contains("<desc "));
                 assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{}", chart.id);
             }
         }
+        well_formed(&format!("<all>{drawings}</all>")).unwrap();
     }
 }
 
@@ -41,18 +43,16 @@ fn odd_values_do_not_break_a_drawing() {
                 point.q = value.clamp(0.0, 1.0);
             }
         }
-        for chart in all(&results) {
-            let drawing = svg(&chart);
-            well_formed(&drawing, &[]).unwrap();
-            assert!(!drawing.contains("NaN"), "{}", chart.id);
-        }
+        let drawings: String = all(&results).iter().map(svg).collect();
+        well_formed(&format!("<all>{drawings}</all>")).unwrap();
+        assert!(!drawings.contains("NaN"));
     }
 }
 
 #[test]
 fn every_run_has_something_to_plot_and_a_page_the_curves_of_few_cases_alone() {
     for run in RUNS {
-        assert!(!files(&stored::results(run)).is_empty(), "{run}");
+        assert!(!of_run(&stored::results(run)).is_empty(), "{run}");
     }
     let (few, many) = (worn(), stored::results("ladder"));
     assert!(percentiles(&many, Medium::Page).is_none() && trials(&many, Medium::Page).is_none());
@@ -62,7 +62,7 @@ fn every_run_has_something_to_plot_and_a_page_the_curves_of_few_cases_alone() {
 #[test]
 fn what_differs_in_size_is_a_curve_with_its_tail() {
     let results = stored::results("copies");
-    let charts = files(&results);
+    let charts = of_run(&results);
     let names: Vec<&str> = charts.iter().map(|(name, _)| name.as_str()).collect();
     for name in ["stream-payload", "stream-payload-throughput", "stream-flows-aggregate"] {
         assert!(names.iter().any(|known| known.starts_with(name)), "{name}: {names:?}");
@@ -116,6 +116,6 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
 
 #[test]
 fn a_plot_is_drawn_like_this() {
-    let plots = files(&stored::results("quick"));
+    let plots = of_run(&stored::results("quick"));
     insta::assert_snapshot!(element(&plots[0].1).replace("><", ">\n<"));
 }
