@@ -18,7 +18,7 @@ use hopcost_probe::mechanism;
 use super::runtimes::{Ready, Workers};
 use super::setup::Setup;
 use super::trial;
-use super::trial::keep::Measure;
+use super::trial::plausible::Measure;
 use super::trial::spec::{Outcome, TrialSpec};
 use super::worker::{Launch, ReplyError, Worker};
 use super::yardstick::Beside;

@@ -12,7 +12,7 @@ use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, KERNEL};
 
-use super::keep::{self, Measure};
+use super::plausible::{self, Measure};
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
@@ -178,7 +178,8 @@ impl TrialWorkers<'_> {
                 snapshot::add_helpers(end, seat, &did);
             }
             if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
-                keep::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count).map_err(wrong)?;
+                plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count)
+                    .map_err(wrong)?;
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
                 for (end, seat) in ends.iter_mut().zip(seats) {
