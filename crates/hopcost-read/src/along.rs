@@ -25,6 +25,7 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
     });
     let left_out: Vec<String> = left_out.collect();
     let about = |(_, results, _): &Point| ComparedRun {
+        side: "baseline".to_owned(),
         id: results.about.id.clone(),
         started: results.about.started.clone(),
     };

@@ -8,8 +8,7 @@ use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
 use hopcost_model::{document, words};
-use hopcost_stats::contrast::dependence;
-use hopcost_stats::next_run::Autocorrelation;
+use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
 
 use crate::counters::CounterResult;
@@ -195,7 +194,7 @@ pub struct Reading<'a> {
     /// The quantiles of the samples of all trials, of workloads whose mean is of these too.
     pub pooled_quantiles: Estimates,
     /// How far its ratios to other cases of the run depend on those of the rounds before.
-    pub dependence: Autocorrelation,
+    pub dependence: SerialDependence,
 }
 
 impl Reading<'_> {
@@ -255,7 +254,7 @@ pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
         .map(|(index, planned)| of_case(run, index, &planned.case, empty_loop.as_ref()))
         .collect();
     let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
-    let dependence = dependence(&values);
+    let dependence = SerialDependence::of_cases(&values);
     readings.iter_mut().for_each(|reading| reading.dependence = dependence);
     readings
 }
@@ -411,7 +410,7 @@ fn of_case<'a>(
         trials: raw,
         per_trial,
         pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
-        dependence: Autocorrelation::NONE,
+        dependence: SerialDependence::NONE,
     }
 }
 

@@ -4,17 +4,15 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::Case;
 use hopcost_model::document;
 use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
-use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::results::{Contrast, Verdict};
-use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, contrast, contrasts};
+use hopcost_stats::contrast::{self, LogRatio, Region, contrast, contrasts};
 use hopcost_stats::sample::median;
 
 use crate::ratio::shown;
-use crate::trial::{DECILES, Family, deciles_ns, headline_ns};
+use crate::trial::{Family, headline_ns};
 
 document! {
     /// A comparison of cases in blocks of adjacent trials.
@@ -52,8 +50,8 @@ document! {
         pub value_ns: Option<f64>,
         /// What the baseline took.
         pub baseline_ns: Option<f64>,
-        /// Its time over the baseline's at each decile, where operations were timed singly.
-        pub deciles: Vec<Shift>,
+        /// The side whose case it is, where several are compared with the baseline.
+        pub side: Option<String>,
         /// What a second measurement found, where the case looked slower; absent without one.
         pub again: Option<Box<Compared>>,
     }
@@ -88,22 +86,6 @@ impl Compared {
     }
 }
 
-document! {
-    /// A decile of a case over the same decile of the baseline.
-    #[derive(Copy)]
-    pub struct Shift {
-        /// The decile, 0.1 to 0.9.
-        pub q: f64,
-        /// The ratio.
-        pub ratio: f64,
-        /// Lower end of the band that holds all deciles with 95 %; `null` with too few blocks or
-        /// runs.
-        pub low: Option<f64>,
-        /// Upper end.
-        pub high: Option<f64>,
-    }
-}
-
 /// The one-sided error with which a baseline differs from itself.
 const ERROR_OF_COPY: f64 = 0.005;
 /// The baseline's place in the plan, and that of its copy.
@@ -127,18 +109,9 @@ struct Known<'a> {
 pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     let known = Known::of(raw)?;
     let mut found = known.contrasts().into_iter();
-    let of_trials = values(raw, |_, trial, clock| deciles_ns(trial, clock));
-    let firsts = firsts(raw);
-    let cases: Vec<u32> = known.compared.iter().map(|(case, _)| *case).collect();
-    let deciles: Vec<Vec<Option<LogRatio>>> = (0..DECILES.len())
-        .map(|at| ratios(&cases, &|case, round| Some(of_trials.get(&(case, round))?[at]), &firsts))
-        .collect();
-    let compared = known.compared.iter().enumerate().map(|(place, (case, of))| {
-        let own = deciles.iter().zip(DECILES).filter_map(|(of, q)| Some((q, of[place]?)));
-        let found = of.and_then(|_| found.next());
-        Compared { deciles: own.map(|(q, of)| shift(q, &of)).collect(), ..known.told(*case, found) }
-    });
-    let compared = compared.collect();
+    let compared = known.compared.iter();
+    let compared =
+        compared.map(|(case, of)| known.told(*case, of.and_then(|_| found.next()))).collect();
     let margin = Region::around(known.margin());
     let copy = known.copy.map(|of| contrast(&of, margin, ERROR_OF_COPY));
     let differs = known
@@ -173,11 +146,10 @@ pub fn is_settled(raw: &RawRun) -> bool {
 impl<'a> Known<'a> {
     fn of(raw: &'a RawRun) -> Option<Self> {
         let plan = raw.plan.comparison.as_ref()?;
-        let values = values(raw, headline_ns);
+        let values = values(raw);
         let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
-        let value = |case, round| values.get(&(case, round)).copied();
         let cases: Vec<u32> = (COPY..raw.plan.cases.len() as u32).collect();
-        let mut ratios = ratios(&cases, &value, &firsts(raw)).into_iter();
+        let mut ratios = ratios(&cases, &values, &firsts(raw)).into_iter();
         Some(Self {
             raw,
             plan,
@@ -218,38 +190,30 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A decile with a band that holds all of them together.
-pub(crate) fn shift(q: f64, of: &LogRatio) -> Shift {
-    let of = shown(&contrast(of, Region::EQUAL, ERROR / DECILES.len() as f64));
-    Shift { q, ratio: of.ratio, low: of.low, high: of.high }
-}
-
 /// The ratios of cases to the baseline, from their values in each round.
 fn ratios(
     cases: &[u32],
-    value: &dyn Fn(u32, u32) -> Option<f64>,
+    values: &BTreeMap<(u32, u32), f64>,
     blocks: &BTreeSet<u32>,
 ) -> Vec<Option<LogRatio>> {
-    let log = |case, round| Some(libm::log(value(case, round)?));
+    let log = |case, round| Some(libm::log(*values.get(&(case, round))?));
     let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
     let ratio = |case, first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
     let logs = |case: &u32| blocks.iter().filter_map(|first| ratio(*case, first)).collect();
     let logs: Vec<Vec<f64>> = cases.iter().map(logs).collect();
-    LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    let logs: Vec<&[f64]> = logs.iter().map(Vec::as_slice).collect();
+    LogRatio::pooled(&logs, logs.len())
 }
 
-/// A value of each trial, by its case and round. Single operations and batches share no
+/// The headline of each trial, by its case and round. Single operations and batches share no
 /// column: those that are stamped otherwise than the first trial of the baseline are left out.
-fn values<V>(
-    raw: &RawRun,
-    of: impl Fn(&Case, &RawTrial, &ClockReading) -> Option<V>,
-) -> BTreeMap<(u32, u32), V> {
+fn values(raw: &RawRun) -> BTreeMap<(u32, u32), f64> {
     let family = |trial: &RawTrial| Some(Family::of(trial.stamp?));
     let first = raw.trials.iter().filter(|trial| trial.case == BASELINE && trial.error.is_none());
     let first = first.filter_map(family).next();
     let value = |trial: &RawTrial| {
         let clock = raw.clock(trial).filter(|clock| clock.ticks_per_second > 0.0)?;
-        let value = of(raw.plan.case(trial.case)?, trial, clock)?;
+        let value = headline_ns(raw.plan.case(trial.case)?, trial, clock)?;
         Some(((trial.case, trial.round), value))
     };
     raw.trials.iter().filter(|trial| family(trial) == first).filter_map(value).collect()

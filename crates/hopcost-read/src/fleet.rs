@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::fleet::{HEADLINE, IndexedRun, RawFleet};
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
-use hopcost_stats::next_run::Autocorrelation;
+use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
 
 use crate::comparison::Compared;
@@ -56,7 +56,7 @@ pub fn of_fleets(
     let (ids, ratios): (Vec<&&str>, Vec<LogRatio>) = pairs
         .iter()
         // Hosts come in no order, so that none depends on the one before.
-        .filter_map(|(id, of)| Some((id, LogRatio::of_units(&of.logs, Autocorrelation::NONE)?)))
+        .filter_map(|(id, of)| Some((id, LogRatio::of_units(&of.logs, SerialDependence::NONE)?)))
         .unzip();
     let region = Region::around(libm::log1p(margin));
     let found = contrasts(&ratios.iter().collect::<Vec<_>>(), region, ERROR);
@@ -67,8 +67,10 @@ pub fn of_fleets(
         ..Compared::unmeasured(id)
     });
     let compared = compared.collect();
-    let fleet =
-        |side: &RawFleet| vec![ComparedRun { id: side.id.clone(), started: side.created.clone() }];
+    let fleet = |side: &str, of: &RawFleet| {
+        let (id, started) = (of.id.clone(), of.created.clone());
+        vec![ComparedRun { side: side.to_owned(), id, started }]
+    };
     let hosts = ComparedFleets {
         n_hosts: both(baseline, other).count() as u32,
         only_baseline: alone(baseline, other),
@@ -76,8 +78,8 @@ pub fn of_fleets(
     };
     Ok(RunComparison {
         margin,
-        baseline: fleet(baseline),
-        other: fleet(other),
+        baseline: fleet("baseline", baseline),
+        other: fleet("other", other),
         across: across.to_vec(),
         differences,
         remarks: sides.iter().flat_map(|side| &side.left_out).cloned().collect(),
@@ -85,7 +87,7 @@ pub fn of_fleets(
         only_baseline: only(&before),
         only_other: only(&now),
         hosts: Some(hosts),
-        along: None,
+        ..RunComparison::default()
     })
 }
 

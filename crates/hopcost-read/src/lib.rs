@@ -33,7 +33,6 @@ pub mod fleet;
 mod format;
 mod judge;
 mod knobs;
-mod libraries;
 mod load;
 mod ladder;
 mod placed;
@@ -152,7 +151,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         findings,
         published,
         knobs: knobs::prices(&readings),
-        libraries: libraries::costs(&run, &readings),
         checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),

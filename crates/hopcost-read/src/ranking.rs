@@ -215,7 +215,8 @@ fn differing(items: &[Item]) -> Option<BTreeSet<(usize, usize)>> {
     let places: Vec<(usize, usize)> =
         (0..items.len()).flat_map(|worse| (0..worse).map(move |better| (better, worse))).collect();
     let pair = |(a, b): &(usize, usize)| (&items[*a].by_round, &items[*b].by_round);
-    let found = ratio::contrasts(&places.iter().map(pair).collect::<Vec<_>>());
+    let pairs: Vec<_> = places.iter().map(pair).collect();
+    let found = ratio::contrasts(&pairs, items.len() - 1);
     let found: Vec<Contrast> =
         found.into_iter().map(|of| of.filter(|of| of.low.is_some())).collect::<Option<_>>()?;
     let found = places.into_iter().zip(found).filter(|(_, of)| of.verdict == Verdict::Outside);

@@ -93,12 +93,13 @@ pub fn ratio(base: &Reading, values: &Series, of_base: &Series) -> Option<Ratio>
 /// Values of a unit each, such as a round.
 pub type Series = BTreeMap<u32, f64>;
 
-/// Several pairs of one run, each held against a ratio of 1 and all judged together; `None` of a pair
-/// that has no unit in common, or a value that is not above zero.
-pub fn contrasts(pairs: &[(&Series, &Series)]) -> Vec<Option<Contrast>> {
+/// Several pairs of one run, of which so many are independent, each held against a ratio of 1 and all
+/// judged together; `None` of a pair without a unit in common, or with a value that is not above zero.
+pub fn contrasts(pairs: &[(&Series, &Series)], independent: usize) -> Vec<Option<Contrast>> {
     let logs = pairs.iter().map(|(of, base)| log_ratios(of, base).unwrap_or_default());
     let logs: Vec<Vec<f64>> = logs.collect();
-    let ratios = LogRatio::pooled(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let logs: Vec<&[f64]> = logs.iter().map(Vec::as_slice).collect();
+    let ratios = LogRatio::pooled(&logs, independent);
     let known: Vec<&LogRatio> = ratios.iter().flatten().collect();
     let mut found = contrast::contrasts(&known, Region::EQUAL, ERROR).into_iter();
     ratios.iter().map(|of| of.and_then(|_| found.next()).map(|of| shown(&of))).collect()

@@ -14,7 +14,7 @@ pub use crate::brief::{HostChange, Pinning, PlanBrief};
 pub use crate::capacity::{LoadCurve, LoadKnee};
 pub use crate::case::{CaseResult, Status, TouchCost};
 pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Right};
-pub use crate::comparison::{Compared, Comparison, Shift};
+pub use crate::comparison::{Compared, Comparison};
 pub use crate::counters::CounterResult;
 pub use crate::explain::{
     ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, SlowHops,
@@ -22,7 +22,6 @@ pub use crate::explain::{
 pub use crate::judge::words::JudgedPart;
 pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
 pub use crate::knobs::KnobPrice;
-pub use crate::libraries::LibraryCost;
 pub use crate::load::{LoadQuantiles, LoadResult};
 pub use crate::placed::{Placed, PlacedShare};
 pub use crate::pooled::{CurvePoint, Mode};
@@ -73,8 +72,6 @@ document! {
         pub published: Vec<PublishedTable>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
-        /// What libraries add to the mechanisms beneath them.
-        pub libraries: Vec<LibraryCost>,
         /// What the claims of the run's suite tell of its cases.
         pub checks: Vec<JudgedClaim>,
         /// How much load each mechanism carries, where several rates were measured.

@@ -71,17 +71,6 @@ pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<
     (value > 0.0 && value.is_finite()).then_some(value)
 }
 
-/// The quantiles at which distributions are compared.
-pub const DECILES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-
-/// A trial's deciles; `None` where its operations were not timed singly.
-pub fn deciles_ns(raw: &RawTrial, clock: &ClockReading) -> Option<[f64; DECILES.len()]> {
-    let stamp = raw.stamp.filter(|stamp| *stamp == Stamp::Each && raw.error.is_none())?;
-    let sample = Sample::new(values(raw, stamp, 1e9 / clock.ticks_per_second).ok()?)?;
-    let deciles = DECILES.map(|q| sample.quantile(q));
-    deciles.iter().all(|ns| *ns > 0.0 && ns.is_finite()).then_some(deciles)
-}
-
 impl Trial {
     /// Reduces a trial that reported no error.
     ///

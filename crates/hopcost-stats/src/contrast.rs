@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use hopcost_model::results::Verdict;
 
-use crate::next_run::Autocorrelation;
+use crate::dependence::SerialDependence;
 use crate::tail::{normal_quantile, student_error, student_quantile};
 
 /// The one-sided error of a question over all its contrasts and looks: its intervals hold 95 %.
@@ -56,30 +56,9 @@ pub fn log_ratios(a: &BTreeMap<u32, f64>, b: &BTreeMap<u32, f64>) -> Option<Vec<
     both.map(|(a, b)| (a > 0.0 && b > 0.0).then(|| libm::log(a) - libm::log(b))).collect()
 }
 
-/// How far the units of a run depend on those before them, from what each of its cases was off all
-/// others of its unit: as far as that does, each of their ratios does.
-pub fn dependence(cases: &[BTreeMap<u32, f64>]) -> Autocorrelation {
-    let mut off: Vec<BTreeMap<u32, f64>> = Vec::new();
-    for case in cases {
-        let positive = case.iter().filter(|(_, value)| **value > 0.0);
-        let logs: BTreeMap<u32, f64> =
-            positive.map(|(unit, value)| (*unit, libm::log(*value))).collect();
-        let mean = logs.values().sum::<f64>() / logs.len().max(1) as f64;
-        off.push(logs.into_iter().map(|(unit, log)| (unit, log - mean)).collect());
-    }
-    let mut units: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for (unit, off) in off.iter().flatten() {
-        let (sum, n) = units.entry(*unit).or_default();
-        (*sum, *n) = (*sum + off, *n + 1.0);
-    }
-    let alone = |(unit, off): (&u32, &f64)| off - units[unit].0 / units[unit].1;
-    let alone: Vec<Vec<f64>> = off.iter().map(|case| case.iter().map(alone).collect()).collect();
-    Autocorrelation::of_units(alone.iter().map(Vec::as_slice))
-}
-
 impl LogRatio {
     /// From one finite log ratio per unit, in time order; `None` without any.
-    pub fn of_units(logs: &[f64], dependence: Autocorrelation) -> Option<Self> {
+    pub fn of_units(logs: &[f64], dependence: SerialDependence) -> Option<Self> {
         let trimmed = Trimmed::of(logs)?;
         let n = logs.len();
         let doubt = || {
@@ -94,16 +73,16 @@ impl LogRatio {
         Some(Self { n, n_least: UNITS_MIN, point: trimmed.mean, doubt })
     }
 
-    /// Of several pairs of one run, whose neighbouring units depend on each other alike: a few
-    /// units of one pair show that badly, and badly enough to make an interval useless.
-    pub fn pooled(pairs: &[&[f64]]) -> Vec<Option<Self>> {
-        let dependence = Autocorrelation::of_units(pairs.iter().copied());
+    /// Of several pairs of one run, whose neighbouring units depend on each other alike, and of which
+    /// so many are independent.
+    pub fn pooled(pairs: &[&[f64]], independent: usize) -> Vec<Option<Self>> {
+        let dependence = SerialDependence::of(pairs, independent);
         pairs.iter().map(|logs| Self::of_units(logs, dependence)).collect()
     }
 
     /// Of one pair alone.
     pub fn alone(logs: &[f64]) -> Option<Self> {
-        Self::pooled(&[logs]).into_iter().next()?
+        Self::of_units(logs, SerialDependence::of(&[logs], 1))
     }
 
     /// From one finite logarithm per run on either side; `None` where a side has none.
@@ -293,7 +272,7 @@ pub fn is_settled(contrasts: &[Contrast], margin: f64) -> bool {
 
 /// After which shares of the planned units there is a look, and the error that it may spend; the
 /// last look has what is left.
-const LOOKS: [(f64, f64); 3] = [(0.125, 0.002), (0.25, 0.003), (0.5, 0.005)];
+const LOOKS: [(f64, f64); 3] = [(0.125, 0.0005), (0.25, 0.001), (0.5, 0.0025)];
 /// Units from which a first look decides anything worth its error.
 const FIRST_LOOK_MIN: u32 = 9;
 

@@ -91,17 +91,8 @@ fn autocovariance(series: &[bool], lag: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+    use crate::simulated::ar1;
 
-    fn ar1(n: usize, rho: f64, seed: u64) -> Vec<f64> {
-        let mut rng = Rng::new(seed);
-        let mut z = rng.normal();
-        (0..n)
-            .map(|_| {
-                z = rho * z + libm::sqrt(1.0 - rho * rho) * rng.normal();
-                z
-            })
-            .collect()
-    }
     fn n_eff_at(series: &[f64], q: f64) -> f64 {
         let mut sorted = series.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -115,11 +106,12 @@ mod tests {
             let correlation =
                 |k| 2.0 / core::f64::consts::PI * libm::asin(libm::pow(rho, f64::from(k)));
             let tau = 1.0 + 2.0 * (1..=lags).map(correlation).sum::<f64>();
-            let (got, expected) = (n_eff_at(&ar1(n, rho, seed), 0.5), n as f64 / tau);
+            let (got, expected) =
+                (n_eff_at(&ar1(n, rho, &mut Rng::new(seed)), 0.5), n as f64 / tau);
             assert!((got / expected - 1.0).abs() < 0.25, "{rho}: {got} for {expected}");
         }
         // Exceedances of a high quantile are less dependent than the values.
-        let series = ar1(60_000, 0.9, 2);
+        let series = ar1(60_000, 0.9, &mut Rng::new(2));
         assert!(n_eff_at(&series, 0.99) > n_eff_at(&series, 0.5));
     }
 

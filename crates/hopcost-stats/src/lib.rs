@@ -16,6 +16,7 @@
 //! | the host's level beside each trial, and whether dividing by it is right | [`yardstick`] |
 //! | how many independent samples a series is worth | [`effective`] |
 //! | two series side by side, and where their ratio lies | [`contrast`] |
+//! | how far the units of a contrast depend on those before them | [`dependence`] |
 //! | where one case overtakes another along an axis, and where to compare next | [`along`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
@@ -29,6 +30,7 @@
 
 pub mod along;
 pub mod contrast;
+pub mod dependence;
 pub mod effective;
 pub mod interval;
 pub mod modes;

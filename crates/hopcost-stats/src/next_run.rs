@@ -108,7 +108,7 @@ fn by_rank(sample: &Sample, level: f64, times: f64) -> Option<(f64, f64)> {
 const BEYOND_MAX: f64 = 1.5;
 /// One in so many trials is drawn in before the spread is taken. That takes 9 % from the
 /// spread of normal values, about as much as estimating their correlations adds.
-const WINSORISED_OF: usize = 10;
+pub(crate) const WINSORISED_OF: usize = 10;
 /// How much farther out the order statistics are taken for the next run's median.
 const RANKS_NEXT: f64 = 1.15;
 /// Standard error of a median over that of a mean, of a normal distribution.
@@ -127,32 +127,15 @@ pub struct Autocorrelation {
 
 /// Above this a correlation looks like a drift.
 const DECAY_MAX: f64 = 0.9;
-/// Units without dependence that count beside those measured.
-const INDEPENDENT: f64 = 9.0;
-/// By how much the dependence of units fades from one to the next, …
-const FADES: f64 = 0.7;
-/// … as sure as from this many units.
-const FADES_UNITS: f64 = 25.0;
-/// The most of the variance that is ascribed to the mean.
-const OF_MEAN_MAX: f64 = 0.6;
-/// Steps after which the share of the mean no longer changes.
-const MATCHINGS: usize = 40;
+impl Autocorrelation {
+    /// Of trials that do not depend on each other.
+    pub const NONE: Self = Self { lag1: 0.0, decay: 0.0 };
 
-/// The correlations that several series show, about each one's own mean.
-struct Shown {
-    /// Of neighbours, and of those two apart.
-    one: f64,
-    two: f64,
-    /// In all series together.
-    trials: f64,
-    cases: f64,
-}
-
-impl Shown {
-    /// `None` without a series of [`TRIALS_MIN`] trials that varies.
-    fn by<'a>(series: impl Iterator<Item = &'a [f64]>) -> Option<Self> {
+    /// What several cases of one run, each in time order, have in common about each one's own mean.
+    /// `None` without a case of [`TRIALS_MIN`] trials that varies.
+    pub fn of<'a>(cases: impl Iterator<Item = &'a [f64]>) -> Option<Self> {
         let mut sums = [0.0; 4];
-        for values in series.filter(|values| values.len() >= TRIALS_MIN) {
+        for values in cases.filter(|values| values.len() >= TRIALS_MIN) {
             let n = values.len() as f64;
             let drawn_in = winsorised(values, values.len().div_ceil(WINSORISED_OF));
             let correlations = [1, 2].map(|lag| autocorrelation(&drawn_in, lag));
@@ -162,43 +145,7 @@ impl Shown {
             }
         }
         let [trials, one, two, cases] = sums;
-        (trials > 0.0).then(|| Self { one: one / trials, two: two / trials, trials, cases })
-    }
-}
-
-impl Autocorrelation {
-    /// Of trials that do not depend on each other.
-    pub const NONE: Self = Self { lag1: 0.0, decay: 0.0 };
-
-    /// What several cases of one run, each in time order, have in common. `None` without a
-    /// case of [`TRIALS_MIN`] trials that varies.
-    pub fn of<'a>(cases: impl Iterator<Item = &'a [f64]>) -> Option<Self> {
-        let Shown { one, two, trials, cases } = Shown::by(cases)?;
-        Some(Self::unbiased(one, two, cases / trials))
-    }
-
-    /// The same of the pairs of a contrast. To them the error is everything, and a few units that
-    /// fade slowly beside noise look as if they hardly depended on each other: the mean of a short
-    /// series takes a share of the variance with it, which the loop finds, and by how much
-    /// dependence fades is taken to be [`FADES`] until the units say otherwise.
-    pub(crate) fn of_units<'a>(series: impl Iterator<Item = &'a [f64]>) -> Self {
-        let Some(Shown { one, two, trials: units, cases }) = Shown::by(series) else {
-            return Self::NONE;
-        };
-        let n = units / cases;
-        // Units that do not depend on each other show −1/n.
-        let trusted = units / (units + INDEPENDENT);
-        let [one, two] = [one, two].map(|shown| trusted * shown - (1.0 - trusted) / n);
-        let mut found = Self::NONE;
-        for _ in 0..MATCHINGS {
-            let of_mean = (found.sum(n as usize) / n).min(OF_MEAN_MAX);
-            let behind = |lag: f64, shown: f64| of_mean + (1.0 - of_mean) * shown * n / (n - lag);
-            let lag1 = behind(1.0, one).clamp(0.0, DECAY_MAX);
-            let known = units / FADES_UNITS;
-            let decay = (lag1 * behind(2.0, two) * known + FADES) / (lag1 * lag1 * known + 1.0);
-            found = Self { lag1, decay: decay.clamp(lag1, DECAY_MAX) };
-        }
-        found
+        (trials > 0.0).then(|| Self::unbiased(one / trials, two / trials, cases / trials))
     }
 
     /// `per_trial` is one over the trials of a case. A short series' own mean pulls its
@@ -239,21 +186,11 @@ mod tests {
     use super::*;
     use crate::LEVEL;
     use crate::rng::Rng;
+    use crate::simulated::ar1;
     use proptest::prelude::*;
 
     fn plain(log_values: &[f64]) -> Trials<'_> {
         Trials { log_values, shared_error: 0.0, autocorrelation: None }
-    }
-
-    fn series(n: usize, lag1: f64, rng: &mut Rng) -> Vec<f64> {
-        let mut state = rng.normal();
-        (0..n)
-            .map(|_| {
-                let value = 0.065 * state;
-                state = lag1 * state + libm::sqrt(1.0 - lag1 * lag1) * rng.normal();
-                value
-            })
-            .collect()
     }
 
     #[test]
@@ -298,7 +235,7 @@ mod tests {
     fn the_pooled_correlation_is_that_of_the_series() {
         let mut rng = Rng::new(5);
         for lag1 in [0.0, 0.7] {
-            let cases: Vec<Vec<f64>> = (0..200).map(|_| series(9, lag1, &mut rng)).collect();
+            let cases: Vec<Vec<f64>> = (0..200).map(|_| ar1(9, lag1, &mut rng)).collect();
             let pooled = Autocorrelation::of(cases.iter().map(Vec::as_slice)).unwrap();
             assert!((pooled.lag1 - lag1).abs() < 0.12, "{pooled:?} for {lag1}");
         }

@@ -11,14 +11,14 @@ pub fn mann_kendall(values: &[f64]) -> Option<f64> {
     if n < 3 {
         return None;
     }
-    let mut rises_minus_falls = 0i64;
-    for (at, later) in values.iter().enumerate() {
-        let below = values[..at].iter().filter(|earlier| *earlier < later).count();
-        let above = values[..at].iter().filter(|earlier| *earlier > later).count();
-        rises_minus_falls += below as i64 - above as i64;
+    let mut rises_minus_falls = 0;
+    let mut sorted: Vec<f64> = Vec::with_capacity(n);
+    for later in values {
+        let below = sorted.partition_point(|earlier| earlier < later);
+        let not_above = sorted.partition_point(|earlier| earlier <= later);
+        rises_minus_falls += (below + not_above) as i64 - sorted.len() as i64;
+        sorted.insert(not_above, *later);
     }
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
     let term = |t: f64| t * (t - 1.0) * (2.0 * t + 5.0);
     let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|group| term(group.len() as f64)).sum();
     let variance = (term(n as f64) - ties) / 18.0;

@@ -12,7 +12,7 @@ pub fn sentences(found: &RunComparison) -> String {
     pasted(comparison::sentences(found))
 }
 
-/// The ratio along an axis or else the shift of each case, with the names that files have.
+/// The ratio along an axis, with the names that files have.
 pub fn plots(found: &RunComparison) -> Vec<(String, Chart)> {
     comparison::charts(found).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
 }

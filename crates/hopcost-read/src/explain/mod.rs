@@ -151,7 +151,7 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
         [first, second] => {
             let [first, second] =
                 [first, second].map(|of| of.by_round(|trial| trial.untraced_p50_ns()));
-            contrasts(&[(&second, &first)]).pop().flatten()
+            contrasts(&[(&second, &first)], 1).pop().flatten()
         }
         _ => None,
     };
@@ -396,7 +396,8 @@ fn compared(all: &[Known]) -> Vec<ComparedSegment> {
         [first, second] => {
             let both = |segment| (times(second, segment), times(first, segment));
             let both: Vec<_> = segments.iter().map(both).collect();
-            contrasts(&both.iter().map(|(second, first)| (second, first)).collect::<Vec<_>>())
+            let pairs: Vec<_> = both.iter().map(|(second, first)| (second, first)).collect();
+            contrasts(&pairs, pairs.len())
         }
         _ => vec![None; segments.len()],
     };

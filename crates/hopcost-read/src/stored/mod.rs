@@ -17,15 +17,14 @@ use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;
 
-use crate::comparison::{Compared, shift};
+use crate::comparison::Compared;
 use crate::ratio::shown;
 use crate::run::Run;
 use crate::stored::facts::{Across, Difference};
-use crate::trial::DECILES;
 pub(crate) use facts::Fact;
 pub use facts::fingerprint;
+use summary::CaseSummary;
 pub use summary::RunSummary;
-use summary::{CaseSummary, Values};
 
 document! {
     /// Stored runs compared with others.
@@ -43,8 +42,11 @@ document! {
         pub differences: Vec<Difference>,
         /// Further remarks, in words.
         pub remarks: Vec<String>,
-        /// Each case that both sides have, in the order of the baseline's first run.
+        /// Each case that both sides have, in the order of the baseline's first run; of several
+        /// sides, one after the other.
         pub compared: Vec<Compared>,
+        /// Of each side, the geometric mean over its cases, where it is asked for.
+        pub summary: Vec<Compared>,
         /// Cases that only the baseline has.
         pub only_baseline: Vec<String>,
         /// Cases that only the other side has.
@@ -88,6 +90,8 @@ document! {
 
     /// A run that was compared.
     pub struct ComparedRun {
+        /// `baseline`, `other`, or the name of one of several sides.
+        pub side: String,
         /// Its id.
         pub id: String,
         /// When it began, RFC 3339 in UTC.
@@ -101,59 +105,109 @@ pub struct Asked<'a> {
     pub margin: f64,
     /// What the runs may differ in.
     pub across: &'a [Across],
+    /// Whether each side's geometric mean over its cases is asked for.
+    pub geomean: bool,
+}
+
+/// Runs under a name.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub name: &'a str,
+    pub runs: &'a [RunSummary],
 }
 
 /// The values of a case on both sides, one a run that measured it.
 type Pair<'a> = [Vec<&'a CaseSummary>; 2];
 
-/// Compares the runs of a baseline with others.
+/// Compares the runs of a baseline with those of other sides.
 ///
 /// # Errors
 /// What they differ in, besides what was asked for.
 pub fn of_runs(
     baseline: &[RunSummary],
-    other: &[RunSummary],
+    sides: &[Side],
     asked: &Asked,
 ) -> Result<RunComparison, Vec<Difference>> {
-    let (pairs, [only_baseline, only_other]) = paired([baseline, other], asked.across);
-    let facts = [0, 1].map(|side| {
-        let runs = [baseline, other][side].iter().flat_map(|run| &run.facts);
-        let cases = pairs.iter().flat_map(move |pair| &pair[side]);
-        runs.chain(cases.flat_map(|case| &case.facts)).collect()
-    });
-    let differences = differences(facts);
-    let unasked = unasked(&differences, asked.across);
+    let all = || baseline.iter().chain(sides.iter().flat_map(|side| side.runs));
+    let speeds = speeds(all());
+    let mut known: Vec<Known> = Vec::new();
+    let mut means: Vec<(Compared, LogRatio)> = Vec::new();
+    let mut of = RunComparison {
+        margin: asked.margin,
+        baseline: Side { name: "baseline", runs: baseline }.briefly(),
+        across: asked.across.to_vec(),
+        ..RunComparison::default()
+    };
+    for side in sides {
+        let (pairs, only) = paired([baseline, side.runs], asked.across);
+        let facts = [0, 1].map(|at| {
+            let runs = [baseline, side.runs][at].iter().flat_map(|run| &run.facts);
+            let cases = pairs.iter().flat_map(move |pair| &pair[at]);
+            runs.chain(cases.flat_map(|case| &case.facts)).collect()
+        });
+        let name = (sides.len() > 1).then(|| side.name.to_owned());
+        of.other.extend(Side { name: name.as_deref().unwrap_or("other"), ..*side }.briefly());
+        of.differences.extend(differences(facts));
+        for (all, own) in [&mut of.only_baseline, &mut of.only_other].into_iter().zip(only) {
+            all.extend(own);
+        }
+        let mut own: Vec<Known> =
+            pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
+        own.iter_mut().for_each(|known| known.compared.side.clone_from(&name));
+        if asked.geomean {
+            means.extend(geomean(&own, [baseline.len(), side.runs.len()], name));
+        }
+        known.extend(own);
+    }
+    of.differences = distinct(of.differences.drain(..));
+    let unasked = unasked(&of.differences, asked.across);
     if !unasked.is_empty() {
         return Err(unasked);
     }
-    let margin = libm::log1p(asked.margin);
-    let speeds = speeds([baseline, other]);
-    let known: Vec<Known> = pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
-    let ratios: Vec<&LogRatio> = known.iter().map(|known| &known.ratio).collect();
-    let found = contrasts(&ratios, Region::around(margin), ERROR);
-    let remarks = remarks(&known, baseline, other);
-    let compared = known
-        .into_iter()
-        .zip(found)
-        .map(|(known, found)| Compared { contrast: Some(shown(&found)), ..known.compared });
-    let briefly = |runs: &[RunSummary]| -> Vec<ComparedRun> {
-        runs.iter()
-            .map(|run| ComparedRun { id: run.id.clone(), started: run.started.clone() })
-            .collect()
+    of.only_baseline = distinct(of.only_baseline.drain(..));
+    of.remarks = remarks(&known, baseline, all());
+    let region = Region::around(libm::log1p(asked.margin));
+    let judged = |all: Vec<(Compared, LogRatio)>| {
+        let found = contrasts(&all.iter().map(|(_, of)| of).collect::<Vec<_>>(), region, ERROR);
+        let one = |((compared, _), found)| Compared { contrast: Some(shown(&found)), ..compared };
+        all.into_iter().zip(found).map(one).collect()
     };
-    Ok(RunComparison {
-        margin: asked.margin,
-        baseline: briefly(baseline),
-        other: briefly(other),
-        across: asked.across.to_vec(),
-        differences,
-        remarks,
-        compared: compared.collect(),
-        only_baseline,
-        only_other,
-        hosts: None,
-        along: None,
-    })
+    of.summary = judged(means);
+    of.compared = judged(known.into_iter().map(|known| (known.compared, known.ratio)).collect());
+    Ok(of)
+}
+
+impl Side<'_> {
+    fn briefly(self) -> Vec<ComparedRun> {
+        let one = |run: &RunSummary| ComparedRun {
+            side: self.name.to_owned(),
+            id: run.id.clone(),
+            started: run.started.clone(),
+        };
+        self.runs.iter().map(one).collect()
+    }
+}
+
+/// The geometric mean of a side over the cases that each of so many runs of either side measured; the
+/// unit is the run, because its cases share its state.
+fn geomean(
+    known: &[Known],
+    runs: [usize; 2],
+    side: Option<String>,
+) -> Option<(Compared, LogRatio)> {
+    let whole = known.iter().filter(|of| of.logs.each_ref().map(Vec::len) == runs);
+    let whole: Vec<&Known> = whole.collect();
+    let mean = |at: usize, run| whole.iter().map(|of| of.logs[at][run]).sum::<f64>();
+    let [baseline, other] = [0, 1].map(|at| -> Vec<f64> {
+        (0..runs[at]).map(|run| mean(at, run) / whole.len() as f64).collect()
+    });
+    let ratio = LogRatio::of_runs(&baseline, &other).filter(|_| !whole.is_empty())?;
+    let of = match whole.len() == known.len() {
+        true => count(known.len(), "case"),
+        false => format!("{} of {}", whole.len(), count(known.len(), "case")),
+    };
+    let name = format!("geometric mean of {of}");
+    Some((Compared { side, ..Compared::unmeasured(&name) }, ratio))
 }
 
 /// What a run that is planned differs in from those of a baseline, besides what it may: as far as
@@ -255,9 +309,9 @@ fn ids(cases: &[&CaseSummary]) -> Vec<String> {
 }
 
 /// The speed that values are put in relation to, by yardstick: that of the first run that read it.
-fn speeds(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
+fn speeds<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> BTreeMap<String, f64> {
     let mut speeds = BTreeMap::new();
-    for case in sides.into_iter().flatten().flat_map(|run| &run.cases) {
+    for case in runs.flat_map(|run| &run.cases) {
         if let Some((yardstick, speed_ns)) = &case.speed {
             speeds.entry(yardstick.clone()).or_insert(*speed_ns);
         }
@@ -268,6 +322,8 @@ fn speeds(sides: [&[RunSummary]; 2]) -> BTreeMap<String, f64> {
 /// What is known of a pair before all are judged together.
 struct Known {
     compared: Compared,
+    /// The logarithm of each run's value, on either side.
+    logs: [Vec<f64>; 2],
     ratio: LogRatio,
     is_invalid: bool,
 }
@@ -286,49 +342,43 @@ impl Known {
         let is_adjusted = slower.is_some();
         let ends = [f64::min, f64::max]
             .map(|of| slower.iter().flatten().copied().reduce(of).unwrap_or(1.0));
-        let values = |is_adjusted: bool, of: &dyn Fn(&CaseSummary, &Values) -> Option<f64>| {
-            [0, 1].map(|side| {
-                let cases = pair[side].iter();
-                let value = |case: &&CaseSummary| match case.speed.as_ref().filter(|_| is_adjusted)
-                {
-                    None => of(case, &case.met),
-                    Some((of_yardstick, speed_ns)) => {
-                        Some(of(case, &case.adjusted)? * speeds.get(of_yardstick)? / speed_ns)
-                    }
-                };
-                let values = cases.filter_map(value).filter(|ns| *ns > 0.0 && ns.is_finite());
-                values.collect::<Vec<f64>>()
-            })
+        let values = |is_adjusted: bool| {
+            let value = |case: &&CaseSummary| match case.speed.as_ref().filter(|_| is_adjusted) {
+                // Single operations and batches share no column.
+                _ if case.statistic != first.statistic => None,
+                None => Some(case.met_ns),
+                Some((yardstick, ns)) => Some(case.adjusted_ns * speeds.get(yardstick)? / ns),
+            };
+            let is_time = |ns: &f64| *ns > 0.0 && ns.is_finite();
+            pair.each_ref()
+                .map(|side| -> Vec<f64> { side.iter().filter_map(value).filter(is_time).collect() })
         };
-        let ratio = |values: &[Vec<f64>; 2]| {
-            let logs = values.each_ref().map(|side| side.iter().map(|ns| libm::log(*ns)).collect());
-            let [baseline, other]: [Vec<f64>; 2] = logs;
-            LogRatio::of_runs(&baseline, &other)
+        let logs = |values: &[Vec<f64>; 2]| {
+            values
+                .each_ref()
+                .map(|side| -> Vec<f64> { side.iter().map(|ns| libm::log(*ns)).collect() })
         };
-        // Single operations and batches share no column.
-        let headline = |case: &CaseSummary, own: &Values| {
-            (case.statistic == first.statistic).then_some(own.value_ns)
-        };
-        let (met, judged) = (values(false, &headline), values(is_adjusted, &headline));
-        let decile = |(at, q): (usize, &f64)| {
-            let of = |_: &CaseSummary, own: &Values| Some(own.deciles_ns?[at]);
-            Some(shift(*q, &ratio(&values(is_adjusted, &of))?))
-        };
+        let ratio = |[baseline, other]: &[Vec<f64>; 2]| LogRatio::of_runs(baseline, other);
+        let met = values(false);
+        let judged = logs(&values(is_adjusted));
         let differ = is_adjusted && ends[1] > (1.0 + AWAY_MAX) * ends[0];
         let compared = Compared {
             baseline: first.id.clone(),
-            met_ratio: ratio(&met).filter(|_| differ).map(|of| libm::exp(of.point())),
+            met_ratio: ratio(&logs(&met)).filter(|_| differ).map(|of| libm::exp(of.point())),
             baseline_ns: median(&met[0]),
             value_ns: median(&met[1]),
-            deciles: DECILES.iter().enumerate().filter_map(decile).collect(),
             ..Compared::unmeasured(&second.id)
         };
         let is_invalid = all().any(|case| case.is_invalid);
-        Some(Self { compared, ratio: ratio(&judged)?, is_invalid })
+        Some(Self { compared, ratio: ratio(&judged)?, logs: judged, is_invalid })
     }
 }
 
-fn remarks(known: &[Known], baseline: &[RunSummary], other: &[RunSummary]) -> Vec<String> {
+fn remarks<'a>(
+    known: &[Known],
+    baseline: &[RunSummary],
+    all: impl Iterator<Item = &'a RunSummary>,
+) -> Vec<String> {
     let of = |has: fn(&Known) -> bool| known.iter().filter(|known| has(known)).count();
     let differ = of(|known| known.compared.met_ratio.is_some());
     let invalid = of(|known| known.is_invalid);
@@ -349,7 +399,7 @@ fn remarks(known: &[Known], baseline: &[RunSummary], other: &[RunSummary]) -> Ve
             count(invalid, "case")
         ));
     }
-    let cut_off = baseline.iter().chain(other).filter(|run| run.is_cut_off);
+    let cut_off = all.filter(|run| run.is_cut_off);
     let cut_off: Vec<&str> = cut_off.map(|run| run.id.as_str()).collect();
     remarks.extend((!cut_off.is_empty()).then(|| format!("Cut off: {}.", cut_off.join(", "))));
     remarks

@@ -13,7 +13,6 @@ use crate::case::{self, Reading};
 use crate::findings;
 use crate::run::Run;
 use crate::stored::facts::Across;
-use crate::trial::{DECILES, deciles_ns};
 use crate::yardstick::{Adjustment, Applied};
 
 /// What a comparison needs of a run.
@@ -37,21 +36,13 @@ pub struct CaseSummary {
     /// What it is compared by.
     pub statistic: Statistic,
     /// The raw value.
-    pub met: Values,
+    pub met_ns: f64,
     /// The same adjusted to the run's own speed.
-    pub adjusted: Values,
+    pub adjusted_ns: f64,
     /// Its yardstick with that speed; `None` of a case that does not follow one.
     pub speed: Option<(String, f64)>,
     pub is_invalid: bool,
     pub facts: Vec<Fact>,
-}
-
-/// What it took.
-#[derive(Debug, Clone, Copy)]
-pub struct Values {
-    pub value_ns: f64,
-    /// Medians over trials of their deciles, where operations were timed singly.
-    pub deciles_ns: Option<[f64; DECILES.len()]>,
 }
 
 impl RunSummary {
@@ -100,24 +91,11 @@ impl CaseSummary {
         };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
         let adjusted = median(&reading.values())? / reading.headline()?.point?;
-        let deciles = |is_adjusted: bool| {
-            let of = |trial: &&hopcost_model::raw::RawTrial| {
-                let factor = run.factor(trial).filter(|_| is_adjusted).unwrap_or(1.0);
-                Some(deciles_ns(trial, run.raw.clock(trial)?)?.map(|ns| ns / factor))
-            };
-            let trials: Vec<[f64; DECILES.len()]> = reading.trials.iter().filter_map(of).collect();
-            let middle = |at: usize| median(&trials.iter().map(|of| of[at]).collect::<Vec<_>>());
-            let mut deciles = [0.0; DECILES.len()];
-            for (at, decile) in deciles.iter_mut().enumerate() {
-                *decile = middle(at)?;
-            }
-            Some(deciles)
-        };
         Some(Self {
             id: case.id(),
             statistic,
-            met: Values { value_ns, deciles_ns: deciles(false) },
-            adjusted: Values { value_ns: value_ns * adjusted, deciles_ns: deciles(true) },
+            met_ns: value_ns,
+            adjusted_ns: value_ns * adjusted,
             speed: speed(run, reading, case),
             is_invalid: false,
             facts: Fact::of_case(run, case),

@@ -7,16 +7,17 @@ use std::collections::BTreeMap;
 use hopcost_model::results::Verdict;
 
 use super::hosts::{Host, Level, Statistic, levels, run};
-use super::{runs, share};
+use super::{ar1, is_within, runs, share};
 use crate::contrast::{
-    BETWEEN_RUNS, Contrast, ERROR, LogRatio, Region, contrast, contrasts, dependence, error_after,
-    is_settled, log_ratios, looks,
+    BETWEEN_RUNS, Contrast, ERROR, LogRatio, Region, contrast, contrasts, error_after, is_settled,
+    log_ratios, looks,
 };
+use crate::dependence::SerialDependence;
 use crate::rng::Rng;
 use crate::sample::median;
 
-/// Cases of a ranking, of which each two are a pair.
-const CASES: usize = 15;
+/// Cases of runs; each two of a run are a pair.
+const CASES: [usize; 3] = [2, 3, 15];
 /// What a trial adds of its own.
 const OWN: f64 = 0.035;
 /// From the start of a trial to that of the next, in seconds: in a run, and in a comparison.
@@ -58,15 +59,8 @@ impl Place {
 
     /// What each case adds in each unit.
     fn of_cases(self, cases: usize, units: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let mut of_case = || {
-            let mut state = rng.normal();
-            let mut next = || {
-                let value = if self == Place::Wandering { 0.05 * state } else { 0.0 };
-                state = 0.7 * state + libm::sqrt(1.0 - 0.7 * 0.7) * rng.normal();
-                value
-            };
-            (0..units).map(|_| next()).collect()
-        };
+        let size = if self == Place::Wandering { 0.05 } else { 0.0 };
+        let mut of_case = || ar1(units, 0.7, rng).into_iter().map(|value| size * value).collect();
         (0..cases).map(|_| of_case()).collect()
     }
 }
@@ -81,11 +75,16 @@ fn shuffled(places: usize, rng: &mut Rng) -> Vec<usize> {
 }
 
 /// The values of the cases of a run, by round: every case once a round, in random order.
-fn values_of_run(place: Place, rounds: usize, rng: &mut Rng) -> Vec<BTreeMap<u32, f64>> {
-    let trials = place.values(CASES * rounds, IN_A_RUN_S, rng);
-    let mut logs = place.of_cases(CASES, rounds, rng);
-    for (round, trials) in trials.chunks_exact(CASES).enumerate() {
-        for (case, trial) in shuffled(CASES, rng).into_iter().zip(trials) {
+fn values_of_run(
+    place: Place,
+    cases: usize,
+    rounds: usize,
+    rng: &mut Rng,
+) -> Vec<BTreeMap<u32, f64>> {
+    let trials = place.values(cases * rounds, IN_A_RUN_S, rng);
+    let mut logs = place.of_cases(cases, rounds, rng);
+    for (round, trials) in trials.chunks_exact(cases).enumerate() {
+        for (case, trial) in shuffled(cases, rng).into_iter().zip(trials) {
             logs[case][round] += trial;
         }
     }
@@ -113,34 +112,35 @@ fn misses(ends: Option<(f64, f64)>, ratio: f64) -> bool {
     ends.is_some_and(|(low, high)| log < low || high < log)
 }
 
-/// The shares of pairs of equals that differ each alone, of runs in which any of all pairs does, of
-/// pairs that are found to differ by 10 %, alone and among all, and of multiples of one case that
-/// differ from 1.
-fn of_runs(place: Place, rounds: usize, runs: usize) -> [f64; 5] {
+/// The shares of pairs of equals that differ each alone, of multiples of one case that differ from
+/// 1, of runs in which any of all pairs differs, and of pairs that are found to differ by 10 %, alone
+/// and among all.
+fn of_runs(place: Place, cases: usize, rounds: usize, runs: usize) -> [f64; 5] {
     let mut rng = Rng::new(1);
     let mut shares = [0.0; 5];
     for _ in 0..runs {
-        let values = values_of_run(place, rounds, &mut rng);
+        let values = values_of_run(place, cases, rounds, &mut rng);
         let both = |a: usize, b: usize| log_ratios(&values[a], &values[b]).unwrap();
-        let pairs = (0..CASES).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let pairs = (0..cases).flat_map(|a| (0..a).map(move |b| (a, b)));
         let pairs: Vec<Vec<f64>> = pairs.map(|(a, b)| both(a, b)).collect();
-        let pairs = LogRatio::pooled(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let logs: Vec<&[f64]> = pairs.iter().map(Vec::as_slice).collect();
+        let pairs = LogRatio::pooled(&logs, cases - 1);
         let pairs: Vec<LogRatio> = pairs.into_iter().flatten().collect();
         let all = contrasts(&pairs.iter().collect::<Vec<_>>(), Region::EQUAL, ERROR);
         let mut add = |at: usize, is_so: bool, of: usize| {
             shares[at] += f64::from(u8::from(is_so)) / (runs * of) as f64;
         };
-        add(1, all.iter().any(|one| one.verdict == Verdict::Outside), 1);
+        let dependence = SerialDependence::of_cases(&values);
+        for case in 1..cases {
+            let of = LogRatio::of_units(&both(case, 0), dependence).unwrap();
+            add(1, misses(of.interval(ERROR), 1.0), cases - 1);
+        }
+        add(2, all.iter().any(|one| one.verdict == Verdict::Outside), 1);
         for of in &pairs {
             let alone = of.interval(ERROR);
             add(0, misses(alone, 1.0), pairs.len());
-            add(2, misses(alone, 1.1), pairs.len());
-            add(3, misses(of.interval(ERROR / pairs.len() as f64), 1.1), pairs.len());
-        }
-        let dependence = dependence(&values);
-        for case in 1..CASES {
-            let of = LogRatio::of_units(&both(case, 0), dependence).unwrap();
-            add(4, misses(of.interval(ERROR), 1.0), CASES - 1);
+            add(3, misses(alone, 1.1), pairs.len());
+            add(4, misses(of.interval(ERROR / pairs.len() as f64), 1.1), pairs.len());
         }
     }
     shares
@@ -148,17 +148,21 @@ fn of_runs(place: Place, rounds: usize, runs: usize) -> [f64; 5] {
 
 #[test]
 fn equals_of_a_run_differ_no_more_often_than_they_may() {
-    let runs = runs(60);
-    for place in Place::all() {
-        for rounds in [6, 9, 24] {
-            let got = of_runs(place, rounds, runs);
-            println!("{place:?}, {rounds} rounds: {got:.3?}");
-            let [equals, any, _, among, multiples] = got;
-            // 8 %, and 5 % of runs, with what a small simulation is off.
+    for (place, cases) in Place::all().flat_map(|place| CASES.map(|cases| (place, cases))) {
+        for rounds in [6, 9, 15, 24] {
+            let runs = runs(if cases > 3 { 60 } else { 400 });
+            let got = of_runs(place, cases, rounds, runs);
+            println!("{place:?}, {cases} cases, {rounds} rounds: {got:.3?}");
+            let [equals, multiples, any, _, among] = got;
+            // Where trials are far off now and then, Student's t is wide; and where few units show
+            // whether they wander, that they do is not ruled out.
+            let is_heavy = matches!(place, Place::Outliers | Place::On(Host::TwoStates(_)));
+            let least = if is_heavy || rounds < 9 || cases * rounds < 45 { 0.0 } else { 0.02 };
             for share in [equals, multiples] {
-                assert!((0.005..0.1).contains(&share), "{place:?} {rounds} {got:?}");
+                assert!(is_within(share, runs * (cases - 1), least, 0.08), "{place:?} {got:?}");
             }
-            assert!(any <= 0.05 + 3.0 * 0.028, "{place:?} {rounds} {got:?}");
+            let most = if cases > 3 { 0.05 } else { 0.08 };
+            assert!(is_within(any, runs, 0.0, most), "{place:?} {cases} {rounds} {got:?}");
             let least = match (place, rounds) {
                 (Place::On(Host::Quiet), 24) => 0.9,
                 (Place::Outliers, 24) => 0.75,
@@ -166,7 +170,7 @@ fn equals_of_a_run_differ_no_more_often_than_they_may() {
                 (Place::On(Host::Quiet), 9) => 0.1,
                 _ => 0.0,
             };
-            assert!(among >= least, "{place:?} {rounds} {got:?}");
+            assert!(cases < 15 || among >= least, "{place:?} {rounds} {got:?}");
         }
     }
 }
@@ -178,7 +182,7 @@ pub fn settled(place: Place, effect: f64, margin: f64, rng: &mut Rng) -> Contras
     let region = Region { low: -effect - margin, high: -effect + margin };
     let look = |(units, error): (u32, f64)| {
         let parts: Vec<&[f64]> = pairs.iter().map(|logs| &logs[..units as usize]).collect();
-        let of = contrast(&LogRatio::pooled(&parts)[0]?, region, error);
+        let of = contrast(&LogRatio::pooled(&parts, 2)[0]?, region, error);
         let of = Contrast { point: of.point + effect, ..of };
         (units == PLANNED || is_settled(&[of], margin)).then_some(of)
     };
@@ -187,12 +191,10 @@ pub fn settled(place: Place, effect: f64, margin: f64, rng: &mut Rng) -> Contras
 
 #[test]
 fn looks_do_not_make_equals_differ() {
-    let margin = libm::log1p(MARGIN);
+    let (margin, n) = (libm::log1p(MARGIN), runs(500));
     for place in Place::all() {
         let outside = |effect: f64, margin: f64| {
-            share(runs(200), 1, |rng| {
-                settled(place, effect, margin, rng).verdict == Verdict::Outside
-            })
+            share(n, 1, |rng| settled(place, effect, margin, rng).verdict == Verdict::Outside)
         };
         let (five, ten) = (libm::log(1.05), libm::log(1.1));
         let got = [(0.0, 0.0), (five, 0.0), (five, margin), (ten, margin)];
@@ -201,12 +203,14 @@ fn looks_do_not_make_equals_differ() {
         let [equals, five, _, ten_slower] = got;
         // A host that is half as slow again for a tenth of a second now and then is so for one half
         // of most blocks.
-        let (most, least_five, least_ten) = match place {
-            Place::Wandering => (0.11, 0.35, 0.55),
-            Place::On(Host::TwoStates(0.1)) => (0.09, 0.3, 0.4),
-            _ => (0.09, 0.7, 0.9),
+        let (least_five, least_ten) = match place {
+            Place::Wandering => (0.35, 0.55),
+            Place::On(Host::TwoStates(0.1)) => (0.43, 0.65),
+            _ => (0.8, 0.9),
         };
-        assert!(equals <= most && five >= least_five && ten_slower >= least_ten, "{got:?}");
+        assert!(is_within(equals, n, 0.02, 0.08), "{place:?} {got:?}");
+        assert!(is_within(five, n, least_five, 1.0), "{place:?} {got:?}");
+        assert!(is_within(ten_slower, n, least_ten, 1.0), "{place:?} {got:?}");
     }
 }
 
@@ -229,7 +233,7 @@ fn stored_runs_differ_as_often_as_they_may() {
                 })
             });
             println!("{host:?} {sides:?}: equals {equals:.3}, +10 % {ten:.3}");
-            assert!((0.015..0.09).contains(&equals), "{host:?} {sides:?} {equals}");
+            assert!(is_within(equals, runs(500), 0.02, 0.08), "{host:?} {sides:?} {equals}");
             assert!(sides != [8, 8] || ten >= 0.9, "{host:?} {ten}");
         }
     }

@@ -5,6 +5,7 @@
 //! right before and right after. Everything is a natural logarithm; the host at its
 //! reference and a case without noise are both 0.
 
+use super::ar1;
 use crate::rng::Rng;
 use crate::yardstick::Readings;
 
@@ -124,13 +125,7 @@ pub fn levels(
         Host::Quiet => vec![constant(0.0); trials],
         Host::Independent => (0..trials).map(|_| constant(0.1 * rng.normal())).collect(),
         Host::Ar1(rho) => {
-            let mut state = rng.normal();
-            let mut next = || {
-                let level = 0.1 * state;
-                state = rho * state + libm::sqrt(1.0 - rho * rho) * rng.normal();
-                constant(level)
-            };
-            (0..trials).map(|_| next()).collect()
+            ar1(trials, rho, rng).into_iter().map(|level| constant(0.1 * level)).collect()
         }
         Host::Drift => {
             let start = 0.3 * rng.uniform() - 0.15;

@@ -64,13 +64,10 @@ impl Answer {
         let says = section::comparison::sentences(found);
         let mut answer = Answer::new("contrasts", says);
         answer.list("run_comparison", [found]);
-        let sides = [("baseline", &found.baseline), ("other", &found.other)];
-        let runs = sides
-            .iter()
-            .flat_map(|(side, runs)| runs.iter().map(move |run| (json!({ "side": side }), run)));
-        answer.keyed("comparison", "side", runs);
+        answer.list("comparison", found.baseline.iter().chain(&found.other));
         answer.list("differences", &found.differences);
-        answer.contrasts(found.compared.iter().map(|of| ("first", of)));
+        let compared = found.compared.iter().map(|of| ("first", of));
+        answer.contrasts(compared.chain(found.summary.iter().map(|of| ("geomean", of))));
         answer.list("crossings", found.along.iter().flat_map(|along| &along.crossings));
         answer
     }
@@ -122,7 +119,6 @@ impl Answer {
         self.published(&results.published);
         self.list("load_curves", &results.loads);
         self.list("idle_knobs", &results.knobs);
-        self.list("libraries", &results.libraries);
         self.list("findings", &results.findings);
         self.list("speed_probes", &results.yardsticks);
         self.list("adjustments", &results.adjustments);
@@ -234,13 +230,9 @@ impl Answer {
 
     fn contrasts<'a>(&mut self, compared: impl Iterator<Item = (&'static str, &'a Compared)>) {
         let again = |of: &'a Compared| of.again.as_deref().map(|again| ("again", again));
-        let all: Vec<(&str, &Compared)> =
-            compared.flat_map(|(which, of)| once((which, of)).chain(again(of))).collect();
-        let rows = all.iter().map(|(which, of)| (json!({ "measurement": which }), *of));
+        let all = compared.flat_map(|(which, of)| once((which, of)).chain(again(of)));
+        let rows = all.map(|(which, of)| (json!({ "measurement": which }), of));
         self.keyed("contrasts", "measurement", rows);
-        let first = all.iter().filter(|(which, _)| *which == "first").map(|(_, of)| *of);
-        let pair = |of: &Compared| json!({ "case": of.case, "baseline": of.baseline });
-        self.keyed("deciles", "pair", of_each(first, pair, |of| &of.deciles));
     }
 
     fn explanation(&mut self, found: &Explanation) {

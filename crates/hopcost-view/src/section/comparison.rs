@@ -17,7 +17,7 @@ use super::model::{
 use super::shapes::{About, Point, lines};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
-use crate::names::{Place, capitalised, plain_id};
+use crate::names::{Place, capitalised};
 use crate::number;
 
 /// Cases that an answer begins with.
@@ -26,10 +26,8 @@ const SAID_MAX: usize = 3;
 const NAMED_MAX: usize = 4;
 
 /// A live comparison, where other sections follow.
-pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
-    let found = results.comparison.as_ref()?;
-    let charts = framed(shifts(&found.compared), medium);
-    Section::of("comparison", blocks(found).into_iter().chain(charts))
+pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
+    Section::of("comparison", blocks(results.comparison.as_ref()?))
 }
 
 /// What a live comparison says first.
@@ -76,7 +74,45 @@ pub(crate) fn of_runs(found: &RunComparison) -> Headline {
         None => format!("{} against {baseline}", count(other, "run")),
     };
     let rests = format!("{sides}, {}", margin(found.margin));
-    headline(&found.compared, IN_BASELINE, &rests)
+    match ranked(found) {
+        Some(title) => Headline { title, says: vec![format!("{rests}.")], ..Headline::default() },
+        None => headline(&all(found), IN_BASELINE, &rests),
+    }
+}
+
+/// What is compared: each side's geometric mean, where it is asked for, and every case.
+fn all(found: &RunComparison) -> Vec<Compared> {
+    found.summary.iter().chain(&found.compared).cloned().collect()
+}
+
+/// How several sides lie to their baseline, the slowest first.
+fn ranked(found: &RunComparison) -> Option<String> {
+    let all = all(found);
+    let sides = distinct(all.iter().filter_map(|of| of.side.clone()));
+    let side = |name: &String| {
+        let own: Vec<&Compared> = all.iter().filter(|of| of.side.as_ref() == Some(name)).collect();
+        let are = |side: Ordering| {
+            let is_it = |of: &&&Compared| of.contrast.and_then(|of| of.side()) == Some(side);
+            own.iter().filter(is_it).count()
+        };
+        let said = match own.as_slice() {
+            [one] => verdict(one),
+            [mean, ..] if !found.summary.is_empty() => {
+                format!("{} ({})", verdict(mean), mean.case)
+            }
+            _ => {
+                let (slower, faster) = (are(Ordering::Greater), are(Ordering::Less));
+                format!("{slower} of {} slower, {faster} faster", count(own.len(), "case"))
+            }
+        };
+        (own.first().and_then(|of| of.contrast).map_or(0.0, |of| of.ratio), name.clone(), said)
+    };
+    let mut sides: Vec<(f64, String, String)> = sides.iter().map(side).collect();
+    sides.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let sides: Vec<String> =
+        sides.iter().map(|(_, name, said)| format!("{name}: {said}")).collect();
+    let baseline = runs("run", &found.baseline);
+    (!sides.is_empty()).then(|| format!("Beside {baseline}: {}.", sides.join("; ")))
 }
 
 /// What a case is compared with in other runs.
@@ -88,7 +124,7 @@ pub fn document(found: &RunComparison, medium: Medium) -> Document {
         Some(along) => along::blocks(found, along),
         None => {
             let unit = if found.hosts.is_some() { "hosts" } else { "runs" };
-            let table = table(&found.compared, unit);
+            let table = table(&all(found), unit);
             std::iter::once(table).chain(notes(said(found))).collect()
         }
     };
@@ -101,17 +137,15 @@ pub(crate) fn sentences(found: &RunComparison) -> Vec<String> {
     if let Some(along) = &found.along {
         return vec![along::sentence(found, along)];
     }
-    let (all, besides) =
-        (&found.compared, format!("; {}; {}", against(found), margin(found.margin)));
-    all.iter().map(|of| sentence(of, all, IN_BASELINE, &besides)).collect()
+    let all = all(found);
+    let besides = format!("; {}; {}", against(found), margin(found.margin));
+    let each = all.iter().map(|of| sentence(of, &all, IN_BASELINE, &besides));
+    ranked(found).into_iter().chain(each).collect()
 }
 
-/// The ratio along an axis, or the shift of each decile.
+/// The ratio along an axis.
 pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
-    match &found.along {
-        Some(along) => along::charts(found, along),
-        None => shifts(&found.compared),
-    }
+    found.along.iter().flat_map(|along| along::charts(found, along)).collect()
 }
 
 /// The first cases in a sentence each, then what they rest on.
@@ -167,6 +201,7 @@ fn table(compared: &[Compared], unit: &str) -> Block {
             of.again.as_ref().map_or(Cell::none(), |again| difference(again.contrast))
         })
         .column(numbers("raw"), move |of| of.met_ratio.map_or(Cell::none(), percent))
+        .column(words("side"), |of| of.side.as_ref().map_or(Cell::none(), Cell::text))
         .column(words("of"), |of| Cell::code(beside(&of.case, &like)))
         .column(median("baseline").fold(2), |of| Cell::maybe(of.baseline_ns, Digits::Time(3)))
         .column(median("case").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
@@ -242,6 +277,7 @@ pub(super) fn verdict(of: &Compared) -> String {
 /// a case is called beside itself.
 fn sentence(of: &Compared, all: &[Compared], itself: &str, besides: &str) -> String {
     let (name, base) = names(of, all, itself);
+    let name = of.side.as_ref().map_or(name.clone(), |side| format!("{side}: {name}"));
     let said = match verdict(of).as_str() {
         "not measured" => format!("{name} was not measured beside {base}"),
         "not confirmed" => {
@@ -299,7 +335,9 @@ fn shared(compared: &[Compared]) -> Vec<&str> {
     fn keys(of: &Compared) -> impl Iterator<Item = &str> {
         of.case.split_once('?').map_or("", |(_, keys)| keys).split('&')
     }
-    let [first, rest @ ..] = compared else { return Vec::new() };
+    // A mean of cases has none.
+    let cases: Vec<&Compared> = compared.iter().filter(|of| of.case.contains('?')).collect();
+    let [first, rest @ ..] = cases.as_slice() else { return Vec::new() };
     let in_all = |key: &&str| rest.iter().all(|of| keys(of).any(|own| own == *key));
     keys(first).filter(|key| !rest.is_empty() && in_all(key)).collect()
 }
@@ -390,37 +428,21 @@ fn said(found: &RunComparison) -> Vec<String> {
 
 fn against(found: &RunComparison) -> String {
     let what = if found.hosts.is_some() { "fleet" } else { "run" };
-    let side = |runs: &[ComparedRun]| match runs {
+    let [baseline, other] = [&found.baseline, &found.other].map(|side| runs(what, side));
+    format!("baseline: {baseline}; against it: {other}")
+}
+
+fn runs(what: &str, runs: &[ComparedRun]) -> String {
+    match runs {
         [one] => format!("{what} {}", one.id),
         [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
         [] => "nothing".to_owned(),
-    };
-    format!("baseline: {}; against it: {}", side(&found.baseline), side(&found.other))
+    }
 }
 
 /// The charts of a page.
 fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
     (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts))
-}
-
-/// Each decile over the baseline's, a chart for each case whose operations were timed singly.
-pub(super) fn shifts(compared: &[Compared]) -> Vec<Chart> {
-    let several = compared.iter().enumerate().filter(|(_, of)| of.deciles.len() > 1);
-    let chart = |(at, of): (usize, &Compared)| {
-        let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
-        let about = About {
-            id: format!("shift-{}{number}", plain_id(&of.case)),
-            title: of.case.clone(),
-            says: "Each decile as a multiple of the same decile of the baseline. The band holds \
-                   all deciles together with 95 %."
-                .to_owned(),
-        };
-        let points = of.deciles.iter().map(|of| (of.q, of.ratio, of.low.zip(of.high)));
-        let x =
-            Axis { domain: Some((0.1, 0.9)), ..Axis::new("decile", Scale::Linear, Unit::Quantile) };
-        ratios(&about, &x, &points.collect::<Vec<_>>())
-    };
-    several.flat_map(chart).collect()
 }
 
 /// A value of an axis, the ratio there, and the ends of its interval.

@@ -6,11 +6,11 @@ use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
 };
 
+use super::answer;
 use super::head::machine;
 use super::model::{Block, Medium, Section};
 use super::shapes::{About, Point, lines};
 use super::words::{estimated, mechanism, setting};
-use super::{answer, comparison};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
@@ -45,9 +45,7 @@ pub(super) fn drawn(charts: Vec<Chart>) -> Option<Block> {
 /// All plots of a run, each with the name that its file has (without ending) and with a line of
 /// what run it is of.
 pub fn of_run(results: &Results) -> Vec<(String, Chart)> {
-    let compared = results.comparison.iter().flat_map(|of| comparison::shifts(&of.compared));
-    let mut charts: Vec<Chart> = compared.collect();
-    charts.extend(along_axes(results));
+    let mut charts = along_axes(results);
     charts.extend(answer::charts(results));
     charts.extend(curves(results));
     charts.extend(of_trials(results));

@@ -11,7 +11,9 @@ use super::measured::{MeasuredArgs, prepare};
 use super::{compare_along, compare_anew, compare_runs, runs};
 
 /// Compares stored runs, or measures.
-pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
+pub fn run(args: &mut Args, words: &[OsString]) -> anyhow::Result<u8> {
+    args.put_baseline_first()?;
+    let args = &*args;
     if let Some(along) = &args.along {
         return compare_along::run(args, along, words);
     }
@@ -39,20 +41,20 @@ pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             "--worker, --out and --runs go with what is measured: both sides are stored",
         ));
     }
-    let (baseline, other) = match (args.what.as_slice(), args.new.as_slice()) {
-        ([old, new], []) => (std::slice::from_ref(old), std::slice::from_ref(new)),
-        (_, []) => {
-            let sides = "want two runs or directories of runs, or OLD... -- NEW...";
+    let (baseline, others) = match (args.what.as_slice(), args.new.as_slice()) {
+        ([_], []) => {
+            let sides = "want two or more runs or directories of runs, or OLD... -- NEW...";
             return Err(usage(format!(
                 "{sides}; to measure cases now: --live, or a baseline with --fail-if-slower"
             )));
         }
-        (old, new) => (old, new),
+        (all, []) => (&all[..1], all[1..].chunks(1).collect()),
+        (old, new) => (old, vec![new]),
     };
     if let Some(case) = args.what.iter().find(|word| is_case(word)) {
         return Err(usage(format!("{case} is no run; to measure cases now: --live")));
     }
-    compare_runs::run(args, [baseline, other])
+    compare_runs::run(args, baseline, &others)
 }
 
 /// Measures, measures again what looks slower, and shows.

@@ -12,12 +12,12 @@ use hopcost_plan::Selector;
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 use hopcost_read::results::{Compared, RunComparison};
-use hopcost_read::stored::{self, Asked, RunSummary};
+use hopcost_read::stored::{self, Asked, RunSummary, Side};
 use hopcost_stats::contrast::RUNS_MIN;
 use hopcost_view::number;
 
 use super::compare_args::Args;
-use super::compare_runs::{Side, refusal, side};
+use super::compare_runs::{Read, refusal, side};
 use super::exit::usage;
 use super::measured::prepare;
 use super::peer::Lease;
@@ -57,7 +57,7 @@ pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Res
 }
 
 /// The cases of the baseline's first run that the selectors name; all of them without selectors.
-fn chosen(args: &Args, selectors: &[String], baseline: &Side) -> anyhow::Result<Vec<Case>> {
+fn chosen(args: &Args, selectors: &[String], baseline: &Read) -> anyhow::Result<Vec<Case>> {
     let first = baseline.runs.first().into_iter().flat_map(RunSummary::measured);
     let mut chosen: Vec<Case> = first.map(|(case, _)| case.clone()).collect();
     let with = args
@@ -97,7 +97,7 @@ fn ensure_able(args: &Args, baseline: &[RunSummary], cases: &[Case]) -> anyhow::
 }
 
 /// The plan of the baseline's first run, with these of its cases.
-fn planned(baseline: &Side, cases: &[Case]) -> anyhow::Result<Plan> {
+fn planned(baseline: &Read, cases: &[Case]) -> anyhow::Result<Plan> {
     let plan = baseline.plan.clone().context("a baseline has runs")?;
     let cases = cases.iter().map(|case| PlannedCase::live(case.clone()));
     Ok(Plan { cases: cases.collect(), baseline: None, ..plan })
@@ -142,10 +142,11 @@ impl New<'_> {
         }
         let names: Vec<String> = plan.live_cases().map(Case::id).collect();
         let (margin, across) = (self.args.margin(), self.args.across.as_slice());
-        let asked = Asked { margin, across };
+        let asked = Asked { margin, across, geomean: self.args.summary.is_some() };
         let baseline: Vec<RunSummary> =
             self.baseline.iter().map(|run| run.with_cases_of(&names)).collect();
-        let found = stored::of_runs(&baseline, &self.runs[before..], &asked);
+        let new = [Side { name: "other", runs: &self.runs[before..] }];
+        let found = stored::of_runs(&baseline, &new, &asked);
         let mut found = found.map_err(|of| refusal(&of))?;
         for name in names {
             if !found.compared.iter().any(|of| of.case == name) {

@@ -19,7 +19,7 @@ use crate::run::runtimes::{Found, Runtimes};
 
 /// Arguments of `compare`.
 #[derive(clap::Args)]
-#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW | OLD... -- NEW...
+#[command(override_usage = "hopcost compare [OPTIONS] OLD NEW... | OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE... | CASE CASE --along AXIS=FROM..TO
        hopcost compare [OPTIONS] --worker OLD --worker NEW CASE
        hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
@@ -31,6 +31,12 @@ pub struct Args {
     /// Runs, if a side has several: those before `--` are the baseline
     #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
     pub new: Vec<String>,
+    /// What the others are compared with, where it is not the first
+    #[arg(long, value_name = "RUN|CASE", conflicts_with = "new")]
+    baseline: Option<String>,
+    /// Add the geometric mean of each side over its cases
+    #[arg(long, value_name = "geomean", value_parser = ["geomean"], conflicts_with_all = ["live", "along"])]
+    pub summary: Option<String>,
     /// What the runs may differ in
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
           long_help = across_help())]
@@ -83,6 +89,16 @@ impl Args {
         let is_case = |word: &String| !std::path::Path::new(word).exists();
         let two_workers = self.measured.worker.len() == 2 && self.new.is_empty();
         self.live || two_workers && self.what.len() == 1 && self.what.iter().all(is_case)
+    }
+
+    /// Puts the baseline before what is compared with it.
+    pub fn put_baseline_first(&mut self) -> anyhow::Result<()> {
+        let Some(baseline) = &self.baseline else { return Ok(()) };
+        let at = self.what.iter().position(|word| word == baseline);
+        let at =
+            at.ok_or_else(|| usage(format!("--baseline {baseline} is none of those named")))?;
+        self.what[..=at].rotate_right(1);
+        Ok(())
     }
 
     /// Cases within this share of each other count as equal.

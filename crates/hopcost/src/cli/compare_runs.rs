@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
 use hopcost_read::results::{Compared, Difference, RunComparison, Statistic};
-use hopcost_read::stored::{self, Asked, RunSummary};
+use hopcost_read::stored::{self, Asked, RunSummary, Side};
 
 use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
@@ -15,7 +15,7 @@ use crate::run::scratch::Scratch;
 
 /// A side as read.
 #[derive(Default)]
-pub struct Side {
+pub struct Read {
     paths: Vec<PathBuf>,
     pub runs: Vec<RunSummary>,
     /// The plan of the first.
@@ -23,31 +23,21 @@ pub struct Side {
 }
 
 /// Compares runs, or two fleets, of which a host is a block, and shows what was found.
-pub fn run(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<u8> {
-    let are_fleets = are_fleets(sides)?;
+pub fn run(args: &Args, baseline: &[String], others: &[&[String]]) -> anyhow::Result<u8> {
     args.shown.ensure_without_run()?;
-    let (found, is_invalid) = if are_fleets {
-        (fleets(args, [&sides[0][0], &sides[1][0]])?, false)
-    } else {
-        let (sides, found) = found(args, sides)?;
-        let is_invalid = is_invalid(&found, &sides);
-        (found, is_invalid)
+    let is_fleet = |spec: &&String| hopcost_file::is_fleet(Path::new(spec));
+    let fleets = baseline.iter().chain(others.iter().copied().flatten()).filter(is_fleet).count();
+    let (found, is_invalid) = match (fleets, baseline, others) {
+        (0, ..) => of_runs(args, baseline, others)?,
+        (2, [old], [[new]]) if args.summary.is_none() => (of_fleets(args, [old, new])?, false),
+        (2, [_], [[_]]) => return Err(usage("--summary is of runs, and a fleet has none")),
+        _ => return Err(usage("a fleet is compared with one other: hopcost compare DIR1 DIR2")),
     };
     args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
     Ok(args.code(&found.compared, is_invalid))
 }
 
-/// Whether both sides are fleets.
-fn are_fleets(sides: [&[String]; 2]) -> anyhow::Result<bool> {
-    let is_fleet = |spec: &String| hopcost_file::is_fleet(Path::new(spec));
-    match sides.map(|side| side.iter().filter(|spec| is_fleet(spec)).count()) {
-        [0, 0] => Ok(false),
-        [1, 1] if sides.iter().all(|side| side.len() == 1) => Ok(true),
-        _ => Err(usage("a fleet is compared with one other: hopcost compare DIR1 DIR2")),
-    }
-}
-
-fn fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> {
+fn of_fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> {
     let read = |spec: &String| {
         hopcost_file::read_fleet(Path::new(spec), &Scratch::for_copy).map_err(usage)
     };
@@ -59,21 +49,29 @@ fn fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> {
         .map_err(|differences| refusal(&differences))
 }
 
-/// Whether every case that was compared is invalid in a run of it, so that no verdict counts.
-fn is_invalid(found: &RunComparison, sides: &[Side; 2]) -> bool {
-    let all = sides.iter().flat_map(|side| &side.runs).flat_map(RunSummary::measured);
+/// What was found of runs, and whether every case that was compared is invalid in one of them, so
+/// that no verdict counts.
+fn of_runs(
+    args: &Args,
+    baseline: &[String],
+    others: &[&[String]],
+) -> anyhow::Result<(RunComparison, bool)> {
+    let read = std::iter::once(&baseline).chain(others);
+    let read: Vec<Read> =
+        read.map(|runs| side(runs, args.statistic)).collect::<anyhow::Result<_>>()?;
+    ensure_apart(&read)?;
+    let [baseline, rest @ ..] = read.as_slice() else { return Err(usage("nothing to compare")) };
+    let named = others.iter().zip(rest);
+    let named: Vec<Side> =
+        named.map(|(words, read)| Side { name: &words[0], runs: &read.runs }).collect();
+    let (margin, geomean) = (args.margin(), args.summary.is_some());
+    let asked = Asked { margin, across: &args.across, geomean };
+    let found = stored::of_runs(&baseline.runs, &named, &asked).map_err(|of| refusal(&of))?;
+    let all = read.iter().flat_map(|side| &side.runs).flat_map(RunSummary::measured);
     let invalid: Vec<String> = all.filter(|(_, is_it)| *is_it).map(|(case, _)| case.id()).collect();
     let is_it = |of: &Compared| invalid.contains(&of.case) || invalid.contains(&of.baseline);
-    !found.compared.is_empty() && found.compared.iter().all(is_it)
-}
-
-fn found(args: &Args, sides: [&[String]; 2]) -> anyhow::Result<([Side; 2], RunComparison)> {
-    let [baseline, other] = sides.map(|runs| side(runs, args.statistic));
-    let (baseline, other) = (baseline?, other?);
-    ensure_apart(&baseline, &other)?;
-    let asked = Asked { margin: args.margin(), across: &args.across };
-    let found = stored::of_runs(&baseline.runs, &other.runs, &asked).map_err(|of| refusal(&of))?;
-    Ok(([baseline, other], found))
+    let is_invalid = !found.compared.is_empty() && found.compared.iter().all(is_it);
+    Ok((found, is_invalid))
 }
 
 /// Says what runs differ in, a line each, and refuses to compare them.
@@ -95,8 +93,8 @@ fn line(difference: &Difference) -> String {
 }
 
 /// Reads the runs of a side, to be compared by a statistic.
-pub fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Side> {
-    let mut side = Side::default();
+pub fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> {
+    let mut side = Read::default();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
         for path in paths(spec)? {
@@ -128,9 +126,8 @@ pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// A run that is counted twice would look like two that agree.
-fn ensure_apart(baseline: &Side, other: &Side) -> anyhow::Result<()> {
-    let all =
-        || baseline.runs.iter().chain(&other.runs).zip(baseline.paths.iter().chain(&other.paths));
+fn ensure_apart(sides: &[Read]) -> anyhow::Result<()> {
+    let all = || sides.iter().flat_map(|side| side.runs.iter().zip(&side.paths));
     for (at, (run, path)) in all().enumerate() {
         if let Some((_, first)) = all().take(at).find(|(before, _)| before.id == run.id) {
             return Err(usage(format!(

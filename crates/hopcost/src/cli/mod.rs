@@ -158,7 +158,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Compare(args)) => compare::run(&args, &words),
+        Some(Command::Compare(mut args)) => compare::run(&mut args, &words),
         Some(Command::Advise(args)) => advise::run(&args, &words),
         Some(Command::Explain(args)) => explain::run(&args, &words),
         Some(Command::Fleet(args)) => fleet::run(&args),

@@ -179,7 +179,7 @@ impl Shown {
     /// The same where no run is shown; refuses what only a run has.
     pub fn ensure_without_run(&self) -> anyhow::Result<()> {
         if !self.percentiles.is_empty() {
-            return Err(usage("--percentiles is of runs; a comparison has deciles (--html)"));
+            return Err(usage("--percentiles is of runs; a comparison has --statistic"));
         }
         self.ensure_writable()
     }
@@ -327,7 +327,9 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 fn write_plots(of: Content, directory: &Path) -> anyhow::Result<()> {
     let (plots, what) = of.plots();
     if plots.is_empty() {
-        return Err(usage(format!("{what} has nothing to plot: no case of it was measured")));
+        return Err(usage(format!(
+            "{what} has nothing to plot: it measured no case, or it compares runs"
+        )));
     }
     make(directory)?;
     for (name, chart) in &plots {

@@ -4,7 +4,6 @@
 mod conclusion;
 mod entry;
 mod know;
-mod libraries;
 mod question;
 mod runtimes;
 mod table;
@@ -51,9 +50,6 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 
 /// The conclusion of a run, in words.
 pub(super) fn headline(results: &Results) -> Headline {
-    if let Some(libraries) = libraries::headline(results) {
-        return libraries;
-    }
     let concluded = question::conclude(&mut question::all(results), results);
     let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
     let absent: Vec<(String, String)> = runtimes::absent(results).collect();
