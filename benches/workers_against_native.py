@@ -7,14 +7,14 @@ within 0.95-1.05 and contains 1; `inconclusive` where it is too wide to say. The
 columns are the same for the language's own program against itself: how well this
 machine can tell.
 
-    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python] [--payload 64,4096,32768]
+    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python,c+zeromq] [--payload 64,4096,32768]
         [--places same-cpu]
 """
 import argparse, itertools, json, os, sys, tempfile
 from pairs import HOPCOST, ROOT, adjacent_ratios, cpus, estimate, median, rank_interval, run, verdict
 
 WORKERS = ROOT / "workers"
-# Mechanism, the program by hand (round trips and payload last), round trips, rounds of warm-up: the
+# Mechanism with its parameters, the program by hand (round trips and payload last), round trips, rounds of warm-up: the
 # programs for runtimes that compile while they run do ten rounds and tell the last.
 PROGRAMS = {
     "cpp": ("pipe", lambda cpu: [WORKERS / "cpp/.build/pingpong", cpu], 10_000, 0),
@@ -23,6 +23,8 @@ PROGRAMS = {
                                          WORKERS / "java/target/native", "PingPong"], 10_000, 9),
     "node": ("unix-stream", lambda cpu: ["taskset", "-c", cpu, "node",
                                          WORKERS / "node/native/pingpong.mjs"], 5_000, 9),
+    "c+zeromq": ("zeromq&pattern=pair&transport=ipc",
+                 lambda cpu: [WORKERS / "middleware/zeromq/.build/pingpong", cpu], 10_000, 0),
     "python": ("pipe", lambda cpu: [WORKERS / "python/.venv/bin/python",
                                     WORKERS / "python/native/pingpong.py", cpu], 10_000, 0),
 }
@@ -44,10 +46,12 @@ def main():
         if runtime not in PROGRAMS:
             sys.exit(f"there is no program for {runtime}; there are {', '.join(PROGRAMS)}")
         mechanism, program, count, rounds = PROGRAMS[runtime]
+        mechanism, _, parameters = mechanism.partition("&")
+        parameters = parameters and f"&{parameters}"
         if place == "cross" and (second is None or not rounds):
             sys.exit(f"no second CPU for {runtime}: there is one, or its program puts both ends on the first")
         case = (f"roundtrip/{mechanism}?payload={payload}&boundary=process"
-                f"&place={relation if place == 'cross' else place}&wait=block&runtime={runtime}")
+                f"&place={relation if place == 'cross' else place}&wait=block{parameters}&runtime={runtime}")
         # Read by the programs that start their other end themselves.
         os.environ.pop("CALLEE_CPU", None)
         if place == "cross":

@@ -283,6 +283,86 @@ fn a_worker_that_says_what_it_is_not_is_refused_in_one_line() {
     }
 }
 
+const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/library_worker.py");
+
+/// A library with a broker: a third process, which is pinned, counted and no foreign task.
+#[test]
+fn a_library_stands_in_the_ladder_with_its_broker() {
+    let home = Home::alone();
+    let suite = ["stand-in?runtime=python+stand-in", "unix-stream?runtime=rust"].map(|case| {
+        let ends = "boundary=process&place=same-cpu&payload=64";
+        format!("[[cases]]\nselect = \"roundtrip/{case}&{ends}\"\n")
+    });
+    let head = "name = \"s\"\nabout = \"a library\"\nrounds = 6\n";
+    let trial = "[trial]\nmeasure = \"30ms\"\ncount-system-calls = 100\n";
+    let suite = format!("{head}{trial}{}", suite.concat());
+    std::fs::write(home.path().join("s.toml"), suite).expect("to write");
+    let folder = home.path().join("workers/stand-in");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::copy(LIBRARY, folder.join("worker.py")).expect("a copy");
+    let manifest = "runtime = \"python+stand-in\"\ncommand = [\"./worker.py\"]\nneeds = \"\"\n\
+                    install = \"\"\n";
+    std::fs::write(folder.join("worker.toml"), manifest).expect("to write");
+    let mut command = home.hopcost(&["run", "--suite", "./s.toml"]);
+    let output = command.env("HOPCOST_WORKERS", home.path().join("workers")).finish();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("stand-in adds ") && told.contains(" is python3's."), "{told}");
+    let document = home.json(&["report", "--format", "json"]);
+    let cost = &document["libraries"][0];
+    let more = |key: &str| cost[key].as_f64().unwrap_or(0.0);
+    assert!(more("times") > 1.0 && more("cpu_ns_per_message") > 0.0, "{cost}");
+    // Each message is read and written once more, after a select(2), where they can be counted.
+    let calls = cost["system_calls"].as_f64();
+    assert!(calls.is_none_or(|calls| (5.0..9.0).contains(&calls)), "{cost}");
+    let rows = |name: &str| document[name].as_array().cloned().unwrap_or_default();
+    let threads = rows("threads");
+    let of_broker = |row: &&Value| row["other"] == "python3";
+    let share: f64 =
+        threads.iter().filter(of_broker).filter_map(|of| of["cpu_share"].as_f64()).sum();
+    assert!((0.1..0.9).contains(&share), "{threads:?}");
+    let pinning = rows("findings").into_iter().find(|of| of["code"] == "PINNING_FAILED");
+    assert_eq!(pinning, None, "every process is on the CPU");
+    let left = std::fs::read_dir("/dev/shm").expect("a folder").flatten();
+    let left = left.filter(|of| of.file_name().to_string_lossy().ends_with(".left"));
+    assert_eq!(left.count(), 0, "names with the prefix of a trial go with it");
+    let told = home.expect(&["worker", "check", LIBRARY], 0);
+    for killed in ["the caller", "the callee", "python3"] {
+        assert!(
+            told.contains(&format!("ok      stand-in: fails when {killed} is killed")),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_library_that_compares_nothing_does_not_keep_to_the_protocol() {
+    let home = Home::together();
+    let text = std::fs::read_to_string(LIBRARY).expect("a worker");
+    let compares = "os.read(self.incoming, 4096) != message:";
+    assert!(text.contains(compares));
+    let path = home.path().join("careless.py");
+    let careless = text.replace(compares, "not os.read(self.incoming, 4096):");
+    std::fs::write(&path, careless).expect("to write");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("to be run");
+    let told = home.expect(&["worker", "check", path.to_str().expect("a path")], 1);
+    let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
+    assert_eq!(failed.len(), 2, "{told}");
+    assert!(failed.iter().all(|line| line.contains("message was changed")), "{told}");
+}
+
+#[test]
+fn the_suite_of_libraries_says_what_it_lacks() {
+    let home = Home::together();
+    let nothing = home.path().join("workers");
+    let mut command = home.hopcost(&["middleware"]);
+    let output = command.env("HOPCOST_WORKERS", nothing).finish();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("zeromq") && said.contains("hopcost worker install"), "{said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+}
+
 const STREAM: &str = "stream/tcp-sendmsg?field=256";
 const WAKE: &str = "wake/semaphore?gap=10us&place=same-cpu";
 const SPINNER: &str = "wake/pipe?gap=10us&place=same-cpu&idle-knob=spinner";

@@ -35,20 +35,35 @@ fn sources(folder: &Path, ignored: &[String], found: &mut Vec<PathBuf>) -> std::
 /// Writes the table of all workers' files: worker, path, mode, bytes (src/run/install.rs).
 fn carry_workers(root: &Path, table: &Path) -> std::io::Result<()> {
     let mut text = String::from("&[\n");
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(root.join("workers"))?.flatten().map(|entry| entry.path()).collect();
-    folders.sort();
-    for folder in folders.iter().filter(|folder| folder.join("worker.toml").exists()) {
+    let within = |folder: PathBuf| -> std::io::Result<Vec<PathBuf>> {
+        let mut folders: Vec<PathBuf> =
+            fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+        folders.sort();
+        Ok(folders)
+    };
+    let (languages, libraries) = (root.join("workers"), root.join("workers/middleware"));
+    println!("cargo::rerun-if-changed={}", libraries.display());
+    let all = within(languages)?.into_iter().chain(within(libraries.clone())?);
+    for folder in all.filter(|folder| folder.join("worker.toml").exists()) {
+        let folder = folder.as_path();
         let ignored = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
         let ignored: Vec<String> =
             ignored.lines().map(|line| line.trim_matches('/').to_owned()).collect();
         let mut found = Vec::new();
         sources(folder, &ignored, &mut found)?;
+        let is_library = folder.starts_with(&libraries);
+        // What libraries have in common lies beside each.
+        for core in ["core", "core-c"].into_iter().filter(|_| is_library) {
+            sources(&libraries.join(core), &["target".into(), "Cargo.lock".into()], &mut found)?;
+        }
         for file in found {
             let mode =
                 if file.metadata()?.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 };
             let worker = folder.file_name().unwrap_or_default();
-            let path = file.strip_prefix(folder).unwrap_or(&file);
+            let path = match (file.strip_prefix(folder), file.strip_prefix(&libraries)) {
+                (Err(_), Ok(shared)) => Path::new("..").join(shared),
+                (own, _) => own.unwrap_or(&file).to_owned(),
+            };
             text += &format!(
                 "    File {{ worker: {worker:?}, path: {path:?}, mode: {mode:#o}, bytes: include_bytes!({file:?}) }},\n"
             );

@@ -210,9 +210,14 @@ impl Runtime {
     /// The library that its worker measures: `zeromq` of `c+zeromq`. Several workers of one
     /// language differ in it; a second build of one worker has a number there.
     pub fn library(&self) -> Option<&str> {
-        let (_, library) = self.0.split_once('+')?;
-        library.starts_with(|first: char| first.is_ascii_lowercase()).then_some(library)
+        library_of(&self.0)
     }
+}
+
+/// The library of a runtime's spelling.
+pub fn library_of(runtime: &str) -> Option<&str> {
+    let (_, library) = runtime.split_once('+')?;
+    library.starts_with(|first: char| first.is_ascii_lowercase()).then_some(library)
 }
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -91,15 +91,19 @@ impl<'a> Catalog<'a> {
         match self.other(runtime).map(|other| &other.state) {
             Some(Ok(_)) => None,
             Some(Err(why)) => Some(format!("runtime {runtime} is absent: {}", plain(why))),
-            None => Some(format!("there is no runtime {runtime} here")),
+            None => Some(match runtime.library() {
+                Some(name) => format!("{runtime} is not installed: hopcost worker install {name}"),
+                None => format!("there is no runtime {runtime} here"),
+            }),
         }
     }
 
-    /// Refuses a runtime that nobody has heard of.
+    /// Refuses a runtime that nobody has heard of; a library may be one that is not installed.
     pub(crate) fn check(&self, values: &Values) -> Result<(), String> {
         let said: Vec<Runtimes> = values.parsed("runtime").unwrap_or_default();
         for runtime in said.iter().flat_map(|ends| [&ends.caller, &ends.callee]) {
-            if !runtime.is_rust() && self.other(runtime).is_none() {
+            let is_known = runtime.is_rust() || runtime.library().is_some();
+            if !is_known && self.other(runtime).is_none() {
                 let others = self.others().iter().map(|other| other.runtime.word());
                 let known: Vec<&str> = std::iter::once("rust").chain(others).collect();
                 return Err(unknown("runtime", runtime.word(), &known));

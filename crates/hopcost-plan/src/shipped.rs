@@ -24,6 +24,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("copies", include_str!("../../../suites/copies.toml")),
     ("load", include_str!("../../../suites/load.toml")),
     ("runtimes", include_str!("../../../suites/runtimes.toml")),
+    ("middleware", include_str!("../../../suites/middleware.toml")),
     ("pair", include_str!("../../../suites/pair.toml")),
 ];
 

@@ -54,9 +54,10 @@ pub fn percent(share: f64) -> String {
     format!("{value:.decimals$} %")
 }
 
-/// A case's mechanism, with its runtimes where they are not Rust: `tcp (python:rust)`.
+/// A case's mechanism, with its runtimes where they are not Rust and no library, whose mechanisms have
+/// names of their own: `tcp (python:rust)`.
 pub fn mechanism(case: &Case) -> String {
-    match case.runtimes.are_rust() {
+    match case.runtimes.are_rust() || case.runtimes.caller.library().is_some() {
         true => case.mechanism.clone(),
         false => format!("{} ({})", case.mechanism, case.runtimes),
     }

@@ -17,6 +17,7 @@ use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
 use crate::ranking::{LadderGroup, LadderRow};
 use crate::run::Run;
+use crate::runtimes::plain;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
 
@@ -83,7 +84,10 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         for row in found {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
-            let label = run.labelled(first.case, naming.label(first.case, place));
+            // A library's usual way is called by the library's name alone.
+            let usual = first.case.runtimes.caller.library().map(|_| plain(run, first.case));
+            let label = naming.label(usual.as_ref().unwrap_or(first.case), place);
+            let label = run.labelled(first.case, label);
             rows.push((row.cost(), row.shown(run, first.case, label)));
         }
     }

@@ -33,6 +33,7 @@ pub mod fleet;
 mod format;
 mod judge;
 mod knobs;
+mod libraries;
 mod load;
 mod ladder;
 mod placed;
@@ -151,6 +152,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         findings,
         published,
         knobs: knobs::prices(&readings),
+        libraries: libraries::costs(&run, &readings),
         checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),

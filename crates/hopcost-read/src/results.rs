@@ -22,6 +22,7 @@ pub use crate::explain::{
 pub use crate::judge::words::JudgedPart;
 pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
 pub use crate::knobs::KnobPrice;
+pub use crate::libraries::LibraryCost;
 pub use crate::load::{LoadQuantiles, LoadResult};
 pub use crate::placed::{Placed, PlacedShare};
 pub use crate::pooled::{CurvePoint, Mode};
@@ -72,6 +73,8 @@ document! {
         pub published: Vec<PublishedTable>,
         /// What each idle knob changes.
         pub knobs: Vec<KnobPrice>,
+        /// What libraries add to the mechanisms beneath them.
+        pub libraries: Vec<LibraryCost>,
         /// What the claims of the run's suite tell of its cases.
         pub checks: Vec<JudgedClaim>,
         /// How much load each mechanism carries, where several rates were measured.

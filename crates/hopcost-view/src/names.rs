@@ -1,5 +1,6 @@
 //! How cases, places and quantiles are called in every view.
 
+use hopcost_model::case::library_of;
 use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
 };
@@ -78,9 +79,11 @@ pub(crate) fn capitalised(text: &str) -> String {
     chars.next().map_or(String::new(), |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// What the ends are written in, unless both are in Rust.
+/// What the ends are written in, unless both are in Rust or of a library, whose mechanisms have names
+/// of their own.
 pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
-    Some(case.case.runtime.clone()).filter(|runtime| runtime != "rust")
+    let is_told = |runtime: &String| runtime != "rust" && library_of(runtime).is_none();
+    Some(case.case.runtime.clone()).filter(is_told)
 }
 
 /// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.

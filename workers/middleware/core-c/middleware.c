@@ -73,7 +73,10 @@ const char *value(const struct ask *ask, const char *key) {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "%s=", key);
     const char *from = after(ask->line, "?");
-    while (from && strncmp(from, wanted, strlen(wanted))) from = strpbrk(from, "&\"") ? strpbrk(from, "&\"") + 1 : NULL;
+    while (from && strncmp(from, wanted, strlen(wanted))) {
+        from = strpbrk(from, "&\"");
+        from = from ? from + 1 : NULL;
+    }
     return text_of(from ? from : "", wanted, "&\"", found, sizeof found), found;
 }
 static int read_line(FILE *from, char *line) {
@@ -134,7 +137,8 @@ static void open_it(struct end *end, const char *line) {
     say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", ROLES[ask->is_caller], gettid(), getpid());
 }
 static void run(struct end *end, const char *line) {
-    uint64_t count = number_of(line, "\"count\":"), batch = after(line, "\"kind\":\"batch\"") ? number_of(line, "\"n\":") : 1;
+    uint64_t count = number_of(line, "\"count\":"), batch = 1;
+    if (after(line, "\"kind\":\"batch\"")) batch = number_of(line, "\"n\":");
     if (!end->is_open || !batch || count % batch || after(line, "\"two-lengths\"")) give_up("this cannot be run");
     uint64_t samples = end->ask.is_caller ? count / batch : 0, most = 0, sum = 0;
     int keeps = samples && after(line, "\"phase\":\"measure\"");
@@ -157,8 +161,9 @@ static void run(struct end *end, const char *line) {
         if (wrote <= 0) give_up("the samples could not be written");
         done = (size_t)wrote;
     }
-    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju}", ROLES[end->ask.is_caller],
-        (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most, (uintmax_t)sum);
+    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju}",
+        ROLES[end->ask.is_caller], (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most,
+        (uintmax_t)sum);
 }
 static void *serve(void *of) { /* until the controller is gone */
     struct end *end = of;
@@ -200,9 +205,12 @@ static void start(int role, int is_thread) {
 /* Tells these ends a line and waits for their answers, whichever comes first; what they say goes to `said`. */
 static void ask_ends(const char *line, unsigned roles, char said[2][1024]) {
     for (int role = 0; role < 2; role++)
-        if (roles >> role & 1 && write(sockets[role], line, strlen(line)) < 0) give_up("the %s's process is gone", ROLES[role]);
+        if (roles >> role & 1 && write(sockets[role], line, strlen(line)) < 0)
+            give_up("the %s's process is gone", ROLES[role]);
     while (roles) {
-        struct pollfd fds[2] = {{.fd = roles & 1 ? sockets[0] : -1, .events = POLLIN}, {.fd = roles & 2 ? sockets[1] : -1, .events = POLLIN}};
+        struct pollfd fds[2];
+        for (int role = 0; role < 2; role++)
+            fds[role] = (struct pollfd){.fd = roles >> role & 1 ? sockets[role] : -1, .events = POLLIN};
         if (poll(fds, 2, -1) < 0) continue;
         for (int role = 0; role < 2; role++) {
             if (!fds[role].revents) continue;
@@ -219,23 +227,31 @@ static void attach(const char *line) {
     text_of(line, "roundtrip/", "?\"", mechanism, sizeof mechanism);
     snprintf(known, sizeof known, "'name':'%s'", mechanism);
     uint64_t size = number_of(line, "payload=");
-    if (!*mechanism || !strstr(describe(), known) || size < 1 || size > 1 << 26 || !after(line, "\"callee\"")) give_up("this is not played here");
+    if (!*mechanism || !strstr(describe(), known)) give_up("there is no mechanism %s here", mechanism);
+    if (size < 1 || size > 1 << 26 || !after(line, "\"callee\"")) give_up("this is not played here");
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof any;
     int probe = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(probe, (struct sockaddr *)&any, length) || getsockname(probe, (struct sockaddr *)&any, &length)) give_up("no free port");
+    struct sockaddr *address = (struct sockaddr *)&any;
+    if (bind(probe, address, length) || getsockname(probe, address, &length)) give_up("no free port");
     close(probe), port = ntohs(any.sin_port);
-    for (int role = 0; role < 2; role++) start(role, !!after(line, "boundary=thread")), ask_ends(line, 1u << role, said);
+    for (int role = 0; role < 2; role++) {
+        start(role, !!after(line, "boundary=thread"));
+        ask_ends(line, 1u << role, said);
+    }
     char nothing[2][1024];
     ask_ends("{\"do\":\"meet\"}\n", 3, nothing);
     say(1, "{'is':'attached','pid':%d,'seats':[%s,%s]}", getpid(), said[CALLER] + 1, said[CALLEE] + 1);
 }
-static int by_size(const void *a, const void *b) { return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b); }
+static int by_size(const void *a, const void *b) {
+    return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b);
+}
 static void clock_cost(const char *line) {
     static uint64_t costs[10000];
     for (int i = 0; i < 10000; i++) costs[i] = now(), costs[i] = now() - costs[i];
     qsort(costs, 10000, sizeof *costs, by_size);
-    say(1, "{'is':'clock','cpu':%ju,'source':'CLOCK_MONOTONIC','ticks_per_second':1e9,'stamp_min_ns':%ju,'stamp_p50_ns':%ju,'stamp_p99_ns':%ju}",
+    say(1, "{'is':'clock','cpu':%ju,'source':'CLOCK_MONOTONIC','ticks_per_second':1e9,'stamp_min_ns':%ju,"
+           "'stamp_p50_ns':%ju,'stamp_p99_ns':%ju}",
         (uintmax_t)number_of(line, "\"cpu\":"), (uintmax_t)costs[0], (uintmax_t)costs[5000], (uintmax_t)costs[9900]);
 }
 int main(void) {

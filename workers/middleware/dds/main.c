@@ -16,7 +16,7 @@ static const char configuration[] =
 
 const char *describe(void) {
     return "'runtime':'c+dds','version':'1','libraries':{'Cyclone DDS':'" DDS_VERSION "'},'mechanisms':["
-           "{'name':'dds','family':'library','about':'dds_write and dds_take of a sequence of bytes, by Eclipse Cyclone',"
+           "{'name':'dds','family':'library','carrier':'udp','about':'dds_write and dds_take of a sequence of bytes, by Eclipse Cyclone',"
            "'workloads':['roundtrip'],'boundaries':['process'],'waits':['block'],"
            "'payload':{'min':1,'max':1048576,'default':64},"
            "'wakes':'the kernel wakes a receive thread, and that the thread that waits',"

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair','about':'protocol pair0, or req0 and rep0'}"
-#define COMMON "'family':'library','workloads':['roundtrip'],'waits':['block'],'payload':{'min':1,'max':16777216,'default':64}," \
+#define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair'," \
+    "'about':'protocol pair0, or req0 and rep0'}"
+#define COMMON "'family':'library','workloads':['roundtrip'],'waits':['block']," \
+    "'payload':{'min':1,'max':16777216,'default':64}," \
     "'wakes':'threads of a pool wake each other and the thread that waits; their number grows with the CPUs'"
 
 const char *describe(void) {
@@ -29,12 +31,15 @@ static void check(const char *what, int error) {
 void *open_end(const struct ask *ask) {
     nng_socket *socket = malloc(sizeof *socket);
     int is_pair = !strcmp(value(ask, "pattern"), "pair");
-    check("nng_open", is_pair ? nng_pair0_open(socket) : ask->is_caller ? nng_req0_open(socket) : nng_rep0_open(socket));
+    int (*open)(nng_socket *) = is_pair ? nng_pair0_open : ask->is_caller ? nng_req0_open : nng_rep0_open;
+    check("nng_open", open(socket));
     check("nng_setopt", nng_setopt_size(*socket, NNG_OPT_RECVMAXSZ, 0)); /* without its limit of 1 MiB */
-    if (ask->is_caller && !is_pair) check("nng_setopt", nng_setopt_ms(*socket, NNG_OPT_REQ_RESENDTIME, NNG_DURATION_INFINITE));
+    if (ask->is_caller && !is_pair) /* no answer is late enough to ask again */
+        check("nng_setopt", nng_setopt_ms(*socket, NNG_OPT_REQ_RESENDTIME, NNG_DURATION_INFINITE));
     char address[320];
     if (ask->is_thread) snprintf(address, sizeof address, "inproc://hopcost");
-    else if (!strcmp(value(ask, "transport"), "tcp")) snprintf(address, sizeof address, "tcp://127.0.0.1:%d", ask->port);
+    else if (!strcmp(value(ask, "transport"), "tcp"))
+        snprintf(address, sizeof address, "tcp://127.0.0.1:%d", ask->port);
     else snprintf(address, sizeof address, "ipc://%s/nng", ask->scratch);
     check(address, ask->is_caller ? nng_dial(*socket, address, NULL, 0) : nng_listen(*socket, address, NULL, 0));
     return socket;

@@ -5,9 +5,12 @@
 #include <string.h>
 #include <zmq.h>
 
-#define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair','about':'sockets PAIR, or REQ and REP'}"
-#define COMMON "'family':'library','workloads':['roundtrip'],'waits':['block','spin'],'payload':{'min':1,'max':16777216,'default':64}," \
-    "'wakes':'the I/O thread of each end wakes the thread that waits, by an eventfd','limits':'1,000 messages queue (high-water mark)'"
+#define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair'," \
+    "'about':'sockets PAIR, or REQ and REP'}"
+#define COMMON "'family':'library','workloads':['roundtrip'],'waits':['block','spin']," \
+    "'payload':{'min':1,'max':16777216,'default':64}," \
+    "'wakes':'the I/O thread of each end wakes the thread that waits, by an eventfd'," \
+    "'limits':'1,000 messages queue (high-water mark)'"
 
 const char *describe(void) {
     static char text[2048];
@@ -15,7 +18,8 @@ const char *describe(void) {
     zmq_version(&major, &minor, &patch);
     snprintf(text, sizeof text,
         "'runtime':'c+zeromq','version':'1','libraries':{'libzmq':'%d.%d.%d'},'mechanisms':["
-        "{'name':'zeromq','about':'zmq_send and zmq_recv with one I/O thread an end'," COMMON ",'boundaries':['process'],'parameters':["
+        "{'name':'zeromq','about':'zmq_send and zmq_recv with one I/O thread an end'," COMMON
+        ",'boundaries':['process'],'parameters':["
         "{'name':'transport','values':['ipc','tcp'],'default':'ipc','about':'over a Unix socket or TCP'}," PATTERN "]},"
         "{'name':'zeromq-inproc','about':'zmq_send and zmq_recv between two threads of one context'," COMMON
         ",'boundaries':['thread'],'parameters':[" PATTERN "]}]", major, minor, patch);
@@ -35,7 +39,8 @@ void *open_end(const struct ask *ask) {
     void *socket = zmq_socket(context, is_pair ? ZMQ_PAIR : ask->is_caller ? ZMQ_REQ : ZMQ_REP);
     char address[320];
     if (ask->is_thread) snprintf(address, sizeof address, "inproc://hopcost");
-    else if (!strcmp(value(ask, "transport"), "tcp")) snprintf(address, sizeof address, "tcp://127.0.0.1:%d", ask->port);
+    else if (!strcmp(value(ask, "transport"), "tcp"))
+        snprintf(address, sizeof address, "tcp://127.0.0.1:%d", ask->port);
     else snprintf(address, sizeof address, "ipc://%s/zmq", ask->scratch);
     if (!socket || (ask->is_caller ? zmq_connect(socket, address) : zmq_bind(socket, address)))
         give_up("%s: %s", address, zmq_strerror(zmq_errno()));

@@ -22,6 +22,7 @@ fn shipped_suites_say_what_they_are_for_and_work_on_one_cpu() {
             "copies" => assert_eq!(skips.len(), 2, "what needs namespaces: {skips:?}"),
             // One CPU is enough for it, and the other runtimes are not here.
             "runtimes" => assert!(live > 5 && !needs_two),
+            "middleware" => assert!(live == 3 && needs_two, "no library is here"),
             // A CPU that idles while another notifies it takes two, and so does a sender that spins.
             "wakeup" | "wakeup-document" | "load" => assert_eq!(live, 0),
             _ => assert!(live > 5 && needs_two, "{name}"),

@@ -56,10 +56,12 @@ document! {
     }
 }
 
-/// The comparison; `None` where every end of every case is in Rust.
+/// The comparison; `None` where every end of every case is in Rust. A library is no language: its
+/// mechanisms stand in the ladder.
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
+    let all = known(readings).filter(|(case, _)| case.runtimes.caller.library().is_none());
     let entries: Vec<Entry> =
-        known(readings).map(|(case, reading)| Entry { case: plain(run, case), reading }).collect();
+        all.map(|(case, reading)| Entry { case: plain(run, case), reading }).collect();
     if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
         return None;
     }
@@ -72,7 +74,7 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
 /// A case without the parameters that have the default of its mechanism: Rust's, or
 /// that of the first worker that declares the parameter. A runtime need not declare
 /// every parameter of a mechanism, and then does what is the default elsewhere.
-fn plain(run: &Run, case: &Case) -> Case {
+pub fn plain(run: &Run, case: &Case) -> Case {
     let mut plain = case.clone();
     let elsewhere = run.raw.workers.iter().flat_map(|worker| &worker.mechanisms);
     let elsewhere = elsewhere.filter(|facts| facts.name == case.mechanism_name());

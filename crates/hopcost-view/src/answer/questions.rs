@@ -119,6 +119,7 @@ impl Answer {
         self.published(&results.published);
         self.list("load_curves", &results.loads);
         self.list("idle_knobs", &results.knobs);
+        self.list("libraries", &results.libraries);
         self.list("findings", &results.findings);
         self.list("speed_probes", &results.yardsticks);
         self.list("adjustments", &results.adjustments);

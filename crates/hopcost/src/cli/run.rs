@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use hopcost_model::axis::AXES;
 use hopcost_model::case::Boundary;
-use hopcost_model::plan::Plan;
+use hopcost_model::group::distinct;
+use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_plan::{Ask, Machine, SuiteSource};
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 
-use super::exit::usage;
+use super::exit::{not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, duration, percent, prepare};
 use super::peer::{self, AgentArgs, PeerArgs};
 use super::session::{RunSession, begun, program};
@@ -129,8 +130,23 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     }
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;
+        no_library(&plan).map_or(Ok(()), |why| Err(not_comparable(why)))?;
     }
     Ok(plan)
+}
+
+/// What a plan would compare whose libraries are all missing, and how to get one.
+fn no_library(plan: &Plan) -> Option<String> {
+    let library = |of: &PlannedCase| of.case.runtimes.caller.library().map(str::to_owned);
+    let all = distinct(plan.cases.iter().filter_map(library));
+    let is_none_here = plan.cases.iter().all(|of| of.skip.is_some() || library(of).is_none());
+    (!all.is_empty() && is_none_here).then(|| {
+        format!(
+            "none of these libraries is here to be compared with what is beneath it: {}; \
+             `hopcost worker install NAME` installs one, `hopcost worker list` says what it needs",
+            all.join(", ")
+        )
+    })
 }
 
 /// The same with what it means for the workers that are named.

@@ -17,7 +17,7 @@ use crate::run::{install, setup};
 /// Where workers are looked for.
 const WHERE: &str = "hopcost looks for workers in this order: programs and folders named by \
                      --worker; the folders in HOPCOST_WORKERS, and in no other if it is set; \
-                     workers/ of the checkout that hopcost was built in; share/hopcost/workers \
+                     workers/ and workers/middleware/ of the checkout that hopcost was built in; share/hopcost/workers \
                      beside its bin/; $XDG_DATA_HOME/hopcost/workers \
                      (~/.local/share/hopcost/workers), which `worker install` fills.";
 
@@ -67,7 +67,7 @@ pub struct List {
 /// Arguments of `worker install`.
 #[derive(clap::Args)]
 pub struct Install {
-    /// Which: cpp, go, java, node, python, or all
+    /// Which: cpp, go, java, node, python, or all of these; or a library: zeromq, redis, …
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 }
@@ -137,7 +137,8 @@ fn install(args: &Install) -> anyhow::Result<u8> {
         let known = carried.join(", ");
         return Err(usage(format!("this binary carries no worker `{name}`; it has {known}")));
     }
-    let asked = |name: &&str| args.names.iter().any(|asked| asked == name || asked == "all");
+    let is_all = |asked: &str, name: &str| asked == "all" && !install::is_library(name);
+    let asked = |name: &&str| args.names.iter().any(|asked| asked == name || is_all(asked, name));
     let _orphans = Orphans::adopt()?;
     let mut code = super::exit::OK;
     for name in carried.into_iter().filter(asked) {

@@ -37,6 +37,11 @@ pub fn carried() -> Vec<&'static str> {
     names
 }
 
+/// Whether a worker measures a library, and is no language.
+pub fn is_library(name: &str) -> bool {
+    FILES.iter().any(|file| file.worker == name && file.path.starts_with(".."))
+}
+
 /// A worker that has been installed.
 pub struct Installed {
     /// Where `search` finds it.
@@ -135,23 +140,32 @@ mod tests {
             return;
         };
         let listed = String::from_utf8(listed.stdout).unwrap();
-        let of_worker = |path: &&str| {
-            let folder = path.split('/').next().unwrap_or_default();
-            path.contains('/') && root.join(folder).join("worker.toml").exists()
-        };
+        let has_manifest = |folder: &Path| folder.join("worker.toml").exists();
+        let of_worker = |path: &&str| root.join(path).ancestors().any(has_manifest);
         let tracked: Vec<&str> = listed.lines().filter(of_worker).collect();
+        let folder =
+            |name| if is_library(name) { format!("middleware/{name}") } else { name.into() };
+        let shared = |file: &&File| file.path.starts_with("..");
+        let place = |file: &File| match file.path.strip_prefix("../") {
+            Some(path) => format!("middleware/{path}"),
+            None => format!("{}/{}", folder(file.worker), file.path),
+        };
         let mut carried: Vec<String> =
-            FILES.iter().map(|file| format!("{}/{}", file.worker, file.path)).collect();
+            FILES.iter().filter(|file| !shared(file)).map(place).collect();
         carried.sort();
         let mut sorted = tracked.clone();
         sorted.sort_unstable();
         assert_eq!(carried, sorted, "untracked files, or build.rs has to be run again");
         for file in FILES {
-            let path = root.join(file.worker).join(file.path);
+            let path = root.join(place(file));
             assert_eq!(fs::read(&path).unwrap(), file.bytes, "{}", path.display());
             let mode = path.metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o100, file.mode & 0o100, "{}", path.display());
         }
-        assert_eq!(super::carried(), ["cpp", "go", "java", "node", "python"]);
+        assert_eq!(super::carried()[..5], ["cpp", "go", "java", "node", "python"]);
+        for (library, core) in [("redis", "../core/src/lib.rs"), ("zeromq", "../core-c/build-c")] {
+            let has = |file: &File| (file.worker, file.path) == (library, core);
+            assert!(FILES.iter().any(has), "{library} without {core}");
+        }
     }
 }

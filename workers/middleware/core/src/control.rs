@@ -59,7 +59,8 @@ fn obey<L: Library>(line: &str, trial: &mut Option<Trial>) -> Result<Value> {
     match (command["do"].as_str().unwrap_or_default(), &mut *trial) {
         ("describe", _) => {
             let mut said = L::describe();
-            (said["is"], said["protocol"], said["spoils"]) = ("described".into(), 3.into(), true.into());
+            (said["is"], said["protocol"], said["spoils"]) =
+                ("described".into(), 3.into(), true.into());
             Ok(said)
         }
         ("clock", _) => Ok(clock(&command["cpu"])),
@@ -85,7 +86,8 @@ fn attach<L: Library>(line: &str, command: &Value) -> Result<(Trial, Vec<Value>)
         return Err(why.into());
     }
     let seats = command["seats"].as_array().into_iter().flatten();
-    let roles: Vec<String> = seats.filter_map(|seat| seat["role"].as_str().map(str::to_owned)).collect();
+    let roles: Vec<String> =
+        seats.filter_map(|seat| seat["role"].as_str().map(str::to_owned)).collect();
     if roles.len() != 2 {
         return Err("both ends are played here, or none".into());
     }
@@ -105,7 +107,11 @@ fn broker<L: Library>(ask: &Ask) -> Result<Option<Broker>> {
     let Some(mut command) = L::broker(ask)? else { return Ok(None) };
     let log = ask.path("broker.log");
     let output = File::create(&log)?;
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).current_dir(&ask.scratch);
+    command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .current_dir(&ask.scratch);
     let name = command.get_program().to_string_lossy().into_owned();
     let child = spawn(command).map_err(|error| format!("starting {name}: {error}"))?;
     // SAFETY: pidfd_open(2) of a child that nobody has reaped; a new descriptor is this process's own.
@@ -160,7 +166,8 @@ fn spawn(mut command: Command) -> std::io::Result<Child> {
 
 impl Trial {
     fn tell(&mut self, line: &str, role: &str) -> Result<()> {
-        let end = self.ends.iter_mut().find(|end| end.role == role).ok_or("there is no such end")?;
+        let end =
+            self.ends.iter_mut().find(|end| end.role == role).ok_or("there is no such end")?;
         Ok(end.lines.get_ref().write_all(format!("{line}\n").as_bytes())?)
     }
 
@@ -175,12 +182,14 @@ impl Trial {
             let waiting: Vec<&'static str> = waiting.map(|(end, _)| end.role).collect();
             let role = self.readable(&waiting)?;
             let reply = self.reply(role)?;
-            let at = self.ends.iter().position(|end| end.role == role).ok_or("there is no such end")?;
+            let at =
+                self.ends.iter().position(|end| end.role == role).ok_or("there is no such end")?;
             replies[at] = Some(reply);
         }
         // The callee was started first.
         let (callee, caller) = (replies.swap_remove(0), replies.pop().flatten());
-        let ordered = self.roles.iter().map(|role| if role == "caller" { &caller } else { &callee });
+        let ordered =
+            self.roles.iter().map(|role| if role == "caller" { &caller } else { &callee });
         Ok(ordered.flatten().cloned().collect())
     }
 
@@ -207,7 +216,8 @@ impl Trial {
     }
 
     fn reply(&mut self, role: &str) -> Result<Value> {
-        let end = self.ends.iter_mut().find(|end| end.role == role).ok_or("there is no such end")?;
+        let end =
+            self.ends.iter_mut().find(|end| end.role == role).ok_or("there is no such end")?;
         let mut line = String::new();
         if end.lines.read_line(&mut line).unwrap_or(0) == 0 {
             return Err(format!("the {role}'s process is gone").into());
@@ -222,7 +232,12 @@ impl Trial {
 
 impl Broker {
     fn epitaph(&mut self) -> String {
-        let how = self.child.try_wait().ok().flatten().map_or(String::new(), |status| format!(" ({status})"));
+        let how = self
+            .child
+            .try_wait()
+            .ok()
+            .flatten()
+            .map_or(String::new(), |status| format!(" ({status})"));
         let said = self.last_line();
         format!("the broker is gone{how}{}{said}", if said.is_empty() { "" } else { ": " })
     }

@@ -27,7 +27,8 @@ impl Script {
         let count = ((16 << 10) / size.max(1).next_power_of_two()).clamp(4, 256) as u64;
         let message = |number: u64| {
             let first = number.wrapping_mul(STEP);
-            let words = (0..size.div_ceil(8) as u64).flat_map(move |at| first.wrapping_add(at).to_le_bytes());
+            let words = (0..size.div_ceil(8) as u64)
+                .flat_map(move |at| first.wrapping_add(at).to_le_bytes());
             words.take(size)
         };
         Self {
@@ -66,7 +67,9 @@ impl Script {
     pub fn incoming(&mut self, message: &[u8]) -> crate::Result<()> {
         if message != self.at(self.number) {
             let (number, size) = (self.number, message.len());
-            return Err(format!("message {number} did not arrive as it was sent ({size} bytes)").into());
+            return Err(
+                format!("message {number} did not arrive as it was sent ({size} bytes)").into()
+            );
         }
         self.number += 1;
         if self.batch > 0 {

@@ -29,7 +29,7 @@ impl Library for Nats {
             "runtime": "rust+nats", "version": env!("CARGO_PKG_VERSION"),
             "libraries": { "nats-server": server.as_deref().unwrap_or("none"), "async-nats": "0.51.0" },
             "mechanisms": [{
-                "name": "nats", "family": "library", "unavailable": server.err(),
+                "name": "nats", "family": "library", "carrier": "tcp", "unavailable": server.err(),
                 "about": "a request and its reply through a nats-server over TCP, by async-nats on tokio",
                 "wakes": "the server wakes the receiver; each message wakes the server",
                 "copies": "into and out of the kernel twice, and in the server",

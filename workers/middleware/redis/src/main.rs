@@ -40,7 +40,16 @@ impl Library for Redis {
     fn broker(ask: &Ask) -> Result<Option<Command>> {
         let mut command = Command::new("redis-server");
         command.args(["--port", "0", "--unixsocket"]).arg(socket(ask));
-        command.args(["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning"]);
+        command.args([
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--daemonize",
+            "no",
+            "--loglevel",
+            "warning",
+        ]);
         command.arg("--dir").arg(&ask.scratch);
         Ok(Some(command))
     }
@@ -111,7 +120,8 @@ struct PubSub {
 
 impl Link for PubSub {
     fn send(&mut self, message: &[u8]) -> Result<()> {
-        let receivers: i64 = redis::cmd("PUBLISH").arg(self.other).arg(message).query(&mut self.link)?;
+        let receivers: i64 =
+            redis::cmd("PUBLISH").arg(self.other).arg(message).query(&mut self.link)?;
         match receivers {
             1 => Ok(()),
             n => Err(format!("a message went to {n} subscribers").into()),

@@ -1,8 +1,9 @@
 //! What to know beside the numbers: marks of rows that are worse than most, and sentences, the gravest
 //! first.
 
+use hopcost_model::case::library_of;
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::group::grouped;
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
 use hopcost_read::results::{CaseResult, KnobPrice, Results, Status};
 
@@ -49,7 +50,15 @@ pub(super) fn blocks(mut all: Vec<String>) -> Vec<Block> {
 pub(super) fn sentences(results: &Results, doubts: &Doubts, report: Option<Medium>) -> Vec<String> {
     let is_failed = |case: &CaseResult| case.status == Status::Failed || case.n_failed > 0;
     let mut all: Vec<String> = of_status(results, is_failed, "failed").into_iter().collect();
-    all.extend(of_status(results, |case| case.status == Status::Skipped, "skipped"));
+    let is_skipped = |case: &CaseResult| case.status == Status::Skipped;
+    let library = |case: &CaseResult| library_of(&case.case.runtime).map(str::to_owned);
+    let skipped = results.results.iter().filter(|case| is_skipped(case));
+    let libraries = distinct(skipped.filter_map(library));
+    all.extend((!libraries.is_empty()).then(|| {
+        let why = "`hopcost worker list` says why and how to install each.";
+        format!("Not measured: {}; {why}", libraries.join(", "))
+    }));
+    all.extend(of_status(results, |of| is_skipped(of) && library(of).is_none(), "skipped"));
     if report.is_none() {
         all.extend(results.plan.ended_early.clone());
     }

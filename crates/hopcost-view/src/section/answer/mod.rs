@@ -4,6 +4,7 @@
 mod conclusion;
 mod entry;
 mod know;
+mod libraries;
 mod question;
 mod runtimes;
 mod table;
@@ -50,6 +51,9 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
 
 /// The conclusion of a run, in words.
 pub(super) fn headline(results: &Results) -> Headline {
+    if let Some(libraries) = libraries::headline(results) {
+        return libraries;
+    }
     let concluded = question::conclude(&mut question::all(results), results);
     let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
     let absent: Vec<(String, String)> = runtimes::absent(results).collect();

@@ -1,0 +1,132 @@
+//! What libraries add to the mechanisms beneath them.
+
+use hopcost_model::case::{Boundary, Case};
+use hopcost_model::document;
+use hopcost_model::results::Estimate;
+
+use crate::case::{CaseResult, Reading, known};
+use crate::estimate::over_trials;
+use crate::ratio::paired;
+use crate::run::Run;
+
+document! {
+    /// A library against the mechanism of the kernel beneath it, with the same payload, ends and CPUs.
+    pub struct LibraryCost {
+        /// The library's case.
+        pub case: String,
+        /// The case beneath: over TCP where `transport=tcp`, by a condition variable between threads,
+        /// otherwise by the carrier that the worker describes, or a Unix socket.
+        pub beneath: String,
+        /// p50 less that of the case beneath, paired by round.
+        pub adds_ns: Estimate,
+        /// The same as a multiple.
+        pub times: Option<f64>,
+        /// System calls of an operation beyond those of the case beneath, all processes together.
+        pub system_calls: Option<f64>,
+        /// CPU time of a message beyond that of the case beneath, all processes together.
+        pub cpu_ns_per_message: Option<f64>,
+        /// The process that is neither end's, such as a broker, by its name.
+        pub other: Option<String>,
+        /// Its share of the CPU time, 0 to 1.
+        pub other_share: f64,
+    }
+}
+
+/// Those of every library's case that was measured beside the case beneath, the least first.
+pub fn costs(run: &Run, readings: &[Reading]) -> Vec<LibraryCost> {
+    let measured = || known(readings).filter(|(_, reading)| reading.is_measured());
+    let of_library = measured().filter(|(case, _)| case.runtimes.caller.library().is_some());
+    let cost = |(case, reading): (&Case, &Reading)| {
+        let beneath = beneath(run, case);
+        let (_, base) = measured().find(|(base, _)| is_beneath(base, case, beneath))?;
+        cost(reading, base)
+    };
+    let mut all: Vec<LibraryCost> = of_library.filter_map(cost).collect();
+    all.sort_by(|a, b| {
+        let point = |of: &LibraryCost| of.adds_ns.point.unwrap_or(f64::INFINITY);
+        point(a).total_cmp(&point(b))
+    });
+    all
+}
+
+/// The mechanism of hopcost that a library's messages go over.
+fn beneath<'a>(run: &'a Run, case: &Case) -> &'a str {
+    let runtime = case.runtimes.caller.word();
+    let worker = run.raw.workers.iter().find(|worker| worker.runtime == runtime);
+    let described = worker.and_then(|worker| worker.mechanism(case.mechanism_name()));
+    match case.parameters.get("transport").map(String::as_str) {
+        _ if case.boundary == Boundary::Thread => "condvar",
+        Some("tcp") => "tcp",
+        _ => described.and_then(|of| of.carrier.as_deref()).unwrap_or("unix-stream"),
+    }
+}
+
+fn is_beneath(base: &Case, case: &Case, mechanism: &str) -> bool {
+    let key = |of: &Case| (of.workload, of.payload_bytes, of.boundary, of.placement, of.waits);
+    base.runtimes.are_rust() && base.mechanism == mechanism && key(base) == key(case)
+}
+
+fn cost(reading: &Reading, base: &Reading) -> Option<LibraryCost> {
+    let pairs = paired(&reading.headline_by_round(), &base.headline_by_round());
+    let point = |of: &Reading| of.headline()?.point.filter(|point| *point > 0.0);
+    let calls = |of: &CaseResult| {
+        let counted = of.counters.iter().filter(|of| of.event == "system-calls");
+        counted.map(|of| of.per_operation).sum::<Option<f64>>().filter(|calls| *calls > 0.0)
+    };
+    let (own, beneath) = (&reading.result, &base.result);
+    let less = |(a, b): (f64, f64)| a - b;
+    let others = || own.threads.iter().filter(|thread| thread.other.is_some());
+    (!pairs.is_empty()).then(|| LibraryCost {
+        case: own.id.clone(),
+        beneath: beneath.id.clone(),
+        adds_ns: over_trials(
+            pairs.iter().map(|(_, own, base)| own - base).collect(),
+            "median over rounds of its p50 minus that of the case beneath".to_owned(),
+        ),
+        times: point(reading).zip(point(base)).map(|(own, base)| own / base),
+        system_calls: calls(own).zip(calls(beneath)).map(less),
+        cpu_ns_per_message: own.cpu_ns_per_message.zip(beneath.cpu_ns_per_message).map(less),
+        other: others().next().and_then(|thread| thread.other.clone()),
+        other_share: others().fold(0.0, |sum, thread| sum + thread.cpu_share),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcost_model::raw::ThreadUse;
+
+    use crate::testing::{Builder, PIPE, event, read, thread};
+
+    #[test]
+    fn a_library_is_held_against_the_socket_beneath_it() {
+        let unix = PIPE.replace("pipe", "unix-stream");
+        let tcp = PIPE.replace("pipe", "tcp");
+        let of = |key: &str| format!("{}{key}&runtime=c+lib", PIPE.replace("pipe", "lib"));
+        let raw = Builder::new()
+            .case(&unix, 8, |_, t| {
+                t.each(&[3000; 50]);
+                t.raw.counted = vec![event("system-calls", 40)];
+                t.raw.counted_operations = 10;
+            })
+            .case(&tcp, 8, |_, t| t.each(&[5000; 50]))
+            .case(&of(""), 8, |round, t| {
+                t.each(&[9000 + round; 50]);
+                t.raw.counted = vec![event("system-calls", 120)];
+                t.raw.counted_operations = 10;
+                let ends = thread("lib", Some(hopcost_model::case::Role::Caller), 600, 10);
+                let broker = Some("broker".to_owned());
+                t.raw.threads = vec![ends.clone(), ThreadUse { seat: None, other: broker, ..ends }];
+            })
+            .case(&of("&transport=tcp"), 8, |_, t| {
+                t.each(&[6000; 50]);
+            })
+            .build();
+        let results = read(&raw);
+        assert!(results.runtimes.is_none(), "the ladder has them");
+        let [tcp, unix] = results.libraries.as_slice() else { panic!("{:?}", results.libraries) };
+        assert!(tcp.beneath.contains("/tcp?") && tcp.adds_ns.point == Some(1000.0), "{tcp:?}");
+        assert_eq!(unix.adds_ns.point, Some(6003.5));
+        assert_eq!(unix.system_calls.map(f64::round), Some(8.0));
+        assert_eq!((unix.other.as_deref(), unix.other_share), (Some("broker"), 0.5));
+    }
+}
