@@ -120,7 +120,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         None => ladder::ladder(&run, &readings),
     };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
-    let drifts = findings::Drifts::of(&readings);
+    let drifts = findings::drifts(&readings);
     let explanation = explain::of_run(raw);
     let judged: Vec<_> = readings
         .iter()

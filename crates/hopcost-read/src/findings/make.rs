@@ -1,12 +1,17 @@
 //! What every rule makes of what it has seen.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Finding, Severity};
 
-use super::numbers::Drifts;
 use crate::case::Reading;
 use crate::format;
 use crate::run::Run;
+
+/// The cases that drift, by their index: the change from the first trial to the last as a share, and
+/// how likely it is by chance.
+pub type Drifts = BTreeMap<u32, (f64, f64)>;
 
 /// What a rule about a case looks at.
 pub struct Seen<'a> {

@@ -30,9 +30,9 @@ use crate::case::{Reading, Status};
 use crate::run::Run;
 pub use host::findings as of_host;
 pub use load::{ACHIEVED_MIN, is_generator_late};
-use make::Seen;
 pub use make::finding;
-pub use numbers::Drifts;
+use make::{Drifts, Seen};
+pub use numbers::drifts;
 pub use stream::stalled_share;
 pub use traced::finding as of_traced;
 

@@ -1,13 +1,11 @@
 //! Findings about how a case's numbers look.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::Workload;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_stats::sample::median;
 use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
 
-use super::make::{Seen, finding, suspect_if};
+use super::make::{Drifts, Seen, finding, suspect_if};
 use crate::case::Reading;
 use crate::estimate::TRIALS_MIN;
 use crate::format;
@@ -50,22 +48,16 @@ pub fn few_trials(of: &Seen) -> Option<Finding> {
     (n < TRIALS_MIN).then(|| finding(Code::FewTrials, Severity::Suspect, says, &values))
 }
 
-/// The cases that drift, by their index: the change from the first trial to the last as a share, and
-/// how likely it is by chance. Of many cases a few look as if they did: the run's are judged together.
-pub struct Drifts(BTreeMap<u32, (f64, f64)>);
-
-impl Drifts {
-    /// Those of a run.
-    pub fn of(readings: &[Reading]) -> Self {
-        let tested = readings.iter().filter_map(|of| Some((of.index, drift(&of.values())?)));
-        let tested: Vec<(u32, (f64, f64))> = tested.collect();
-        let p: Vec<f64> = tested.iter().map(|(_, (_, p))| *p).collect();
-        let judged = tested.into_iter().zip(false_discovery_rates(&p));
-        let sure = judged.filter(|((_, (change, p)), rate)| {
-            *p < DRIFT_P && *rate < DRIFT_CHANCE_MAX && change.abs() > DRIFT_MIN
-        });
-        Self(sure.map(|(drift, _)| drift).collect())
-    }
+/// The cases of a run that drift. Of many cases a few look as if they did: all are judged together.
+pub fn drifts(readings: &[Reading]) -> Drifts {
+    let tested = readings.iter().filter_map(|of| Some((of.index, drift(&of.values())?)));
+    let tested: Vec<(u32, (f64, f64))> = tested.collect();
+    let p: Vec<f64> = tested.iter().map(|(_, (_, p))| *p).collect();
+    let judged = tested.into_iter().zip(false_discovery_rates(&p));
+    let sure = judged.filter(|((_, (change, p)), rate)| {
+        *p < DRIFT_P && *rate < DRIFT_CHANCE_MAX && change.abs() > DRIFT_MIN
+    });
+    sure.map(|(drift, _)| drift).collect()
 }
 
 fn drift(values: &[f64]) -> Option<(f64, f64)> {
@@ -76,7 +68,7 @@ fn drift(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 pub fn drifted(of: &Seen) -> Option<Finding> {
-    let (change, p) = *of.drifts.0.get(&of.reading.index)?;
+    let (change, p) = *of.drifts.get(&of.reading.index)?;
     let rose = if change > 0.0 { "rose" } else { "fell" };
     let by = format::percent(change.abs());
     let says = format!("From the first trial to the last it {rose} by {by} (p = <p>).");

@@ -10,7 +10,7 @@ use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::results::{Estimate, Ratio};
 
-use super::{Entry, name};
+use super::name;
 use crate::case::Reading;
 use crate::ratio::ratio;
 use crate::run::Run;
@@ -45,6 +45,21 @@ document! {
         pub ratio: Option<Ratio>,
         /// Why there is no value.
         pub missing: Option<String>,
+    }
+}
+
+/// A case that could be read, and what came of it.
+pub struct Entry<'a> {
+    /// Without the parameters that have their default.
+    pub case: Case,
+    pub reading: &'a Reading<'a>,
+}
+
+impl Entry<'_> {
+    /// The runtime that both ends are of.
+    fn runtime(&self) -> Option<&Runtime> {
+        let runtimes = &self.case.runtimes;
+        (!runtimes.are_mixed()).then_some(&runtimes.caller)
     }
 }
 

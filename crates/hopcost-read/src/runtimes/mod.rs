@@ -9,30 +9,15 @@ pub mod stamp;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Runtime};
+use hopcost_model::case::Case;
 use hopcost_model::describe::Description;
 use hopcost_model::document;
 use hopcost_model::raw::RawRun;
 
 use crate::case::{Reading, known};
 use crate::run::Run;
-use crate::runtimes::matrix::RuntimeMatrix;
+use crate::runtimes::matrix::{Entry, RuntimeMatrix};
 use crate::runtimes::stamp::StampCost;
-
-/// A case that could be read, and what came of it.
-pub struct Entry<'a> {
-    /// Without the parameters that have their default.
-    case: Case,
-    reading: &'a Reading<'a>,
-}
-
-impl Entry<'_> {
-    /// The runtime that both ends are of.
-    fn runtime(&self) -> Option<&Runtime> {
-        let runtimes = &self.case.runtimes;
-        (!runtimes.are_mixed()).then_some(&runtimes.caller)
-    }
-}
 
 document! {
     /// A worker that took part, in brief.

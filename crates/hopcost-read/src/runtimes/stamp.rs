@@ -5,7 +5,7 @@ use hopcost_model::raw::StampCheck;
 use hopcost_model::results::Estimate;
 use hopcost_stats::sample::median;
 
-use super::Entry;
+use super::matrix::Entry;
 use crate::estimate::over_trials;
 use crate::run::Run;
 use crate::stamp_check::Spans;

@@ -52,7 +52,7 @@ impl RunSummary {
         let run = Run::new(raw, rust);
         let readings = case::read(&run);
         let run_wide = findings::of_run(&run, &readings);
-        let drifts = findings::Drifts::of(&readings);
+        let drifts = findings::drifts(&readings);
         let of_case = |reading: &Reading| {
             let validity = findings::of_case(&run, reading, &run_wide, &drifts).1;
             let case = CaseSummary::of(&run, reading, statistic)?;
