@@ -144,7 +144,7 @@ fn fleets_are_compared_with_hosts_as_blocks() {
     {
         assert!(said.contains(part), "{part}\n{said}");
     }
-    assert!(said.contains("2 hosts measured only in the baseline: h00028, h00029"), "{said}");
+    assert!(said.contains("2 hosts measured only in the baseline: h00028 and h00029"), "{said}");
     let json = ["compare", both[0], both[1], "--across", "kernel", "--format", "json"];
     let found: serde_json::Value = serde_json::from_str(&home.expect(&json, 0)).expect("JSON");
     assert_eq!(found["run_comparison"][0]["hosts_n_hosts"], 28, "{found}");
