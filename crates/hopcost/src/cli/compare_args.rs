@@ -35,7 +35,8 @@ pub struct Args {
     #[arg(long, value_name = "RUN|CASE", conflicts_with = "new")]
     baseline: Option<String>,
     /// Add the geometric mean of each side over its cases
-    #[arg(long, value_name = "geomean", value_parser = ["geomean"], conflicts_with_all = ["live", "along"])]
+    #[arg(long, value_name = "geomean", value_parser = ["geomean"],
+          conflicts_with_all = ["live", "along"])]
     pub summary: Option<String>,
     /// What the runs may differ in
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
@@ -44,7 +45,7 @@ pub struct Args {
     /// Measure cases now, side by side
     #[arg(long)]
     pub live: bool,
-    /// Measure two cases along an axis (payload=64..1MiB), for --budget at each value. The axis is
+    /// Measure two cases along an axis (payload=64..1MiB). --budget is for each value. The axis is
     /// payload, flows, gap or rate. Where one overtakes the other, hopcost adds up to 8 values. AXIS
     /// alone shows stored ones again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]

@@ -28,8 +28,9 @@ const HEADINGS: [(&str, &str); 4] = [
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.
-const RARE: &str = "table across strict baseline measure operations seed sentence percentiles \
-                    output plots perfetto group dry_run boundary runs statistic margin sort";
+const RARE: &str = "table across summary strict baseline measure operations seed sentence \
+                    percentiles output plots perfetto group dry_run boundary runs statistic margin \
+                    sort";
 /// Axes that the short help of a command shows. Elsewhere a case spells them.
 const USUAL: [(&str, &str); 2] =
     [("run", "payload place wait runtime"), ("advise", "payload rate runtime")];
