@@ -129,11 +129,20 @@ impl Scratch {
     pub fn of_trial(&self) -> io::Result<TrialScratch> {
         let number = self.trials.get() + 1;
         self.trials.set(number);
-        let run = self.path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("t{number}");
         self.folder.make_folder(name.as_ref())?;
-        Ok(TrialScratch { path: self.path.join(&name), prefix: format!("{run}.{name}.") })
+        let shared = shared_prefix(self.path.file_name().unwrap_or_default());
+        Ok(TrialScratch { path: self.path.join(&name), prefix: format!("{shared}{name}.") })
     }
+}
+
+/// What names in shared memory begin with, of any run.
+pub const SHARED: &str = "hop-";
+
+/// The same of one run: short, because a library puts it into the paths of sockets.
+fn shared_prefix(folder: &OsStr) -> String {
+    let folder = folder.to_string_lossy();
+    format!("{SHARED}{}.", folder.rsplit('-').next().unwrap_or_default())
 }
 
 /// Where the names of one trial go, removed when dropped.
@@ -242,7 +251,7 @@ fn end(parent: &Folder, path: &Path, name: &OsStr) -> Option<String> {
         return None;
     }
     let things = clear(&folder, &path.join(name));
-    clear_shared_memory(&format!("{}.", name.to_string_lossy()));
+    clear_shared_memory(&shared_prefix(name));
     parent.remove_folder(name).ok().map(|()| things)
 }
 
