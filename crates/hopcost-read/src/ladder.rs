@@ -17,7 +17,6 @@ use crate::case::{EMPTY_LOOP, Reading, known};
 use crate::format;
 use crate::ranking::{LadderGroup, LadderRow};
 use crate::run::Run;
-use crate::runtimes::plain;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
 
@@ -85,7 +84,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
             let Some(first) = row.0.iter().flatten().next() else { continue };
             let place = first.case.placement.filter(|_| several);
             // A library's usual way is called by the library's name alone.
-            let usual = first.case.runtimes.caller.library().map(|_| plain(run, first.case));
+            let usual = first.case.runtimes.caller.library().map(|_| run.plain(first.case));
             let label = naming.label(usual.as_ref().unwrap_or(first.case), place);
             let label = run.labelled(first.case, label);
             rows.push((row.cost(), row.shown(run, first.case, label)));

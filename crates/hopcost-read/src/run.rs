@@ -117,6 +117,21 @@ impl<'a> Run<'a> {
         let mixed = self.raw.plan.seed ^ ((case as u64) << 8 | number);
         hopcost_stats::rng::SplitMix64(mixed).next_u64()
     }
+
+    /// A case without the parameters that have the default of its mechanism: Rust's, or
+    /// that of the first worker that declares the parameter. A runtime need not declare
+    /// every parameter of a mechanism, and then does what is the default elsewhere.
+    pub fn plain(&self, case: &Case) -> Case {
+        let mut plain = case.clone();
+        let elsewhere = self.raw.workers.iter().flat_map(|worker| &worker.mechanisms);
+        let elsewhere = elsewhere.filter(|facts| facts.name == case.mechanism_name());
+        let declared = |key: &str| {
+            let mut all = self.facts(case).into_iter().chain(elsewhere.clone());
+            all.find_map(|facts| Some(&facts.parameter(key)?.default))
+        };
+        plain.parameters.retain(|key, value| declared(key) != Some(value));
+        plain
+    }
 }
 
 fn times(trials: &[RawTrial]) -> Vec<f64> {

@@ -9,7 +9,6 @@ pub mod stamp;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
 use hopcost_model::describe::Description;
 use hopcost_model::document;
 use hopcost_model::raw::RawRun;
@@ -46,7 +45,7 @@ document! {
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
     let all = known(readings).filter(|(case, _)| case.runtimes.caller.library().is_none());
     let entries: Vec<Entry> =
-        all.map(|(case, reading)| Entry { case: plain(run, case), reading }).collect();
+        all.map(|(case, reading)| Entry { case: run.plain(case), reading }).collect();
     if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
         return None;
     }
@@ -54,21 +53,6 @@ pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> 
         matrices: matrix::matrices(run, &entries),
         stamp_costs: stamp::costs(run, &entries),
     })
-}
-
-/// A case without the parameters that have the default of its mechanism: Rust's, or
-/// that of the first worker that declares the parameter. A runtime need not declare
-/// every parameter of a mechanism, and then does what is the default elsewhere.
-pub fn plain(run: &Run, case: &Case) -> Case {
-    let mut plain = case.clone();
-    let elsewhere = run.raw.workers.iter().flat_map(|worker| &worker.mechanisms);
-    let elsewhere = elsewhere.filter(|facts| facts.name == case.mechanism_name());
-    let declared = |key: &str| {
-        let mut all = run.facts(case).into_iter().chain(elsewhere.clone());
-        all.find_map(|facts| Some(&facts.parameter(key)?.default))
-    };
-    plain.parameters.retain(|key, value| declared(key) != Some(value));
-    plain
 }
 
 /// The workers of other runtimes that took part, in brief.

@@ -9,7 +9,7 @@ use hopcost_model::text::span;
 use hopcost_model::units::format_number;
 use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
-use super::comparison::{difference, margin, name, ratios, side, verdict};
+use super::contrasts::{difference, margin, name, ratios, side, verdict};
 use super::headline::Headline;
 use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
 use super::shapes::About;

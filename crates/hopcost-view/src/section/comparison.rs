@@ -10,13 +10,12 @@ use hopcost_read::results::{
 };
 
 use super::along;
+use super::contrasts::{beside, bounded, difference, margin, name, verdict};
 use super::headline::{Headline, disturbed};
 use super::model::{
-    Block, Cell, Document, Medium, Rows, Section, Unit as Digits, Value, notes, numbers, words,
+    Block, Cell, Document, Medium, Rows, Section, Unit as Digits, notes, numbers, words,
 };
-use super::shapes::{About, Point, lines};
-use crate::chart::Unit;
-use crate::chart::model::{Axis, Chart, Scale};
+use crate::chart::model::Chart;
 use crate::names::{Place, capitalised};
 use crate::number;
 
@@ -225,54 +224,6 @@ pub(super) fn contrast_of(ratio: &Ratio) -> Contrast {
     }
 }
 
-/// Whether a case takes less or more, by its interval, or as much, by the margin.
-pub(super) fn side(of: &Contrast) -> Option<Ordering> {
-    let (low, high) = of.ends()?;
-    match () {
-        () if of.verdict == Verdict::Inside => Some(Ordering::Equal),
-        () if low > 1.0 => Some(Ordering::Greater),
-        () if high < 1.0 => Some(Ordering::Less),
-        () => None,
-    }
-}
-
-/// The bound that an interval sets, with what stands in the place of `than`: `slower than pipe, by at
-/// least 4.2 %`; `None` without an interval.
-fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
-    let (low, high) = found.ends()?;
-    let digits = digits((low, high));
-    let percent = |ratio: f64| format!("{:.digits$} %", (ratio - 1.0).abs() * 100.0);
-    let by = |what: &str, ratio: f64| match is_multiple(ratio) {
-        true => format!("{what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
-        false => format!("by {what} {}", percent(ratio)),
-    };
-    let than = base.map_or(String::new(), |base| format!(" than {base}"));
-    let as_base = base.map_or(String::new(), |base| format!(" as {base}"));
-    Some(match side(found) {
-        Some(Ordering::Equal) => {
-            let most = if high - 1.0 > 1.0 - low { high } else { low };
-            format!("as fast{as_base}, within {}", percent(most))
-        }
-        Some(Ordering::Greater) => format!("slower{than}, {}", by("at least", low)),
-        Some(Ordering::Less) => format!("faster{than}, {}", by("at least", high)),
-        None => format!("not slower{than} {}", by("more than", high)),
-    })
-}
-
-/// `slower, by at least 4.2 %`
-pub(super) fn bound(found: &Contrast) -> Option<String> {
-    bounded(found, None)
-}
-
-/// The same of a case, or why there is none.
-pub(super) fn verdict(of: &Compared) -> String {
-    match () {
-        () if !of.is_measured() => "not measured".to_owned(),
-        () if of.looks_slower() && !of.is_slower() => "not confirmed".to_owned(),
-        () => of.contrast.as_ref().and_then(bound).unwrap_or("no interval".to_owned()),
-    }
-}
-
 /// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).` `itself` is what
 /// a case is called beside itself.
 fn sentence(of: &Compared, all: &[Compared], itself: &str, besides: &str) -> String {
@@ -310,26 +261,6 @@ fn names(of: &Compared, all: &[Compared], itself: &str) -> (String, String) {
     (own, base)
 }
 
-/// A case by its mechanism, and in what else it differs from another.
-pub(super) fn name(case: &str, other: &str) -> String {
-    let own = beside(case, other);
-    let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
-    let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
-    match keys.is_empty() {
-        true => mechanism.to_owned(),
-        false => format!("{mechanism} with {}", keys.replace('=', " ").replace('&', ", ")),
-    }
-}
-
-/// What a case is: its path, and the keys in which it differs from the baseline.
-fn beside(case: &str, baseline: &str) -> String {
-    let (path, keys) = case.split_once('?').unwrap_or((case, ""));
-    let of_baseline = baseline.split_once('?').map_or("", |(_, keys)| keys);
-    let is_own = |key: &&str| !key.is_empty() && !of_baseline.split('&').any(|of| of == *key);
-    let own: Vec<&str> = keys.split('&').filter(is_own).collect();
-    if own.is_empty() { path.to_owned() } else { format!("{path}?{}", own.join("&")) }
-}
-
 /// The keys that all cases have in common, where there are several.
 fn shared(compared: &[Compared]) -> Vec<&str> {
     fn keys(of: &Compared) -> impl Iterator<Item = &str> {
@@ -342,42 +273,11 @@ fn shared(compared: &[Compared]) -> Vec<&str> {
     keys(first).filter(|key| !rest.is_empty() && in_all(key)).collect()
 }
 
-/// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
-pub(super) fn difference(found: impl Into<Option<Contrast>>) -> Cell {
-    let Some(found) = found.into() else { return Cell::none() };
-    let (ratio, ends) = (found.ratio, found.ends());
-    let multiple = is_multiple(ratio);
-    let digits = ends.map_or(1, digits);
-    let written = |ratio: f64| match multiple {
-        true => number::plain(ratio, 3),
-        false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
-    };
-    let interval = ends
-        .map_or("[–]".to_owned(), |(low, high)| format!("[{}, {}]", written(low), written(high)));
-    let point = written(ratio);
-    let text =
-        if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
-    Value::sorted(text, ratio).into()
-}
-
-fn is_multiple(ratio: f64) -> bool {
-    !(0.5..=2.0).contains(&ratio)
-}
-
-/// Decimals of a percentage, so that two digits of its interval mean something.
-fn digits((low, high): (f64, f64)) -> usize {
-    if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
-}
-
 /// What the cases of a live comparison have in common.
 fn in_common(found: &Comparison) -> String {
     let took = number::expected((found.took_s * 1e9) as u64);
     let blocks = count(found.blocks as usize, "block");
     format!("{blocks} of adjacent trials in {took}, {}", margin(found.margin))
-}
-
-pub(super) fn margin(margin: f64) -> String {
-    format!("margin {} %", number::plain(margin * 100.0, 2))
 }
 
 /// What would decide the cases that the margin leaves open.
@@ -443,19 +343,6 @@ fn runs(what: &str, runs: &[ComparedRun]) -> String {
 /// The charts of a page.
 fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
     (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts))
-}
-
-/// A value of an axis, the ratio there, and the ends of its interval.
-pub(super) type Along = (f64, f64, Option<(f64, f64)>);
-
-/// Ratios along an axis, with the line on which both are equal.
-pub(super) fn ratios(about: &About, x: &Axis, points: &[Along]) -> Vec<Chart> {
-    let point = |line: &str, x, y, ends| Point { line: line.to_owned(), x, y, ends };
-    let ends = points.first().into_iter().chain(points.last());
-    let equal = ends.map(|(at, ..)| point("equal", *at, 1.0, None));
-    let own = points.iter().map(|(at, ratio, ends)| point("ratio", *at, *ratio, *ends));
-    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::Count);
-    lines(about, own.chain(equal).collect(), x, &y)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use hopcost_read::results::{
     ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Results,
 };
 
-use super::comparison::{difference, name, placed, told};
+use super::comparison::{placed, told};
+use super::contrasts::{difference, name};
 use super::headline::{Headline, rests_on, titled};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Tone, estimates, notes, numbers, says, words,

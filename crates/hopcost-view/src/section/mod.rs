@@ -5,6 +5,7 @@
 pub(crate) mod along;
 mod answer;
 pub(crate) mod comparison;
+pub(crate) mod contrasts;
 mod details;
 mod explanation;
 mod fields;

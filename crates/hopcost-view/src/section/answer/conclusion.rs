@@ -8,7 +8,8 @@ use super::entry::{Entry, ends, usual};
 use super::table::is_base;
 use crate::names::Place;
 use crate::number;
-use crate::section::comparison::{bound, contrast_of, difference};
+use crate::section::comparison::contrast_of;
+use crate::section::contrasts::{bound, difference};
 use crate::section::headline::{Headline, titled};
 use crate::section::model::{Cell, Scale};
 

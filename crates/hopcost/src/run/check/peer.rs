@@ -11,7 +11,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::{mechanism, sys};
 
-use super::{Bench, Check, answer, start};
+use super::bench::{self, Bench, Check, answer, start};
 use crate::run::runtimes::Workers;
 use crate::run::scratch::TrialScratch;
 use crate::run::trial::open::{dial, open};
@@ -125,7 +125,7 @@ impl Link<'_> {
             seats: vec![Seat { role: self.role, flow: 0, cpu: None, link }],
             samples_fd: None,
             meeting_fd: None,
-            deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
+            deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
             parent: Some(std::process::id()),
             scratch: Some(scratch.display().to_string()),
             prefix: None,
@@ -133,7 +133,7 @@ impl Link<'_> {
             trial: 0,
             schedule: None,
         });
-        let Reply::Attached { seats, .. } = answer(bench, &mut worker, super::PATIENCE)? else {
+        let Reply::Attached { seats, .. } = answer(bench, &mut worker, PATIENCE)? else {
             return Err("its reply does not answer `attach`".to_owned());
         };
         let address = seats.into_iter().find_map(|seat| seat.offers);
@@ -206,7 +206,7 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
         seats: [Role::Caller, Role::Callee].map(seat).into(),
         samples_fd: None,
         meeting_fd: None,
-        deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
+        deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
         parent: Some(std::process::id()),
         scratch: Some(scratch.path().display().to_string()),
         prefix: Some(scratch.prefix().to_owned()),
@@ -214,7 +214,7 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
         trial: 0,
         schedule: None,
     });
-    let Reply::Attached { seats, .. } = answer(bench, &mut worker, super::PATIENCE)? else {
+    let Reply::Attached { seats, .. } = answer(bench, &mut worker, PATIENCE)? else {
         return Err("its reply does not answer `attach`".to_owned());
     };
     let pid = |pid: Option<u32>| pid.unwrap_or(worker.id());

@@ -1,0 +1,123 @@
+//! The words, numbers and charts of a contrast, whatever two sides it is of.
+
+use std::cmp::Ordering;
+
+use hopcost_read::results::{Compared, Contrast, Verdict};
+
+use super::model::{Cell, Value};
+use super::shapes::{About, Point, lines};
+use crate::chart::Unit;
+use crate::chart::model::{Axis, Chart, Scale};
+use crate::number;
+
+/// A value of an axis, the ratio there, and the ends of its interval.
+pub(super) type Along = (f64, f64, Option<(f64, f64)>);
+
+/// Whether a case takes less or more, by its interval, or as much, by the margin.
+pub(super) fn side(of: &Contrast) -> Option<Ordering> {
+    let (low, high) = of.ends()?;
+    match () {
+        () if of.verdict == Verdict::Inside => Some(Ordering::Equal),
+        () if low > 1.0 => Some(Ordering::Greater),
+        () if high < 1.0 => Some(Ordering::Less),
+        () => None,
+    }
+}
+
+/// `slower, by at least 4.2 %`
+pub(crate) fn bound(found: &Contrast) -> Option<String> {
+    bounded(found, None)
+}
+
+/// The bound that an interval sets, with what stands in the place of `than`: `slower than pipe, by at
+/// least 4.2 %`; `None` without an interval.
+pub(super) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
+    let (low, high) = found.ends()?;
+    let digits = digits((low, high));
+    let percent = |ratio: f64| format!("{:.digits$} %", (ratio - 1.0).abs() * 100.0);
+    let by = |what: &str, ratio: f64| match is_multiple(ratio) {
+        true => format!("{what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
+        false => format!("by {what} {}", percent(ratio)),
+    };
+    let than = base.map_or(String::new(), |base| format!(" than {base}"));
+    let as_base = base.map_or(String::new(), |base| format!(" as {base}"));
+    Some(match side(found) {
+        Some(Ordering::Equal) => {
+            let most = if high - 1.0 > 1.0 - low { high } else { low };
+            format!("as fast{as_base}, within {}", percent(most))
+        }
+        Some(Ordering::Greater) => format!("slower{than}, {}", by("at least", low)),
+        Some(Ordering::Less) => format!("faster{than}, {}", by("at least", high)),
+        None => format!("not slower{than} {}", by("more than", high)),
+    })
+}
+
+/// The same of a case, or why there is none.
+pub(super) fn verdict(of: &Compared) -> String {
+    match () {
+        () if !of.is_measured() => "not measured".to_owned(),
+        () if of.looks_slower() && !of.is_slower() => "not confirmed".to_owned(),
+        () => of.contrast.as_ref().and_then(bound).unwrap_or("no interval".to_owned()),
+    }
+}
+
+/// A case by its mechanism, and in what else it differs from another.
+pub(super) fn name(case: &str, other: &str) -> String {
+    let own = beside(case, other);
+    let (path, keys) = own.split_once('?').unwrap_or((&own, ""));
+    let mechanism = path.split_once('/').map_or(path, |(_, mechanism)| mechanism);
+    match keys.is_empty() {
+        true => mechanism.to_owned(),
+        false => format!("{mechanism} with {}", keys.replace('=', " ").replace('&', ", ")),
+    }
+}
+
+/// What a case is: its path, and the keys in which it differs from the baseline.
+pub(super) fn beside(case: &str, baseline: &str) -> String {
+    let (path, keys) = case.split_once('?').unwrap_or((case, ""));
+    let of_baseline = baseline.split_once('?').map_or("", |(_, keys)| keys);
+    let is_own = |key: &&str| !key.is_empty() && !of_baseline.split('&').any(|of| of == *key);
+    let own: Vec<&str> = keys.split('&').filter(is_own).collect();
+    if own.is_empty() { path.to_owned() } else { format!("{path}?{}", own.join("&")) }
+}
+
+/// `+5.1 % [+4.2, +6.0]`; a multiple from twice on.
+pub(crate) fn difference(found: impl Into<Option<Contrast>>) -> Cell {
+    let Some(found) = found.into() else { return Cell::none() };
+    let (ratio, ends) = (found.ratio, found.ends());
+    let multiple = is_multiple(ratio);
+    let digits = ends.map_or(1, digits);
+    let written = |ratio: f64| match multiple {
+        true => number::plain(ratio, 3),
+        false => format!("{:+.digits$}", (ratio - 1.0) * 100.0),
+    };
+    let interval = ends
+        .map_or("[–]".to_owned(), |(low, high)| format!("[{}, {}]", written(low), written(high)));
+    let point = written(ratio);
+    let text =
+        if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
+    Value::sorted(text, ratio).into()
+}
+
+fn is_multiple(ratio: f64) -> bool {
+    !(0.5..=2.0).contains(&ratio)
+}
+
+/// Decimals of a percentage, so that two digits of its interval mean something.
+pub(super) fn digits((low, high): (f64, f64)) -> usize {
+    if (high - low).abs() * 100.0 < 0.3 { 2 } else { 1 }
+}
+
+pub(super) fn margin(margin: f64) -> String {
+    format!("margin {} %", number::plain(margin * 100.0, 2))
+}
+
+/// Ratios along an axis, with the line on which both are equal.
+pub(super) fn ratios(about: &About, x: &Axis, points: &[Along]) -> Vec<Chart> {
+    let point = |line: &str, x, y, ends| Point { line: line.to_owned(), x, y, ends };
+    let ends = points.first().into_iter().chain(points.last());
+    let equal = ends.map(|(at, ..)| point("equal", *at, 1.0, None));
+    let own = points.iter().map(|(at, ratio, ends)| point("ratio", *at, *ratio, *ends));
+    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::Count);
+    lines(about, own.chain(equal).collect(), x, &y)
+}
