@@ -27,7 +27,7 @@ def main():
         for _ in range(options.repetitions):
             place = f"{'&' if '?' in first else '?'}place={options.place}"
             command = [options.hopcost, "compare", "--live", first + place, second + place,
-                       "--duration", options.duration, "--format", "json"]
+                       "--budget", options.duration, "--format", "json"]
             answer = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
             one = next(row for row in answer["contrasts"] if row["measurement"] == "first")
             (found,) = answer["comparison"]

@@ -83,7 +83,7 @@ class Injector:
         """The findings and the p50 of one run, and what the chains of a round trip took beside it."""
         steps = self.steps if slowed else 0
         before_ns = self.chain_ns(steps)
-        document = self.json(["run", self.spelling(slowed), "--duration", f"{self.options.seconds:g}s", "--format", "json"], slowed)
+        document = self.json(["run", self.spelling(slowed), "--budget", f"{self.options.seconds:g}s", "--format", "json"], slowed)
         codes = sorted({f["code"] for f in document["findings"] if f["case"] is None})
         own_ns = document["speed_probes"][0]["own_ns"]
         return codes, estimate(document, "p50_ns"), own_ns, SENDS * (before_ns + self.chain_ns(steps)) / 2

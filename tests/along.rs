@@ -8,7 +8,7 @@ use crate::support::{Home, measured};
 fn two_cases_are_compared_along_an_axis_and_shown_again() {
     let home = Home::alone();
     let mut words = vec!["compare", "pipe", "tcp", "--along", "payload=64..1KiB"];
-    words.extend(["--placement", "same-cpu", "--measure", "1ms", "--duration", "2s"]);
+    words.extend(["--place", "same-cpu", "--measure", "1ms", "--budget", "2s"]);
     words.extend(["--out", "along", "--seed", "3"]);
     let first = home.expect(&words, measured());
     let sentence = first.lines().find(|line| line.contains("takes")).expect("a sentence");

@@ -154,17 +154,6 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
 }
 
 #[test]
-fn too_few_runs_say_what_would_decide() {
-    let home = Home::alone();
-    two_sides(&home, 2);
-    let text = home.expect(&["compare", "old/a0.hopcost", "new/b0.hopcost"], measured());
-    assert!(text.contains("no interval") && text.contains("+10.0 % [–]"), "{text}");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let want = "1 case undecided at the margin 3.0 %: 3 runs a side would probably decide.";
-    assert!(text.contains(want), "{text}");
-}
-
-#[test]
 fn what_runs_differ_in_is_told_and_nothing_is_compared() {
     let home = Home::alone();
     let raw = two_sides(&home, 2);

@@ -24,7 +24,7 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let home = Home::new();
     let events = home.path().join("events.json");
     let events = events.to_str().unwrap();
-    let asked = ["explain", "pipe", "delay:200us?at=callee", "--placement", "same-cpu"];
+    let asked = ["explain", "pipe", "delay:200us?at=callee", "--place", "same-cpu"];
     let more = ["--measure", "1ms", "--budget", "4s", "--tail", "p99", "--perfetto", events];
     let first = home.expect(&[&asked[..], &more[..]].concat(), measured());
     assert_eq!(home.expect(&["report", "last"], 0), first);
@@ -94,7 +94,7 @@ fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
     let home = Home::new();
     let place = if cross().is_some() { "cross" } else { "same-cpu" };
-    let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--placement", place];
+    let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--place", place];
     let shown = home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
     assert!(shown.contains("after 100 µs"), "{shown}");
     let json = home.expect(&["report", "last", "--format", "json"], 0);

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload};
+use hopcost_model::case::{
+    Arrivals, Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload,
+};
 use hopcost_model::mechanism::{Loss, Mechanism, PerOperation, Senders};
 use hopcost_model::raw::RawTrial;
+use hopcost_probe::clock::rough_ticks;
 
 use crate::conformance::{every, miscounted};
 use crate::faults::{children_of, signal, until};
@@ -27,7 +30,11 @@ fn load(
     wait: WaitKind,
     rate: u32,
 ) -> Case {
-    Case { workload: Workload::Load, rate: Some(rate), ..roundtrip(facts, boundary, place, wait) }
+    Case {
+        workload: Workload::Load,
+        rate: Some(rate.into()),
+        ..roundtrip(facts, boundary, place, wait)
+    }
 }
 
 /// Every mechanism that takes loads, across each of its boundaries and under each of its waits.
@@ -71,6 +78,19 @@ fn every_mechanism_takes_a_load_across_every_boundary() {
         Err(error) => Some(error),
         Ok(row) => wrong(&row, 1).map(|what| format!("{case}: {what}")),
     });
+}
+
+#[test]
+fn a_rate_below_one_a_second_is_kept() {
+    let home = Home::alone();
+    let mut case = every_load(1).remove(0).1;
+    (case.rate, case.arrivals) = ("2.5".parse().ok(), Arrivals::Constant);
+    let row = trial(&home, &case, 5).unwrap_or_else(|error| panic!("{error}"));
+    let load = row.load.as_ref().expect("a load");
+    let apart = rough_ticks(400_000_000) as f64;
+    let off = |ticks: &u64| (*ticks as f64 / apart - 1.0).abs();
+    assert!(load.gaps.len() == 5 && load.gaps.iter().all(|gap| off(gap) < 0.02), "{load:?}");
+    assert!(row.wall_ns > 1_600_000_000, "{} ns", row.wall_ns);
 }
 
 #[test]

@@ -63,23 +63,6 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
 }
 
 #[test]
-fn one_case_has_its_trials_and_cases_of_two_kinds_stand_beside_each_other() {
-    let home = Home::alone();
-    let engine = |what: &str| format!("{what}?clock=virtual&place=same-cpu");
-    let (one, other) = (engine("roundtrip/sleep:1us"), engine("roundtrip/spin:4000"));
-    for (cases, file) in [(vec![&one], "trials-0"), (vec![&one, &other], "")] {
-        let mut words = vec!["run", "--rounds", "2", "--plots", "plots"];
-        words.extend(cases.iter().map(|case| case.as_str()));
-        home.expect(&words, measured());
-        let plots = fs::read_dir(home.path().join("plots")).expect("plots");
-        let names: Vec<String> =
-            plots.map(|plot| plot.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        assert!(names.iter().any(|name| name.starts_with(file)), "{names:?}");
-        fs::remove_dir_all(home.path().join("plots")).unwrap();
-    }
-}
-
-#[test]
 fn any_percentile_is_shown_as_far_as_the_samples_support_it() {
     let home = Home::alone();
     let replay: String = (0..2000u32).map(|i| format!("{}\n", i * 777 % 2000 + 1)).collect();

@@ -75,7 +75,7 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
 fn a_report_says_what_the_run_said_of_each_outcome() {
     let home = Home::alone();
     let cases = ["roundtrip/sleep:5us?clock=virtual", "roundtrip/fault:error", "call/call"];
-    let more = ["roundtrip/udp?payload=70000", "--placement", "same-cpu", "--measure", "5ms"];
+    let more = ["roundtrip/udp?payload=70000", "--place", "same-cpu", "--measure", "5ms"];
     let asked = [&["run", "--rounds", "2", "--format", "json"], &cases[..], &more[..]].concat();
     let ran = home.expect(&asked, 1);
     assert_eq!(ran, home.expect(&["report", "--format", "json"], 0));

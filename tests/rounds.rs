@@ -28,14 +28,14 @@ const EXACT: &str = "roundtrip/sleep:1ms?clock=virtual&place=same-cpu";
 fn rounds_go_on_where_intervals_are_wider_than_aimed_at() {
     let _alone = alone();
     assert_eq!(run(&[EXACT, "--until", "5%", "--rounds", "30"]).0, [9], "the first look");
-    let wide = run(&["pipe", "--placement", "same-cpu", "--until", "0.1%", "--rounds", "13"]);
+    let wide = run(&["pipe", "--place", "same-cpu", "--until", "0.1%", "--rounds", "13"]);
     assert_eq!(wide.0, [13], "no pipe is that steady");
 }
 
 #[test]
 fn trials_of_a_case_are_apart_in_time() {
     let _alone = alone();
-    let (_, starts) = run(&["pipe", "--placement", "same-cpu", "--rounds", "4"]);
+    let (_, starts) = run(&["pipe", "--place", "same-cpu", "--rounds", "4"]);
     assert!(starts.windows(2).all(|two| two[1] - two[0] > 0.29), "{starts:?}");
 }
 
@@ -43,7 +43,7 @@ fn trials_of_a_case_are_apart_in_time() {
 fn the_rounds_of_an_interval_are_shortened_before_they_are_given_up() {
     let _alone = alone();
     let three = "pipe,socketpair,unix-stream";
-    let (counts, starts) = run(&[three, "--placement", "same-cpu", "--budget", "3s"]);
+    let (counts, starts) = run(&[three, "--place", "same-cpu", "--budget", "3s"]);
     assert!(counts.iter().all(|n| *n >= 6), "{counts:?}");
     assert!(starts.iter().all(|at_s| *at_s < 3.0), "{starts:?}");
 }
@@ -55,6 +55,26 @@ fn a_run_that_its_budget_ended_says_so() {
     let report = home.json(&words);
     let why = report["runs"][0]["ended_early"].as_str().expect("the budget ended it");
     assert!(why.contains(" of 5000 rounds: the budget of 1.5 s ended the run"), "{why}");
+}
+
+#[test]
+fn values_are_said_while_a_run_goes_on() {
+    let home = Home::alone();
+    let said = |more: &[&str]| {
+        let output = home.run(&[&["run", EXACT, "--rounds", "3"], more].concat());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let lines = said(&["--progress", "json"]);
+    let trials: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(trials.len(), 3, "{lines}");
+    for (round, trial) in trials.iter().enumerate() {
+        assert_eq!((&trial["round"], &trial["value"]), (&round.into(), &1e6.into()), "{trial}");
+        assert!(trial["remaining_s"].is_number() && trial["error"].is_null(), "{trial}");
+    }
+    let text = said(&["--interval", "1ms"]);
+    assert_eq!(text.lines().filter(|line| line.contains(": round ")).count(), 3, "{text}");
+    assert!(text.contains(": round 3: 1 ms; median of 3 trials: 1 ms"), "{text}");
 }
 
 #[test]

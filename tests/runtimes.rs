@@ -405,28 +405,3 @@ fn a_worker_that_lies_is_a_failed_row() {
         assert!(why.contains(reason), "{lie}: {why}");
     }
 }
-
-/// A transcript is what can be typed: given to a shell line by line, it does the same again.
-#[test]
-fn a_transcript_can_be_typed() {
-    let home = Home::together();
-    let case = "call/syscall";
-    let told = home.expect(&["trial", case, "--count", "30", "--warm-up", "5", "--transcript"], 0);
-    let started = told.lines().find_map(|line| line.strip_prefix("worker $ ")).expect("a command");
-    let commands: Vec<&str> =
-        told.lines().filter_map(|line| line.strip_prefix("worker \u{2192} ")).collect();
-    assert!(commands.len() >= 3, "{told}");
-    let attach: Value = serde_json::from_str(commands[0]).expect("attach");
-    let fd = attach["samples_fd"].as_u64().expect("a descriptor");
-    let typed = commands.join("\n");
-    let script = format!("{started} {fd}>samples <<EOF\n{typed}\nEOF\n");
-    let output = Command::new("bash").args(["-c", &script]).current_dir(home.path()).finish();
-    let answers = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(answers.contains("\"is\":\"stopped\""), "{script}\n{answers}");
-    let ran = answers.lines().rfind(|line| line.contains("\"is\":\"ran\""));
-    let ran: Value = serde_json::from_str(ran.expect("a phase")).expect("JSON");
-    let said = ran["ends"][0]["samples"].as_u64().expect("samples");
-    let bytes = std::fs::metadata(home.path().join("samples")).expect("samples").len();
-    assert!(said > 0, "{answers}");
-    assert_eq!(bytes, said * 8, "{answers}");
-}

@@ -25,6 +25,7 @@ const REFUSALS: &[Refusal] = &[
     // What cannot be written is refused before anything is measured.
     ("run pipe --output /proc/nowhere/page.html", 2, &["cannot", "/proc/nowhere"]),
     ("run pipe --plots /proc/nowhere/page.html", 2, &["cannot", "/proc/nowhere"]),
+    ("advise --payload 64 --format csv --table cpu_gaps", 2, &["no answer has `cpu_gaps`"]),
     ("run --html pipe", 2, &["--html", "'pipe'", ".html"]),
     ("run pipe --dry-run --html", 2, &["--dry-run", "--html"]),
     // Absurd numbers.
@@ -33,17 +34,24 @@ const REFUSALS: &[Refusal] = &[
     ("run pipe --budget 99999999999999h", 2, &["too large"]),
     ("run pipe --cpus 4095", 2, &["4095"]),
     ("run pipe --operations 99999999999", 2, &["--operations", "100000000"]),
+    ("run pipe --interval 5", 2, &["--interval", "no unit"]),
+    ("run pipe --progress text", 2, &["--progress", "json"]),
+    (
+        "run load/pipe?rate=0.5 --budget 10s",
+        2,
+        &["0.5 a second needs 40 s for 20 messages", "give --budget 5m"],
+    ),
     // explain
-    ("explain pipe pipe --placement same-cpu", 2, &["both cases are the same"]),
+    ("explain pipe pipe --place same-cpu", 2, &["both cases are the same"]),
     ("explain pipe --tail p50", 2, &["above the median"]),
     ("explain pipe --tail p99 tcp udp", 2, &["want one case or two"]),
     ("explain pipe --perfetto /nowhere/at/all.json", 2, &["/nowhere/at/all.json"]),
     // advise
-    ("advise --payload 64 --rate 0", 2, &["--rate: want 1"]),
+    ("advise --payload 64 --rate 0", 2, &["--rate: want 0.01"]),
     ("advise --payload 64 --p99 0", 2, &["--p99 must be greater than 0"]),
     ("advise --payload 4XiB", 2, &["--payload: "]),
-    ("advise --payload 64 --isolation inline", 2, &["--boundary", "want thread, process"]),
-    ("advise --payload 64 --optimise throughput", 2, &["--sort", "want p50"]),
+    ("advise --payload 64 --boundary inline", 2, &["--boundary", "want thread, process"]),
+    ("advise --payload 64 --sort throughput", 2, &["--sort", "want p50"]),
     ("advise --payload 64 udp --wait block", 2, &["may lose messages"]),
     ("advise --payload 64 --percentiles 75", 2, &["--percentiles is of runs"]),
     ("doctor --percentiles 75", 2, &["--percentiles is of runs"]),
@@ -73,7 +81,7 @@ const REFUSALS: &[Refusal] = &[
     ("compare --live pipe tcp --margin 3", 2, &["percentage"]),
     // compare --along
     ("compare pipe tcp --along payload", 2, &["wants a range"]),
-    ("compare pipe tcp --placement same-cpu --along flows=1..4", 2, &["only a stream has"]),
+    ("compare pipe tcp --place same-cpu --along flows=1..4", 2, &["only a stream has"]),
     ("compare pipe tcp?payload=64 --along payload=64..4KiB", 2, &["the payload is given twice"]),
     ("compare pipe tcp --along nodelay=on,off", 2, &["unknown axis of numbers"]),
     ("compare pipe tcp --along payload=4KiB..64", 2, &["does not rise"]),

@@ -167,8 +167,7 @@ fn recording(home: &Home, number: i32) -> Played {
     if hopcost_probe::trace::refused(0).is_some() {
         return Err("the kernel's events cannot be recorded here");
     }
-    let mut command =
-        home.hopcost(&["explain", "pipe", "--placement", "same-cpu", "--budget", "15s"]);
+    let mut command = home.hopcost(&["explain", "pipe", "--place", "same-cpu", "--budget", "15s"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // To find out whether it may, it opens one on each CPU.
     until(Duration::from_secs(10), "events", || events_of(child.id()) > 5);

@@ -72,7 +72,7 @@ fn mock(home: &Home, behaviour: &str) -> Played {
 /// A run of a worker of another runtime.
 fn rogue(home: &Home, behaviour: &str) -> Played {
     let case = ["run", "--worker", ROGUE, "--rounds", "1", "--measure", "10ms"];
-    let mut command = home.hopcost(&[&case[..], &["--placement", "same-cpu"]].concat());
+    let mut command = home.hopcost(&[&case[..], &["--place", "same-cpu"]].concat());
     Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
 }
 

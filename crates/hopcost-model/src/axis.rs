@@ -10,6 +10,7 @@ use crate::case::{
     Ack, AckSize, Arrivals, Background, Boundary, Case, CaseError, IdleKnob, Placement, Queue,
     Runtimes, Sched, Touch, Waits, Workload,
 };
+use crate::units::Rate;
 
 /// An axis of a case, or another way to give one.
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ pub struct Axis {
 /// Which values an axis has.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// Whole numbers, from the least to the most.
+    /// Numbers from the least to the most: whole ones, but rates in thousandths.
     Number(Unit, u64, u64),
     /// Words, by the type that checks them.
     Word(fn(&str) -> Result<Value, CaseError>),
@@ -93,6 +94,8 @@ pub enum Spelled {
 pub enum Value {
     /// Bytes, nanoseconds, or how many.
     Number(u64),
+    /// Messages a second.
+    Rate(Rate),
     /// The spelling of anything else.
     Word(Cow<'static, str>),
 }
@@ -131,10 +134,10 @@ pub static AXES: [Axis; 25] = [
         .help("Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)")
         .with_default("1000000")
         .stored(|case| number(case.gap_ns), |case, value| case.gap_ns = value.number()),
-    Axis::new("rate", Kind::Number(Unit::Rate, RATE_MIN as u64, RATE_MAX as u64), Of::Load)
-        .help("Messages per second of a load (10k,1.5M, or 10k..800k, doubled each time)")
+    Axis::new("rate", Kind::Number(Unit::Rate, RATE_MIN, RATE_MAX), Of::Load)
+        .help("Messages per second of a load (0.5,10k,1.5M, or 10k..800k, doubled each time)")
         .with_default("10000")
-        .stored(|case| number(case.rate), |case, value| case.rate = value.number()),
+        .stored(|case| case.rate.map(Value::Rate), |case, value| case.rate = value.rate()),
     Axis::new("boundary", Kind::Word(spelling::<Boundary>), Of::TwoEnds)
         .help("Boundaries (inline, thread, process, namespace, host)")
         .stored(
@@ -262,10 +265,10 @@ pub static AXES: [Axis; 25] = [
 
 /// Senders of a load at most: each spins on a CPU.
 pub const SENDERS_MAX: u32 = 16;
-/// The least rate of a load: a trial has 100 messages at least, and is to end.
-pub const RATE_MIN: u32 = 1;
+/// The least rate of a load in thousandths: a trial has 20 messages at least, and is to end.
+pub const RATE_MIN: u64 = 10;
 /// The highest: beyond it the distance of two messages is a few reads of the clock.
-pub const RATE_MAX: u32 = 20_000_000;
+pub const RATE_MAX: u64 = 20_000_000_000;
 
 fn number(number: Option<impl Into<u64>>) -> Option<Value> {
     Some(Value::Number(number?.into()))
@@ -385,17 +388,23 @@ impl Of {
 impl Kind {
     /// Reads a value as the spelling of a case has it: numbers without units.
     pub fn read(self, key: &str, text: &str) -> Result<Value, CaseError> {
+        let wrong = |want: &str| CaseError::Value {
+            key: key.to_owned(),
+            got: text.to_owned(),
+            want: want.into(),
+        };
         let most = match self {
             Kind::Word(read) => return read(text),
+            Kind::Number(Unit::Rate, ..) => {
+                let rate = text.parse().ok().filter(|rate: &Rate| rate.to_string() == text);
+                return rate.map(Value::Rate).ok_or_else(|| wrong("a number above 0"));
+            }
             Kind::Number(Unit::Time, ..) => u64::MAX,
             Kind::Number(..) => u32::MAX.into(),
         };
         let number = text.parse().ok().filter(|number| *number <= most);
-        number.map(Value::Number).ok_or_else(|| CaseError::Value {
-            key: key.to_owned(),
-            got: text.to_owned(),
-            want: "a whole number that is not negative and not too large".into(),
-        })
+        let want = "a whole number that is not negative and not too large";
+        number.map(Value::Number).ok_or_else(|| wrong(want))
     }
 }
 
@@ -408,13 +417,21 @@ impl Value {
     pub fn number<T: TryFrom<u64>>(&self) -> Option<T> {
         match self {
             Value::Number(number) => T::try_from(*number).ok(),
+            Value::Rate(rate) => T::try_from(rate.whole()?).ok(),
             Value::Word(_) => None,
+        }
+    }
+    /// A rate, if it is one.
+    pub fn rate(&self) -> Option<Rate> {
+        match self {
+            Value::Rate(rate) => Some(*rate),
+            Value::Number(_) | Value::Word(_) => None,
         }
     }
     /// What a word stands for.
     pub fn parsed<T: FromStr>(&self) -> Option<T> {
         match self {
-            Value::Number(_) => None,
+            Value::Number(_) | Value::Rate(_) => None,
             Value::Word(word) => word.parse().ok(),
         }
     }
@@ -424,6 +441,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Number(value) => value.fmt(f),
+            Value::Rate(rate) => rate.fmt(f),
             Value::Word(word) => f.pad(word),
         }
     }
@@ -460,7 +478,7 @@ mod tests {
         for axis in AXES.iter().filter(|axis| axis.is_part()) {
             let workload = workloads.into_iter().find(|workload| axis.of.has(*workload)).unwrap();
             let ack = (workload == Workload::Stream).then_some(Ack::PerMessage);
-            let rate = (workload == Workload::Load).then_some(8);
+            let rate = (workload == Workload::Load).then_some(8.into());
             let usual = Case { ack, rate, ..Case::new(workload, "pipe") };
             let (mut case, text) = (usual.clone(), other(axis));
             axis.set(&mut case, &axis.kind.read(axis.key, text).unwrap());

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::units::Rate;
+
 /// Declares enums of words with their spelling, used in files, on the
 /// command line and in output alike.
 #[macro_export]
@@ -440,7 +442,7 @@ pub struct Case {
     /// How long the sender of a `wake` sleeps before it notifies, in nanoseconds.
     pub gap_ns: Option<u64>,
     /// Messages a second that a `load` offers.
-    pub rate: Option<u32>,
+    pub rate: Option<Rate>,
     /// Ends that send them, to one receiver (1 for all but `load`).
     pub senders: u32,
     /// Round trips in flight (1 for all but `roundtrip`).

@@ -6,6 +6,7 @@ use crate::case::{
     AckSize, Arrivals, Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload,
 };
 use crate::document;
+use crate::units::Rate;
 
 /// Declares the columns: name, type and value.
 macro_rules! columns {
@@ -82,7 +83,7 @@ columns! {
     /// The receive buffer of TCP that is asked for; 0 where the kernel sizes it.
     rcvbuf_bytes: u32 = |case| case.rcvbuf_bytes;
     /// Messages a second that a load offers.
-    rate: Option<u32> = |case| case.rate;
+    rate: Option<Rate> = |case| case.rate;
     /// When they are to be sent; `null` for all but `load`.
     arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals);
     /// What to do with messages when the queue is full; `null` for all but `load`.

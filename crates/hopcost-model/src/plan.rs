@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Placement, Workload};
 use crate::document;
+use crate::units::Rate;
 
 document! {
     /// A resolved plan.
@@ -184,23 +185,24 @@ impl TrialShape {
 /// Messages of a load's phase at least, so that it has a p90, and at most, so that memory is
 /// bounded at any rate: 8 MiB a column.
 const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
+/// So many have to do where 100 would take longer than this.
+const FEW_LOAD_MESSAGES: u64 = 20;
+const LONG_LOAD_NS: u64 = 20_000_000_000;
 /// How long the generator of a load is watched without a channel.
 const GENERATOR_NS: u64 = 20_000_000;
 /// The least of a phase that is not measured.
-const FEW_MESSAGES: u64 = 10;
+const FEW_MESSAGES: u64 = 2;
 
 impl TrialShape {
     /// Messages of a `load` of this rate: of the generator without a channel, of the warm-up,
     /// of the measured phase.
-    pub fn load_messages(&self, rate: u32) -> [u64; 3] {
+    pub fn load_messages(&self, rate: Rate) -> [u64; 3] {
         let (least, most) = (*LOAD_MESSAGES.start(), *LOAD_MESSAGES.end());
-        let within = |ns: u64, least: u64| {
-            let messages = u128::from(rate) * u128::from(ns) / 1_000_000_000;
-            u64::try_from(messages).unwrap_or(u64::MAX).clamp(least, most)
-        };
+        let least = rate.messages_in(LONG_LOAD_NS).clamp(FEW_LOAD_MESSAGES, least);
+        let within = |ns: u64, least: u64| rate.messages_in(ns).clamp(least, most);
         let measured = self.operations.unwrap_or(within(self.measure_ns, least)).min(most);
         // At a low rate a second of them has to do.
-        let few = u64::from(rate).clamp(FEW_MESSAGES, least);
+        let few = rate.messages_in(1_000_000_000).clamp(FEW_MESSAGES, least);
         let warm_up = within(self.warm_up_ns, few).min(measured);
         let warm_up = self.warm_up_operations.unwrap_or(warm_up).min(most);
         [within(GENERATOR_NS, few).min(measured), warm_up, measured]

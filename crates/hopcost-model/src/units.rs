@@ -1,4 +1,7 @@
-//! Sizes and durations as people write them.
+//! Sizes, durations and rates as people write them.
+
+use std::fmt;
+use std::str::FromStr;
 
 /// Why a text is not a size or duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,17 +71,6 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     })
 }
 
-/// `10k`, `1.5M`, `2000`: k, M and G are powers of 1000.
-pub fn parse_number(text: &str) -> Result<u64, UnitError> {
-    parse(text, ("number", "500, 10k, 1.5M"), |unit| match unit {
-        "" => Some(1),
-        "k" | "K" => Some(1_000),
-        "M" => Some(1_000_000),
-        "G" => Some(1_000_000_000),
-        _ => None,
-    })
-}
-
 /// Nanoseconds of `20us`, `1.5ms`, `2s`, `2m`, `1h`; a bare number is refused
 /// except 0, because seconds and nanoseconds are both plausible.
 pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
@@ -105,6 +97,89 @@ pub fn format_number(number: u64) -> String {
         }
     }
     number.to_string()
+}
+
+/// Messages a second, exact to a thousandth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// So many messages in a thousand seconds.
+    pub const fn thousandths(messages: u64) -> Self {
+        Self(messages)
+    }
+    /// How many messages in a thousand seconds.
+    pub const fn in_thousandths(self) -> u64 {
+        self.0
+    }
+    /// Messages a second.
+    pub fn per_s(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+    /// The same where it is a whole number.
+    pub fn whole(self) -> Option<u64> {
+        self.0.is_multiple_of(1_000).then_some(self.0 / 1_000)
+    }
+    /// Messages in so many nanoseconds.
+    pub fn messages_in(self, ns: u64) -> u64 {
+        let messages = u128::from(self.0) * u128::from(ns) / 1_000_000_000_000;
+        u64::try_from(messages).unwrap_or(u64::MAX)
+    }
+    /// How many nanoseconds so many messages take.
+    pub fn ns_of(self, messages: u64) -> u64 {
+        let ns = u128::from(messages) * 1_000_000_000_000 / u128::from(self.0.max(1));
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+    /// The shortest exact spelling (`0.5`, `500`, `10k`, `1.5M`).
+    pub fn brief(self) -> String {
+        self.whole().map_or_else(|| self.to_string(), format_number)
+    }
+}
+
+impl From<u32> for Rate {
+    fn from(per_second: u32) -> Self {
+        Self(1_000 * u64::from(per_second))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.whole() {
+            Some(whole) => whole.fmt(f),
+            None => self.per_s().fmt(f),
+        }
+    }
+}
+
+/// `0.5`, `2000`, `10k`, `1.5M`: k, M and G are powers of 1000.
+impl FromStr for Rate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let thousandths = parse(text, ("number", "0.5, 500, 10k, 1.5M"), |unit| match unit {
+            "" => Some(1_000),
+            "k" | "K" => Some(1_000_000),
+            "M" => Some(1_000_000_000),
+            "G" => Some(1_000_000_000_000),
+            _ => None,
+        });
+        thousandths.map(Self)
+    }
+}
+
+/// A whole number where it is one.
+impl serde::Serialize for Rate {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.whole() {
+            Some(whole) => to.serialize_u64(whole),
+            None => to.serialize_f64(self.per_s()),
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Rate {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        f64::deserialize(from).map(|per_s| Self((per_s * 1e3).round() as u64))
+    }
 }
 
 /// Bytes in the shortest exact spelling (`64`, `4KiB`).
@@ -140,6 +215,22 @@ mod tests {
         assert_eq!(format_size(4096), "4KiB");
         assert_eq!(format_size(44), "44");
         assert_eq!(format_size(0), "0");
+    }
+
+    #[test]
+    fn rates() {
+        for (text, brief, per_s) in
+            [("0.5", "0.5", 0.5), ("2.125", "2.125", 2.125), ("1500k", "1.5M", 1.5e6)]
+        {
+            let rate: Rate = text.parse().unwrap();
+            assert_eq!((rate.brief(), rate.per_s()), (brief.to_owned(), per_s));
+            assert_eq!(rate.to_string().parse(), Ok(rate));
+            assert_eq!(serde_json::from_value(serde_json::json!(rate)).ok(), Some(rate));
+        }
+        assert_eq!(serde_json::json!(Rate::from(10_000)), serde_json::json!(10_000));
+        let half = Rate::thousandths(500);
+        assert_eq!((half.messages_in(40_000_000_000), half.ns_of(20)), (20, 40_000_000_000));
+        assert!("-1".parse::<Rate>().is_err() && "1e3".parse::<Rate>().is_err());
     }
 
     #[test]

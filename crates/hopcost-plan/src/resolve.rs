@@ -18,7 +18,9 @@ use crate::machine::{Cpus, Machine};
 use crate::shipped::SHIPPED;
 use crate::subject::{Subject, inapplicable};
 use crate::suite::{Suite, parse_suite};
-use crate::time::{COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX, TRACED_MAX, Time};
+use crate::time::{
+    COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX, TRACED_MAX, Time, rounds_needed,
+};
 use crate::values::{CROSS, Values};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
@@ -56,7 +58,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
     }
     let baseline = planner.baseline(ask, suite.as_ref(), &selectors, &options, &cases)?;
     let used = planner.cpus_used(&live);
-    Ok(Plan {
+    let plan = Plan {
         suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
         seed: ask.seed,
         rounds,
@@ -69,7 +71,35 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         pairs: used.pairs,
         cases,
         ..Plan::default()
-    })
+    };
+    ensure_messages(&plan)?;
+    Ok(plan)
+}
+
+/// Messages a second from which on a budget is no matter of the messages that a trial needs.
+const LOW_RATE: u32 = 100;
+
+/// Refuses a budget without time for the messages that a low rate needs.
+fn ensure_messages(plan: &Plan) -> Result<(), PlanError> {
+    let Some(budget_ns) = plan.budget_ns else { return Ok(()) };
+    let rates = plan.live_cases().filter_map(|case| case.rate);
+    let Some(rate) = rates.min().filter(|rate| *rate < LOW_RATE.into()) else { return Ok(()) };
+    let [generator, warm_up, measured] = plan.trial.load_messages(rate);
+    let trial_ns = rate.ns_of(generator + warm_up + measured);
+    let all_ns = trial_ns.saturating_mul(rounds_needed(plan).into());
+    if all_ns <= budget_ns {
+        return Ok(());
+    }
+    let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
+    let needed = match seconds(all_ns) {
+        short @ 0..120 => format!("{short}s"),
+        long => format!("{}m", long.div_ceil(60)),
+    };
+    Err(Origin::option("--budget").error(format!(
+        "{rate} a second needs {} s for {measured} messages, and {} trials of them; give --budget {needed}",
+        seconds(rate.ns_of(measured)),
+        rounds_needed(plan)
+    )))
 }
 
 /// Mechanisms that an error names.

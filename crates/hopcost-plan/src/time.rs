@@ -113,9 +113,8 @@ impl Pace<'_> {
                 measured.saturating_add(warm_up).saturating_mul(each_ns)
             }
             PhaseLength::Scheduled => {
-                let rate = case.rate.unwrap_or(1).max(1);
-                let messages: u64 = shape.load_messages(rate).iter().sum();
-                messages.saturating_mul(1_000_000_000) / u64::from(rate)
+                let rate = case.rate.unwrap_or(1.into());
+                rate.ns_of(shape.load_messages(rate).iter().sum())
             }
             PhaseLength::FittedOrAsked => {
                 let phase = |exact: Option<u64>, aimed_ns| {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use hopcost_model::axis::{AXES, Axis, Kind, Unit, Value};
 use hopcost_model::case::{Case, CaseError, Placement};
-use hopcost_model::units::{parse_duration_ns, parse_number, parse_size};
+use hopcost_model::units::{Rate, parse_duration_ns, parse_size};
 
 use crate::error::{plain, quote, unknown};
 
@@ -164,9 +164,13 @@ pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     if first >= last {
         return Err(wrong("does not rise"));
     }
-    let from = first.number().filter(|_| unit == Unit::Rate).unwrap_or(1u64);
+    let from = first.rate().map_or(1, Rate::in_thousandths);
     let powers = std::iter::successors(Some(from), |power| power.checked_mul(factor));
-    let between = powers.map(Value::Number).skip_while(|value| *value <= first);
+    let value = |number| match unit {
+        Unit::Rate => Value::Rate(Rate::thousandths(number)),
+        Unit::Bytes | Unit::Count | Unit::Time => Value::Number(number),
+    };
+    let between = powers.map(value).skip_while(|value| *value <= first);
     let between = between.take_while(|value| *value < last);
     Ok([first.clone()].into_iter().chain(between).chain([last.clone()]).collect())
 }
@@ -182,7 +186,9 @@ fn read(axis: &Axis, text: &str) -> Result<Value, String> {
         Unit::Bytes => (parse_size(text).map(Some), format!("{least} to {most} bytes")),
         Unit::Count => (Ok(text.parse().ok()), format!("a whole number from {least} to {most}")),
         Unit::Rate => {
-            (parse_number(text).map(Some), format!("{least} to {most} messages a second"))
+            let ends = [least, most].map(Rate::thousandths);
+            let rate = text.parse().map(|rate: Rate| Some(rate.in_thousandths()));
+            (rate, format!("{} to {} messages a second", ends[0], ends[1]))
         }
         Unit::Time => {
             (parse_duration_ns(text).map(Some), format!("up to {} s", most / 1_000_000_000))
@@ -190,5 +196,9 @@ fn read(axis: &Axis, text: &str) -> Result<Value, String> {
     };
     let number = number.map_err(line)?.filter(|number| (least..=most).contains(number));
     let refused = || format!("{} is not a value for `{}`: want {range}", quote(text), axis.key);
-    number.map(Value::Number).ok_or_else(refused)
+    let number = number.ok_or_else(refused)?;
+    Ok(match unit {
+        Unit::Rate => Value::Rate(Rate::thousandths(number)),
+        Unit::Bytes | Unit::Count | Unit::Time => Value::Number(number),
+    })
 }

@@ -6,6 +6,7 @@ use hopcost_model::document;
 use hopcost_model::finding::Finding;
 use hopcost_model::group::grouped;
 use hopcost_model::results::{Estimate, Statistic};
+use hopcost_model::units::Rate;
 
 use crate::case::{Reading, known};
 use crate::findings::{ACHIEVED_MIN, is_generator_late};
@@ -34,12 +35,12 @@ document! {
     #[derive(Copy)]
     pub struct LoadKnee {
         /// By the p99s as they are.
-        pub rate: u32,
+        pub rate: Rate,
         /// The largest rate that passes even if its p99 is at the upper end of its interval and
         /// the unloaded one at the lower.
-        pub low: u32,
+        pub low: Rate,
         /// The largest that passes if they are at the other ends.
-        pub high: u32,
+        pub high: Rate,
         /// Whether the greatest rate of all passes, so that the knee is there or beyond.
         pub at_least: bool,
     }
@@ -88,7 +89,7 @@ fn curve(mut points: Vec<Point>) -> Option<LoadCurve> {
     let late = points.iter().filter(|point| !point.is_on_time).count();
     let is_on_time = 2 * late <= points.len();
     let knee = unloaded.filter(|_| is_on_time).and_then(|unloaded| knee(&points, unloaded));
-    let rate = |rate: u32| per_second(rate.into(), None);
+    let rate = |rate: Rate| per_second(rate.per_s(), None);
     let capacity_says = match is_achieved(greatest.load) {
         true => format!("carries {} or more", rate(greatest.load.rate)),
         false => format!(
@@ -216,7 +217,7 @@ mod tests {
         let knee = curve.knee.unwrap();
         assert_eq!(
             (knee.rate, knee.low, knee.high, knee.at_least),
-            (50_000, 50_000, 50_000, false)
+            (50_000.into(), 50_000.into(), 50_000.into(), false)
         );
         let capacity = curve.capacity_per_s.as_ref().unwrap().point.unwrap();
         assert!((capacity / 400_000.0 - 1.0).abs() < 1e-9, "{capacity}");

@@ -488,7 +488,7 @@ fn touch_cost(case: &Case, trials: &[&RawTrial]) -> Option<TouchCost> {
     let operation_ns = match case.workload {
         Workload::Roundtrip => Some(2.0 * (fill_ns + verify_ns)),
         Workload::Stream => (case.ack != Some(Ack::None)).then_some(verify_ns),
-        Workload::Wake | Workload::Load | Workload::Call => Some(0.0),
+        _ => Some(0.0),
     };
     Some(TouchCost { fill_ns, verify_ns, operation_ns })
 }

@@ -66,7 +66,7 @@ use std::collections::BTreeSet;
 
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Question;
-use hopcost_model::raw::RawRun;
+use hopcost_model::raw::{RawRun, RawTrial};
 
 use advice::Advice;
 use results::{AdviceRequest, CaseResult, Results};
@@ -166,6 +166,11 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
             .collect(),
         command: command::of_run(&raw.about.argv, raw.plan.seed),
     }
+}
+
+/// The p50 or the cost of a trial by itself, as it was measured; `None` where it has none above zero.
+pub fn value_ns(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
+    trial::headline_ns(raw.plan.case(trial.case)?, trial, raw.clock(trial)?)
 }
 
 /// What a run says to a request for advice; `rust` as for [`read`].

@@ -4,6 +4,7 @@ use hopcost_model::case::{Arrivals, Case, Role, Workload};
 use hopcost_model::document;
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::Estimate;
+use hopcost_model::units::Rate;
 use hopcost_stats::sample::{median, quantile_sorted, rank};
 
 use crate::estimate::over_trials;
@@ -16,7 +17,7 @@ document! {
     /// of the messages that came.
     pub struct LoadResult {
         /// Messages a second that the schedule offers.
-        pub rate: u32,
+        pub rate: Rate,
         /// When they are to be sent.
         pub arrivals: Arrivals,
         /// Messages a second that were received, from the first intended time to the last
@@ -99,7 +100,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         Some(per_s).filter(|per_s| per_s.is_finite())
     };
     Some(LoadResult {
-        rate: case.rate.unwrap_or(0),
+        rate: case.rate.unwrap_or_default(),
         arrivals: case.arrivals,
         received_per_s: over_trials(
             loads.iter().filter_map(|(trial, load)| received_per_s(trial, load)).collect(),

@@ -4,16 +4,31 @@ use hopcost_model::case::Placement;
 use hopcost_read::advice::{Advice, Candidate, Fit};
 use hopcost_read::results::Estimate;
 
+use crate::answer::{Answer, Content};
 use crate::number;
-use crate::section::between;
 use crate::section::model::{Cell, Document, Rows, Scale, Unit, note, numbers, paste, words};
+use crate::section::{Medium, between};
 
 /// Rows that a screen has room for: of what may be used, and of what may not.
 const LEFT_MAX: usize = 10;
 const OUT_MAX: usize = 8;
 
+impl Content for Advice {
+    fn name(&self) -> String {
+        "advice".to_owned()
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::of_advice(self)
+    }
+
+    fn document(&self, _: Medium, whole: bool) -> Document {
+        document(self, whole)
+    }
+}
+
 /// The candidates; of many some, unless `whole`.
-pub fn document(advice: &Advice, whole: bool) -> Document {
+fn document(advice: &Advice, whole: bool) -> Document {
     let (left, out): (Vec<&Candidate>, Vec<&Candidate>) =
         advice.candidates.iter().partition(|of| of.fit != Fit::Outside);
     let most = |most: usize| if whole { usize::MAX } else { most };
@@ -96,7 +111,7 @@ mod tests {
         let advice = Advice {
             request: AdviceRequest {
                 payload_bytes: 4096,
-                rate: Some(20_000),
+                rate: Some(20_000.into()),
                 boundary: Boundary::Process,
                 placement: Some(Placement::SameCpu),
                 runtimes: "rust".to_owned(),

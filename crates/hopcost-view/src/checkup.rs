@@ -3,17 +3,32 @@
 use hopcost_model::text::{count, span};
 use hopcost_read::results::{Checkup, CpuGaps, Handover};
 
+use crate::answer::{Answer, Content};
 use crate::number;
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, Unit, facts, numbers, says, words,
 };
-use crate::section::{machine, table};
+use crate::section::{Medium, machine, table};
 
 /// CPUs that a screen has room for: those that lost most.
 const CPUS_MAX: usize = 8;
 
+impl Content for Checkup {
+    fn name(&self) -> String {
+        "doctor".to_owned()
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::of_checkup(self)
+    }
+
+    fn document(&self, _: Medium, whole: bool) -> Document {
+        document(self, whole)
+    }
+}
+
 /// What was found; of many CPUs those that lost most, unless `whole`.
-pub fn document(found: &Checkup, whole: bool) -> Document {
+fn document(found: &Checkup, whole: bool) -> Document {
     let machine_line = format!(
         "hopcost doctor · {} · {} of {}, {}",
         machine(&found.host),

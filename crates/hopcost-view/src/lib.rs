@@ -3,11 +3,10 @@
 //! (`hopcost_read::results::Results`) and computes no statistic of its own: a
 //! number that is missing there is added there, so that all views agree.
 
-pub mod advice;
+mod advice;
 pub mod answer;
 pub mod chart;
-pub mod checkup;
-pub mod comparison;
+mod checkup;
 pub mod csv;
 pub mod export;
 pub mod html;
@@ -19,6 +18,7 @@ pub mod number;
 pub mod perfetto;
 pub mod plan;
 mod rows;
+mod runs;
 mod section;
 #[cfg(test)]
 #[path = "../tests/stored/mod.rs"]
@@ -26,4 +26,5 @@ mod stored;
 pub mod style;
 pub mod text;
 
-pub use section::{Document, Medium, plots};
+pub use runs::StoredRun;
+pub use section::{Document, Medium};

@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, Role, Workload};
 use crate::document;
 use crate::mechanism::{Loss, Mechanism};
-use crate::units::format_number;
+use crate::units::Rate;
 
 document! {
     /// What is asked of a mechanism.
@@ -13,7 +13,7 @@ document! {
         /// Bytes of a message.
         pub payload_bytes: u32,
         /// Messages per second; `null`: round trips, one after the other.
-        pub rate: Option<u32>,
+        pub rate: Option<Rate>,
         /// Limit of the 99th percentile.
         pub p99_ns: Option<u64>,
         /// What separates the ends.
@@ -75,7 +75,7 @@ impl AdviceRequest {
     /// `20k messages per second`, or `round trips`
     pub fn what(&self) -> String {
         match self.rate {
-            Some(rate) => format!("{} messages per second", format_number(rate.into())),
+            Some(rate) => format!("{} messages per second", rate.brief()),
             None => "round trips, one after the other".to_owned(),
         }
     }

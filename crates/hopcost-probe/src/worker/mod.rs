@@ -14,7 +14,6 @@ use std::fs::File;
 use std::io::{self, Stdin, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::protocol::{self, Command, Phase, Reply, ScheduleSeed, Stamp};
@@ -38,8 +37,8 @@ const SAMPLES_MAX: u64 = 1 << 26;
 const SEATS_MAX: usize = 256;
 
 /// Runs the worker until its input ends or a command stops it; `far` continues in its place if the
-/// worker is to be the far host of a run.
-pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> ExitCode) -> ExitCode {
+/// worker is to be the far host of a run. The exit code.
+pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> u8) -> u8 {
     sys::set_name("hopcost-worker");
     std::panic::set_hook(Box::new(|panic| {
         lines::give_up(&format!("the worker panicked: {panic}"))
@@ -51,7 +50,7 @@ pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> ExitCode) -> ExitCode {
         let line = match input.next_line() {
             Ok(Some(line)) if line.is_empty() => continue,
             Ok(Some(line)) => line,
-            Ok(None) => return ExitCode::SUCCESS,
+            Ok(None) => return 0,
             Err(error) => lines::give_up(&error.to_string()),
         };
         let command: Command = match serde_json::from_str(&line) {
@@ -65,7 +64,7 @@ pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> ExitCode) -> ExitCode {
         match worker.obey(command) {
             Ok(reply) => {
                 if lines::reply(&reply).is_err() || stop {
-                    return ExitCode::SUCCESS;
+                    return 0;
                 }
             }
             Err(error) => lines::give_up_after(&error),

@@ -2,6 +2,7 @@
 
 use hopcost_model::case::{Arrivals, Case};
 use hopcost_model::protocol::ScheduleSeed;
+use hopcost_model::units::Rate;
 
 /// How long `on-off` sends, and how long it does not.
 const BURST_S: f64 = 1e-3;
@@ -9,7 +10,7 @@ const BURST_S: f64 = 1e-3;
 /// The intended times of the first `count` messages of a sender of a case, in ticks from the
 /// beginning. Those of all senders together have the case's rate and are as it says.
 pub fn offsets(case: &Case, seed: ScheduleSeed, sender: u32, count: u64) -> Vec<u64> {
-    let offered = f64::from(case.rate.unwrap_or(1).max(1));
+    let offered = case.rate.map_or(1.0, Rate::per_s);
     let rate = offered / f64::from(case.senders);
     // The last sender's times are those of one alone at this rate, the others' lie between.
     let ahead = f64::from(case.senders.saturating_sub(sender + 1)) / f64::from(case.senders);
@@ -50,7 +51,11 @@ mod tests {
 
     /// The times of all of so many senders together.
     fn offsets_of(senders: u32, arrivals: &str, count: u64) -> Vec<u64> {
-        let id = "load/pipe?payload=64&rate=10000&boundary=process&place=same-llc&wait=block";
+        offsets_at("10000", senders, arrivals, count)
+    }
+
+    fn offsets_at(rate: &str, senders: u32, arrivals: &str, count: u64) -> Vec<u64> {
+        let id = format!("load/pipe?payload=64&rate={rate}&boundary=process&place=free&wait=block");
         let case = Case { arrivals: arrivals.parse().unwrap(), senders, ..id.parse().unwrap() };
         let seed = ScheduleSeed { seed: 7, ticks_per_second: 1e9 };
         let all = (0..senders).flat_map(|sender| offsets(&case, seed, sender, count));
@@ -62,6 +67,8 @@ mod tests {
     #[test]
     fn arrivals_are_as_the_case_says_and_several_senders_together_are_one_at_the_whole_rate() {
         assert_eq!(offsets_of(1, "constant", 3), [100_000, 200_000, 300_000]);
+        let every_2_s = [2_000_000_000, 4_000_000_000, 6_000_000_000];
+        assert_eq!(offsets_at("0.5", 1, "constant", 3), every_2_s);
         assert_eq!(offsets_of(4, "constant", 2), offsets_of(1, "constant", 8));
         let on_off = offsets_of(1, "on-off", 10_000);
         assert_eq!(on_off[9_999], 1_000_000_000);

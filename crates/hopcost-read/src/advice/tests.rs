@@ -142,7 +142,7 @@ fn with_a_rate_loads_are_sorted_and_what_does_not_carry_it_is_ruled_out() {
         .case(&load("pipe"), 9, of(4_000))
         .case(&load("tcp"), 9, of(9_000))
         .build();
-    let at_rate = AdviceRequest { rate: Some(20_000), sort: SortedBy::P99, ..request() };
+    let at_rate = AdviceRequest { rate: Some(20_000.into()), sort: SortedBy::P99, ..request() };
     let advice = crate::advice(&raw, &MECHANISMS, &at_rate);
     assert!(advice.says.starts_with("Use pipe: p99 of a response 4."), "{}", advice.says);
     for trial in raw.trials.iter_mut().filter(|trial| trial.case == 1) {

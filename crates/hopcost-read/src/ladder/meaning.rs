@@ -2,7 +2,7 @@
 
 use hopcost_model::case::{Ack, AckSize, Arrivals, Case, Workload};
 use hopcost_model::mechanism::Shape;
-use hopcost_model::units::{format_number, format_size};
+use hopcost_model::units::{Rate, format_size};
 
 use crate::format;
 use crate::trial::Family;
@@ -17,10 +17,26 @@ pub enum Meaning {
     CallEach,
     RoundtripBatched,
     Notification,
-    Roundtrip { payload_bytes: u32 },
-    Wake { gap_ns: u64 },
-    Load { rate: u32, arrivals: Arrivals, payload_bytes: u32 },
-    Stream { ack: Ack, ack_size: AckSize, payload_bytes: u32, fields: u32, flows: u32 },
+    Roundtrip {
+        payload_bytes: u32,
+    },
+    Wake {
+        gap_ns: u64,
+    },
+    Load {
+        rate: Rate,
+        arrivals: Arrivals,
+        payload_bytes: u32,
+    },
+    Stream {
+        ack: Ack,
+        ack_size: AckSize,
+        payload_bytes: u32,
+        fields: u32,
+        flows: u32,
+    },
+    /// What its workload says of itself is all.
+    Other(Workload),
 }
 
 impl Meaning {
@@ -30,7 +46,7 @@ impl Meaning {
         match (case.workload, family) {
             (Workload::Wake, _) => Meaning::Wake { gap_ns: case.gap_ns.unwrap_or(0) },
             (Workload::Load, _) => Meaning::Load {
-                rate: case.rate.unwrap_or(0),
+                rate: case.rate.unwrap_or_default(),
                 arrivals: case.arrivals,
                 payload_bytes,
             },
@@ -44,6 +60,7 @@ impl Meaning {
             (Workload::Call, Family::Batch) => Meaning::CallBatched,
             (Workload::Call, Family::Each) => Meaning::CallEach,
             (Workload::Roundtrip, Family::Batch) => Meaning::RoundtripBatched,
+            (other, _) if other != Workload::Roundtrip => Meaning::Other(other),
             _ if payload_bytes == 0 && shape != Some(Shape::Channel) => Meaning::Notification,
             _ => Meaning::Roundtrip { payload_bytes },
         }
@@ -58,12 +75,13 @@ impl Meaning {
             Meaning::Roundtrip { payload_bytes } => {
                 format!("round trip, {} each way", bytes(payload_bytes))
             }
+            Meaning::Other(workload) => format!("one {}", workload.spec().operation),
             Meaning::Wake { gap_ns } => {
                 format!("one-way wake-up after a gap of {}", format::exact_ns(gap_ns))
             }
             Meaning::Load { rate, arrivals, payload_bytes } => format!(
                 "load of {} messages of {} a second, {arrivals} arrivals",
-                format_number(rate.into()),
+                rate.brief(),
                 bytes(payload_bytes)
             ),
             Meaning::Stream { ack, ack_size, payload_bytes, fields, flows } => format!(
@@ -86,6 +104,9 @@ impl Meaning {
             Meaning::RoundtripBatched => ("roundtrips", 0),
             Meaning::Notification => ("notification", 0),
             Meaning::Roundtrip { payload_bytes } => ("roundtrip", payload_bytes),
+            Meaning::Other(workload) => {
+                return format!("Duration of one {}.", workload.spec().operation);
+            }
             Meaning::Wake { .. } => ("wake", 0),
             Meaning::Load { .. } => ("load", 0),
             Meaning::Stream { ack: Ack::None, .. } => ("stream", 0),

@@ -4,19 +4,15 @@
 mod questions;
 mod table;
 
-pub use table::{Answer, NoTable};
+pub use questions::all;
+pub use table::{Answer, Content, NoTable};
 use table::{Column, Table};
 
-/// Whether any answer has such a table.
-pub fn is_table(name: &str) -> bool {
-    questions::all().iter().any(|answer| answer.table(name).is_some())
-}
-
-/// Every table with its columns, as Markdown.
-pub fn reference() -> String {
+/// Every table of answers with its columns, as Markdown.
+pub fn reference(answers: impl IntoIterator<Item = Answer>) -> String {
     let mut out = String::new();
     let mut known: Vec<&str> = Vec::new();
-    for answer in questions::all() {
+    for answer in answers {
         for table in answer.tables.iter().filter(|table| !known.contains(&table.name)) {
             let Table { name, about, columns, .. } = table;
             let about = about.trim();
@@ -46,7 +42,7 @@ mod tests {
 
     #[test]
     fn every_column_has_a_name_of_its_own_and_help() {
-        for table in questions::all().iter().flat_map(|answer| &answer.tables) {
+        for table in all().iter().flat_map(|answer| &answer.tables) {
             assert!(!table.about.is_empty() && !table.columns.is_empty(), "{}", table.name);
             for (at, column) in table.columns.iter().enumerate() {
                 let is_new = table.columns[..at].iter().all(|other| other.name != column.name);
@@ -57,8 +53,8 @@ mod tests {
 
     #[test]
     fn every_key_that_is_written_is_documented_and_every_documented_key_is_written() {
-        let reference = reference();
-        for answer in stored().chain(questions::all()) {
+        let reference = reference(all());
+        for answer in stored().chain(all()) {
             let document: Value = serde_json::from_str(&answer.json()).expect("JSON");
             let Value::Object(document) = document else { panic!("{document}") };
             assert_eq!(document.len(), 2 + answer.tables.len(), "each table once");

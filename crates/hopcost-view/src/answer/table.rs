@@ -1,12 +1,55 @@
-//! An answer: its sentences, and its tables as JSON and CSV.
+//! What is shown, in every format, and the answer behind it: its sentences, and its tables as JSON and CSV.
 
 use std::collections::HashMap;
 
-use hopcost_model::{Document, Field, SCHEMA};
+use hopcost_model::{Field, SCHEMA};
 use serde_json::{Value, json};
 
+use crate::chart::model::Chart;
 use crate::csv::push_row;
 use crate::rows::{Leaf, leaves, text, value};
+use crate::section::model::{Section, says};
+use crate::section::{Document, Medium, table_of};
+use crate::style::TextStyle;
+
+/// What answers a question: a run, a comparison, advice, what doctor found, or any other answer.
+pub trait Content {
+    /// What the name of its page ends with.
+    fn name(&self) -> String;
+
+    /// Its sentences and its tables, for programs.
+    fn answer(&self) -> Answer;
+
+    /// The same for people; `whole` where there is room for all of it.
+    fn document(&self, medium: Medium, whole: bool) -> Document {
+        self.answer().document(medium, whole)
+    }
+
+    /// Its conclusions as lines to paste.
+    fn sentences(&self) -> String {
+        self.answer().conclusion() + "\n"
+    }
+
+    /// Its plots, with the names that their files have, without ending.
+    fn plots(&self) -> Vec<(String, Chart)> {
+        Vec::new()
+    }
+
+    /// It on a terminal: in brief, or with all details.
+    fn text(&self, whole: bool, style: &TextStyle) -> String {
+        self.document(Medium::Document, whole).text(style)
+    }
+
+    /// It as Markdown.
+    fn markdown(&self) -> String {
+        self.document(Medium::Document, true).markdown()
+    }
+
+    /// It as a page.
+    fn html(&self) -> String {
+        self.document(Medium::Page, true).html()
+    }
+}
 
 /// What is answered to a question.
 #[derive(Debug, Clone)]
@@ -14,7 +57,7 @@ pub struct Answer {
     /// The table that CSV has where none is named.
     main: &'static str,
     /// The conclusion in words.
-    says: Vec<String>,
+    pub(super) says: Vec<String>,
     pub(super) tables: Vec<Table>,
 }
 
@@ -23,9 +66,21 @@ pub struct Answer {
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
+    /// The fields of each part of a row.
+    kinds: Vec<Vec<Field>>,
     pub(super) columns: Vec<Column>,
-    /// A value for each column.
+    /// The parts of each row.
     rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    /// The value of a row in each column.
+    fn cells<'t>(&'t self, row: &'t [Value]) -> impl Iterator<Item = &'t Value> {
+        self.columns.iter().map(|column| {
+            let own = row.get(column.part).and_then(|part| column.leaf.of(part));
+            own.unwrap_or(&Value::Null)
+        })
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -47,7 +102,8 @@ pub struct NoTable {
 }
 
 impl Answer {
-    pub(super) fn new(main: &'static str, says: Vec<String>) -> Self {
+    /// An answer in words, without a table yet; `main` is the table that CSV has.
+    pub fn new(main: &'static str, says: Vec<String>) -> Self {
         Answer { main, says, tables: Vec::new() }
     }
 
@@ -70,22 +126,28 @@ impl Answer {
             leaves(fields, &[]).into_iter().map(move |leaf| (part, leaf))
         });
         let columns: Vec<Column> = leaves.map(column).collect();
-        let cell = |parts: &[Value], column: &Column| {
-            let own = parts.get(column.part).and_then(|part| column.leaf.of(part));
-            own.cloned().unwrap_or_default()
-        };
-        let row = |parts: Vec<Value>| columns.iter().map(|column| cell(&parts, column)).collect();
-        let rows = rows.into_iter().map(row).collect();
-        self.tables.push(Table { name, about, columns, rows });
+        let (kinds, rows) =
+            (kinds.iter().map(|kind| kind.to_vec()).collect(), rows.into_iter().collect());
+        self.tables.push(Table { name, about, kinds, columns, rows });
     }
 
     /// Adds a table with a row for each of these.
-    pub(super) fn list<'a, T: Document + 'a>(
+    pub fn list<'a, T: hopcost_model::Document + 'a>(
         &mut self,
         name: &'static str,
         rows: impl IntoIterator<Item = &'a T>,
     ) {
         self.add(name, T::ABOUT, &[T::FIELDS], rows.into_iter().map(|row| vec![value(row)]));
+    }
+
+    /// Its first sentence.
+    pub fn conclusion(&self) -> String {
+        self.says.first().cloned().unwrap_or_default()
+    }
+
+    /// Whether it has such a table.
+    pub fn has(&self, name: &str) -> bool {
+        self.table(name).is_some()
     }
 
     pub(super) fn table(&self, name: &str) -> Option<&Table> {
@@ -99,7 +161,8 @@ impl Answer {
         for table in &self.tables {
             let member = |(column, value): (&Column, &Value)| format!("{:?}: {value}", column.name);
             let object = |row: &Vec<Value>| {
-                let members: Vec<String> = table.columns.iter().zip(row).map(member).collect();
+                let cells = table.columns.iter().zip(table.cells(row));
+                let members: Vec<String> = cells.map(member).collect();
                 format!("\n  {{{}}}", members.join(", "))
             };
             let rows: Vec<String> = table.rows.iter().map(object).collect();
@@ -125,19 +188,43 @@ impl Answer {
         let others: Vec<(usize, &Column)> =
             others.filter(|(_, column)| !is_own(&column.name)).collect();
         let at = table.columns.iter().position(|column| column.name == "case");
-        let by_case: HashMap<&Value, &Vec<Value>> = cases
+        let by_case: HashMap<&Value, Vec<&Value>> = cases
             .iter()
-            .flat_map(|cases| cases.rows.iter().rev())
-            .map(|row| (&row[0], row))
+            .flat_map(|cases| cases.rows.iter().rev().map(|row| cases.cells(row).collect()))
+            .map(|cells: Vec<&Value>| (cells[0], cells))
             .collect();
         let mut out = String::new();
         let names = table.columns.iter().chain(others.iter().map(|(_, column)| *column));
         push_row(&mut out, names.map(|column| column.name.clone()));
         for row in &table.rows {
-            let of = at.and_then(|at| by_case.get(&row[at]));
-            let of_case = others.iter().map(|(at, _)| of.map_or(&Value::Null, |of| &of[*at]));
-            push_row(&mut out, row.iter().chain(of_case).map(text));
+            let cells: Vec<&Value> = table.cells(row).collect();
+            let of = at.and_then(|at| by_case.get(cells[at]));
+            let of_case = others.iter().map(|(at, _)| of.map_or(&Value::Null, |of| of[*at]));
+            push_row(&mut out, cells.into_iter().chain(of_case).map(text));
         }
         Ok(out)
+    }
+}
+
+impl Content for Answer {
+    fn name(&self) -> String {
+        self.main.to_owned()
+    }
+
+    fn answer(&self) -> Answer {
+        self.clone()
+    }
+
+    fn document(&self, _: Medium, _: bool) -> Document {
+        let mut said = self.says.iter().cloned();
+        let tables = self.tables.iter();
+        Document {
+            title: said.next().unwrap_or_default(),
+            head: said.map(says).collect(),
+            sections: tables
+                .filter_map(|of| Section::of(of.name, [table_of(&of.kinds, &of.rows)]))
+                .collect(),
+            ..Document::default()
+        }
     }
 }

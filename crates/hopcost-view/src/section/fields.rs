@@ -1,7 +1,7 @@
 //! Columns for people, made of the fields of a type: the key of a field is its heading and has its
 //! unit, and its type decides how its values are written.
 
-use hopcost_model::Document;
+use hopcost_model::{Document, Field};
 use hopcost_read::results::{Estimate, Ratio, Segment};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value as Json};
@@ -20,6 +20,18 @@ const UNITS: [&str; 4] = ["ns", "bytes", "gbps", "n"];
 /// A table with a row for each of these.
 pub(crate) fn table<D: Document>(rows: &[D]) -> Block {
     Rows::of(rows).fields("", Some).table()
+}
+
+/// A table of rows that are in parts already, each with the fields of its kind.
+pub(crate) fn table_of(kinds: &[Vec<Field>], rows: &[Vec<Json>]) -> Block {
+    let mut table = Rows::of(rows);
+    for (part, fields) in kinds.iter().enumerate() {
+        for leaf in leaves(fields, &WHOLE) {
+            let of = |row: &Vec<Json>| row.get(part).map_or(Cell::none(), |of| cell(&leaf, of));
+            table.table.push(column(&leaf), rows.iter().map(of).collect());
+        }
+    }
+    table.table()
 }
 
 /// What is known of one thing and is not 0, but for the fields of these keys, with blanks between them.
@@ -60,7 +72,7 @@ fn column(leaf: &Leaf) -> Column {
     let head = head(leaf);
     match bare(leaf.field.kind) {
         "Estimate" | "Ratio" => estimates(&head),
-        "f64" | "u32" | "u64" => numbers(&head),
+        "f64" | "u32" | "u64" | "Rate" => numbers(&head),
         _ => words(&head),
     }
 }

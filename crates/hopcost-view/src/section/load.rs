@@ -1,7 +1,7 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
 use hopcost_model::group::grouped;
-use hopcost_model::units::format_number;
+use hopcost_model::units::Rate;
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use crate::names::capitalised;
@@ -48,8 +48,8 @@ pub(super) fn headline(results: &Results) -> Headline {
         let brief = |of| Cell::brief(estimated(case, of), Scale::Time, "").value.shown();
         let [p50, p99] =
             [Statistic::P50, Statistic::P99].map(brief).map(|of| of.map(|of| of.to_string()));
-        let rate = case.load.as_ref()?.rate.into();
-        Some(format!("{}/s: p50 {}, p99 {}", format_number(rate), p50?, p99?))
+        let rate = case.load.as_ref()?.rate;
+        Some(format!("{}/s: p50 {}, p99 {}", rate.brief(), p50?, p99?))
     };
     let said = |cases: &[&CaseResult]| {
         let curve = results.loads.iter().find(|curve| curve.cases.contains(&cases[0].id));
@@ -113,6 +113,6 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
 }
 
 /// `50k`
-fn rate(rate: u32) -> Cell {
-    Value::sorted(format_number(rate.into()), rate.into()).into()
+fn rate(rate: Rate) -> Cell {
+    Value::sorted(rate.brief(), rate.per_s()).into()
 }

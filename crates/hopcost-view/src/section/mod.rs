@@ -17,7 +17,7 @@ mod ladder;
 mod load;
 pub(crate) mod model;
 mod pivot;
-pub mod plots;
+pub(crate) mod plots;
 mod published;
 pub(crate) mod shapes;
 pub(crate) mod words;
@@ -28,7 +28,7 @@ pub(crate) use answer::between;
 #[cfg(test)]
 pub(crate) use answer::charts;
 use answer::{Part, Weight};
-pub(crate) use fields::table;
+pub(crate) use fields::{table, table_of};
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;

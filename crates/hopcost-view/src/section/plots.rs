@@ -44,7 +44,7 @@ pub(super) fn drawn(charts: Vec<Chart>) -> Option<Block> {
 
 /// All plots of a run, each with the name that its file has (without ending) and with a line of
 /// what run it is of.
-pub fn of_run(results: &Results) -> Vec<(String, Chart)> {
+pub(crate) fn of_run(results: &Results) -> Vec<(String, Chart)> {
     let mut charts = along_axes(results);
     charts.extend(answer::charts(results));
     charts.extend(curves(results));

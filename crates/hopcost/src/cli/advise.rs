@@ -1,23 +1,21 @@
 //! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
-use std::ffi::OsString;
-
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
-use hopcost_model::units::{parse_number, parse_size};
+use hopcost_model::units::{Rate, parse_size};
 use hopcost_plan::Ask;
-use hopcost_probe::orphans::Orphans;
-use hopcost_read::advice::Answer;
+use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};
 
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, duration, prepare};
-use super::shown::{Content, Printed, Shown};
+use super::shown::{Printed, Shown};
+use super::subcommand::{Called, Subcommand};
 use super::{host, runs};
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `advise`.
+/// Recommend a mechanism for a message size, a rate and limits
 #[derive(clap::Args)]
 pub struct Args {
     /// What to choose among: pipe, 'unix-*', 'tcp?nodelay=off' [default: every mechanism]
@@ -26,7 +24,7 @@ pub struct Args {
     /// Bytes of a message (64, 4KiB)
     #[arg(long, value_name = "SIZE")]
     payload: String,
-    /// Messages per second (20k) [default: round trips, one after the other]
+    /// Messages per second (0.5, 20k) [default: round trips, one after the other]
     #[arg(long, value_name = "N")]
     rate: Option<String>,
     /// Limit of the 99th percentile (50us)
@@ -39,11 +37,11 @@ pub struct Args {
     #[arg(long)]
     allow_loss: bool,
     /// What separates the ends
-    #[arg(long, value_name = "BOUNDARY", alias = "isolation", default_value = "process",
+    #[arg(long, value_name = "BOUNDARY", default_value = "process",
           value_parser = boundary, help = "What separates the ends (thread, process, namespace)")]
     boundary: Boundary,
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
-    #[arg(long, value_name = "PLACE", alias = "placement")]
+    #[arg(long, value_name = "PLACE")]
     place: Option<String>,
     /// Runtimes of the ends (rust, python; caller:callee)
     #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
@@ -52,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     wait: Option<String>,
     /// Sort by p50, p99 or cpu [default: p99 with --p99 or --rate, else p50]
-    #[arg(long, value_name = "WHAT", alias = "optimise", value_parser = sorted_by)]
+    #[arg(long, value_name = "WHAT", value_parser = sorted_by)]
     sort: Option<SortedBy>,
     /// Measure nothing: answer from a stored run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["measured", "wait"])]
@@ -83,38 +81,43 @@ fn runtimes(text: &str) -> Result<String, String> {
     text.parse::<Ends>().map(|ends| ends.to_string()).map_err(|error| error.to_string())
 }
 
-/// Measures or reads, and shows what to use.
-pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let request = request(args)?;
-    args.shown.ensure_without_run()?;
-    let (path, cut_off) = match &args.run {
-        Some(run) => (runs::find(run)?, None),
-        None => {
-            let _orphans = Orphans::adopt()?;
-            prepare(&args.shown)?;
-            let plan = |runtimes: &Runtimes| plan(args, &request, runtimes);
-            let measured = args.measured.measured(words, plan)?;
-            (measured.path, measured.cut_off)
+impl Subcommand for Args {
+    const NAME: &str = "advise";
+    const BUDGET: Option<&str> = Some("60s");
+    const AXES: &[&str] = &["payload", "rate", "runtime"];
+
+    /// Measures or reads, and shows what to use.
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        let request = request(self)?;
+        self.shown.ensure_answer(&Advice::default())?;
+        let (path, cut_off) = match &self.run {
+            Some(run) => (runs::find(run)?, None),
+            None => {
+                let _orphans = prepare()?;
+                let plan = |runtimes: &Runtimes| plan(self, &request, runtimes);
+                let measured = self.measured.measured(&called.words, plan)?;
+                (measured.path, measured.cut_off)
+            }
+        };
+        let raw = runs::open(&path)?;
+        let advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), &request);
+        if advice.candidates.is_empty() {
+            return Err(usage(format!(
+                "{} has no such cases: {} of {} bytes between the ends of {} in {}; measure them by \
+                 leaving --run out",
+                path.display(),
+                request.what(),
+                request.payload_bytes,
+                request.boundary,
+                request.runtimes
+            )));
         }
-    };
-    let raw = runs::open(&path)?;
-    let advice = hopcost_read::advice(&raw, &hopcost_probe::worker::mechanisms(), &request);
-    if advice.candidates.is_empty() {
-        return Err(usage(format!(
-            "{} has no such cases: {} of {} bytes between the ends of {} in {}; measure them by \
-             leaving --run out",
-            path.display(),
-            request.what(),
-            request.payload_bytes,
-            request.boundary,
-            request.runtimes
-        )));
+        self.shown.show(&advice, Printed::Always)?;
+        Ok(cut_off.unwrap_or(match advice.answer {
+            Answer::Invalid => exit::INVALID,
+            _ => exit::OK,
+        }))
     }
-    args.shown.show(Content::Advice(&advice), Printed::Always)?;
-    Ok(cut_off.unwrap_or(match advice.answer {
-        Answer::Invalid => exit::INVALID,
-        _ => exit::OK,
-    }))
 }
 
 /// The request of a command line.
@@ -123,9 +126,9 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
     let payload_bytes = u32::try_from(bytes)
         .map_err(|_| usage(format!("--payload: {} is too large", args.payload)))?;
     let rate = args.rate.as_deref().map(|text| {
-        let rate = parse_number(text).map_err(|error| usage(format!("--rate: {error}")))?;
-        let rate = u32::try_from(rate).ok().filter(|rate| (RATE_MIN..=RATE_MAX).contains(rate));
-        rate.ok_or_else(|| usage(format!("--rate: want 1 to 20M per second, not {text}")))
+        let rate: Rate = text.parse().map_err(|error| usage(format!("--rate: {error}")))?;
+        let rate = Some(rate).filter(|of| (RATE_MIN..=RATE_MAX).contains(&of.in_thousandths()));
+        rate.ok_or_else(|| usage(format!("--rate: want 0.01 to 20M per second, not {text}")))
     });
     let (rate, p99_ns) = (rate.transpose()?, duration("--p99", &args.p99)?);
     if p99_ns == Some(0) {
@@ -165,7 +168,7 @@ fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
 
 /// The cases that may meet the request.
 fn plan(args: &Args, request: &AdviceRequest, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask("advise")? };
+    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask(Args::BUDGET)? };
     ask.axes.extend(args.wait.clone().map(|waits| ("wait", vec![waits])));
     let machine = host::machine(&args.measured.cpus)?;
     let plan = hopcost_plan::advice(&ask, request, &runtimes.catalog(), &machine).map_err(usage)?;

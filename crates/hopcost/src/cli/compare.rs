@@ -3,65 +3,74 @@
 
 use std::ffi::OsString;
 
-use hopcost_probe::orphans::Orphans;
-
 use super::compare_args::{Args, is_case, measured};
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};
+use super::subcommand::{Called, Subcommand};
 use super::{compare_along, compare_anew, compare_runs, runs};
 
-/// Compares stored runs, or measures.
-pub fn run(args: &mut Args, words: &[OsString]) -> anyhow::Result<u8> {
-    args.put_baseline_first()?;
-    let args = &*args;
-    if let Some(along) = &args.along {
-        return compare_along::run(args, along, words);
+impl Subcommand for Args {
+    const NAME: &str = "compare";
+    const BUDGET: Option<&str> = Some("20s");
+
+    fn settle(&mut self) -> anyhow::Result<()> {
+        self.put_baseline_first()
     }
-    if args.is_live() {
-        return live(args, words);
-    }
-    if let Some((key, _)) = args.axes.0.iter().find(|(_, values)| !values.is_empty()) {
-        return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
-    }
-    let MeasuredArgs { budget, measure, seed, cpus, worker, out } = &args.measured;
-    if budget.is_some() || measure.is_some() || seed.is_some() || !cpus.is_empty() {
-        return Err(usage(
-            "--budget, --measure, --seed and --cpus go with --live: stored runs have their own",
-        ));
-    }
-    if let ([baseline, cases @ ..], []) = (args.what.as_slice(), args.new.as_slice())
-        && args.fail_if_slower.is_some()
-        && !is_case(baseline)
-        && cases.iter().all(|word| is_case(word))
-    {
-        return compare_anew::run(args, cases, words);
-    }
-    if !worker.is_empty() || out.is_some() || args.runs.is_some() {
-        return Err(usage(
-            "--worker, --out and --runs go with what is measured: both sides are stored",
-        ));
-    }
-    let (baseline, others) = match (args.what.as_slice(), args.new.as_slice()) {
-        ([_], []) => {
-            let sides = "want two or more runs or directories of runs, or OLD... -- NEW...";
-            return Err(usage(format!(
-                "{sides}; to measure cases now: --live, or a baseline with --fail-if-slower"
-            )));
+
+    /// Compares stored runs, or measures.
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        if let Some(along) = &self.along {
+            return compare_along::run(self, along, &called.words);
         }
-        (all, []) => (&all[..1], all[1..].chunks(1).collect()),
-        (old, new) => (old, vec![new]),
-    };
-    if let Some(case) = args.what.iter().find(|word| is_case(word)) {
-        return Err(usage(format!("{case} is no run; to measure cases now: --live")));
+        if self.is_live() {
+            return live(self, &called.words);
+        }
+        if let Some((key, _)) = self.axes.0.iter().find(|(_, values)| !values.is_empty()) {
+            return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
+        }
+        let MeasuredArgs { budget, measure, seed, cpus, worker, out, interval, progress } =
+            &self.measured;
+        let is_said = interval.is_some() || progress.is_some() || !cpus.is_empty();
+        if budget.is_some() || measure.is_some() || seed.is_some() || is_said {
+            return Err(usage(
+                "--budget, --measure, --seed, --cpus, --interval and --progress go with --live: stored \
+                 runs have their own",
+            ));
+        }
+        if let ([baseline, cases @ ..], []) = (self.what.as_slice(), self.new.as_slice())
+            && self.fail_if_slower.is_some()
+            && !is_case(baseline)
+            && cases.iter().all(|word| is_case(word))
+        {
+            return compare_anew::run(self, cases, &called.words);
+        }
+        if !worker.is_empty() || out.is_some() || self.runs.is_some() {
+            return Err(usage(
+                "--worker, --out and --runs go with what is measured: both sides are stored",
+            ));
+        }
+        let (baseline, others) = match (self.what.as_slice(), self.new.as_slice()) {
+            ([_], []) => {
+                let sides = "want two or more runs or directories of runs, or OLD... -- NEW...";
+                return Err(usage(format!(
+                    "{sides}; to measure cases now: --live, or a baseline with --fail-if-slower"
+                )));
+            }
+            (all, []) => (&all[..1], all[1..].chunks(1).collect()),
+            (old, new) => (old, vec![new]),
+        };
+        if let Some(case) = self.what.iter().find(|word| is_case(word)) {
+            return Err(usage(format!("{case} is no run; to measure cases now: --live")));
+        }
+        compare_runs::run(self, baseline, &others)
     }
-    compare_runs::run(args, baseline, &others)
 }
 
 /// Measures, measures again what looks slower, and shows.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let _orphans = Orphans::adopt()?;
+    args.shown.ensure_run()?;
+    let _orphans = prepare()?;
     let out = args.measured.out.as_deref();
-    prepare(&args.shown)?;
     let mut first = measured(args, words, &args.what, out)?;
     let (mut is_invalid, mut confirmed) = (false, Ok(()));
     let mut second = None;
@@ -90,9 +99,9 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cli, Command};
     use super::*;
-    use clap::Parser;
+    use crate::cli::command;
+    use clap::FromArgMatches;
     use hopcost_read::results::{Compared, Contrast, Verdict};
 
     /// The page with the workflow.
@@ -100,10 +109,8 @@ mod tests {
 
     fn args(words: &[&str]) -> Args {
         let all = ["hopcost", "compare", "old", "--fail-if-slower", "5%"];
-        match Cli::try_parse_from(all.iter().chain(words)).unwrap().command {
-            Some(Command::Compare(args)) => *args,
-            _ => panic!("another command"),
-        }
+        let matches = command().try_get_matches_from(all.iter().chain(words)).unwrap();
+        Args::from_arg_matches(matches.subcommand().unwrap().1).unwrap()
     }
 
     fn found(case: &str, verdict: Verdict, ratio: f64) -> Compared {
@@ -172,7 +179,10 @@ mod tests {
         assert!(commands.len() >= 4, "{commands:?}");
         for command in commands {
             let words = command.split_whitespace().map(|word| word.trim_matches(['\'', '"']));
-            Cli::try_parse_from(words).map(drop).unwrap_or_else(|e| panic!("{command}: {e}"));
+            crate::cli::command()
+                .try_get_matches_from(words)
+                .map(drop)
+                .unwrap_or_else(|e| panic!("{command}: {e}"));
         }
     }
 }

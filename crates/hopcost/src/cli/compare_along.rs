@@ -8,13 +8,13 @@ use hopcost_file::Runs;
 use hopcost_model::axis::Axis;
 use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
-use hopcost_probe::orphans::Orphans;
-use hopcost_read::results::Results;
+use hopcost_read::results::{Results, RunComparison};
 
 use super::compare_args::{Args, is_case, measured, plan};
 use super::exit::{self, usage};
 use super::measured::prepare;
-use super::shown::{Content, Printed};
+use super::shown::Printed;
+use super::subcommand::Subcommand;
 use super::{compare_runs, output, runs};
 use crate::about;
 
@@ -24,7 +24,7 @@ const ADDED_MAX: usize = 8;
 /// Measures, or reads the comparisons that are stored, and shows them side by side.
 pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     let (axis, values) = hopcost_plan::along(along).map_err(usage)?;
-    args.shown.ensure_without_run()?;
+    args.shown.ensure_answer(&RunComparison::default())?;
     if !args.what.iter().any(|word| is_case(word)) {
         return stored(args, axis);
     }
@@ -56,8 +56,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     for (value, why) in refused {
         output::say(&format!("hopcost: left out: {}: {why:#}", spelled(axis, value)));
     }
-    let _orphans = Orphans::adopt()?;
-    prepare(&args.shown)?;
+    let _orphans = prepare()?;
     let directory = directory(args)?;
     let asked = able.len();
     let mut search =
@@ -79,7 +78,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
         cut_off = search.compare(value)?;
     }
     let found = hopcost_read::along::of_comparisons(axis, &search.found);
-    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
+    args.shown.show(&found, Printed::WhereNothingElse)?;
     let directory = search.directory.display();
     let again = format!("hopcost compare {directory} --along {key}");
     output::say(&format!("hopcost: stored in {directory}; again: {again}"));
@@ -106,7 +105,7 @@ impl Search<'_> {
     /// Compares both at a value; the exit code of what cut that off.
     fn compare(&mut self, value: u64) -> anyhow::Result<Option<u8>> {
         let what = at(self.axis, self.cases, self.place, value);
-        let (nth, budget) = (self.found.len() + 1, self.args.measured.budget("compare"));
+        let (nth, budget) = (self.found.len() + 1, self.args.measured.budget(Args::BUDGET));
         let is_asked =
             if nth > self.asked { ", added".to_owned() } else { format!(" of {}", self.asked) };
         let value_of = spelled(self.axis, value);
@@ -166,6 +165,6 @@ fn stored(args: &Args, axis: &Axis) -> anyhow::Result<u8> {
         }
     }
     let found = hopcost_read::along::of_comparisons(axis, &found);
-    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
+    args.shown.show(&found, Printed::WhereNothingElse)?;
     Ok(if found.compared.is_empty() { exit::NOT_COMPARABLE } else { exit::OK })
 }

@@ -10,7 +10,6 @@ use hopcost_model::raw::RawRun;
 use hopcost_model::text::count;
 use hopcost_plan::Selector;
 use hopcost_probe::interrupt;
-use hopcost_probe::orphans::Orphans;
 use hopcost_read::results::{Compared, RunComparison};
 use hopcost_read::stored::{self, Asked, RunSummary, Side};
 use hopcost_stats::contrast::RUNS_MIN;
@@ -22,7 +21,7 @@ use super::exit::usage;
 use super::measured::prepare;
 use super::peer::Lease;
 use super::session::{RunSession, begun, program};
-use super::shown::{Content, Printed};
+use super::shown::Printed;
 use super::{host, output, runs};
 use crate::about;
 
@@ -31,9 +30,8 @@ const RUNS_DEFAULT: u32 = 5;
 
 /// Measures new runs and compares them; measures again what looks slower.
 pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Result<u8> {
-    let _orphans = Orphans::adopt()?;
-    args.shown.ensure_without_run()?;
-    prepare(&args.shown)?;
+    args.shown.ensure_answer(&RunComparison::default())?;
+    let _orphans = prepare()?;
     let baseline = side(&args.what[..1], args.statistic)?;
     let cases = chosen(args, selectors, &baseline)?;
     let n = ensure_able(args, &baseline.runs, &cases)?;
@@ -50,7 +48,7 @@ pub fn run(args: &Args, selectors: &[String], words: &[OsString]) -> anyhow::Res
         Ok(again.compared)
     })?;
     found.other.extend(second);
-    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
+    args.shown.show(&found, Printed::WhereNothingElse)?;
     let mut runs = baseline.runs.iter().chain(&new.runs).flat_map(RunSummary::measured);
     let is_invalid = runs.any(|(case, is_invalid)| is_invalid && cases.contains(case));
     Ok(args.code(&found.compared, is_invalid))
@@ -174,7 +172,7 @@ impl New<'_> {
         let runs = folder.map_or_else(Runs::of_user, |folder| Ok(Runs::new(folder)));
         let path = runs.and_then(|runs| runs.path_for(&about.id)).map_err(usage)?;
         let session = RunSession::begin(setup, &about, plan, Some(&path))?;
-        let measured = session.measured(Lease::default())?;
+        let measured = session.measured(Lease::default(), measured.live()?)?;
         ensure!(
             measured.cut_off.is_none() && !interrupt::came(),
             "interrupted; nothing is decided"

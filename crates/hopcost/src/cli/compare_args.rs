@@ -14,10 +14,11 @@ use super::exit::{self, not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, percent};
 use super::session::Measured;
 use super::shown::{Shown, statistic};
+use super::subcommand::Subcommand;
 use super::{host, output};
 use crate::run::runtimes::{Found, Runtimes};
 
-/// Arguments of `compare`.
+/// Report which is faster, stored runs or cases side by side; fail CI if slower
 #[derive(clap::Args)]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW... | OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE... | CASE CASE --along AXIS=FROM..TO
@@ -178,7 +179,7 @@ pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result
         [case] => of_two_workers(args, case, runtimes)?,
         _ => what.to_vec(),
     };
-    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask("compare")? };
+    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask(Args::BUDGET)? };
     let machine = host::machine(&args.measured.cpus)?;
     let compared = ComparisonPlan { margin: args.margin() };
     let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);

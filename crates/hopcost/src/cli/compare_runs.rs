@@ -9,7 +9,7 @@ use hopcost_read::stored::{self, Asked, RunSummary, Side};
 
 use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
-use super::shown::{Content, Printed};
+use super::shown::Printed;
 use super::{output, runs};
 use crate::run::scratch::Scratch;
 
@@ -24,7 +24,7 @@ pub struct Read {
 
 /// Compares runs, or two fleets, of which a host is a block, and shows what was found.
 pub fn run(args: &Args, baseline: &[String], others: &[&[String]]) -> anyhow::Result<u8> {
-    args.shown.ensure_without_run()?;
+    args.shown.ensure_answer(&RunComparison::default())?;
     let is_fleet = |spec: &&String| hopcost_file::is_fleet(Path::new(spec));
     let fleets = baseline.iter().chain(others.iter().copied().flatten()).filter(is_fleet).count();
     let (found, is_invalid) = match (fleets, baseline, others) {
@@ -33,7 +33,7 @@ pub fn run(args: &Args, baseline: &[String], others: &[&[String]]) -> anyhow::Re
         (2, [_], [[_]]) => return Err(usage("--summary is of runs, and a fleet has none")),
         _ => return Err(usage("a fleet is compared with one other: hopcost compare DIR1 DIR2")),
     };
-    args.shown.show(Content::Comparison(&found), Printed::WhereNothingElse)?;
+    args.shown.show(&found, Printed::WhereNothingElse)?;
     Ok(args.code(&found.compared, is_invalid))
 }
 

@@ -13,10 +13,11 @@ use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{CALL, Events, KERNEL};
 use hopcost_read::Besides;
-use hopcost_read::results::Right;
+use hopcost_read::results::{Checkup, Right};
 
 use super::exit::{self, usage};
-use super::shown::{Content, Printed, Shown};
+use super::shown::{Printed, Shown};
+use super::subcommand::{Called, Subcommand};
 use super::{host, judge, output};
 use crate::about;
 use crate::run::doctor::{self, Measured};
@@ -26,7 +27,7 @@ use crate::run::setup::Setup;
 use crate::run::worker::Program;
 use crate::run::{clocks, ensure_descriptors};
 
-/// Arguments of `doctor`.
+/// Check this machine for sources of noise and say what to fix first
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -39,58 +40,66 @@ pub struct Args {
     self_test: bool,
 }
 
-/// Measures, and prints what was found.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    if args.self_test {
-        return judge::self_test();
+impl Subcommand for Args {
+    const NAME: &str = "doctor";
+
+    /// Measures, and prints what was found.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        if self.self_test {
+            return judge::self_test();
+        }
+        self.shown.ensure_answer(&Checkup::default())?;
+        if self.forget_speed {
+            let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
+            let what = if was_known { "hopcost forgot" } else { "No run had taught" };
+            output::write(format!("{what} the quiet speed of this machine\n").as_bytes(), None)?;
+            return Ok(exit::OK);
+        }
+        ensure_descriptors()?;
+        let started = Instant::now();
+        let setup = Setup::new("doctor", Program::own()?, Runtimes::new(Vec::new()))?;
+        let machine = host::machine(&[])?;
+        let topology = topology(&Root::default(), &machine.allowed_cpus);
+        let plan = plan(&machine, topology.spread(&machine.allowed_cpus, doctor::CPUS_MAX))?;
+        let host_before = host::of_run(&plan, &setup.scratch);
+        if std::io::stderr().is_terminal() {
+            output::say(&format!(
+                "hopcost: watching {} for up to 15 s",
+                count(plan.cpus.len(), "CPU")
+            ));
+        }
+        let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
+        let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology)
+        else {
+            return Ok(exit::INTERRUPTED);
+        };
+        let mut rights = rights(&machine);
+        rights.extend(real_time(&plan, &mut trials));
+        let raw = RawRun {
+            host_after: Some(host::of_run(&plan, &setup.scratch)),
+            clocks,
+            trials,
+            accounting,
+            about: about::run(std::env::args().collect(), None),
+            plan,
+            host_before,
+            ..RawRun::default()
+        };
+        let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
+        let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
+            output::say(&format!("hopcost: {why:#}"));
+            Vec::new()
+        });
+        let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
+        self.shown.show(&found, Printed::Always)?;
+        let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);
+        let all_failed = raw.trials.iter().all(|trial| trial.error.is_some());
+        Ok(match () {
+            () if is_slow => exit::INVALID,
+            () if all_failed => exit::ERROR,
+            () => exit::OK,
+        })
     }
-    args.shown.ensure_without_run()?;
-    if args.forget_speed {
-        let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
-        let what = if was_known { "hopcost forgot" } else { "No run had taught" };
-        output::write(format!("{what} the quiet speed of this machine\n").as_bytes(), None)?;
-        return Ok(exit::OK);
-    }
-    ensure_descriptors()?;
-    let started = Instant::now();
-    let setup = Setup::new("doctor", Program::own()?, Runtimes::new(Vec::new()))?;
-    let machine = host::machine(&[])?;
-    let topology = topology(&Root::default(), &machine.allowed_cpus);
-    let plan = plan(&machine, topology.spread(&machine.allowed_cpus, doctor::CPUS_MAX))?;
-    let host_before = host::of_run(&plan, &setup.scratch);
-    if std::io::stderr().is_terminal() {
-        output::say(&format!("hopcost: watching {} for up to 15 s", count(plan.cpus.len(), "CPU")));
-    }
-    let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
-    let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology) else {
-        return Ok(exit::INTERRUPTED);
-    };
-    let mut rights = rights(&machine);
-    rights.extend(real_time(&plan, &mut trials));
-    let raw = RawRun {
-        host_after: Some(host::of_run(&plan, &setup.scratch)),
-        clocks,
-        trials,
-        accounting,
-        about: about::run(std::env::args().collect(), None),
-        plan,
-        host_before,
-        ..RawRun::default()
-    };
-    let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
-    let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
-        output::say(&format!("hopcost: {why:#}"));
-        Vec::new()
-    });
-    let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
-    args.shown.show(Content::Checkup(&found), Printed::Always)?;
-    let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);
-    let all_failed = raw.trials.iter().all(|trial| trial.error.is_some());
-    Ok(match () {
-        () if is_slow => exit::INVALID,
-        () if all_failed => exit::ERROR,
-        () => exit::OK,
-    })
 }
 
 /// The plan of these CPUs: every kind of trial on every relation that they have.

@@ -1,20 +1,19 @@
 //! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
 use hopcost_model::plan::{ExplanationPlan, Plan};
 use hopcost_plan::Ask;
-use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::shown::{Shown, percentile};
+use super::subcommand::{Called, Subcommand};
 use super::{host, output, runs};
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `explain`.
+/// Break a round trip down into its parts, from kernel events (as root)
 #[derive(clap::Args)]
 pub struct Args {
     /// A case, or two to compare: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after several gaps:
@@ -42,25 +41,30 @@ fn tail(text: &str) -> Result<f64, String> {
     Ok(percent / 100.0)
 }
 
-/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
-pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let _orphans = Orphans::adopt()?;
-    prepare(&args.shown)?;
-    if args.cases.len() > 2 {
-        return Err(usage("want one case or two"));
+impl Subcommand for Args {
+    const NAME: &str = "explain";
+    const BUDGET: Option<&str> = Some("30s");
+
+    /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        self.shown.ensure_run()?;
+        let _orphans = prepare()?;
+        if self.cases.len() > 2 {
+            return Err(usage("want one case or two"));
+        }
+        if let Some(file) = &self.perfetto {
+            output::ensure_writable(file)?;
+        }
+        let measured = self.measured.measured(&called.words, |runtimes| planned(self, runtimes))?;
+        let code = self.shown.show_measured(&measured)?;
+        if let Some(file) = &self.perfetto {
+            let trace = hopcost_view::perfetto::trace(&runs::open(&measured.path)?);
+            let trace = trace.ok_or_else(|| anyhow!("no trial of the run was traced"))?;
+            output::write(trace.as_bytes(), Some(file))?;
+            output::say(&format!("wrote {}", file.display()));
+        }
+        Ok(code)
     }
-    if let Some(file) = &args.perfetto {
-        output::ensure_writable(file)?;
-    }
-    let measured = args.measured.measured(words, |runtimes| planned(args, runtimes))?;
-    let code = args.shown.show_measured(&measured)?;
-    if let Some(file) = &args.perfetto {
-        let trace = hopcost_view::perfetto::trace(&runs::open(&measured.path)?);
-        let trace = trace.ok_or_else(|| anyhow!("no trial of the run was traced"))?;
-        output::write(trace.as_bytes(), Some(file))?;
-        output::say(&format!("wrote {}", file.display()));
-    }
-    Ok(code)
 }
 
 /// Resolves the command line into a plan, if the kernel's events can be recorded here.
@@ -68,7 +72,7 @@ fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
-        ..args.measured.ask("explain")?
+        ..args.measured.ask(Args::BUDGET)?
     };
     let asked = ExplanationPlan { tail: args.tail };
     let machine = host::machine(&args.measured.cpus)?;

@@ -8,12 +8,13 @@ use std::process::Command;
 
 use super::exit::usage;
 use super::fleet_index;
+use super::subcommand::{Called, Subcommand};
 use crate::run::trust;
 
 /// The program that drives fleets.
 const DRIVER: &str = "hopcost-fleet";
 
-/// Arguments of `fleet`.
+/// Measure many hosts, and report which are outliers
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -45,12 +46,16 @@ enum What {
     },
 }
 
-/// Does what is asked.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    match &args.command {
-        What::Run { words } => drive("run", words),
-        What::Report { words } => drive("report", words),
-        What::Index { files } => fleet_index::print(files),
+impl Subcommand for Args {
+    const NAME: &str = "fleet";
+
+    /// Does what is asked.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        match &self.command {
+            What::Run { words } => drive("run", words),
+            What::Report { words } => drive("report", words),
+            What::Index { files } => fleet_index::print(files),
+        }
     }
 }
 

@@ -3,26 +3,11 @@
 use clap::{Arg, Command};
 use hopcost_model::axis::Axis;
 
-/// Options that had another name once, which is still taken.
-pub const OLD_NAMES: [(&str, &str); 4] = [
-    ("duration", "budget"),
-    ("placement", "place"),
-    ("isolation", "boundary"),
-    ("optimise", "sort"),
-];
-
-/// Budgets of the commands that have one by default.
-const BUDGETS: [(&str, &str); 4] =
-    [("compare", "20s"), ("advise", "60s"), ("explain", "30s"), ("judge", "10m")];
-
-/// The budget of a command where none is given.
-pub fn budget(command: &str) -> Option<&'static str> {
-    BUDGETS.iter().find(|(name, _)| *name == command).map(|(_, budget)| *budget)
-}
+use super::subcommand::Subcommand;
 
 /// Options under headings; the others come first.
 const HEADINGS: [(&str, &str); 4] = [
-    ("Time", "rounds until budget measure operations seed runs"),
+    ("Time", "rounds until budget measure operations seed runs interval progress"),
     ("Output", "format details sentence percentiles output html plots perfetto out group dry_run"),
     ("Two hosts and fleets", "peer peer_address agent lease"),
     ("Advanced", "cpus worker resume"),
@@ -30,37 +15,30 @@ const HEADINGS: [(&str, &str); 4] = [
 /// Options beside those of the last two headings that `--help` alone shows.
 const RARE: &str = "table across summary strict baseline measure operations seed sentence \
                     percentiles output plots perfetto group dry_run boundary runs statistic margin \
-                    sort";
-/// Axes that the short help of a command shows. Elsewhere a case spells them.
-const USUAL: [(&str, &str); 2] =
-    [("run", "payload place wait runtime"), ("advise", "payload rate runtime")];
+                    sort interval progress";
 /// Options up to which a command needs neither.
 const FEW: usize = 14;
 
-/// The command with its options in order.
-pub fn shaped(command: Command) -> Command {
-    command.mut_subcommands(|sub| {
-        let usual = USUAL.iter().find(|(name, _)| *name == sub.get_name());
-        let usual = usual.map_or("", |(_, axes)| axes);
-        let is_long = sub.get_arguments().count() > FEW;
-        let sub_name = sub.get_name().to_owned();
-        let has = |list: &str, name: &str| list.split(' ').any(|word| word == name);
-        sub.mut_args(|arg| {
-            let name = arg.get_id().to_string();
-            let heading = HEADINGS.iter().position(|(_, names)| has(names, &name));
-            let is_rare = heading.is_some_and(|at| at > 1)
-                || has(RARE, &name)
-                || Axis::of_key(&name).is_some() && !has(usual, &name);
-            let arg = match budget(sub_name.as_str()).filter(|_| name == "budget") {
-                Some(default) => brief(arg, &format!(" [default: {default}]")),
-                None => brief(arg, ""),
-            };
-            let arg = arg.hide_short_help(is_long && is_rare);
-            match heading.filter(|_| is_long) {
-                Some(at) => arg.help_heading(HEADINGS[at].0),
-                None => arg,
-            }
-        })
+/// A subcommand with its options in order.
+pub fn of<S: Subcommand>() -> Command {
+    let command = S::augment_args(Command::new(S::NAME)).hide(S::IS_HIDDEN);
+    let is_long = command.get_arguments().count() > FEW;
+    let has = |list: &str, name: &str| list.split(' ').any(|word| word == name);
+    command.mut_args(|arg| {
+        let name = arg.get_id().to_string();
+        let heading = HEADINGS.iter().position(|(_, names)| has(names, &name));
+        let is_rare = heading.is_some_and(|at| at > 1)
+            || has(RARE, &name)
+            || Axis::of_key(&name).is_some() && !S::AXES.contains(&name.as_str());
+        let arg = match S::BUDGET.filter(|_| name == "budget") {
+            Some(default) => brief(arg, &format!(" [default: {default}]")),
+            None => brief(arg, ""),
+        };
+        let arg = arg.hide_short_help(is_long && is_rare);
+        match heading.filter(|_| is_long) {
+            Some(at) => arg.help_heading(HEADINGS[at].0),
+            None => arg,
+        }
     })
 }
 

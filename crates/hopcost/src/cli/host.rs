@@ -12,13 +12,27 @@ use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 use serde_json::json;
 
+use super::subcommand::{Called, Subcommand};
 use super::{exit, output};
 use crate::about;
 use crate::run::scratch::Scratch;
 use crate::run::trial::background::DMA_LATENCY;
 
+/// Print the facts of this host as JSON
+#[derive(clap::Args)]
+pub struct Args {}
+
+impl Subcommand for Args {
+    const NAME: &str = "facts";
+    const IS_HIDDEN: bool = true;
+
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        facts()
+    }
+}
+
 /// Prints what is known as one JSON object; measures nothing.
-pub fn facts() -> anyhow::Result<u8> {
+fn facts() -> anyhow::Result<u8> {
     let cpus = allowed_cpus()?;
     let cpus = &cpus[..cpus.len().min(2)];
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -10,11 +10,12 @@ use hopcost_read::results::{Results, Ruling};
 
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};
-use super::shown::{Content, Printed, Shown};
+use super::shown::{Printed, Shown};
+use super::subcommand::{Called, Subcommand};
 use super::{host, input, runs};
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `judge`.
+/// Check published claims about costs on this machine
 #[derive(clap::Args, Default)]
 pub struct Args {
     /// Claims files: TOML files (docs/claims.md), or names of hopcost's own
@@ -45,10 +46,15 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// Measures what the claims need, or takes a stored run, and judges.
-pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let (gate, verdict) = judged(args, words)?;
-    Ok(gate.unwrap_or(verdict))
+impl Subcommand for Args {
+    const NAME: &str = "judge";
+    const BUDGET: Option<&str> = Some("10m");
+
+    /// Measures what the claims need, or takes a stored run, and judges.
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        let (gate, verdict) = judged(self, &called.words)?;
+        Ok(gate.unwrap_or(verdict))
+    }
 }
 
 /// The exit code of what stops at the gate, and that of the run.
@@ -56,15 +62,17 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
     let files: Vec<SuiteSource> =
         args.claims.iter().map(|name| claims(name.as_str())).collect::<Result<_, _>>()?;
     if let Some(run) = &args.run {
+        args.shown.ensure_run()?;
         return Ok((stored(args, &files, run)?, exit::OK));
     }
-    let _orphans = Orphans::adopt()?;
     if args.dry_run {
+        let _orphans = Orphans::adopt()?;
         let runtimes = args.measured.runtimes();
         let plan = plan(args, &files, &runtimes)?;
         return Ok((None, args.shown.dry_run(&plan, runtimes.expected(&plan, None))?));
     }
-    prepare(&args.shown)?;
+    args.shown.ensure_run()?;
+    let _orphans = prepare()?;
     let measured = args.measured.measured(words, |runtimes| plan(args, &files, runtimes))?;
     let verdict = args.shown.show_measured(&measured)?;
     Ok((measured.cut_off.or_else(|| code(args, &measured.results)), verdict))
@@ -93,7 +101,7 @@ fn claims(name: &str) -> anyhow::Result<SuiteSource> {
 }
 
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let ask = Ask { rounds: args.rounds, ..args.measured.ask("judge")? };
+    let ask = Ask { rounds: args.rounds, ..args.measured.ask(Args::BUDGET)? };
     let machine = host::machine(&args.measured.cpus)?;
     hopcost_plan::judging(&ask, files, &args.question, &runtimes.catalog(), &machine).map_err(usage)
 }
@@ -112,7 +120,7 @@ fn stored(args: &Args, files: &[SuiteSource], run: &str) -> anyhow::Result<Optio
     let mut raw = runs::open(&path)?;
     raw.plan.question = Some(Question::Claims(files));
     let results = runs::results(&raw);
-    args.shown.show(Content::Run(&results, &path), Printed::WhereNothingElse)?;
+    args.shown.show_run(&results, &path, Printed::WhereNothingElse)?;
     Ok(code(args, &results))
 }
 

@@ -6,10 +6,11 @@ use hopcost_probe::worker;
 use hopcost_view::plan::SuiteLine;
 
 use super::output::{self, Format};
+use super::subcommand::{Called, Subcommand};
 use super::{exit, host};
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `list`.
+/// List every mechanism, and whether it can be measured here
 #[derive(clap::Args)]
 pub struct Args {
     /// Output format
@@ -23,18 +24,22 @@ pub struct Args {
     suites: bool,
 }
 
-/// Lists every mechanism, and the other runtimes.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    if args.suites {
-        let text = suites()?;
-        output::write(text.as_bytes(), None)?;
-        return Ok(exit::OK);
+impl Subcommand for Args {
+    const NAME: &str = "list";
+
+    /// Lists every mechanism, and the other runtimes.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        if self.suites {
+            let text = suites()?;
+            output::write(text.as_bytes(), None)?;
+            return Ok(exit::OK);
+        }
+        let _orphans = Orphans::adopt()?;
+        let runtimes = Runtimes::new(self.worker.clone()).facts();
+        let known = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes);
+        output::write(output::of_mechanisms(&known, self.format).as_bytes(), None)?;
+        Ok(exit::OK)
     }
-    let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone()).facts();
-    let known = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes);
-    output::write(output::of_mechanisms(&known, args.format).as_bytes(), None)?;
-    Ok(exit::OK)
 }
 
 /// Every suite with the time that it takes on this machine.

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
 use hopcost_model::units;
 use hopcost_plan::Ask;
+use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
-use super::help;
 use super::output;
 use super::peer::Lease;
+use super::progress::Live;
 use super::session::{Measured, RunSession, begun, program};
-use super::shown::Shown;
 use crate::about;
 use crate::run::runtimes::Runtimes;
 use crate::run::{self, scratch};
@@ -28,7 +29,6 @@ impl clap::Args for AxisArgs {
         command.args(AXES.iter().map(|axis| {
             clap::Arg::new(axis.key)
                 .long(axis.key)
-                .aliases(help::OLD_NAMES.iter().filter(|(_, new)| *new == axis.key).map(|of| of.0))
                 .help(axis.help)
                 .value_name("LIST")
                 .value_delimiter(',')
@@ -56,7 +56,7 @@ impl clap::FromArgMatches for AxisArgs {
 #[group(id = "measured")]
 pub struct MeasuredArgs {
     /// Time for all of it (75s, 2m); what answers a question ends when it is answered
-    #[arg(long, value_name = "TIME", alias = "duration")]
+    #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
     /// Target length of a trial's measured phase (50ms; 20ms for compare, judge and explain)
     #[arg(long, value_name = "TIME")]
@@ -71,6 +71,13 @@ pub struct MeasuredArgs {
     /// unless cases or --runtime name the runtimes
     #[arg(long, value_name = "PATH")]
     pub worker: Vec<PathBuf>,
+    /// Print on stderr, about this often (1s), the value and the median of each case that finished a trial.
+    /// Nothing is printed during a trial
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<String>,
+    /// Print each trial on stderr when it is finished, as a line of JSON, and how long the run still takes
+    #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
+    pub progress: Option<String>,
     /// Where to store the run
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -82,9 +89,15 @@ impl MeasuredArgs {
         Runtimes::new(self.worker.clone())
     }
 
+    /// Which values are said while a run goes on.
+    pub fn live(&self) -> anyhow::Result<Live> {
+        let interval = duration("--interval", &self.interval)?.map(Duration::from_nanos);
+        Ok(Live { interval, is_json: self.progress.is_some() })
+    }
+
     /// What is asked of the planner by them, and by the budget of a command that has one by default.
-    pub fn ask(&self, command: &str) -> anyhow::Result<Ask> {
-        let budget = Some(self.budget(command)).filter(|budget| !budget.is_empty());
+    pub fn ask(&self, default: Option<&str>) -> anyhow::Result<Ask> {
+        let budget = Some(self.budget(default)).filter(|budget| !budget.is_empty());
         Ok(Ask {
             budget_ns: duration("--budget", &budget)?,
             measure_ns: duration("--measure", &self.measure)?,
@@ -95,8 +108,8 @@ impl MeasuredArgs {
     }
 
     /// The budget as typed, or that of a command that has one by default.
-    pub fn budget(&self, command: &str) -> String {
-        self.budget.clone().unwrap_or(help::budget(command).unwrap_or_default().to_owned())
+    pub fn budget(&self, default: Option<&str>) -> String {
+        self.budget.clone().unwrap_or(default.unwrap_or_default().to_owned())
     }
 
     /// Plans and measures. The run stores the words of the command line.
@@ -115,21 +128,22 @@ impl MeasuredArgs {
         out: Option<&Path>,
         plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
     ) -> anyhow::Result<Measured> {
+        let live = self.live()?;
         let (about, setup) = begun(words, program(None)?, self.runtimes())?;
         let plan = plan(&setup.runtimes)?;
-        RunSession::begin(setup, &about, plan, out)?.measured(Lease::default())
+        RunSession::begin(setup, &about, plan, out)?.measured(Lease::default(), live)
     }
 }
 
 /// What is done before anything is planned: what would end the run later ends it here, and what earlier
 /// ones have left is removed.
-pub fn prepare(shown: &Shown) -> anyhow::Result<()> {
-    shown.ensure_writable()?;
+pub fn prepare() -> anyhow::Result<Orphans> {
+    let orphans = Orphans::adopt()?;
     run::ensure_memory().and_then(|()| run::ensure_descriptors()).map_err(usage)?;
     for line in scratch::sweep() {
         output::say(&format!("hopcost: {line}"));
     }
-    Ok(())
+    Ok(orphans)
 }
 
 /// A time that an option gives, in nanoseconds.

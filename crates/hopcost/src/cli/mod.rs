@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, each a few pipeline calls.
+//! The command line: one file a subcommand, each a few pipeline calls, and one list of them.
 
 mod advise;
 mod command_line;
@@ -29,6 +29,7 @@ mod runs;
 mod session;
 mod show;
 mod shown;
+mod subcommand;
 mod trial;
 mod worker;
 mod worker_check;
@@ -36,8 +37,11 @@ mod worker_check;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Command, CommandFactory, Parser};
 use hopcost_probe::sys;
+use hopcost_view::answer::Answer;
+
+use subcommand::{Called, Subcommand};
 
 /// Measure what it costs to pass a message; with no arguments: this machine, about a minute
 ///
@@ -51,55 +55,57 @@ use hopcost_probe::sys;
     after_long_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
 3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
 )]
-pub struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
+struct Cli {}
+
+/// A subcommand in the list.
+struct Entry {
+    name: &'static str,
+    command: fn() -> Command,
+    answers: fn() -> Vec<Answer>,
+    run: fn(&ArgMatches, &Called) -> anyhow::Result<u8>,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// Measure: a suite, or the cases you name
-    Run(Box<run::Args>),
-    /// List every mechanism, and whether it can be measured here
-    List(list::Args),
-    /// Show what a mechanism does and what its number contains
-    Show(show::Args),
-    /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
-    Report(report::Args),
-    /// Report which is faster, stored runs or cases side by side; fail CI if slower
-    Compare(Box<compare_args::Args>),
-    /// Recommend a mechanism for a message size, a rate and limits
-    Advise(Box<advise::Args>),
-    /// Break a round trip down into its parts, from kernel events (as root)
-    Explain(Box<explain::Args>),
-    /// Measure many hosts, and report which are outliers
-    Fleet(fleet::Args),
-    /// Check published claims about costs on this machine
-    Judge(Box<judge::Args>),
-    /// Check this machine for sources of noise and say what to fix first
-    Doctor(doctor::Args),
-    /// The same as `doctor --self-test`
-    #[command(hide = true)]
-    Selftest,
-    /// Print the facts of this host as JSON
-    #[command(hide = true)]
-    Facts,
-    /// Print a completion script for a shell
-    #[command(hide = true)]
-    Completions(reference::Shell),
-    /// Print a reference: the command line (also as a man page), mechanisms, findings or tables
-    #[command(hide = true)]
-    Reference(reference::Args),
-    /// One trial with a fixed number of operations, as JSON
-    #[command(hide = true)]
-    Trial(trial::Args),
-    /// Check, list or install the workers of other languages
-    Worker(worker::Args),
+impl Entry {
+    const fn of<S: Subcommand>() -> Self {
+        Self { name: S::NAME, command: help::of::<S>, answers: S::answers, run: run::<S> }
+    }
 }
+
+/// All of them, in the order of the help.
+static ALL: [Entry; 15] = [
+    Entry::of::<run::Args>(),
+    Entry::of::<list::Args>(),
+    Entry::of::<show::Args>(),
+    Entry::of::<report::Args>(),
+    Entry::of::<compare_args::Args>(),
+    Entry::of::<advise::Args>(),
+    Entry::of::<explain::Args>(),
+    Entry::of::<fleet::Args>(),
+    Entry::of::<judge::Args>(),
+    Entry::of::<doctor::Args>(),
+    Entry::of::<host::Args>(),
+    Entry::of::<reference::Shell>(),
+    Entry::of::<reference::Args>(),
+    Entry::of::<trial::Args>(),
+    Entry::of::<worker::Args>(),
+];
 
 /// The command line as it is parsed and shown.
-fn command() -> clap::Command {
-    help::shaped(Cli::command())
+fn command() -> Command {
+    Cli::command().subcommands(ALL.iter().map(|entry| (entry.command)()))
+}
+
+/// Every answer, without a row.
+fn answers() -> Vec<Answer> {
+    let own = ALL.iter().flat_map(|entry| (entry.answers)());
+    hopcost_view::answer::all().into_iter().chain(own).collect()
+}
+
+fn run<S: Subcommand>(matches: &ArgMatches, called: &Called) -> anyhow::Result<u8> {
+    let args = S::from_arg_matches(matches);
+    let mut args = args.map_err(|error| exit::usage(one_line(&error)))?;
+    args.settle()?;
+    args.run(called)
 }
 
 fn version() -> &'static str {
@@ -142,37 +148,21 @@ pub fn main() -> ExitCode {
         output::say(&format!("hopcost: {error}"));
         return ExitCode::from(exit::USAGE);
     }
-    let words = command_line::arguments(&Cli::command());
-    let parsed = command().try_get_matches_from(&words);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let words = command_line::arguments(&command());
+    let matches = match command().try_get_matches_from(&words) {
+        Ok(matches) => matches,
         Err(error) if is_help(&error) => error.exit(),
         Err(error) => {
             output::say(&format!("hopcost: {}", one_line(&error)));
             return ExitCode::from(exit::USAGE);
         }
     };
-    let result = match cli.command {
-        None => run::run(&run::Args::default(), &words),
-        Some(Command::Run(args)) => run::run(&args, &words),
-        Some(Command::List(args)) => list::run(&args),
-        Some(Command::Show(args)) => show::run(&args),
-        Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Compare(mut args)) => compare::run(&mut args, &words),
-        Some(Command::Advise(args)) => advise::run(&args, &words),
-        Some(Command::Explain(args)) => explain::run(&args, &words),
-        Some(Command::Fleet(args)) => fleet::run(&args),
-        Some(Command::Judge(args)) => judge::run(&args, &words),
-        Some(Command::Selftest) => judge::self_test(),
-        Some(Command::Doctor(args)) => doctor::run(&args),
-        Some(Command::Facts) => host::facts(),
-        Some(Command::Completions(args)) => reference::completions(&args, command()),
-        Some(Command::Reference(args)) => reference::run(&args, command()),
-        Some(Command::Trial(args)) => trial::run(&args),
-        Some(Command::Worker(args)) => match worker::run(args) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
+    let called = Called { words, command, answers };
+    let asked = matches.subcommand();
+    let asked = asked.and_then(|(name, of)| Some((ALL.iter().find(|one| one.name == name)?, of)));
+    let result = match asked {
+        None => run::Args::default().run(&called),
+        Some((entry, matches)) => (entry.run)(matches, &called),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -1,14 +1,18 @@
-//! How far a run is: drawn between trials, never during one.
+//! How far a run is: said between trials, never during one.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use hopcost_model::plan::Plan;
+use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::text::count;
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
-use hopcost_view::number::{exact, expected as time};
+use hopcost_stats::sample::median;
+use hopcost_view::number::{self, exact, expected as time};
+use serde_json::json;
 
 use super::output;
 use crate::run::Progress;
@@ -16,16 +20,38 @@ use crate::run::Progress;
 /// How long passes between two lines where nobody's terminal is drawn on.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
+/// Which values are said while a run goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Live {
+    /// How often, for people.
+    pub interval: Option<Duration>,
+    /// Whether every trial, for programs, and then nothing else.
+    pub is_json: bool,
+}
+
 /// A line that says what is measured, and after it how far it is: below it on a terminal, and
 /// else in further lines.
-pub struct Line {
+pub struct Line<'a> {
+    plan: &'a Plan,
+    live: Live,
     on_terminal: bool,
-    /// The mechanism of each case.
-    names: Vec<String>,
     /// Whether the run ends after its rounds, and not when it knows enough.
     counts_rounds: bool,
+    started: Instant,
     /// When the last line was printed, and of how many rounds.
     said: Cell<(Instant, u32)>,
+    values: RefCell<Values>,
+}
+
+/// What the trials of this sitting gave.
+struct Values {
+    /// Trials that were looked at; absent before the first.
+    seen: Option<usize>,
+    /// Of each case.
+    all: BTreeMap<u32, Vec<f64>>,
+    /// What is to be said of each case.
+    due: BTreeMap<u32, String>,
+    said: Instant,
 }
 
 /// Warns where a budget has no time for the rounds that an interval needs.
@@ -48,51 +74,121 @@ fn budget(ns: u64) -> String {
     if ns.is_multiple_of(1_000_000_000) { time(ns) } else { exact(ns) }
 }
 
-impl Line {
+impl<'a> Line<'a> {
     /// Says what is about to happen.
-    pub fn start(plan: &Plan, expected: Expected) -> Self {
+    pub fn start(plan: &'a Plan, expected: Expected, live: Live) -> Self {
         say_short(plan, expected);
-        let rounds = count(plan.rounds as usize, "round");
-        let at_most = plan.budget_ns.map_or(rounds.clone(), budget);
-        let how_long = match (&plan.question, plan.until) {
-            (Some(_), _) => format!("until the answer is known, at most {at_most}"),
-            (None, Some(until)) => {
-                format!("until each is within ±{} %, at most {at_most}", until * 100.0)
-            }
-            (None, None) => format!("in {rounds}, about {}", time(expected.ns)),
-        };
-        let cases = plan.live().count();
-        let skipped = match plan.cases.len() - cases {
-            0 => String::new(),
-            skipped => format!(" ({skipped} skipped)"),
-        };
-        output::say(&format!("measuring {}{skipped} {how_long}", count(cases, "case")));
+        if !live.is_json {
+            output::say(&announced(plan, expected));
+        }
+        let now = Instant::now();
+        let (all, due) = (BTreeMap::new(), BTreeMap::new());
         Self {
-            on_terminal: std::io::stderr().is_terminal(),
-            names: plan.cases.iter().map(|of| of.case.mechanism.clone()).collect(),
+            plan,
+            live,
+            on_terminal: std::io::stderr().is_terminal() && !live.is_json,
             counts_rounds: plan.question.is_none() && plan.until.is_none(),
-            said: Cell::new((Instant::now(), 0)),
+            started: now,
+            said: Cell::new((now, 0)),
+            values: RefCell::new(Values { seen: None, all, due, said: now }),
         }
     }
 
-    pub fn draw(&self, progress: &Progress) {
+    /// Says how far it is; the trials of the run are those that are through.
+    pub fn draw(&self, progress: &Progress, run: &RawRun) {
+        self.note(run, progress.left_ns);
+        let is_due = |every: Duration| self.values.borrow().said.elapsed() >= every;
+        if self.live.interval.is_some_and(is_due) {
+            self.say_values();
+        }
         let message = message(progress, self.counts_rounds);
         if !self.on_terminal {
             let (at, rounds) = self.said.get();
-            if progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES {
+            let is_due = progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES;
+            if is_due && !self.live.is_json {
                 self.said.set((Instant::now(), progress.rounds_done));
                 output::say(&message);
             }
             return;
         }
-        let name = progress.next.and_then(|index| self.names.get(index as usize));
-        self.replace(&name.map_or(message.clone(), |name| format!("{message}: {name}")));
+        let next = progress.next.and_then(|index| self.plan.cases.get(index as usize));
+        self.replace(
+            &next.map_or(message.clone(), |of| format!("{message}: {}", of.case.mechanism)),
+        );
     }
 
-    pub fn clear(&self) {
+    /// Says what is left to be said at the end.
+    pub fn end(&self, run: &RawRun) {
+        self.note(run, 0);
+        self.say_values();
         if self.on_terminal {
             self.replace("");
         }
+    }
+
+    /// Takes in the trials that came.
+    fn note(&self, run: &RawRun, left_ns: u64) {
+        if self.live.interval.is_none() && !self.live.is_json {
+            return;
+        }
+        let mut values = self.values.borrow_mut();
+        let seen = values.seen.replace(run.trials.len()).unwrap_or(run.trials.len());
+        for trial in run.trials.iter().skip(seen) {
+            let value = hopcost_read::value_ns(run, trial);
+            if self.live.is_json {
+                interrupt::say(&format!("{}\n", self.for_programs(trial, value, left_ns)));
+                continue;
+            }
+            let all = values.all.entry(trial.case).or_default();
+            all.extend(value);
+            let said = self.for_people(trial, value, all);
+            values.due.insert(trial.case, said);
+        }
+    }
+
+    fn for_programs(
+        &self,
+        trial: &RawTrial,
+        value: Option<f64>,
+        left_ns: u64,
+    ) -> serde_json::Value {
+        json!({
+            "case": self.id(trial),
+            "round": trial.round,
+            "value": value,
+            "unit": "ns",
+            "error": trial.error,
+            "elapsed_s": self.started.elapsed().as_secs_f64(),
+            "remaining_s": left_ns as f64 / 1e9,
+        })
+    }
+
+    fn for_people(&self, trial: &RawTrial, value: Option<f64>, all: &[f64]) -> String {
+        let known = |ns: Option<f64>| ns.map_or("no value".to_owned(), |ns| number::time(ns, 3));
+        let found = trial.error.as_ref().map_or(known(value), |why| format!("failed: {why}"));
+        format!(
+            "{}: round {}: {found}; median of {}: {}",
+            self.id(trial),
+            trial.round + 1,
+            count(all.len(), "trial"),
+            known(median(all))
+        )
+    }
+
+    fn id(&self, trial: &RawTrial) -> String {
+        self.plan.case(trial.case).map_or(String::new(), ToString::to_string)
+    }
+
+    /// Says what is due of each case.
+    fn say_values(&self) {
+        let mut values = self.values.borrow_mut();
+        if self.on_terminal && !values.due.is_empty() {
+            self.replace("");
+        }
+        for said in std::mem::take(&mut values.due).into_values() {
+            output::say(&format!("{} {said}", time(self.started.elapsed().as_nanos() as u64)));
+        }
+        values.said = Instant::now();
     }
 
     /// Draws this in the place of what was drawn before, so much of it as 80 columns hold.
@@ -101,6 +197,25 @@ impl Line {
             interrupt::say(&format!("\r{text:.79}\x1b[K"));
         }
     }
+}
+
+/// `measuring 3 cases (1 skipped) in 15 rounds, about 20 s`
+fn announced(plan: &Plan, expected: Expected) -> String {
+    let rounds = count(plan.rounds as usize, "round");
+    let at_most = plan.budget_ns.map_or(rounds.clone(), budget);
+    let how_long = match (&plan.question, plan.until) {
+        (Some(_), _) => format!("until the answer is known, at most {at_most}"),
+        (None, Some(until)) => {
+            format!("until each is within ±{} %, at most {at_most}", until * 100.0)
+        }
+        (None, None) => format!("in {rounds}, about {}", time(expected.ns)),
+    };
+    let cases = plan.live().count();
+    let skipped = match plan.cases.len() - cases {
+        0 => String::new(),
+        skipped => format!(" ({skipped} skipped)"),
+    };
+    format!("measuring {}{skipped} {how_long}", count(cases, "case"))
 }
 
 /// `round 3 of 15, 1 failed, 43 s left`

@@ -3,10 +3,12 @@
 
 use clap::{Command, ValueEnum};
 use hopcost_model::finding::Code;
+use hopcost_view::answer::Answer;
 
+use super::subcommand::{Called, Subcommand};
 use super::{exit, output};
 
-/// Arguments of `reference`.
+/// Print a reference: the command line (also as a man page), mechanisms, findings or tables
 #[derive(clap::Args)]
 pub struct Args {
     /// The subject
@@ -28,7 +30,7 @@ enum Topic {
     Tables,
 }
 
-/// Arguments of `completions`.
+/// Print a completion script for a shell
 #[derive(clap::Args)]
 pub struct Shell {
     /// The shell
@@ -36,25 +38,33 @@ pub struct Shell {
     shell: clap_complete::Shell,
 }
 
-/// Prints a completion script.
-pub fn completions(args: &Shell, mut command: Command) -> anyhow::Result<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "hopcost", &mut script);
-    output::write(&script, None)?;
-    Ok(exit::OK)
+impl Subcommand for Shell {
+    const NAME: &str = "completions";
+    const IS_HIDDEN: bool = true;
+
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut (called.command)(), "hopcost", &mut script);
+        output::write(&script, None)?;
+        Ok(exit::OK)
+    }
 }
 
-/// Prints a reference.
-pub fn run(args: &Args, command: Command) -> anyhow::Result<u8> {
-    let text = match args.topic {
-        Topic::Cli => command_line(command),
-        Topic::Man => man(command),
-        Topic::Mechanisms => mechanisms(),
-        Topic::Findings => findings(),
-        Topic::Tables => tables(),
-    };
-    output::write(text.as_bytes(), None)?;
-    Ok(exit::OK)
+impl Subcommand for Args {
+    const NAME: &str = "reference";
+    const IS_HIDDEN: bool = true;
+
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        let text = match self.topic {
+            Topic::Cli => command_line((called.command)()),
+            Topic::Man => man((called.command)()),
+            Topic::Mechanisms => mechanisms(),
+            Topic::Findings => findings(),
+            Topic::Tables => tables((called.answers)()),
+        };
+        output::write(text.as_bytes(), None)?;
+        Ok(exit::OK)
+    }
 }
 
 fn command_line(command: Command) -> String {
@@ -119,11 +129,11 @@ fn findings() -> String {
     text
 }
 
-fn tables() -> String {
+fn tables(answers: Vec<Answer>) -> String {
     format!(
         "# Tables\n\nJSON has every table of an answer as an array of objects, CSV one of them \
          (`--table NAME`). Times are nanoseconds where a name ends in `_ns`. What is not known or \
          does not apply is `null` in JSON and an empty field in CSV.\n{}",
-        hopcost_view::answer::reference()
+        hopcost_view::answer::reference(answers)
     )
 }

@@ -7,9 +7,10 @@ use hopcost_view::export;
 use super::exit::{self, usage};
 use super::output::{self, Format};
 use super::runs;
-use super::shown::{Content, Printed, Shown};
+use super::shown::{Printed, Shown};
+use super::subcommand::{Called, Subcommand};
 
-/// Arguments of `report`.
+/// Show a stored run again, as text, JSON, CSV, Markdown or HTML
 #[derive(clap::Args)]
 pub struct Args {
     /// A run: a path, the beginning of an id, last, or last~1 for the one before
@@ -34,32 +35,38 @@ enum Layout {
     Document,
 }
 
-/// Shows a stored run.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let format = args.shown.format();
-    if args.samples && format != Format::Csv {
-        return Err(usage("--samples goes with --format csv"));
-    }
-    if args.layout == Some(Layout::Document) && format != Format::Csv {
-        return Err(usage("--layout goes with --format csv"));
-    }
-    let path = runs::find(&args.run)?;
-    let raw = runs::open(&path)?;
-    if args.samples {
-        let mut document = Vec::new();
-        hopcost_view::csv::samples(&raw, &mut document)?;
-        output::write(&document, args.shown.output())?;
-        return Ok(exit::OK);
-    }
-    let results = runs::results(&raw);
-    match args.layout {
-        Some(Layout::Document) => {
-            let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
-            let export = export.context("no suite lists the columns of a document")?;
-            let document = export::table(export, &results).map_err(usage)?;
-            output::write(document.as_bytes(), args.shown.output())?;
+impl Subcommand for Args {
+    const NAME: &str = "report";
+
+    /// Shows a stored run.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        let format = self.shown.format();
+        if self.samples && format != Format::Csv {
+            return Err(usage("--samples goes with --format csv"));
         }
-        _ => args.shown.show(Content::Run(&results, &path), Printed::WhereNothingElse)?,
+        if self.layout == Some(Layout::Document) && format != Format::Csv {
+            return Err(usage("--layout goes with --format csv"));
+        }
+        self.shown.ensure_run()?;
+        let path = runs::find(&self.run)?;
+        let raw = runs::open(&path)?;
+        if self.samples {
+            let mut document = Vec::new();
+            hopcost_view::csv::samples(&raw, &mut document)?;
+            output::write(&document, self.shown.output())?;
+            return Ok(exit::OK);
+        }
+        let results = runs::results(&raw);
+        match self.layout {
+            Some(Layout::Document) => {
+                let export =
+                    hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+                let export = export.context("no suite lists the columns of a document")?;
+                let document = export::table(export, &results).map_err(usage)?;
+                output::write(document.as_bytes(), self.shown.output())?;
+            }
+            _ => self.shown.show_run(&results, &path, Printed::WhereNothingElse)?,
+        }
+        Ok(exit::OK)
     }
-    Ok(exit::OK)
 }

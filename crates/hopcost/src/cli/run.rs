@@ -1,6 +1,5 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,11 +16,12 @@ use super::measured::{AxisArgs, MeasuredArgs, duration, percent, prepare};
 use super::peer::{self, AgentArgs, PeerArgs};
 use super::session::{RunSession, begun, program};
 use super::shown::Shown;
+use super::subcommand::{Called, Subcommand};
 use super::{host, input, own};
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `run`.
+/// Measure: a suite, or the cases you name
 #[derive(clap::Args, Default)]
 pub struct Args {
     /// Cases: pipe, 'unix-*', 'roundtrip/pipe?payload=64,4KiB&place=same-cpu'
@@ -73,31 +73,37 @@ fn not_resumed() -> impl Iterator<Item = &'static str> {
     others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
 
-/// Plans, measures, reads back and shows; the words of the command line are stored with the run.
-pub fn run(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
-    let _orphans = Orphans::adopt()?;
-    let MeasuredArgs { budget, cpus, out, .. } = &args.measured;
-    let runtimes = args.measured.runtimes();
-    let budget = duration("--budget", budget)?.map(Duration::from_nanos);
-    if args.dry_run {
-        let peer = args.peer.start(cpus, budget, &interrupt::catch()?)?;
-        let plan = plan(args, &runtimes, peer.as_ref())?;
-        return args.shown.dry_run(&plan, runtimes.expected(&plan, None));
-    }
-    prepare(&args.shown)?;
-    let native = program(args.stand_in.as_deref())?;
-    let (session, lease) = match &args.resume {
-        Some(spec) => RunSession::resume(spec, native, runtimes, (&args.peer, &args.agent))?,
-        None => {
-            let (mut about, setup) = begun(words, native, runtimes)?;
-            about.group.clone_from(&args.group);
-            let (mut setup, lease) = args.agent.begin(setup)?;
-            setup.peer = args.peer.start(cpus, budget, &setup.interrupt)?;
-            let plan = plan(args, &setup.runtimes, setup.peer.as_ref())?;
-            (RunSession::begin(setup, &about, plan, out.as_deref())?, lease)
+impl Subcommand for Args {
+    const NAME: &str = "run";
+    const AXES: &[&str] = &["payload", "place", "wait", "runtime"];
+
+    /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
+    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+        let MeasuredArgs { budget, cpus, out, .. } = &self.measured;
+        let runtimes = self.measured.runtimes();
+        let budget = duration("--budget", budget)?.map(Duration::from_nanos);
+        if self.dry_run {
+            let _orphans = Orphans::adopt()?;
+            let peer = self.peer.start(cpus, budget, &interrupt::catch()?)?;
+            let plan = plan(self, &runtimes, peer.as_ref())?;
+            return self.shown.dry_run(&plan, runtimes.expected(&plan, None));
         }
-    };
-    args.shown.show_measured(&session.measured(lease)?)
+        self.shown.ensure_run()?;
+        let (_orphans, live) = (prepare()?, self.measured.live()?);
+        let native = program(self.stand_in.as_deref())?;
+        let (session, lease) = match &self.resume {
+            Some(spec) => RunSession::resume(spec, native, runtimes, (&self.peer, &self.agent))?,
+            None => {
+                let (mut about, setup) = begun(&called.words, native, runtimes)?;
+                about.group.clone_from(&self.group);
+                let (mut setup, lease) = self.agent.begin(setup)?;
+                setup.peer = self.peer.start(cpus, budget, &setup.interrupt)?;
+                let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
+                (RunSession::begin(setup, &about, plan, out.as_deref())?, lease)
+            }
+        };
+        self.shown.show_measured(&session.measured(lease, live)?)
+    }
 }
 
 /// What is measured between two hosts by default.
@@ -115,7 +121,7 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
         until: args.until,
         operations: args.operations,
         baseline: args.baseline.clone(),
-        ..args.measured.ask("run")?
+        ..args.measured.ask(Args::BUDGET)?
     };
     let ask = beside_rust(ask, &args.measured.worker, runtimes)?;
     let here = if peer.is_some() { &cpus[..cpus.len().min(1)] } else { &cpus[..] };

@@ -14,7 +14,7 @@ use hopcost_read::results::Results;
 
 use super::exit::{self, ensure_same, not_comparable, usage};
 use super::peer::{AgentArgs, Lease, PeerArgs};
-use super::progress::Line;
+use super::progress::{Line, Live};
 use super::{host, output, runs};
 use crate::about;
 use crate::run::peer::near::Peer;
@@ -119,8 +119,8 @@ impl RunSession {
 
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
     /// goes on from there; where nothing is finished, that is the error.
-    pub fn measured(mut self, lease: Lease) -> anyhow::Result<Measured> {
-        let ending = self.measure().map_err(|error| {
+    pub fn measured(mut self, lease: Lease, live: Live) -> anyhow::Result<Measured> {
+        let ending = self.measure(live).map_err(|error| {
             let kept = match self.file.kept() {
                 Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
                 Err(why) => why.to_string(),
@@ -163,7 +163,7 @@ impl RunSession {
     }
 
     /// Measures, and stores what is known after the last trial of a run that ends by itself.
-    fn measure(&mut self) -> anyhow::Result<Ending> {
+    fn measure(&mut self, live: Live) -> anyhow::Result<Ending> {
         let Session { setup, plan, clocks, yardsticks, .. } = &mut self.session;
         if clocks.is_empty() {
             let Some(calibrated) = clocks::calibrate(plan, setup)? else {
@@ -191,10 +191,10 @@ impl RunSession {
         let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
         let expected = setup.runtimes.expected(plan, two_cpus_ns);
         self.session.expected_ns = expected.ns;
-        let line = Line::start(&self.session.plan, expected);
-        let draw = |progress: &run::Progress| line.draw(progress);
+        let line = Line::start(&self.session.plan, expected, live);
+        let draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
         let ending = run::execute(&self.session, &mut self.file, &draw);
-        line.clear();
+        line.end(self.file.run());
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
             self.finish()?;

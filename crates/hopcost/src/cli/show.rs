@@ -6,9 +6,10 @@ use hopcost_probe::orphans::Orphans;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
+use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
 
-/// Arguments of `show`.
+/// Show what a mechanism does and what its number contains
 #[derive(clap::Args)]
 pub struct Args {
     /// The mechanism's name, as `hopcost list` gives it
@@ -24,40 +25,48 @@ pub struct Args {
     worker: Vec<std::path::PathBuf>,
 }
 
-/// Shows one mechanism, in Rust and in every other runtime that is here.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let name = args.mechanism.split(':').next().unwrap_or_default();
-    let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone()).facts();
-    let facts = mechanism::find(name).map(|row| row.facts());
-    let only = args.runtime.as_deref().map(str::parse::<Runtime>).transpose();
-    let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
-    let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref());
-    let Some(known) = shown else {
-        if let Some(only) = only
-            && hopcost_view::mechanisms::show(name, facts, &runtimes, None).is_some()
-        {
-            let why = runtimes.iter().find(|facts| facts.runtime == only);
-            let why = why.map_or("hopcost worker list shows those that are here", |facts| {
-                facts.state.as_ref().err().map_or("that runtime does not have it", String::as_str)
-            });
-            return Err(usage(format!(
-                "no mechanism `{name}` of the runtime `{only}` here: {why}"
-            )));
-        }
-        let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
-        let others = runtimes.iter().flat_map(|runtime| &runtime.state);
-        let others = others.flat_map(|described| &described.mechanisms);
-        let known: Vec<&str> = own
-            .map(|facts| facts.name.as_str())
-            .chain(others.map(|row| row.name.as_str()))
-            .collect();
-        let hint = hopcost_plan::nearest(name, &known).map_or_else(
-            || "see hopcost list".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err(usage(format!("unknown mechanism `{}`; {hint}", args.mechanism)));
-    };
-    output::write(output::of_mechanisms(&known, args.format).as_bytes(), None)?;
-    Ok(exit::OK)
+impl Subcommand for Args {
+    const NAME: &str = "show";
+
+    /// Shows one mechanism, in Rust and in every other runtime that is here.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        let name = self.mechanism.split(':').next().unwrap_or_default();
+        let _orphans = Orphans::adopt()?;
+        let runtimes = Runtimes::new(self.worker.clone()).facts();
+        let facts = mechanism::find(name).map(|row| row.facts());
+        let only = self.runtime.as_deref().map(str::parse::<Runtime>).transpose();
+        let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
+        let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref());
+        let Some(known) = shown else {
+            if let Some(only) = only
+                && hopcost_view::mechanisms::show(name, facts, &runtimes, None).is_some()
+            {
+                let why = runtimes.iter().find(|facts| facts.runtime == only);
+                let why = why.map_or("hopcost worker list shows those that are here", |facts| {
+                    facts
+                        .state
+                        .as_ref()
+                        .err()
+                        .map_or("that runtime does not have it", String::as_str)
+                });
+                return Err(usage(format!(
+                    "no mechanism `{name}` of the runtime `{only}` here: {why}"
+                )));
+            }
+            let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
+            let others = runtimes.iter().flat_map(|runtime| &runtime.state);
+            let others = others.flat_map(|described| &described.mechanisms);
+            let known: Vec<&str> = own
+                .map(|facts| facts.name.as_str())
+                .chain(others.map(|row| row.name.as_str()))
+                .collect();
+            let hint = hopcost_plan::nearest(name, &known).map_or_else(
+                || "see hopcost list".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(usage(format!("unknown mechanism `{}`; {hint}", self.mechanism)));
+        };
+        output::write(output::of_mechanisms(&known, self.format).as_bytes(), None)?;
+        Ok(exit::OK)
+    }
 }

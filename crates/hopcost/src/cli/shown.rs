@@ -6,12 +6,10 @@ use hopcost_file::Runs;
 use hopcost_model::plan::Plan;
 use hopcost_model::text::{count, shell_word};
 use hopcost_plan::Expected;
-use hopcost_read::advice::Advice;
-use hopcost_read::results::{Checkup, Results, RunComparison, Statistic};
-use hopcost_view::answer::{self, Answer};
-use hopcost_view::chart::model::Chart;
-use hopcost_view::text::{self, Stored};
-use hopcost_view::{Medium, advice, checkup, comparison, html, markdown, plots};
+use hopcost_read::results::{Results, Statistic};
+use hopcost_view::StoredRun;
+use hopcost_view::answer::{self, Answer, Content};
+use hopcost_view::text::Stored;
 
 use super::exit::{self, usage};
 use super::output::{self, Format};
@@ -25,7 +23,7 @@ pub struct Shown {
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// With --format csv: the table to print (`hopcost reference tables` lists them)
-    #[arg(long, value_name = "NAME", value_parser = table)]
+    #[arg(long, value_name = "NAME")]
     table: Option<String>,
     /// Print every number and finding as text
     #[arg(long, conflicts_with_all = ["format", "sentence"])]
@@ -48,60 +46,6 @@ pub struct Shown {
     plots: Option<PathBuf>,
 }
 
-/// What is shown.
-#[derive(Clone, Copy)]
-pub enum Content<'a> {
-    /// A run that is stored in this file.
-    Run(&'a Results, &'a Path),
-    Comparison(&'a RunComparison),
-    Advice(&'a Advice),
-    Checkup(&'a Checkup),
-}
-
-impl Content<'_> {
-    /// Its tables.
-    fn answer(self) -> Answer {
-        match self {
-            Content::Run(results, _) => Answer::of_run(results),
-            Content::Comparison(found) => Answer::of_comparison(found),
-            Content::Advice(found) => Answer::of_advice(found),
-            Content::Checkup(found) => Answer::of_checkup(found),
-        }
-    }
-
-    /// Its conclusions as lines to paste.
-    fn sentences(self) -> String {
-        match self {
-            Content::Run(results, _) => text::sentences(results),
-            Content::Comparison(found) => comparison::sentences(found),
-            Content::Advice(found) => format!("{}\n", found.says),
-            Content::Checkup(found) => format!("{}\n", found.first),
-        }
-    }
-
-    /// Its plots, and what they are of.
-    fn plots(self) -> (Vec<(String, Chart)>, String) {
-        match self {
-            Content::Run(results, run) => {
-                (plots::of_run(results), format!("the run {}", run.display()))
-            }
-            Content::Comparison(found) => (comparison::plots(found), "the comparison".to_owned()),
-            Content::Advice(_) => (Vec::new(), "advice".to_owned()),
-            Content::Checkup(_) => (Vec::new(), "doctor".to_owned()),
-        }
-    }
-
-    /// What the name of its page ends with.
-    fn id(self) -> &'static str {
-        match self {
-            Content::Run(..) => "",
-            Content::Comparison(_) => "comparison",
-            Content::Advice(_) => "advice",
-            Content::Checkup(_) => "doctor",
-        }
-    }
-}
-
 /// When it is printed beside the files that are written of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
@@ -109,13 +53,6 @@ pub enum Printed {
     Always,
     /// Where no page or plot was asked for, or a format or file was too.
     WhereNothingElse,
-}
-
-fn table(name: &str) -> Result<String, String> {
-    match answer::is_table(name) {
-        true => Ok(name.to_owned()),
-        false => Err("no answer has it; `hopcost reference tables` lists them".to_owned()),
-    }
 }
 
 /// A page's file. The ending tells it from a case or a run, which may stand behind `--html` too.
@@ -154,11 +91,29 @@ impl Shown {
         self.output.as_deref()
     }
 
-    /// Refuses files that cannot be written, before anything is measured.
-    pub fn ensure_writable(&self) -> anyhow::Result<()> {
+    /// Refuses what a run has not and files that cannot be written, before anything is measured.
+    pub fn ensure_run(&self) -> anyhow::Result<()> {
+        self.ensure(&answer::all())
+    }
+
+    /// The same of another answer, such as one without rows; refuses what only a run has.
+    pub fn ensure_answer(&self, of: &dyn Content) -> anyhow::Result<()> {
+        if !self.percentiles.is_empty() {
+            return Err(usage("--percentiles is of runs; a comparison has --statistic"));
+        }
+        self.ensure(&[of.answer()])
+    }
+
+    fn ensure(&self, answers: &[Answer]) -> anyhow::Result<()> {
         let format = self.format();
         if self.table.is_some() && format != Format::Csv {
             return Err(usage("--table goes with --format csv"));
+        }
+        if let Some(name) =
+            self.table.as_ref().filter(|name| !answers.iter().any(|of| of.has(name)))
+        {
+            let known = "`hopcost reference tables` lists them";
+            return Err(usage(format!("--table: no answer has `{name}`; {known}")));
         }
         if !self.percentiles.is_empty() && matches!(format, Format::Md | Format::Html) {
             return Err(usage("--percentiles goes with text, json and csv"));
@@ -174,14 +129,6 @@ impl Shown {
             output::ensure_writable(&directory.join("plot.svg"))?;
         }
         Ok(())
-    }
-
-    /// The same where no run is shown; refuses what only a run has.
-    pub fn ensure_without_run(&self) -> anyhow::Result<()> {
-        if !self.percentiles.is_empty() {
-            return Err(usage("--percentiles is of runs; a comparison has --statistic"));
-        }
-        self.ensure_writable()
     }
 
     /// Prints what would be measured.
@@ -200,7 +147,7 @@ impl Shown {
     /// Shows a run that was measured just now, and how a failed trial is looked into; its exit code.
     pub fn show_measured(&self, measured: &Measured) -> anyhow::Result<u8> {
         let Measured { path, results, cut_off } = measured;
-        self.show(Content::Run(results, path), Printed::Always)?;
+        self.show_run(results, path, Printed::Always)?;
         let mut failed = results.results.iter().filter(|case| case.n_failed > 0).peekable();
         let replay = failed.peek().and_then(|case| case.replay.clone());
         if let (Some(replay), n) = (replay, failed.count()) {
@@ -212,28 +159,22 @@ impl Shown {
         Ok(cut_off.unwrap_or_else(|| runs::verdict(results)))
     }
 
+    /// Shows a run that is stored in this file.
+    pub fn show_run(&self, results: &Results, path: &Path, printed: Printed) -> anyhow::Result<()> {
+        let mut results = std::borrow::Cow::Borrowed(results);
+        if !self.percentiles.is_empty() {
+            let (raw, rust) = (runs::open(path)?, hopcost_probe::worker::mechanisms());
+            hopcost_read::add_percentiles(results.to_mut(), &raw, &rust, &self.percentiles);
+        }
+        let (shown, show_command) = (path.display().to_string(), show_command(&results, path));
+        let stored = Stored { path: &shown, show_command: &show_command };
+        let run = StoredRun { results: &results, stored, percentiles: &self.percentiles };
+        self.show(&run, printed)
+    }
+
     /// Prints it, and writes its plots and its page.
-    pub fn show(&self, of: Content, printed: Printed) -> anyhow::Result<()> {
-        let mut with_percentiles;
-        let of = match of {
-            Content::Run(results, path) if !self.percentiles.is_empty() => {
-                with_percentiles = results.clone();
-                let rust = hopcost_probe::worker::mechanisms();
-                let raw = runs::open(path)?;
-                hopcost_read::add_percentiles(
-                    &mut with_percentiles,
-                    &raw,
-                    &rust,
-                    &self.percentiles,
-                );
-                Content::Run(&with_percentiles, path)
-            }
-            of => of,
-        };
-        let page = match of {
-            Content::Run(results, _) => self.page(&results.about.id),
-            of => self.page(of.id()),
-        };
+    pub fn show(&self, of: &dyn Content, printed: Printed) -> anyhow::Result<()> {
+        let page = self.page(&of.name());
         let is_asked = self.format.is_some()
             || self.output.is_some()
             || self.details
@@ -241,65 +182,31 @@ impl Shown {
             || !self.percentiles.is_empty();
         let is_alone = page.is_none() && self.plots.is_none();
         if is_asked || is_alone || printed == Printed::Always {
-            let document = self.document(of, self.format())?;
+            let document = match self.format() {
+                Format::Json => of.answer().json(),
+                Format::Csv => of.answer().csv(self.table.as_deref()).map_err(usage)?,
+                Format::Text if self.sentence => of.sentences(),
+                Format::Text => of.text(self.details, &output::style()),
+                Format::Md => of.markdown(),
+                Format::Html => of.html(),
+            };
             output::write(document.as_bytes(), self.output())?;
         }
         if let Some(directory) = &self.plots {
             write_plots(of, directory)?;
         }
         if let Some(page) = page {
-            let document = self.document(of, Format::Html)?;
-            output::write(document.as_bytes(), Some(&page))?;
+            output::write(of.html().as_bytes(), Some(&page))?;
             output::say(&format!("wrote {}", page.display()));
         }
         Ok(())
     }
 
-    fn document(&self, of: Content, format: Format) -> anyhow::Result<String> {
-        match format {
-            Format::Json => return Ok(of.answer().json()),
-            Format::Csv => return of.answer().csv(self.table.as_deref()).map_err(usage),
-            Format::Text if self.sentence => return Ok(of.sentences()),
-            _ => {}
-        }
-        let whole = self.details || format != Format::Text;
-        let medium = if format == Format::Html { Medium::Page } else { Medium::Document };
-        let document = match of {
-            Content::Run(results, run) => {
-                return Ok(match format {
-                    Format::Md => markdown::report(results),
-                    Format::Html => html::report(results),
-                    _ => self.text(results, run),
-                });
-            }
-            Content::Comparison(found) => comparison::document(found, medium),
-            Content::Advice(found) => advice::document(found, whole),
-            Content::Checkup(found) => checkup::document(found, whole),
-        };
-        Ok(match format {
-            Format::Md => document.markdown(),
-            Format::Html => document.html(),
-            _ => document.text(&output::style()),
-        })
-    }
-
-    /// As much text of a run as is asked for.
-    fn text(&self, results: &Results, run: &Path) -> String {
-        let show_command = show_command(results, run);
-        let stored = Stored { path: &run.display().to_string(), show_command: &show_command };
-        if self.details {
-            return text::report(results, Some(stored), &output::style());
-        }
-        match self.percentiles.as_slice() {
-            [] => text::answer(results, Some(stored), &output::style()),
-            asked => text::percentiles(results, asked, &output::style()),
-        }
-    }
-
     /// The page to write, if there is to be one.
-    fn page(&self, id: &str) -> Option<PathBuf> {
-        // The id is what a file says, and a file may be a stranger's.
-        let plain: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    fn page(&self, name: &str) -> Option<PathBuf> {
+        // The id of a run is what a file says, and a file may be a stranger's.
+        let plain: String =
+            name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
         let unnamed = || PathBuf::from(format!("hopcost-{plain}.html"));
         self.html.as_ref().map(|named| named.clone().unwrap_or_else(unnamed))
     }
@@ -324,11 +231,12 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 
 /// Writes plots, and says on stderr which files they are. A file of that name is replaced, as with
 /// --output.
-fn write_plots(of: Content, directory: &Path) -> anyhow::Result<()> {
-    let (plots, what) = of.plots();
+fn write_plots(of: &dyn Content, directory: &Path) -> anyhow::Result<()> {
+    let plots = of.plots();
     if plots.is_empty() {
         return Err(usage(format!(
-            "{what} has nothing to plot: it measured no case, or it compares runs"
+            "{} has nothing to plot: it measured no case, or it compares runs",
+            of.name()
         )));
     }
     make(directory)?;

@@ -10,6 +10,7 @@ use hopcost_plan::TRACED_MAX;
 
 use super::exit::{self, usage};
 use super::peer::{AgentArgs, PeerArgs};
+use super::subcommand::{Called, Subcommand};
 use super::{host, output};
 use crate::run::peer::first_cpu;
 use crate::run::peer::near::Peer;
@@ -21,7 +22,7 @@ use crate::run::trial::spec::{Outcome, TrialSpec};
 use crate::run::worker::{Program, Transcript};
 use crate::run::yardstick::Beside;
 
-/// Arguments of `trial`.
+/// One trial with a fixed number of operations, as JSON
 #[derive(clap::Args)]
 pub struct Args {
     /// A complete case in its canonical spelling
@@ -57,40 +58,45 @@ pub struct Args {
     agent: AgentArgs,
 }
 
-/// Runs one trial.
-pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let case: Case = args.case.parse().map_err(usage)?;
-    let setup = Setup::new("trial", Program::own()?, Runtimes::new(args.worker.clone()));
-    let (mut setup, _) = args.agent.begin(setup.map_err(usage)?)?;
-    setup.peer = args.peer.start(&[], None, &setup.interrupt)?;
-    let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
-    let transcript = args.transcript.then(Transcript::default);
-    let counts = (args.warm_up, args.count);
-    let cpus = cpus(&case, setup.peer.as_ref(), args.cpu)?;
-    let spec = TrialSpec::exactly(&setup, &case, workers, cpus, counts);
-    let spec = TrialSpec {
-        shape: TrialShape {
-            deadline_ms: args.deadline_ms,
-            traced_operations: args.trace,
-            ..spec.shape
-        },
-        stamp: args.batch.map(|n| Stamp::Batch { n }),
-        transcript: transcript.as_ref(),
-        ..spec
-    };
-    let outcome = trial::run(&spec, Beside::NONE);
-    let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
-    match (transcript, args.trace) {
-        (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
-        (None, Some(_)) => output::write(lines(row.trace.take())?.as_bytes(), None)?,
-        (None, None) => {
-            output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?
+impl Subcommand for Args {
+    const NAME: &str = "trial";
+    const IS_HIDDEN: bool = true;
+
+    /// Runs one trial.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        let case: Case = self.case.parse().map_err(usage)?;
+        let setup = Setup::new("trial", Program::own()?, Runtimes::new(self.worker.clone()));
+        let (mut setup, _) = self.agent.begin(setup.map_err(usage)?)?;
+        setup.peer = self.peer.start(&[], None, &setup.interrupt)?;
+        let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
+        let transcript = self.transcript.then(Transcript::default);
+        let counts = (self.warm_up, self.count);
+        let cpus = cpus(&case, setup.peer.as_ref(), self.cpu)?;
+        let spec = TrialSpec::exactly(&setup, &case, workers, cpus, counts);
+        let spec = TrialSpec {
+            shape: TrialShape {
+                deadline_ms: self.deadline_ms,
+                traced_operations: self.trace,
+                ..spec.shape
+            },
+            stamp: self.batch.map(|n| Stamp::Batch { n }),
+            transcript: transcript.as_ref(),
+            ..spec
+        };
+        let outcome = trial::run(&spec, Beside::NONE);
+        let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
+        match (transcript, self.trace) {
+            (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
+            (None, Some(_)) => output::write(lines(row.trace.take())?.as_bytes(), None)?,
+            (None, None) => {
+                output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?
+            }
         }
+        if let (true, Some(error)) = (self.transcript || self.trace.is_some(), &row.error) {
+            output::say(&format!("hopcost: the trial failed: {error}"));
+        }
+        Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
     }
-    if let (true, Some(error)) = (args.transcript || args.trace.is_some(), &row.error) {
-        output::say(&format!("hopcost: the trial failed: {error}"));
-    }
-    Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
 }
 
 /// What is known of a traced phase on one line, and each of its events on one.

@@ -2,14 +2,16 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::sys;
 
-use super::exit::usage;
+use super::exit::{self, usage};
 use super::output;
+use super::subcommand::{Called, Subcommand};
+use super::worker_check;
 use crate::run::peer::far;
 use crate::run::runtimes::{Ready, Runtimes};
 use crate::run::{install, setup};
@@ -21,7 +23,7 @@ const WHERE: &str = "hopcost looks for workers in this order: programs and folde
                      beside its bin/; $XDG_DATA_HOME/hopcost/workers \
                      (~/.local/share/hopcost/workers), which `worker install` fills.";
 
-/// Arguments of `worker`.
+/// Check, list or install the workers of other languages
 #[derive(clap::Args)]
 #[command(after_help = WHERE)]
 pub struct Args {
@@ -32,7 +34,7 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum What {
     /// Test a worker: every mechanism that it describes, both ends, sizes and faults
-    Check(super::worker_check::Args),
+    Check(worker_check::Args),
     /// List the workers of other runtimes, with their libraries and folders
     List(List),
     /// Build workers of other runtimes from the sources in this binary, for this user
@@ -95,30 +97,34 @@ pub struct Launch {
     command: Vec<String>,
 }
 
-/// Speaks the protocol on stdin and stdout, or does what is asked.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    match args.what {
-        None => Ok(hopcost_probe::worker::main(far::serve)),
-        Some(What::Check(args)) => super::worker_check::run(&args).map(ExitCode::from),
-        Some(What::List(args)) => list(args).map(ExitCode::from),
-        Some(What::Install(args)) => install(&args).map(ExitCode::from),
-        Some(What::Guard { agent, of, lease_ms }) => {
-            setup::guard(agent, of, lease_ms.map(Duration::from_millis))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Some(What::Launch(launch)) => {
-            // Only an error comes back.
-            let error = become_worker(&launch);
-            output::say(&format!("hopcost: starting {}: {error}", launch.command[0]));
-            Ok(ExitCode::from(super::exit::ERROR))
+impl Subcommand for Args {
+    const NAME: &str = "worker";
+
+    /// Speaks the protocol on stdin and stdout, or does what is asked.
+    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+        match &self.what {
+            None => Ok(hopcost_probe::worker::main(far::serve)),
+            Some(What::Check(args)) => worker_check::run(args),
+            Some(What::List(args)) => list(args),
+            Some(What::Install(args)) => install(args),
+            Some(What::Guard { agent, of, lease_ms }) => {
+                setup::guard(*agent, *of, lease_ms.map(Duration::from_millis))?;
+                Ok(exit::OK)
+            }
+            Some(What::Launch(launch)) => {
+                // Only an error comes back.
+                let error = become_worker(launch);
+                output::say(&format!("hopcost: starting {}: {error}", launch.command[0]));
+                Ok(exit::ERROR)
+            }
         }
     }
 }
 
 /// Lists the workers of other runtimes.
-fn list(args: List) -> anyhow::Result<u8> {
+fn list(args: &List) -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker);
+    let runtimes = Runtimes::new(args.worker.clone());
     let found = runtimes.all().into_iter().map(|found| {
         let facts = Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone));
         (facts, found.place.display().to_string())
@@ -126,7 +132,7 @@ fn list(args: List) -> anyhow::Result<u8> {
     let found: Vec<_> = found.collect();
     let text = hopcost_view::mechanisms::workers(&found).text(&output::style());
     output::write(text.as_bytes(), None)?;
-    Ok(super::exit::OK)
+    Ok(exit::OK)
 }
 
 /// Installs workers, a line each.
@@ -140,7 +146,7 @@ fn install(args: &Install) -> anyhow::Result<u8> {
     let is_all = |asked: &str, name: &str| asked == "all" && !install::is_library(name);
     let asked = |name: &&str| args.names.iter().any(|asked| asked == name || is_all(asked, name));
     let _orphans = Orphans::adopt()?;
-    let mut code = super::exit::OK;
+    let mut code = exit::OK;
     for name in carried.into_iter().filter(asked) {
         output::say(&format!("hopcost: building the worker for {name}"));
         match install::install(name, &mut output::say) {
@@ -152,7 +158,7 @@ fn install(args: &Install) -> anyhow::Result<u8> {
             }
             Err(error) => {
                 output::say(&format!("hopcost: {name}: {error:#}"));
-                code = super::exit::ERROR;
+                code = exit::ERROR;
             }
         }
     }

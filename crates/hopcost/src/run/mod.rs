@@ -22,6 +22,7 @@ use std::os::unix::net::UnixStream;
 
 use hopcost_file::RunFile;
 use hopcost_model::plan::Plan;
+use hopcost_model::raw::RawRun;
 use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
 
@@ -76,7 +77,7 @@ fn ensure_open(descriptors: usize) -> std::io::Result<()> {
 pub fn execute(
     session: &Session,
     file: &mut RunFile,
-    draw: &dyn Fn(&Progress),
+    draw: &dyn Fn(&Progress, &RawRun),
 ) -> anyhow::Result<Ending> {
     match OpenYardsticks::open(&session.yardsticks.all, &session.setup, &session.clocks) {
         Ok(yardsticks) => Rounds::of(session, file, draw, yardsticks)?.run(),

@@ -11,7 +11,7 @@ use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
 use hopcost_read::results::CaseResult;
@@ -107,7 +107,7 @@ struct Took {
 pub(super) struct Rounds<'a> {
     session: &'a Session,
     file: &'a mut RunFile,
-    draw: &'a dyn Fn(&Progress),
+    draw: &'a dyn Fn(&Progress, &RawRun),
     yardsticks: OpenYardsticks<'a>,
     live: Vec<Live<'a>>,
     done: BTreeSet<(u32, u32)>,
@@ -132,7 +132,7 @@ impl<'a> Rounds<'a> {
     pub fn of(
         session: &'a Session,
         file: &'a mut RunFile,
-        draw: &'a dyn Fn(&Progress),
+        draw: &'a dyn Fn(&Progress, &RawRun),
         yardsticks: OpenYardsticks<'a>,
     ) -> anyhow::Result<Self> {
         let earlier = &file.run().trials;
@@ -326,7 +326,7 @@ impl<'a> Rounds<'a> {
         }
         self.progress.left_ns = self.left_ns();
         self.progress.next = Some(self.live[which].index);
-        (self.draw)(&self.progress);
+        (self.draw)(&self.progress, self.file.run());
         let started_ns = self.elapsed_ns();
         let left_ms = self.budget_left_ns().map(|ns| ns / 1_000_000);
         self.live[which].began = Some(Instant::now());

@@ -5,6 +5,7 @@ use hopcost_model::case::library_of;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
+use hopcost_model::units::Rate;
 use hopcost_read::results::{CaseResult, KnobPrice, Results, Status};
 
 use crate::names::{all_of, row_label};
@@ -112,8 +113,8 @@ fn called(results: &Results, id: &str) -> String {
     found.map_or(id.to_owned(), |(row, place, _, case)| {
         let size = case.case.payload_bytes.filter(|bytes| *bytes > 0);
         let size = size.map_or(String::new(), |bytes| format!(", {}", number::bytes(bytes)));
-        let rate =
-            case.case.rate.map(|rate| format!(", {} a second", number::grouped(rate.into())));
+        let grouped = |rate: Rate| rate.whole().map_or(rate.to_string(), number::grouped);
+        let rate = case.case.rate.map(|rate| format!(", {} a second", grouped(rate)));
         let gap = case.case.gap_ns.map(|gap| format!(", gap {}", number::exact(gap)));
         let also = rate.or(gap).unwrap_or_default();
         let label = row_label(row, results).replace(" 0 bytes", "");

@@ -4,7 +4,6 @@
 use std::io::{self, Stdin};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hopcost_machine::Root;
@@ -35,7 +34,7 @@ const LEAVING: Duration = Duration::from_millis(100);
 const OUTWARDS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// Answers until the input ends or something fails.
-pub fn serve(first: Command, mut input: Lines<Stdin>) -> ExitCode {
+pub fn serve(first: Command, mut input: Lines<Stdin>) -> u8 {
     for line in scratch::sweep() {
         eprintln!("hopcost: {line}");
     }
@@ -49,12 +48,12 @@ pub fn serve(first: Command, mut input: Lines<Stdin>) -> ExitCode {
         let reply = reply.unwrap_or_else(|error| failed(error.to_string()));
         let is_last = matches!(reply, Reply::Failed { .. });
         if lines::reply(&reply).is_err() || is_last {
-            return ExitCode::FAILURE;
+            return 1;
         }
         command = match input.next_line() {
             Ok(Some(line)) => serde_json::from_str(&line)
                 .map_err(|error| sys::failure(format!("not a command of the protocol: {error}"))),
-            Ok(None) => return ExitCode::SUCCESS,
+            Ok(None) => return 0,
             Err(error) => Err(error),
         };
     }

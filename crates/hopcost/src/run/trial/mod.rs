@@ -72,11 +72,11 @@ fn perform(
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);
     trial.stamp = Some(spec.stamp.unwrap_or(Stamp::Each));
-    let ran = match spec.case.workload {
-        Workload::Call | Workload::Roundtrip => exchange(&mut workers, trial, beside)?,
-        Workload::Wake => wake(&mut workers, trial, beside)?,
-        Workload::Stream => stream(&mut workers, trial, beside)?,
-        Workload::Load => load(&mut workers, trial, &background)?,
+    let ran = match spec.case.workload.spec().length {
+        PhaseLength::Fitted | PhaseLength::FittedOrAsked => exchange(&mut workers, trial, beside)?,
+        PhaseLength::Paced => wake(&mut workers, trial, beside)?,
+        PhaseLength::Timed => stream(&mut workers, trial, beside)?,
+        PhaseLength::Scheduled => load(&mut workers, trial, &background)?,
     };
     keep::measured(&mut workers, trial, ran)?;
     memory(&workers, trial);
@@ -103,7 +103,7 @@ fn memory(workers: &TrialWorkers<'_>, trial: &mut RawTrial) {
     }
 }
 
-/// A `call` or a `roundtrip`: the pilot finds how many operations fit the time.
+/// What is fitted: the pilot finds how many operations fit the time.
 fn exchange(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
@@ -151,7 +151,7 @@ fn between_readings(
     Ok(ran)
 }
 
-/// A `wake`: as many as were asked for, between two comparisons of the clocks.
+/// What is paced: as many as were asked for, between two comparisons of the clocks.
 fn wake(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
@@ -166,7 +166,7 @@ fn wake(
     })
 }
 
-/// A `load`: the generator by itself, then the schedule over the channel.
+/// What is scheduled: the generator by itself, then the schedule over the channel.
 fn load(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,
@@ -229,7 +229,7 @@ fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading
     Ok(reading)
 }
 
-/// A `stream`: until the time is up or the messages are sent.
+/// What is timed: until the time is up or the messages are sent.
 fn stream(
     workers: &mut TrialWorkers<'_>,
     trial: &mut RawTrial,

@@ -178,7 +178,7 @@ impl<'a> TrialSpec<'a> {
     /// Messages of each sender of a `load`: of the generator without a channel, of the warm-up,
     /// of the measurement.
     pub fn load_messages(&self) -> [u64; 3] {
-        let of_all = self.shape.load_messages(self.case.rate.unwrap_or(1));
+        let of_all = self.shape.load_messages(self.case.rate.unwrap_or(1.into()));
         of_all.map(|messages| messages.div_ceil(self.case.senders.into()))
     }
 
@@ -216,7 +216,8 @@ impl<'a> TrialSpec<'a> {
         // Ten times as long as the schedule.
         let messages: u64 = self.load_messages().iter().sum();
         let load_ms = self.case.rate.map_or(0, |rate| {
-            messages.saturating_mul(10_000 * u64::from(self.case.senders)) / u64::from(rate)
+            let all = messages.saturating_mul(10 * u64::from(self.case.senders));
+            rate.ns_of(all) / 1_000_000
         });
         let traced_ms = traced_ns(&self.shape, &self.case).saturating_mul(10) / 1_000_000;
         let beside_ms = wake_ups_ms.saturating_add(load_ms).saturating_add(traced_ms);
