@@ -4,8 +4,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::wait::{InTime, reap};
-use crate::support::{Home, hopcost_path, measured};
+use crate::support::wait::{InTime, Killed};
+use crate::support::{Home, json_of, measured, stderr};
+
+/// Has the first CPU alone run what follows.
+const ON_ONE_CPU: [&str; 3] = ["taskset", "-c", "0"];
 
 /// Numbers of an array's objects.
 fn numbers(document: &Value, array: &str, field: &str) -> Vec<f64> {
@@ -36,30 +39,15 @@ fn a_doctor_measures_every_cpu_and_pair_and_stores_nothing() {
     assert!(!home.path().join("data").exists(), "something was stored");
 }
 
-/// Killed when dropped.
-struct Busy(std::process::Child);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        reap(&mut self.0);
-    }
-}
-
 #[test]
 fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
     let home = Home::alone();
-    let pinned = |program: &[&str]| {
-        let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).args(program).current_dir(home.path());
-        command
-    };
-    let busy = pinned(&["sh", "-c", "while :; do :; done"]).spawn();
-    let _busy = Busy(busy.expect("taskset"));
+    let [taskset, cpu @ ..] = ON_ONE_CPU;
+    let mut busy = Command::new(taskset);
+    busy.args(cpu).args(["sh", "-c", "while :; do :; done"]);
+    let _busy = Killed(busy.spawn().expect("taskset"));
     let case = "roundtrip/gaps?boundary=inline&place=same-cpu&wait=block&clock=virtual";
-    let hopcost = hopcost_path().to_str().expect("a path");
-    let output = pinned(&[hopcost, "trial", case, "--count", "5000"]).finish();
-    let trial: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let trial = json_of(&mut home.hopcost_by(&ON_ONE_CPU, &["trial", case, "--count", "5000"]));
     let gaps = trial["samples"].as_array().expect("samples").iter().filter_map(Value::as_f64);
     let gaps_ns: Vec<f64> = gaps.filter(|ns| *ns > 0.0).collect();
     let watched_ns = trial["phases_ns"].as_f64().expect("a number");
@@ -74,12 +62,10 @@ fn gaps_are_what_another_task_takes_and_watching_takes_as_long_as_it_was_to() {
 #[test]
 fn one_cpu_and_no_home_are_enough() {
     let home = Home::alone();
-    let mut command = Command::new("taskset");
-    let command = command.args(["-c", "0"]).arg(hopcost_path()).arg("doctor");
-    let output = command.env_remove("HOME").current_dir(home.path()).finish();
+    let mut command = home.hopcost_by(&ON_ONE_CPU, &["doctor"]);
+    let output = command.env_remove("HOME").env_remove("XDG_DATA_HOME").finish();
     let said = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(measured()), "{said}{errors}");
+    assert_eq!(output.status.code(), Some(measured()), "{said}{}", stderr(&output));
     assert!(said.contains(" 1 of 1 CPU, ") && said.contains("same-cpu"), "{said}");
     assert!(!said.contains("Round trip of a cache line"), "{said}");
     assert!(said.starts_with("First: ") && said.lines().count() <= 40, "{said}");

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, cross, measured};
+use crate::support::{Home, cross, measured, repository, rows_of, stderr, text};
 
 /// What keeps the kernel's events from being recorded here, if anything does.
 fn refused() -> Option<String> {
@@ -19,11 +19,10 @@ const DELAY_NS: f64 = 200e3;
 /// An end that computes before it sends does so in user space: the difference is in that segment alone.
 #[test]
 fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
-    let _alone = alone();
+    let home = Home::alone();
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
-    let home = Home::new();
     let events = home.path().join("events.json");
-    let events = events.to_str().unwrap();
+    let events = text(&events);
     let asked = ["explain", "pipe", "delay:200us?at=callee", "--place", "same-cpu"];
     let more = ["--measure", "1ms", "--budget", "4s", "--tail", "p99", "--perfetto", events];
     let first = home.expect(&[&asked[..], &more[..]].concat(), measured());
@@ -34,10 +33,9 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let csv = home.expect(&["report", "last", "--format", "csv"], 0);
     assert!(csv.starts_with("case,segment_leg,segment_end,segment_kind,typical_ns,"), "{csv}");
 
-    let json = home.expect(&["report", "last", "--format", "json"], 0);
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json = home.json(&["report", "last", "--format", "json"]);
     ensure_mostly_cut(&json);
-    let [pipe, delay] = [0, 1].map(|at| typical(&json, &json["hops"][at]["case"]));
+    let [pipe, delay] = [0, 1].map(|at| typical(&json, at));
     let more = |(segment, ns): (&String, &f64)| {
         (segment.clone(), (ns - pipe.get(segment).unwrap_or(&0.0)) / DELAY_NS)
     };
@@ -49,76 +47,61 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let untraced = json["explanation"][0]["untraced_ratio"].as_f64().unwrap();
     assert!(untraced > 2.0, "{untraced}");
 
-    let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/trace_events.py");
-    let read = Command::new("python3").args([reader, events]).try_finish();
-    let read = read.expect("python3");
+    let reader = repository("tests/support/trace_events.py");
+    let read = Command::new("python3").arg(reader).arg(events).finish();
     let tracks = String::from_utf8_lossy(&read.stdout);
-    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    assert!(read.status.success(), "{}", stderr(&read));
     // Of each case a track for each end, which makes two calls a hop, and one for their CPU.
     let calls = tracks.lines().filter(|line| line.contains("{'system call': "));
     assert_eq!(calls.count(), 4, "{tracks}");
-    let cpus = tracks.lines().filter(|line| line.contains("\tCPU "));
-    assert!(
-        cpus.clone().count() == 2 && cpus.clone().all(|of| of.contains("'callee': ")),
-        "{tracks}"
-    );
-}
-
-/// The rows of a table that belong to a case.
-fn rows<'a>(json: &'a Value, table: &str, case: &Value) -> Vec<&'a Value> {
-    json[table].as_array().unwrap().iter().filter(|row| row["case"] == *case).collect()
+    let cpus: Vec<&str> = tracks.lines().filter(|line| line.contains("\tCPU ")).collect();
+    assert!(cpus.len() == 2 && cpus.iter().all(|of| of.contains("'callee': ")), "{tracks}");
 }
 
 fn ensure_mostly_cut(json: &Value) {
-    for of in json["hops"].as_array().unwrap() {
+    for (at, of) in json["hops"].as_array().unwrap().iter().enumerate() {
         let hops = of["hops"].as_u64().unwrap();
-        let left_out = rows(json, "hops_left_out", &of["case"]).into_iter();
+        let left_out = rows_of(json, "hops_left_out", at).into_iter();
         let left_out: u64 = left_out.map(|of| of["hops"].as_u64().unwrap()).sum();
         assert!(hops > 10 * left_out, "{hops} hops, {left_out} left out: {of}");
     }
 }
 
 /// What each segment of a case typically takes, in nanoseconds.
-fn typical(json: &Value, case: &Value) -> BTreeMap<String, f64> {
+fn typical(json: &Value, case: usize) -> BTreeMap<String, f64> {
     let segment = |of: &Value| {
         let word = |key: &str| of[format!("segment_{key}")].as_str().unwrap().to_owned();
         let name = [word("leg"), word("end"), word("kind")].join(" ");
         (name, of["typical_ns"].as_f64().unwrap_or(0.0))
     };
-    rows(json, "segments", case).into_iter().map(segment).collect()
+    rows_of(json, "segments", case).into_iter().map(segment).collect()
 }
 
 #[test]
 fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
-    let _alone = alone();
+    let home = Home::alone();
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
-    let home = Home::new();
     let place = if cross().is_some() { "cross" } else { "same-cpu" };
     let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--place", place];
     let shown = home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
     assert!(shown.contains("after 100 µs"), "{shown}");
-    let json = home.expect(&["report", "last", "--format", "json"], 0);
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json = home.json(&["report", "last", "--format", "json"]);
     let cases = json["hops"].as_array().unwrap();
     let gaps: Vec<_> = cases.iter().map(|of| of["gap_ns"].as_u64().unwrap()).collect();
     assert_eq!(gaps, [10_000, 50_000, 100_000]);
     ensure_mostly_cut(&json);
-    for case in cases {
-        let kinds = typical(&json, &case["case"]);
+    for (at, case) in cases.iter().enumerate() {
+        let kinds = typical(&json, at);
         assert!(kinds.keys().all(|name| name.starts_with("forth ")), "{kinds:?}");
         let has = |kind: &&str| kinds.keys().any(|name| name.ends_with(*kind));
         assert!(["user", "send"].iter().all(has), "{kinds:?}");
         // Where others have the callee's CPU, no switch from idle is between; of some guests' idling nothing is told.
         let waits = ["switch", "other-task", "unseparated"];
         assert!(waits.iter().any(has), "{kinds:?}");
-        let total_ns = case["total_ns"].as_f64().unwrap();
-        let sum_ns: f64 = kinds.values().sum();
-        assert!(
-            (0.95..1.0 + 1e-6).contains(&(sum_ns / total_ns)),
-            "{sum_ns} of {total_ns}: {kinds:?}"
-        );
-        // The same stamps bound a wake-up without events.
         let of = |key: &str| case[key].as_f64().unwrap();
+        let share = kinds.values().sum::<f64>() / of("total_ns");
+        assert!((0.95..1.0 + 1e-6).contains(&share), "{share} of {case}: {kinds:?}");
+        // The same stamps bound a wake-up without events.
         let times = of("traced_p50_ns") / of("untraced_p50_ns");
         assert!((0.5..20.0).contains(&times), "{times} times as long: {case}");
     }

@@ -2,36 +2,21 @@
 //! hostile ones. What is reported of a fleet is tested in `fleet/tests/test_report.py`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rusqlite::Connection;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, edit};
+use crate::support::{Home, edit, repository, set_mode, stderr, text, unpack};
 
 /// Writes a fleet whose truth is known (tests/support/fleet.py says what the words mean).
 fn fleet(home: &Home, name: &str, words: &[&str]) -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/fleet.py");
+    let script = repository("tests/support/fleet.py");
     let directory = home.path().join(name);
     let made = Command::new("python3").arg(script).arg(&directory).args(words).finish();
     assert!(made.status.success(), "{words:?}");
     directory
-}
-
-/// A run that was made long ago.
-fn stored_run(home: &Home) -> PathBuf {
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/runs/quick.hopcost.gz");
-    let packed = fs::File::open(packed).expect("a stored run");
-    let run = home.path().join("quick.hopcost");
-    let mut file = fs::File::create(&run).expect("a file");
-    std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).expect("unpacked");
-    run
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("UTF-8")
 }
 
 fn index_of(fleet: &Path) -> PathBuf {
@@ -41,7 +26,8 @@ fn index_of(fleet: &Path) -> PathBuf {
 #[test]
 fn run_files_are_printed_as_the_index_stores_them() {
     let home = Home::new();
-    let run = stored_run(&home);
+    let run = home.path().join("quick.hopcost");
+    unpack(&repository("tests/runs/quick.hopcost.gz"), &run);
     let other = home.path().join("other");
     fs::write(&other, "not a run").expect("a file");
     let said = home.expect(&["fleet", "index", text(&run), text(&other)], 0);
@@ -98,14 +84,8 @@ fn hostile_indices_are_refused_in_one_line() {
         drop(db);
         home.refuses(&["compare", text(&place), text(&other)], 2, why);
     }
-    let said = home.expect(
-        &[
-            "compare",
-            text(&place(&set("run", "facts.\"host.id\"", "char(27) || ']0;x' || char(7)"))),
-            text(&other),
-        ],
-        0,
-    );
+    let place = place(&set("run", "facts.\"host.id\"", "char(27) || ']0;x' || char(7)"));
+    let said = home.expect(&["compare", text(&place), text(&other)], 0);
     assert!(said.contains("hosts") && !said.contains(['\u{1b}', '\u{7}']), "{said}");
     let junk = home.path().join("junk");
     fs::create_dir(&junk).expect("a directory");
@@ -136,7 +116,7 @@ fn fleets_are_compared_with_hosts_as_blocks() {
     let after = fleet(&home, "after", &words);
     let both = [text(&before), text(&after)];
     let refused = home.run(&["compare", both[0], both[1]]);
-    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let why = stderr(&refused);
     assert!(refused.status.code() == Some(6) && why.contains("--across kernel"), "{why}");
     let said = home.expect(&["compare", both[0], both[1], "--across", "kernel"], 0);
     for part in
@@ -145,8 +125,7 @@ fn fleets_are_compared_with_hosts_as_blocks() {
         assert!(said.contains(part), "{part}\n{said}");
     }
     assert!(said.contains("2 hosts measured only in the baseline: h00028 and h00029"), "{said}");
-    let json = ["compare", both[0], both[1], "--across", "kernel", "--format", "json"];
-    let found: serde_json::Value = serde_json::from_str(&home.expect(&json, 0)).expect("JSON");
+    let found = home.json(&["compare", both[0], both[1], "--across", "kernel", "--format", "json"]);
     assert_eq!(found["run_comparison"][0]["hosts_n_hosts"], 28, "{found}");
     home.refuses(&["compare", both[0], both[0]], 2, "the same fleet");
     home.refuses(&["compare", both[0], text(home.path())], 2, "a fleet is compared with one other");
@@ -163,10 +142,8 @@ fn the_driver_is_started_only_from_beside_the_binary_and_only_if_nobody_else_may
     let run = |words: &[&str]| {
         let elsewhere = home.path().join("path");
         let output = Command::new(&own).args(words).env("PATH", elsewhere).finish();
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-        )
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
     };
     for command in ["run", "report"] {
         let (code, said) = run(&["fleet", command, "quick"]);
@@ -175,13 +152,10 @@ fn the_driver_is_started_only_from_beside_the_binary_and_only_if_nobody_else_may
     }
     let driver = bin.join("hopcost-fleet");
     fs::write(&driver, "#!/bin/sh\necho \"driver: $*\"\nexit 7\n").expect("a driver");
-    let mode = |mode| fs::set_permissions(&driver, fs::Permissions::from_mode(mode)).expect("mode");
-    mode(0o777);
+    set_mode(&driver, 0o777);
     let (code, said) = run(&["fleet", "run", "quick"]);
     assert!(code == Some(2) && said.contains("not trusted"), "{said}");
-    mode(0o755);
+    set_mode(&driver, 0o755);
     let (code, said) = run(&["fleet", "run", "quick", "--ssh", "hosts.txt", "--help"]);
     assert_eq!((code, said.as_str()), (Some(7), "driver: run quick --ssh hosts.txt --help\n"));
-    let (code, said) = run(&["fleet", "report", "DIR", "--format", "html", "-o", "FILE"]);
-    assert_eq!((code, said.as_str()), (Some(7), "driver: report DIR --format html -o FILE\n"));
 }

@@ -73,8 +73,8 @@ fn a_pair_over_veth() {
     let far = two.far(&home);
     let fixed = ["run", "--peer", &far, "--rounds", "1", "--measure", "5ms"];
     let measured_there = |more: &[&str]| {
-        let run = home.hopcost(&[&fixed[..], more].concat());
-        let output = two.within("near", &run).stdin(Stdio::null()).finish();
+        let mut run = two.near(&home, &[&fixed[..], more].concat());
+        let output = run.stdin(Stdio::null()).finish();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(measured()), "{more:?}: {said}");
     };
@@ -116,7 +116,7 @@ fn nothing_listens_but_a_measured_link() {
             arguments.extend(["--peer", &peer]);
         }
         let (code, calls) = trace::count(&mut home.hopcost(&arguments), trace::Window::Everywhere);
-        let called = calls.by_number.get(&(libc::SYS_listen as u64)).copied().unwrap_or(0);
-        assert_eq!((code, called), (0, listens), "exit code and calls of listen(2) of {case}");
+        let called = (code, calls.of(libc::SYS_listen));
+        assert_eq!(called, (0, listens), "exit code and calls of listen(2) of {case}");
     }
 }

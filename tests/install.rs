@@ -2,14 +2,14 @@
 //! Nothing here needs a network.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, together};
+use crate::support::{Home, json_of, set_mode, stderr, together};
 
 /// What the builds need of any system, and no language.
 const TOOLS: [&str; 14] = [
@@ -43,7 +43,7 @@ impl System {
     fn has(&self, name: &str, script: &str) {
         let path = self.bin().join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a program");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        set_mode(path, 0o755);
     }
     /// A C++ compiler whose programs answer as a worker of this version.
     fn has_cpp(&self, version: &str) {
@@ -69,26 +69,17 @@ impl System {
     fn install(&self, name: &str) -> Output {
         self.hopcost(&["worker", "install", name]).finish()
     }
-    /// The version of a worker that is here, or why it is not.
-    fn listed(&self, name: &str) -> Option<Result<Value, String>> {
-        let output = self.hopcost(&["list", "--format", "json"]).finish();
-        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let runtimes = document["runtimes"].as_array().expect("runtimes").iter();
-        let found = runtimes.into_iter().find(|runtime| runtime["runtime"] == name)?;
-        Some(match found["absent"].as_str() {
-            None => Ok(found.clone()),
-            Some(why) => Err(why.to_owned()),
-        })
+    /// A worker as the list tells it.
+    fn listed(&self, name: &str) -> Option<Value> {
+        let document = json_of(&mut self.hopcost(&["list", "--format", "json"]));
+        let mut runtimes = document["runtimes"].as_array().expect("runtimes").iter();
+        runtimes.find(|runtime| runtime["runtime"] == name).cloned()
     }
     /// What lies where workers are built.
     fn builds(&self) -> Vec<String> {
         let entries = fs::read_dir(self.workers().join(".built")).into_iter().flatten();
         entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
     }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -132,7 +123,7 @@ fn a_worker_is_replaced_whole_and_stays_where_its_next_build_fails() {
     assert!(own.is_dir() && !own.is_symlink() && system.builds().is_empty());
     fs::remove_dir(&own).expect("moved away");
 
-    let version = || system.listed("cpp").expect("it").expect("a worker")["version"].clone();
+    let version = || system.listed("cpp").expect("a worker")["version"].clone();
     for number in ["one", "two"] {
         system.has_cpp(number);
         // Of an install that was killed.

@@ -10,7 +10,8 @@ fn results(home: &Home, arguments: &[&str]) -> Value {
     home.json(&all)
 }
 
-fn point(document: &Value, case: usize, statistic: &str) -> f64 {
+/// The point estimate of a case, the case by its place.
+pub fn point(document: &Value, case: usize, statistic: &str) -> f64 {
     let point = estimate(document, case, statistic)["point"].as_f64();
     point.unwrap_or_else(|| panic!("no {statistic}: {}", document["cases"][case]))
 }

@@ -2,21 +2,22 @@
 //! each wait, each message arrives in order, and each makes the system calls of half a round trip.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{
     Arrivals, Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload,
 };
-use hopcost_model::mechanism::{Loss, Mechanism, PerOperation, Senders};
+use hopcost_model::mechanism::{Loss, Mechanism, Senders};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
 
 use crate::conformance::{every, miscounted};
 use crate::faults::{children_of, signal, until};
+use crate::known_answers::point;
 use crate::support::trace::{Window, of_trial};
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, cross, estimate, none_wrong, roundtrip, trial};
+use crate::support::{Home, alone, cross, mechanism, none_wrong, roundtrip, stored, trial};
+use crate::wake::half;
 
 /// Messages of a trial.
 const MESSAGES: u64 = 60;
@@ -126,16 +127,11 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
         };
     }
     none_wrong(cases, |facts, case| {
-        let stated = facts.wait(WaitKind::Block).expect("from the row").system_calls;
-        // Its receiver has always slept, and may want a lock that its waker holds.
-        let lock = if stated.is_exact() { 0.0 } else { 3.0 };
-        let (least, most) = (stated.least / 2.0, stated.most / 2.0 + lock);
-        let stated = PerOperation { least, most, ..stated };
+        let stated = half(facts.wait(WaitKind::Block).expect("from the row").system_calls, true);
         let counts = of_trial(&home, &case.id(), TRACED, Window::Phase);
-        let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
         // Of its counters; and a full ring is waited for by yielding (its row's limits), for as long as a
         // tracer holds its receiver up.
-        let others = of(libc::SYS_clock_gettime) + of(libc::SYS_sched_yield);
+        let others = counts.of(libc::SYS_clock_gettime) + counts.of(libc::SYS_sched_yield);
         miscounted(case, TRACED, counts.total() - others, stated)
     });
 }
@@ -144,13 +140,9 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
 fn a_background_works_while_a_load_is_measured() {
     let home = Home::alone();
     let place = cross().expect("these tests need two CPUs");
-    let facts = |name| hopcost_probe::mechanism::find(name).expect("of this build").facts();
-    for (name, boundary, senders, background) in [
-        ("pipe", Boundary::Process, 1, Background::Cpu(2)),
-        ("udp", Boundary::Process, 1, Background::Cache),
-    ] {
-        let case = load(facts(name), boundary, place, WaitKind::Block, 2_000);
-        let case = Case { senders, background, ..case };
+    for (name, background) in [("pipe", Background::Cpu(2)), ("udp", Background::Cache)] {
+        let case = load(mechanism(name), Boundary::Process, place, WaitKind::Block, 2_000);
+        let case = Case { background, ..case };
         // A trial in whose measured phase one of it does nothing fails.
         let row = trial(&home, &case, 600).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(row.load.map(|load| load.delivered), Some(600), "{case}");
@@ -165,21 +157,16 @@ fn served(case: &str, messages: &str) -> serde_json::Value {
     home.json(&arguments)
 }
 
-fn point(report: &serde_json::Value, statistic: &str) -> f64 {
-    let point = estimate(report, 0, statistic)["point"].as_f64();
-    point.unwrap_or_else(|| panic!("no {statistic}: {report}"))
-}
-
 #[test]
 fn a_stall_shows_in_every_message_that_was_due_in_it() {
     let _alone = alone();
     let case = "load/server:1us?rate=1000&arrivals=constant&stall=100ms&place=same-cpu";
     let result = served(case, "10000");
     // A tenth of the messages waits for what is left of 100 ms, which is uniform.
-    let [mean_ns, p99_ns] = ["mean_ns", "p99_ns"].map(|estimate| point(&result, estimate));
+    let [mean_ns, p99_ns] = ["mean_ns", "p99_ns"].map(|estimate| point(&result, 0, estimate));
     assert!((mean_ns / 5e6 - 1.0).abs() < 0.02, "{mean_ns}");
     assert!((p99_ns / 90e6 - 1.0).abs() < 0.02, "{p99_ns}");
-    assert_eq!(point(&result, "p50_ns"), 1_000.0, "the others do not wait");
+    assert_eq!(point(&result, 0, "p50_ns"), 1_000.0, "the others do not wait");
     assert_eq!(result["loads"][0]["lag_p99_ns"], 0.0, "the sender is never held up");
 }
 
@@ -194,16 +181,13 @@ fn sleeps(pid: u32) -> u64 {
 /// constant rate over a time D, of which the receiver was stopped for T, the quantile q is T - (1 - q) D.
 #[test]
 fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
-    let _alone = alone();
-    let home = Home::new();
+    let home = Home::alone();
     // More than 2^32 ticks of a clock of 2 GHz.
     let (rate, messages, stop) = (500, 1_750, Duration::from_millis(2_250));
     let case = format!("load/unix-stream?rate={rate}&arrivals=constant&place=cross");
-    let messages_said = messages.to_string();
-    let arguments =
-        ["run", &case, "--rounds", "1", "--operations", &messages_said, "--format", "json"];
-    let child = home.hopcost(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.expect("the binary starts");
+    let operations = messages.to_string();
+    let brief = ["--rounds", "1", "--operations", &operations, "--format", "json"];
+    let child = home.start(&[&["run", &case], &brief[..]].concat());
     // The receiver sleeps before each message, also of the warm-up, and nobody else sleeps as often.
     let mut receiver = 0;
     until(Duration::from_secs(60), "messages of the measured phase", || {
@@ -218,8 +202,7 @@ fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
     let stopped_s = stopped.elapsed().as_secs_f64();
     let output = child.finish();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let run = hopcost_file::open(&home.run_file(), &|| Ok(Box::new(tempfile::tempdir()?)));
-    let run = run.expect("the run");
+    let run = stored(&home.run_file()).expect("the run");
     let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
     let tick_s = 1.0 / run.ticks_per_second(trial).expect("a clock");
     let mut samples = trial.samples.clone();
@@ -230,10 +213,8 @@ fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
     for q in [0.5, 0.9, 0.99, 0.999] {
         let found = samples[(q * messages as f64) as usize - 1] as f64 * tick_s;
         let expected = longest_s - (1.0 - q) * messages as f64 / f64::from(rate);
-        assert!(
-            (found - expected).abs() < 0.02 * longest_s,
-            "q = {q}: {found} s, not {expected} s"
-        );
+        let error = (found - expected).abs() / longest_s;
+        assert!(error < 0.02, "q = {q}: {found} s, not {expected} s");
     }
     let findings = report["findings"].as_array().expect("findings");
     assert!(findings.iter().any(|found| found["code"] == "STALLED"), "{findings:?}");
@@ -244,7 +225,7 @@ fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
     let _alone = alone();
     let of = |arrivals: &str| {
         let case = format!("load/server:50us?rate=10k&arrivals={arrivals}&place=same-cpu");
-        point(&served(&case, "16000"), "mean_ns")
+        point(&served(&case, "16000"), 0, "mean_ns")
     };
     // M/D/1: W = S + ρS / (2(1 − ρ)).
     let (service_ns, busy) = (50_000.0, 0.5);
@@ -259,10 +240,9 @@ fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
 fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
     let home = Home::alone();
     let place = cross().expect("these tests need two CPUs");
-    let facts = hopcost_probe::mechanism::find("pipe").expect("pipe").facts();
     for queue in [Queue::DropNewest(1), Queue::DropOldest(1)] {
         // No receiver takes a message each 50 ns.
-        let case = load(facts, Boundary::Process, place, WaitKind::Block, 20_000_000);
+        let case = load(mechanism("pipe"), Boundary::Process, place, WaitKind::Block, 20_000_000);
         let case = Case { queue, ..case };
         let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
         let load = row.load.as_ref().expect("a load");

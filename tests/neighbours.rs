@@ -1,45 +1,41 @@
 //! Other users of the machine, and other hopcosts: what they leave lying about is not
 //! believed, and what they need is not removed.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 use hopcost_probe::sys;
 
 use crate::faults::{alive, signal, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, together};
+use crate::support::{Home, set_mode, stderr, together, works};
 
 /// A user who is not this one.
 const STRANGER: u32 = 65534;
 const BRIEF: [&str; 4] =
     ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"];
 
-fn user() -> u32 {
-    sys::user_id()
-}
-
 /// Where a scratch directory could be taken for hopcost's own.
 fn place(home: &Home) -> PathBuf {
-    home.path().join(format!("hopcost-{}.e-1", user()))
+    home.path().join(format!("hopcost-{}.e-1", sys::user_id()))
 }
 
 /// Makes a folder a stranger's, or, where only root could, one that all may write to.
 fn give_away(path: &Path) {
-    if user() == 0 {
+    if sys::user_id() == 0 {
         chown(path, Some(STRANGER), Some(STRANGER)).expect("root gives away");
     }
-    fs::set_permissions(path, Permissions::from_mode(0o777)).expect("to set a mode");
+    set_mode(path, 0o777);
 }
 
 /// Runs the brief case, which must end.
 fn run_briefly(home: &Home) -> Output {
     let output = home.run(&BRIEF);
-    assert!(measured(&output), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(measured(&output), "{}", stderr(&output));
     output
 }
 
@@ -92,20 +88,21 @@ fn no_queue_is_removed_for_what_a_stranger_has_noted() {
     give_away(&place);
     let output = run_briefly(&home);
     assert!(queue.exists(), "a queue was removed for a note that anybody can write");
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("removed"));
+    assert!(!stderr(&output).contains("removed"));
     assert!(place.join("owner").exists());
 }
 
 /// What a run that was killed has left, with a note of a queue that was about to be created then.
 fn left_behind(home: &Home, queue: &Queue, noted_s: i64) -> PathBuf {
-    let left = home.path().join(format!("hopcost-{}.20250314-092653-7f3a-beef", user()));
+    let left = format!("hopcost-{}.20250314-092653-7f3a-beef", sys::user_id());
+    let left = home.path().join(left);
     fs::create_dir_all(&left).expect("to make it");
     let note = queue.note();
     for (name, text) in [("owner", String::new()), (&note, noted_s.to_string())] {
         fs::write(left.join(name), text).expect("to write");
-        fs::set_permissions(left.join(name), Permissions::from_mode(0o600)).expect("a mode");
+        set_mode(left.join(name), 0o600);
     }
-    fs::set_permissions(&left, Permissions::from_mode(0o700)).expect("to set a mode");
+    set_mode(&left, 0o700);
     left
 }
 
@@ -116,40 +113,32 @@ fn a_queue_whose_key_is_used_again_stays() {
         let (home, queue) = (Home::new(), Queue::new());
         let left = left_behind(&home, &queue, queue.created_s() - later_s);
         let output = run_briefly(&home);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(stderr.contains("removed what run 20250314-092653-7f3a,"), "{stderr}");
+        let said = stderr(&output);
+        assert!(said.contains("removed what run 20250314-092653-7f3a,"), "{said}");
         assert!(!left.exists());
-        assert_eq!(queue.exists(), stays, "created {later_s} s after the note says: {stderr}");
+        assert_eq!(queue.exists(), stays, "created {later_s} s after the note says: {said}");
     }
 }
 
 #[test]
 fn a_run_whose_process_cannot_be_seen_goes_on_undisturbed() {
     let _together = together();
-    let allowed = Command::new("unshare").args(["-pf", "--mount-proc", "true"]).try_finish();
-    if !allowed.is_ok_and(|output| output.status.success()) {
+    if !works("unshare", &["-pf", "--mount-proc", "true"]) {
         return eprintln!("NOT CHECKED: this user may not make process id namespaces");
     }
     let home = Home::new();
-    let case = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
-    let mut command = home.hopcost(&case);
-    command.args(["--format", "json", "--out", "long.hopcost"]);
-    let long = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
+    let long = ["run", "sysv-msg,fifo?place=same-cpu", "--rounds", "20", "--measure", "20ms"];
+    let long = home.start(&[&long[..], &["--out", "long.hopcost"]].concat());
     until(Duration::from_secs(20), "a scratch directory", || {
         let entries = fs::read_dir(home.path()).expect("home").flatten();
         entries.into_iter().any(|entry| entry.path().join("owner").exists())
     });
-    let inner = home.hopcost(&BRIEF);
-    let mut command = Command::new("unshare");
-    command.args(["-pf", "--mount-proc"]).arg(inner.get_program()).args(inner.get_args());
-    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = command.current_dir(home.path()).finish();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(measured(&output) && !stderr.contains("removed"), "{stderr}");
+    let output = home.hopcost_by(&["unshare", "-pf", "--mount-proc"], &BRIEF).finish();
+    assert!(measured(&output) && !stderr(&output).contains("removed"), "{}", stderr(&output));
     assert!(alive(long.id()), "it was over before the other had started");
     signal(long.id(), libc::SIGINT);
     let output = long.finish();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let document = home.json(&["report", "long.hopcost", "--format", "json"]);
     assert_eq!(document["runs"][0]["trials_failed"], 0, "{}", document["runs"]);
 }

@@ -1,16 +1,13 @@
 //! A run file is complete in itself and says the same to readers that share no code with hopcost.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use flate2::read::GzDecoder;
-
 use crate::artefacts::loads;
 use crate::support::wait::InTime;
-use crate::support::{Home, hopcost_path, measured};
+use crate::support::{Home, hopcost_path, measured, repository, set_mode, stderr, text, unpack};
 
 /// A run file in this home, of a run that was measured for real, stamped each and in batches.
 fn small_run(home: &Home) -> PathBuf {
@@ -32,17 +29,16 @@ fn measured_run() -> Vec<u8> {
 
 /// Runs the independent reader; its output, or what it complains about.
 fn read(run: &Path, report: &Path) -> Result<String, String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/support/reader.py");
     let mut command = Command::new("python3");
-    let output = command.arg(&script).args([run, report]).finish();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+    let output = command.arg(repository("tests/support/reader.py")).args([run, report]).finish();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(said) } else { Err(stderr(&output)) }
 }
 
 #[test]
 fn a_run_that_is_killed_loses_no_trial_and_counts_none_twice() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kills");
-    let output = Command::new(script).arg(hopcost_path()).args(["8", "3"]).finish();
+    let output =
+        Command::new(repository("scripts/kills")).arg(hopcost_path()).args(["8", "3"]).finish();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success() && said.starts_with("8 kills"), "{said}");
 }
@@ -52,8 +48,8 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
     let home = Home::new();
     let run = small_run(&home);
     let report = home.path().join("report.json");
-    let text = home.expect(&["report", "--format", "json"], 0);
-    fs::write(&report, &text).expect("to write");
+    let mut document = home.json(&["report", "--format", "json"]);
+    fs::write(&report, document.to_string()).expect("to write");
     let said = read(&run, &report).unwrap_or_else(|e| panic!("{e}"));
     for statistic in ["p50_ns", "cost_ns"] {
         assert!(said.contains(statistic), "nothing was compared for {statistic}: {said}");
@@ -61,7 +57,6 @@ fn python_computes_the_same_numbers_to_the_last_digit() {
     assert_eq!(said.lines().count(), 3, "{said}");
 
     // The reader notices a last digit.
-    let mut document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let rows = document["estimates"].as_array_mut().expect("estimates");
     let p50 = rows.iter_mut().find(|row| row["statistic"] == "p50_ns").expect("a p50");
     let point = &mut p50["point"];
@@ -94,15 +89,12 @@ fn a_report_says_what_the_run_said_of_each_outcome() {
 #[test]
 fn a_page_of_a_stored_run_loads_nothing() {
     let home = Home::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/runs");
-    let entries = fs::read_dir(folder).expect("the stored runs");
+    let entries = fs::read_dir(repository("tests/runs")).expect("the stored runs");
     let files = entries.map(|entry| entry.expect("an entry").path());
     let packed: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "gz")).collect();
     assert!(packed.len() > 5, "{packed:?}");
     for packed in packed {
-        let mut reader = GzDecoder::new(fs::File::open(&packed).expect("a stored run"));
-        let mut run = fs::File::create(home.path().join("run.hopcost")).expect("a file");
-        std::io::copy(&mut reader, &mut run).expect("a run file");
+        unpack(&packed, &home.path().join("run.hopcost"));
         let page = home.expect(&["report", "./run.hopcost", "--format", "html"], 0);
         assert_eq!(loads(&page), [""; 0], "{packed:?}");
     }
@@ -115,24 +107,23 @@ fn the_file_alone_suffices_even_where_nothing_can_be_written() {
     let formats = ["text", "json", "csv", "md", "html"];
     let there: Vec<String> = formats
         .iter()
-        .map(|format| home.expect(&["report", path(&run), "--format", format], 0))
+        .map(|format| home.expect(&["report", text(&run), "--format", format], 0))
         .collect();
 
     let away = tempfile::tempdir().expect("a directory");
     let copy = away.path().join("mailed.hopcost");
     fs::copy(&run, &copy).expect("to copy");
-    mode(&copy, 0o444);
-    mode(away.path(), 0o555);
+    set_mode(&copy, 0o444);
+    set_mode(away.path(), 0o555);
     let other = Home::new();
     for (format, there) in formats.iter().zip(there) {
         // Root may write anywhere, so for root this is somebody else.
-        let arguments = ["report", path(&copy), "--format", format];
+        let arguments = ["report", text(&copy), "--format", format];
         let by_stranger = other.hopcost_by_stranger(&arguments);
         let mut command = by_stranger.unwrap_or_else(|| other.hopcost(&arguments));
         command.env_clear().env("HOME", "/nonexistent").env("LC_ALL", "C.UTF-8");
         let output = command.current_dir("/").finish();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{format}: {stderr}");
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", stderr(&output));
         let here = String::from_utf8(output.stdout).expect("UTF-8");
         // The text ends with the command that shows more of this file.
         let (here, there) = match *format {
@@ -143,17 +134,9 @@ fn the_file_alone_suffices_even_where_nothing_can_be_written() {
     }
     let names: Vec<_> = fs::read_dir(away.path()).expect("to list").collect();
     assert_eq!(names.len(), 1, "{names:?}");
-    mode(away.path(), 0o755);
-}
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("UTF-8")
+    set_mode(away.path(), 0o755);
 }
 
 fn before_stored(text: &str) -> &str {
     text.split_once("\nMore: ").expect("how to see more").0
-}
-
-fn mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("to set a mode");
 }

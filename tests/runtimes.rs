@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use hopcost_model::case::Case;
 use serde_json::Value;
 
-use crate::support::trace::{Window, of_trial};
+use crate::support::trace::of_operation;
 use crate::support::wait::InTime;
 use crate::support::{Home, all, estimate, hopcost_path, together, trial};
 
@@ -182,12 +182,11 @@ fn makes_the_system_calls_that_it_says(name: &str) {
                 continue;
             }
             let id = default_case(row, name);
-            let total = |n| of_trial(&home, &id, n, Window::Lifetime).total() as f64;
             // What a runtime does by the way (collecting, compiling, looking at the
             // clock) differs from start to start: one try of three has to fit.
             let mut counted = Vec::new();
             let fits = (0..3).any(|_| {
-                let one = (total(2 * n) - total(n)) / n as f64;
+                let one = of_operation(&home, &id, n);
                 counted.push(one);
                 (min - 0.25..=max + 0.25).contains(&one)
             });
@@ -231,7 +230,7 @@ pub fn default_case(row: &Value, runtime: &str) -> String {
     format!("{workload}/{name}?{}", keys.join("&"))
 }
 
-const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
+pub const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
 
 /// What a round of a case comes to with a worker that is told so by its environment.
 fn with(words: &[&str], told: (&str, &str)) -> (Value, String, Option<i32>) {
@@ -367,7 +366,7 @@ const STREAM: &str = "stream/tcp-sendmsg?field=256";
 const WAKE: &str = "wake/semaphore?gap=10us&place=same-cpu";
 const SPINNER: &str = "wake/pipe?gap=10us&place=same-cpu&idle-knob=spinner";
 const BUSY: &str = "load/pipe?rate=10k&background=cpu:1";
-const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
+pub const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 /// The real worker, one number of whose replies lies.
 const LIAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/lying_worker.py");
 

@@ -6,8 +6,8 @@ use hopcost_model::raw::RawTrial;
 use serde_json::Value;
 
 use crate::runtimes::{default_case, described, here};
-use crate::support::trace::{Window, of_trial};
-use crate::support::{Home, mechanisms, roundtrip, rows_of, switches, trial};
+use crate::support::trace::of_operation;
+use crate::support::{Home, mechanism, roundtrip, rows_of, switches, text, trial};
 
 /// Round trips of the shorter of two traced trials.
 const TRACED: u64 = 1000;
@@ -15,23 +15,16 @@ const TRACED: u64 = 1000;
 /// ptrace is longer.
 const SAME_UNDER_PTRACE: [&str; 3] = ["rust", "cpp", "node"];
 
-/// System calls of a round trip as ptrace counts them, of all threads: one more trial's worth.
-fn by_ptrace(home: &Home, id: &str, count: u64) -> f64 {
-    let total = |count| of_trial(home, id, count, Window::Lifetime).total() as f64;
-    (total(2 * count) - total(count)) / count as f64
-}
-
 /// Cases as measured by a suite that counts system calls, in JSON.
 fn measured(home: &Home, ids: &[(String, String)]) -> Value {
     let suite = home.path().join("counted.toml");
     let ids: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
-    let text = format!(
+    let asked = format!(
         "name = \"counted\"\nabout = \"some cases\"\nrounds = 1\n[trial]\nmeasure = \"20ms\"\n\
          count-system-calls = 2000\n[[cases]]\nselect = {ids:?}\n"
     );
-    std::fs::write(&suite, text).expect("to write");
-    let path = suite.to_str().expect("a path");
-    let document = home.json(&["run", "--suite", path, "--format", "json"]);
+    std::fs::write(&suite, asked).expect("to write");
+    let document = home.json(&["run", "--suite", text(&suite), "--format", "json"]);
     assert_eq!(document["cases"].as_array().expect("cases").len(), ids.len(), "{ids:?}");
     document
 }
@@ -45,8 +38,7 @@ fn of_both(report: &Value, case: usize, event: &str) -> Result<f64, String> {
 }
 
 fn websocket_threaded(boundary: Boundary) -> Case {
-    let facts = mechanisms().find(|facts| facts.name == "websocket-threaded").expect("its row");
-    roundtrip(facts, boundary, Placement::SameCpu, WaitKind::Block)
+    roundtrip(mechanism("websocket-threaded"), boundary, Placement::SameCpu, WaitKind::Block)
 }
 
 #[test]
@@ -75,7 +67,7 @@ fn system_calls_shown_are_those_of_all_threads() {
         if !SAME_UNDER_PTRACE.contains(&runtime.as_str()) {
             continue;
         }
-        let traced = by_ptrace(&home, id, TRACED);
+        let traced = of_operation(&home, id, TRACED);
         eprintln!("{id}: {shown:.2} shown, {traced:.2} traced");
         // Under ptrace threads take turns in another order: of websocket-threaded the futex calls
         // are 4 instead of up to 10, of 12 others.

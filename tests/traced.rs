@@ -6,7 +6,7 @@ use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
 
-use crate::support::{Home, cross, mechanisms, roundtrip};
+use crate::support::{Home, cross, mechanism, roundtrip};
 
 const N: u64 = 200;
 
@@ -34,8 +34,7 @@ fn traced(home: &Home, case: &str) -> Option<Trace> {
 }
 
 fn pipe(place: Placement) -> Case {
-    let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
-    roundtrip(facts, Boundary::Process, place, WaitKind::Block)
+    roundtrip(mechanism("pipe"), Boundary::Process, place, WaitKind::Block)
 }
 
 /// Events of a thread.
@@ -49,8 +48,7 @@ fn a_round_trip_has_the_calls_wakings_and_switches_that_its_row_states() {
     let home = Home::alone();
     let case = pipe(Placement::SameCpu);
     let Some(trace) = traced(&home, &case.id()) else { return };
-    let facts = mechanisms().find(|facts| facts.name == "pipe").expect("a mechanism");
-    let stated = facts.wait(WaitKind::Block).expect("it blocks");
+    let stated = mechanism("pipe").wait(WaitKind::Block).expect("it blocks");
     assert!(stated.system_calls.is_exact(), "the row says no number: {stated:?}");
     let calls = stated.system_calls.least;
     let begun = [Caller, Callee].map(|end| {
@@ -97,16 +95,4 @@ fn stamps_and_calls_of_an_end_alternate_as_they_do_in_its_loop() {
     assert_eq!(told, "0()()1".repeat(N as usize));
     let cpus = |end| trace.events.iter().filter(move |e| e.thread == end).map(|e| e.cpu);
     assert!(cpus(Caller).all(|cpu| cpus(Callee).all(|other| other != cpu)));
-}
-
-#[test]
-fn a_wake_up_has_a_stamp_of_either_end() {
-    let home = Home::alone();
-    let case = "wake/pipe?payload=1&gap=100000&boundary=process&place=same-cpu&wait=block";
-    let Some(trace) = traced(&home, case) else { return };
-    let ends = [(Caller, 0), (Callee, 2)];
-    for (end, number) in ends {
-        assert_eq!(of(&trace, end, |kind| kind == TraceKind::Stamp(number)), N);
-    }
-    assert!(of(&trace, Caller, |kind| kind == TraceKind::Waking(Callee)) >= N - 1);
 }

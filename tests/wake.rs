@@ -6,11 +6,10 @@ use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Workloa
 use hopcost_model::mechanism::{Mechanism, PerOperation};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
-use hopcost_probe::mechanism::find;
 
 use crate::conformance::{every, miscounted, place_for};
 use crate::support::trace::{Window, of_trial};
-use crate::support::{Home, alone, cross, none_wrong, pairs, roundtrip, trial};
+use crate::support::{Home, cross, mechanism, none_wrong, pairs, roundtrip, trial};
 
 /// Wake-ups of a trial.
 const WAKE_UPS: u64 = 40;
@@ -73,9 +72,15 @@ fn every_mechanism_wakes_across_every_boundary_and_placement() {
             (facts, wake(facts, boundary, place, wait, 20_000))
         })
     });
-    none_wrong(cases.collect(), |_, case| match trial(&home, case, WAKE_UPS) {
-        Err(error) => Some(error),
-        Ok(row) => wrong(case, &row).map(|what| format!("{case}: {what}")),
+    let semaphore = mechanism("semaphore");
+    let place = cross().expect("these tests need two CPUs");
+    let spun = wake(semaphore, Boundary::Process, place, WaitKind::Block, 50_000);
+    let spun = Case { idle_knob: IdleKnob::Spinner, ..spun };
+    none_wrong(cases.chain([(semaphore, spun)]).collect(), |_, case| {
+        match trial(&home, case, WAKE_UPS) {
+            Err(error) => Some(error),
+            Ok(row) => wrong(case, &row).map(|what| format!("{case}: {what}")),
+        }
     });
 }
 
@@ -83,12 +88,10 @@ fn every_mechanism_wakes_across_every_boundary_and_placement() {
 /// of an interrupted sleep.
 const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart_syscall];
 
-/// What a wake-up may cost: half of a round trip. Where the row gives a range
-/// because of who is faster, more of the range: the receiver has always slept,
-/// and the scheduler lets one that has slept for long run at once.
-fn of_a_wake_up(facts: &Mechanism, stated: PerOperation) -> PerOperation {
-    // It wakes its receiver with a lock held, which the receiver then wants.
-    let lock = if facts.name == "channel-std" && !stated.is_exact() { 3.0 } else { 0.0 };
+/// Half of a round trip's system calls. A receiver that has always slept runs at once, and may want a
+/// lock that its waker still holds.
+pub fn half(stated: PerOperation, wants_lock: bool) -> PerOperation {
+    let lock = if wants_lock && !stated.is_exact() { 3.0 } else { 0.0 };
     PerOperation { least: stated.least / 2.0, most: stated.most / 2.0 + lock, ..stated }
 }
 
@@ -103,11 +106,12 @@ fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
     });
     none_wrong(cases.collect(), |facts, case| {
         let wait = case.waits?.caller;
-        let stated = of_a_wake_up(facts, facts.wait(wait).expect("from the row").system_calls);
+        let stated = facts.wait(wait).expect("from the row").system_calls;
+        let stated = half(stated, facts.name == "channel-std");
         let counts = of_trial(&home, &case.id(), TRACED, Window::Phase);
-        let of = |number: i64| counts.by_number.get(&(number as u64)).copied().unwrap_or(0);
-        let sleeps = of(libc::SYS_clock_nanosleep);
-        let others = counts.total() - sleeps - NOT_THE_MECHANISMS.into_iter().map(of).sum::<u64>();
+        let sleeps = counts.of(libc::SYS_clock_nanosleep);
+        let others = NOT_THE_MECHANISMS.map(|number| counts.of(number)).iter().sum::<u64>();
+        let others = counts.total() - sleeps - others;
         // One for the gap. What is more puts a wake-up off, and there is no bound
         // to that where a traced receiver shares its CPU with the tracer.
         let bounded = case.placement == Some(Placement::SameCpu) && wait != WaitKind::Yield;
@@ -120,13 +124,12 @@ fn a_wake_up_makes_half_of_a_round_trips_system_calls_and_one_sleep() {
 
 #[test]
 fn a_skewed_clock_of_another_process_is_found_out_and_makes_no_difference() {
-    let _alone = alone();
-    let Some(place) = cross() else { panic!("these tests need two CPUs") };
-    let home = Home::new();
-    let of = |mechanism: &str| {
-        let facts = find("flag").expect("flag").facts();
-        let mut case = wake(facts, Boundary::Process, place, WaitKind::Spin, 10_000);
-        case.mechanism = mechanism.into();
+    let home = Home::alone();
+    let place = cross().expect("these tests need two CPUs");
+    let of = |name: &str| {
+        let flag = mechanism("flag");
+        let mut case = wake(flag, Boundary::Process, place, WaitKind::Spin, 10_000);
+        case.mechanism = name.into();
         let mut row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(wrong(&case, &row), None);
         row.samples.sort_unstable();
@@ -145,15 +148,4 @@ fn a_skewed_clock_of_another_process_is_found_out_and_makes_no_difference() {
         let noise = ahead.abs() / 5;
         assert!(difference.abs() <= noise, "the medians differ by {difference} ticks: {gates}");
     }
-}
-
-#[test]
-fn a_trial_with_an_idle_spinner_runs() {
-    let home = Home::alone();
-    let facts = find("semaphore").expect("semaphore").facts();
-    let place = cross().expect("these tests need two CPUs");
-    let case = wake(facts, Boundary::Process, place, WaitKind::Block, 50_000);
-    let case = Case { idle_knob: IdleKnob::Spinner, ..case };
-    let row = trial(&home, &case, WAKE_UPS).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(wrong(&case, &row), None);
 }

@@ -1,7 +1,6 @@
 //! Yardsticks: read beside every trial, asleep in between, gone with the run.
 
 use std::collections::BTreeSet;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use hopcost_model::raw::{CpuUse, Moment, YardstickClass};
@@ -9,11 +8,6 @@ use hopcost_model::raw::{CpuUse, Moment, YardstickClass};
 use crate::faults::{alive, children_of, signal, until};
 use crate::support::wait::reap;
 use crate::support::{Home, estimate, stored};
-
-fn started(home: &Home, arguments: &[&str]) -> Child {
-    let mut command = home.hopcost(arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
-}
 
 /// How often a process was switched from, and its CPU time in clock ticks.
 fn used(pid: u32) -> Option<(u64, u64)> {
@@ -29,18 +23,9 @@ fn used(pid: u32) -> Option<(u64, u64)> {
 #[test]
 fn every_pinned_trial_has_a_reading_before_and_after() {
     let home = Home::alone();
-    let output = home.run(&[
-        "run",
-        "call/call",
-        "call/syscall",
-        "roundtrip/pipe?place=same-cpu,free",
-        "--rounds",
-        "2",
-        "--measure",
-        "5ms",
-        "--group",
-        "of this test",
-    ]);
+    let brief = ["run", "--rounds", "2", "--measure", "5ms", "--group", "of this test"];
+    let cases = ["call/call", "call/syscall", "roundtrip/pipe?place=same-cpu,free"];
+    let output = home.run(&[&brief[..], &cases[..]].concat());
     assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
     let run = stored(&home.run_file()).expect("a run");
     let classes: Vec<_> = run.yardsticks.iter().map(|one| one.class).collect();
@@ -67,7 +52,7 @@ fn every_pinned_trial_has_a_reading_before_and_after() {
 #[test]
 fn a_yardstick_sleeps_while_a_trial_is_measured_and_ends_with_the_run() {
     let home = Home::alone();
-    let mut run = started(&home, &["run", "call/syscall", "--rounds", "1", "--measure", "1000ms"]);
+    let mut run = home.start(&["run", "call/syscall", "--rounds", "1", "--measure", "1000ms"]);
     // The yardstick's worker and the trial's, which is the one that runs.
     let mut parked = None;
     until(Duration::from_secs(10), "a trial beside a worker that sleeps", || {
@@ -92,7 +77,7 @@ fn a_yardstick_sleeps_while_a_trial_is_measured_and_ends_with_the_run() {
 #[test]
 fn a_yardstick_that_dies_is_started_again_once_and_then_done_without() {
     let home = Home::alone();
-    let mut run = started(&home, &["run", "call/syscall", "--rounds", "12", "--measure", "50ms"]);
+    let mut run = home.start(&["run", "call/syscall", "--rounds", "12", "--measure", "50ms"]);
     let (mut seen, mut killed) = (BTreeSet::new(), 0);
     until(Duration::from_secs(60), "the run ends", || {
         let now: BTreeSet<u32> = children_of(run.id()).into_iter().collect();
@@ -172,12 +157,10 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     let known = floor(&home).expect("a floor");
     let ns = known["operation_ns"].as_f64().expect("a time");
     assert!(known["trials"].as_u64() >= Some(12) && known["learnt_on"].is_string(), "{known}");
-    // Beside a floor half as high the machine is slow: quiet is shown beside the raw value.
+    // Beside a floor half as high the machine is slow.
     change_floor(&home, ns / 2.0);
     let slow = measured(&home);
     assert!(slow["runs"][0]["disturbed"].as_str().expect("words").contains("× slower"), "{slow}");
-    let kept = floor(&home).expect("a floor")["operation_ns"].as_f64();
-    assert_eq!(kept, Some(ns / 2.0), "slower never replaces");
     // As learnt beside other work: it makes no number wrong, and goes.
     change_floor(&home, ns * 2.5);
     let poisoned = measured(&home);
@@ -185,25 +168,10 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     assert!(cost["quiet"].is_null(), "{cost}");
     if poisoned["speed_probes"][0]["speed"] == "wrong" {
         assert!(poisoned["findings"].to_string().contains("hopcost dropped it"), "{poisoned}");
-        let now = floor(&home).and_then(|floor| floor["operation_ns"].as_f64());
-        assert!(now.is_none_or(|now| now < 2.0 * ns), "{now:?}");
     }
     let forgot = home.expect(&["doctor", "--forget-speed"], 0);
     assert_eq!(forgot, "hopcost forgot the quiet speed of this machine\n");
     assert_eq!(floor(&home), None);
     let again = home.expect(&["doctor", "--forget-speed"], 0);
     assert!(again.starts_with("No run had taught"), "{again}");
-}
-
-#[test]
-fn where_speeds_cannot_be_stored_or_believed_a_line_says_so_and_the_run_goes_on() {
-    let home = Home::alone();
-    let machine = home.path().join("data/hopcost/machine");
-    std::fs::create_dir_all(machine.parent().expect("a parent")).expect("to create");
-    std::fs::write(&machine, "").expect("to write");
-    let output = home.run(&["run", "call/syscall", "--rounds", "6", "--measure", "2ms"]);
-    assert!(output.status.code().is_some_and(|code| code != 1), "{output:?}");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let lines = stderr.lines().filter(|line| line.contains("machine"));
-    assert_eq!(lines.count(), 2, "{stderr}");
 }

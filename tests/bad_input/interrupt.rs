@@ -1,25 +1,20 @@
 //! An interrupt keeps and shows what is finished, and the run goes on from there.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Output, Stdio};
+use std::process::Output;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::faults::{processes_of, signal, until};
+use crate::faults::{alive, processes_of, signal, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, stored, together};
+use crate::support::{Home, start, stderr, stored, together};
 
 /// A run that would go on for long, each of whose trials is short.
 const LONG: [&str; 6] = ["run", "pipe,futex?place=same-cpu", "--rounds", "500", "--measure", "2ms"];
 
-fn started(home: &Home, arguments: &[&str]) -> Child {
-    let mut command = home.hopcost(arguments);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start")
-}
-
 /// Interrupts a command that measures into this file once it has some trials.
 fn interrupted(home: &Home, arguments: &[&str], file: &str) -> Output {
-    let child = started(home, arguments);
+    let child = home.start(arguments);
     let finished = || stored(&home.path().join(file)).is_ok_and(|run| run.trials.len() > 2);
     until(Duration::from_secs(30), "trials", finished);
     signal(child.id(), libc::SIGINT);
@@ -50,7 +45,7 @@ fn what_is_finished_is_shown_by_every_subcommand_that_measures() {
         let output = interrupted(&home, &[arguments, &more].concat(), &file);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(shown.contains(part), "{arguments:?}: no `{part}` in: {shown}");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = stderr(&output);
         assert!(said.contains("finished trials are kept in "), "{arguments:?}: {said}");
     }
 }
@@ -65,18 +60,15 @@ fn a_run_that_was_interrupted_is_resumed_and_loses_no_trial() {
     };
     interrupted(&home, &[&LONG[..], &["--out", "a.hopcost"]].concat(), "a.hopcost");
     let before = done();
-    let child = started(&home, &["run", "--resume", "a.hopcost"]);
-    let more = || child_is_at_work(&child) && done() > before;
+    let child = home.start(&["run", "--resume", "a.hopcost"]);
+    let more = || {
+        assert!(alive(child.id()), "it ended by itself");
+        done() > before
+    };
     until(Duration::from_secs(30), "more trials", more);
     signal(child.id(), libc::SIGINT);
     assert_eq!(child.finish().status.code(), Some(130));
     assert!(left(&home).is_empty(), "{:?}", left(&home));
-}
-
-/// Whether it has not ended.
-fn child_is_at_work(child: &Child) -> bool {
-    assert!(crate::faults::alive(child.id()), "it ended by itself");
-    true
 }
 
 /// Calls of the control process that may block.
@@ -89,9 +81,7 @@ fn a_signal_ends_a_run_within_a_second_in_whatever_call_it_is() {
         let home = Home::new();
         // Rounds so short that the second has to wait for its time.
         let case = ["run", "tcp?place=same-cpu", "--rounds", "2", "--measure", "1ms"];
-        let mut command = home.hopcost(&case);
-        command.env("HOPCOST_STALL", call).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("to start");
+        let mut child = start(home.hopcost(&case).env("HOPCOST_STALL", call));
         let said = BufReader::new(child.stderr.take().expect("piped"));
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -127,7 +117,7 @@ fn no_signal_that_can_be_caught_leaves_scratch_behind() {
     let signals = [libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM];
     let runs = signals.map(|signal| {
         let home = Home::new();
-        let child = started(&home, &LONG);
+        let child = home.start(&LONG);
         (signal, home, child)
     });
     for (number, home, child) in runs {
@@ -143,14 +133,15 @@ fn no_signal_that_can_be_caught_leaves_scratch_behind() {
 fn signals_that_were_ignored_at_the_start_stay_so() {
     let home = Home::together();
     let case = ["run", "pipe?place=same-cpu", "--rounds", "2", "--measure", "20ms"];
-    let mut command = home.with_hangups_ignored(&case);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");
+    // As nohup(1) and a shell do.
+    let ignoring = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh"];
+    let mut child = start(&mut home.hopcost_by(&ignoring, &case));
+    until(Duration::from_secs(10), "it starts", || !left(&home).is_empty());
     while child.try_wait().expect("our child").is_none() {
         signal(child.id(), libc::SIGHUP);
         signal(child.id(), libc::SIGINT);
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = child.finish();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?} {stderr}", output.status);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
 }

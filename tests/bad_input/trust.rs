@@ -1,15 +1,15 @@
 //! Code comes only from where nobody else can put it: not from above the binary, not from the
 //! current directory, not from what another user owns or may write.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::support::wait::InTime;
-use crate::support::{Home, hopcost_path};
+use crate::support::{Home, hopcost_path, set_mode};
 
 /// Another user, who owns nothing here (nobody).
 const OTHER: u32 = 65534;
@@ -37,7 +37,7 @@ impl Planted {
         let script = format!("#!/bin/sh\necho >'{}'\n", planted.ran.display());
         fs::write(planted.folder.join("program"), script).expect("a program");
         planted.command(&["./program"]);
-        mode(&planted.folder.join("program"), 0o755);
+        set_mode(&planted.folder.join("program"), 0o755);
         planted
     }
     fn command(&self, command: &[&str]) {
@@ -67,10 +67,6 @@ impl Planted {
     }
 }
 
-fn mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode of one's own file");
-}
-
 const LIST: [&str; 3] = ["list", "--format", "json"];
 
 /// `hopcost list` with only these folders of workers.
@@ -92,11 +88,11 @@ fn what_others_may_write_or_own_is_listed_and_not_run() {
     for path in [&above, &workers, &planted.folder, &manifest, &program] {
         let before = fs::metadata(path).expect("metadata").permissions();
         let what = path.display().to_string();
-        mode(path, 0o777);
+        set_mode(path, 0o777);
         own(Is::Refused(&["not trusted", &format!("chmod go-w {what}")]), &what);
         // A program takes more from its folder than its own file, sticky or not.
         if path.is_dir() {
-            mode(path, 0o1777);
+            set_mode(path, 0o1777);
             let is_folder = *path == planted.folder;
             own(if is_folder { Is::Refused(&["put files into"]) } else { Is::Run }, &what);
         }
@@ -110,18 +106,18 @@ fn what_others_may_write_or_own_is_listed_and_not_run() {
     let link = home.path().join("link");
     symlink(&workers, &link).expect("a link");
     planted.is(Is::Run, &mut list(&home, &link), "a link of one's own");
-    mode(&above, 0o777);
+    set_mode(&above, 0o777);
     planted.is(Is::Refused(&["not trusted"]), &mut list(&home, &link), "by a link");
     let named = home.run(&[&LIST[..], &["--worker", program.to_str().expect("UTF-8")]].concat());
     let told = String::from_utf8_lossy(&named.stdout);
     assert!(told.contains("not trusted") && !planted.ran.exists(), "--worker: {told}");
-    mode(&above, 0o755);
+    set_mode(&above, 0o755);
     fs::write(planted.folder.join("script"), "").expect("a script");
     fs::create_dir(planted.folder.join("package")).expect("a folder");
     for (argument, open) in [("script", 0o666), ("package", 0o1777)] {
         planted.command(&["./program", argument]);
         own(Is::Run, argument);
-        mode(&planted.folder.join(argument), open);
+        set_mode(&planted.folder.join(argument), open);
         own(Is::Refused(&["not trusted", argument]), argument);
     }
 }

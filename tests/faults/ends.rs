@@ -1,15 +1,13 @@
 //! Ends of a trial and hopcost itself are killed, stopped and crash.
 
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Placement, Workload};
 
-use super::processes::{endless_with, with_argument};
-use super::{BRIEF, Fault, MEASURED, Played, alive, fault, names, signal, until};
+use super::processes::endless_with;
+use super::{BRIEF, Fault, MEASURED, Played, alive, fault, names, said, signal, until};
 use crate::support::wait::{InTime, reap};
-use crate::support::{Home, hopcost_path, mechanisms, roundtrip};
+use crate::support::{Home, hopcost_path, mechanisms, roundtrip, set_mode, text};
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
 const LOAD: &str = "load/pipe?payload=64&rate=1000000&boundary=process&place=free&wait=block";
@@ -47,13 +45,13 @@ pub const FAULTS: &[Fault] = &[
         struck(home, &[OF_PYTHON, "--worker", SKELETON], 0, libc::SIGKILL)
     }),
     fault("SIGKILL of hopcost, with a trial of processes that sleep", &[137], &[], 10, |home| {
-        headless(home, &[PIPE], libc::SIGKILL)
+        headless(home, &[PIPE])
     }),
     fault("SIGKILL of hopcost, with a trial of another runtime", &[137], &[], 10, |home| {
-        headless(home, &[OF_PYTHON, "--worker", SKELETON], libc::SIGKILL)
+        headless(home, &[OF_PYTHON, "--worker", SKELETON])
     }),
     fault("SIGKILL of hopcost, with a trial that has a background", &[137], &[], 10, |home| {
-        headless(home, &[&format!("{LOAD}&background=cpu:1")], libc::SIGKILL)
+        headless(home, &[&format!("{LOAD}&background=cpu:1")])
     }),
     fault(
         "SIGSTOP of hopcost: its workers end at their deadline",
@@ -80,16 +78,16 @@ pub const FAULTS: &[Fault] = &[
             let long = ["run", "sysv-msg?place=same-cpu", "--rounds", "100", "--measure", "1s"];
             let queues = || names(home).iter().filter(|name| name.starts_with("sysv")).count();
             let before = queues();
-            let mut child = started(home, &long);
+            let mut child = home.start(&long);
             until(Duration::from_secs(5), "message queues", || queues() > before);
             child.kill().expect("to kill it");
             reap(&mut child);
             let run = &BRIEF[..4];
-            let stderr = String::from_utf8(home.run(run).stderr).expect("UTF-8");
-            assert!(stderr.contains("removed what run"), "{stderr}");
+            let first = said(&home.run(run));
+            assert!(first.contains("removed what run"), "{first}");
             assert_eq!(queues(), before);
             let again = home.run(run);
-            assert!(!String::from_utf8_lossy(&again.stderr).contains("removed"));
+            assert!(!said(&again).contains("removed"));
             Ok(again)
         },
     ),
@@ -104,9 +102,13 @@ pub const FAULTS: &[Fault] = &[
         |home| recording(home, libc::SIGINT),
     ),
     fault("a worker starts a program in a session of its own", MEASURED, &[], 30, |home| {
-        let script = deserter(home);
-        let case = ["call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in", &script];
-        Ok(home.run(&[&["run"], &case[..]].concat()))
+        let program = home.path().join("program");
+        let script = "#!/bin/sh\nsetsid sh -c 'sleep 300 & sleep 300' </dev/null >/dev/null 2>&1 &";
+        let script = format!("{script}\nexec '{}' worker\n", hopcost_path().display());
+        std::fs::write(&program, script).expect("to write");
+        set_mode(&program, 0o700);
+        let case = ["run", "call/syscall", "--rounds", "2", "--measure", "5ms", "--stand-in"];
+        Ok(home.run(&[&case[..], &[text(&program)]].concat()))
     }),
     fault(
         "the process of hopcost has started something before it became hopcost",
@@ -114,50 +116,36 @@ pub const FAULTS: &[Fault] = &[
         &[],
         30,
         |home| {
-            let sleeps = format!("301.{}", std::process::id());
-            let script = format!("HOME=/ sleep {sleeps} >/dev/null 2>&1 & exec \"$@\"");
-            let mut command = Command::new("sh");
-            command.args(["-c", &script, "sh"]).arg(hopcost_path()).args(BRIEF);
-            let inner = home.hopcost(&[]);
-            command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            let output = command.current_dir(home.path()).finish();
-            let sleeper = with_argument(&sleeps);
-            sleeper.iter().for_each(|&pid| signal(pid, libc::SIGKILL));
-            assert!(sleeper.is_some(), "it was ended");
+            let script = "HOME=/ sleep 300 >/dev/null 2>&1 & echo $! >sleeper; exec \"$@\"";
+            let output = home.hopcost_by(&["sh", "-c", script, "sh"], &BRIEF).finish();
+            let sleeper = std::fs::read_to_string(home.path().join("sleeper")).expect("a file");
+            let sleeper = sleeper.trim().parse().expect("a process");
+            assert!(alive(sleeper), "it was ended");
+            signal(sleeper, libc::SIGKILL);
             Ok(output)
         },
     ),
 ];
 
-fn started(home: &Home, arguments: &[&str]) -> std::process::Child {
-    let mut command = home.hopcost(arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
-}
-
-/// Sends a signal. Rust takes the first SIGSEGV for its own, and then lets the next one act.
-fn send(pid: u32, number: i32) {
-    if number == libc::SIGSEGV {
-        signal(pid, number);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    signal(pid, number);
-}
-
 /// A trial one worker of which is sent a signal.
 fn struck(home: &Home, arguments: &[&str], victim: usize, number: i32) -> Played {
     let (child, workers) = endless_with(home, arguments);
-    send(workers[victim], number);
+    if number == libc::SIGSEGV {
+        // Rust takes the first one for its own, and then lets the next one act.
+        signal(workers[victim], number);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(workers[victim], number);
     Ok(child.finish())
 }
 
-/// A trial whose hopcost is sent a signal.
-fn headless(home: &Home, arguments: &[&str], number: i32) -> Played {
+/// A trial whose hopcost is killed.
+fn headless(home: &Home, arguments: &[&str]) -> Played {
     let (child, workers) = endless_with(home, arguments);
-    send(child.id(), number);
-    let (output, begun) = (child.finish(), Instant::now());
+    signal(child.id(), libc::SIGKILL);
+    let output = child.finish();
     let over = || !workers.iter().any(|&pid| alive(pid));
     until(Duration::from_secs(2), "workers end with their parent", over);
-    assert!(begun.elapsed() < Duration::from_secs(2));
     Ok(output)
 }
 
@@ -167,8 +155,7 @@ fn recording(home: &Home, number: i32) -> Played {
     if hopcost_probe::trace::refused(0).is_some() {
         return Err("the kernel's events cannot be recorded here");
     }
-    let mut command = home.hopcost(&["explain", "pipe", "--place", "same-cpu", "--budget", "15s"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let child = home.start(&["explain", "pipe", "--place", "same-cpu", "--budget", "15s"]);
     // To find out whether it may, it opens one on each CPU.
     until(Duration::from_secs(10), "events", || events_of(child.id()) > 5);
     signal(child.id(), number);
@@ -180,19 +167,4 @@ fn events_of(pid: u32) -> usize {
     let all = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let is_event = |path: std::path::PathBuf| path.to_string_lossy().contains("[perf_event]");
     all.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(is_event)).count()
-}
-
-/// A program of this script.
-fn program(home: &Home, script: &str) -> String {
-    let path = home.path().join("program");
-    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("to write");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("a mode");
-    path.display().to_string()
-}
-
-/// A worker that leaves two processes in a session of their own.
-fn deserter(home: &Home) -> String {
-    let worker = hopcost_path().display();
-    let away = "setsid sh -c 'sleep 300 & sleep 300' </dev/null >/dev/null 2>&1 &";
-    program(home, &format!("{away}\nexec '{worker}' worker"))
 }

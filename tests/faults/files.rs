@@ -3,17 +3,16 @@
 
 use std::fs;
 use std::net::UdpSocket;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Placement, Workload};
 
 use super::processes::endless_with;
-use super::{BRIEF, Fault, MEASURED, Played, fault, in_namespace, said, until};
+use super::{BRIEF, Fault, MEASURED, Played, fault, in_namespace, said, shown, until};
 use crate::support::wait::InTime;
-use crate::support::{Home, edit, mechanisms, roundtrip, stored};
+use crate::support::{Home, edit, mechanisms, roundtrip, stored, text, works};
 
 /// A run that would go on for minutes.
 const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", "a.hopcost"];
@@ -33,35 +32,6 @@ pub const FAULTS: &[Fault] = &[
         assert!(plan["trials_done"].as_u64() > Some(5) && plan["complete"] == false, "{plan}");
         Ok(output)
     }),
-    fault("no inode for a run's journal", &[2], &["full"], 10, |home| {
-        let mount = "mkdir small && mount -t tmpfs -o nr_inodes=2 none small";
-        let case = ["run", BRIEF[1], "--rounds", "1", "--out", "small/x"];
-        let output = in_namespace(home, "-m", mount, &case)?;
-        let said = said(&output);
-        assert!(!said.contains("permission") && said.lines().count() == 1, "{said}");
-        Ok(output)
-    }),
-    fault(
-        "a run's file may grow no further (RLIMIT_FSIZE)",
-        &[1],
-        &["finished trials are kept in"],
-        60,
-        |home| {
-            let case = ["run", "pipe?place=same-cpu", "--rounds", "400", "--measure", "30ms"];
-            let mut command = home.hopcost(&[&case[..], &LONG[4..]].concat());
-            let limit = || {
-                let most = libc::rlimit { rlim_cur: 200 << 10, rlim_max: 200 << 10 };
-                // SAFETY: the structure is valid for reading.
-                unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &most) };
-                Ok(())
-            };
-            // SAFETY: one system call.
-            unsafe { command.pre_exec(limit) };
-            let output = command.finish();
-            assert!(super::intact(home, &home.path().join(A)) > 2, "trials are lost");
-            Ok(output)
-        },
-    ),
     fault(
         "a run's file is moved while it runs",
         &[1],
@@ -103,7 +73,11 @@ pub const FAULTS: &[Fault] = &[
         },
     ),
     fault("a home that is read-only, for a run", &[2], &["hopcost: "], 10, |home| {
-        read_only(home, &BRIEF[..4])
+        let mount = "mkdir tmp data && mount --bind data data && mount -o remount,ro,bind data \
+                     && export TMPDIR=\"$PWD/tmp\"";
+        let output = in_namespace(home, "-m", mount, &BRIEF[..4])?;
+        assert_eq!(said(&output).trim_end().lines().count(), 1, "{}", said(&output));
+        Ok(output)
     }),
     fault("no temporary directory, for a trial", &[2], &["TMPDIR"], 10, |home| {
         let mut command = home.hopcost(&["trial", "call/syscall"]);
@@ -121,15 +95,10 @@ pub const FAULTS: &[Fault] = &[
     ),
     fault("two hopcosts at once: a finding in both", MEASURED, &["TWO_HOPCOSTS"], 60, |home| {
         let case = ["run", "call/syscall", "--measure", "50ms", "--format", "json"];
-        let one = |more: &[&str]| {
-            let mut command = home.hopcost(&[&case[..], more].concat());
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
-        };
-        let (first, second) = (one(&["--rounds", "12"]), one(&["--rounds", "12"]));
-        let outputs = [first, second].map(|child| child.finish());
-        assert!(outputs.iter().all(|output| said(output).contains("TWO_HOPCOSTS")));
-        let [output, _] = outputs;
-        Ok(output)
+        let case = [&case[..], &["--rounds", "12"]].concat();
+        let [first, second] = [home.start(&case), home.start(&case)].map(|child| child.finish());
+        assert!(said(&second).contains("TWO_HOPCOSTS"));
+        Ok(first)
     }),
     fault("the clock of the day is set back while it runs", MEASURED, &["hopcost "], 10, |home| {
         let ended = "json_set(document, '$.about.ended', '1999-12-31T23:59:59Z')";
@@ -180,19 +149,9 @@ pub const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// Refused in one line, in a home that nothing can be written to.
-fn read_only(home: &Home, arguments: &[&str]) -> Played {
-    let mount = "mkdir tmp data && mount --bind data data && mount -o remount,ro,bind data \
-                 && export TMPDIR=\"$PWD/tmp\"";
-    let output = in_namespace(home, "-m", mount, arguments)?;
-    assert_eq!(said(&output).trim_end().lines().count(), 1, "{}", said(&output));
-    Ok(output)
-}
-
 /// A long run, once it has finished some trials.
 fn begun(home: &Home) -> Child {
-    let mut command = home.hopcost(&LONG);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("to start");
+    let child = home.start(&LONG);
     let begun = || stored(&home.path().join(A)).is_ok_and(|run| run.trials.len() > 2);
     until(Duration::from_secs(10), "trials", begun);
     child
@@ -234,24 +193,19 @@ fn edited(home: &Home, sql: &str) -> Played {
 
 /// Plays a trial by every mechanism under strace(1) and looks at each name that is bound.
 fn bound(home: &Home) -> Played {
-    if !Command::new("strace").arg("-V").try_finish().is_ok_and(|output| output.status.success()) {
+    if !works("strace", &["-V"]) {
         return Err("strace is not here");
     }
-    let (log, own) = (home.path().join("log"), format!("sun_path=\"{}/", home.path().display()));
+    let (log, own) = (home.path().join("log"), format!("sun_path=\"{}/", shown(home.path())));
+    let strace = ["strace", "-f", "--seccomp-bpf", "-e", "trace=bind", "-o", text(&log)];
     let mut names = 0;
     for facts in mechanisms().filter(|facts| facts.boundaries.contains(&Boundary::Process)) {
-        let id = match facts.workloads.contains(&Workload::Roundtrip) {
-            true => roundtrip(facts, Boundary::Process, Placement::Free, facts.waits[0]).id(),
-            false => {
-                crate::streams::case(facts, Boundary::Process, Placement::Free, facts.waits[0]).id()
-            }
+        let case = match facts.workloads.contains(&Workload::Roundtrip) {
+            true => roundtrip,
+            false => crate::streams::case,
         };
-        let inner = home.hopcost(&["trial", &id, "--count", "10"]);
-        let mut command = Command::new("strace");
-        command.args(["-f", "--seccomp-bpf", "-e", "trace=bind", "-o"]).arg(&log);
-        command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
-        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = command.finish();
+        let id = case(facts, Boundary::Process, Placement::Free, facts.waits[0]).id();
+        let output = home.hopcost_by(&strace, &["trial", &id, "--count", "10"]).finish();
         assert!(output.status.success(), "{id}: {}", said(&output));
         let log = fs::read_to_string(&log).expect("a log");
         for line in log.lines().filter(|line| line.contains(" bind(")) {

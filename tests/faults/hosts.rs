@@ -3,40 +3,45 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use super::{BRIEF, Fault, MEASURED, Played, alive, children_of, fault, signal, terminated, until};
-use crate::support::wait::{InTime, reap};
-use crate::support::{Home, stored};
+use super::{
+    BRIEF, Fault, MEASURED, Play, Played, alive, children_of, fault, signal, terminated, until,
+};
+use crate::support::wait::{InTime, Killed, reap};
+use crate::support::{Home, start, stored, works};
 
 const TCP: &str = "roundtrip/tcp?payload=64";
 /// The file of the run that something happens to.
 const FIRST: &str = "first.hopcost";
 
+const ANOTHER_VERSION: &str = "echo '{\"is\":\"described\",\"protocol\":99,\"runtime\":\"rust\",\
+                               \"version\":\"9\",\"mechanisms\":[]}'; cat";
+
+/// A run of two seconds that is refused: a name, what it says, and the command of the far host.
+const fn refused(
+    name: &'static str,
+    says: &'static [&'static str],
+    command: &'static str,
+) -> Fault {
+    let play = |home: &Home, command: &str| Ok(near(home, command, &[TCP, "--budget", "2s"]));
+    Fault { name, codes: &[2], says, within_s: 5, play: Play::Told(play, command) }
+}
+
 pub(super) const FAULTS: &[Fault] = &[
-    fault(
+    refused(
         "the command of the far host is none",
-        &[2],
         &["--peer `nosuch`: it ended with exit code 127 (it said: "],
-        20,
-        |home| Ok(near(home, "nosuch", &[TCP])),
+        "nosuch",
     ),
-    fault(
+    refused(
         "the command of the far host prints without end",
-        &[2],
         &["it sent `y`, which is no reply"],
-        20,
-        |home| Ok(near(home, "yes", &[TCP])),
+        "yes",
     ),
-    fault("the far host speaks another version", &[2], &["speaks version 99"], 20, |home| {
-        let described =
-            r#"{"is":"described","protocol":99,"runtime":"rust","version":"9","mechanisms":[]}"#;
-        Ok(near(home, &format!("echo '{described}'; cat"), &[TCP]))
-    }),
-    fault(
-        "a budget of two seconds, and a far host that asks for a password",
-        &[2],
+    refused("the far host speaks another version", &["speaks version 99"], ANOTHER_VERSION),
+    refused(
+        "a far host asks for a password",
         &["did not answer in time (it said: Password:)", "BatchMode"],
-        5,
-        |home| Ok(near(home, "echo Password: >&2; sleep 60", &[TCP, "--budget", "2s"])),
+        "echo Password: >&2; sleep 60",
     ),
     fault(
         "SIGTERM of a run whose far host does not answer",
@@ -44,7 +49,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &["interrupted"],
         20,
         |home| {
-            let mut run = begun_with(home, "touch reached; sleep 60");
+            let mut run = home.start(&["run", "--peer", "touch reached; sleep 60", TCP]);
             let reached = home.path().join("reached");
             until(Duration::from_secs(20), "the command runs", || reached.exists());
             terminated(&mut run);
@@ -108,8 +113,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let far = two.far(home);
             let fixed =
                 ["run", "--peer", &far, "--rounds", "1", "--budget", "2s", "--format", "json"];
-            let run = home.hopcost(&[&fixed[..], &["tcp", "--payload", "8KiB"]].concat());
-            Ok(two.within("near", &run).stdin(Stdio::null()).finish())
+            let run = [&fixed[..], &["tcp", "--payload", "8KiB"]].concat();
+            Ok(two.near(home, &run).stdin(Stdio::null()).finish())
         },
     ),
     fault(
@@ -118,7 +123,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &[],
         30,
         |home| {
-            let agent = Agent::start();
+            let agent = agent();
             let mut run = begun_for(&agent, home);
             until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
             run.kill().expect("to kill");
@@ -133,11 +138,10 @@ pub(super) const FAULTS: &[Fault] = &[
         &["interrupted", "finished trials are kept"],
         30,
         |home| {
-            let mut agent = Agent::start();
+            let agent = agent();
             let run = begun_for(&agent, home);
             measured_a_few(home);
-            agent.0.kill().expect("to kill");
-            reap(&mut agent.0);
+            drop(agent);
             Ok(run.finish())
         },
     ),
@@ -165,18 +169,10 @@ pub fn near(home: &Home, command: &str, cases: &[&str]) -> Output {
 fn begun(home: &Home, rounds: &str) -> (u32, Child) {
     let command = format!("echo $$ >far; exec {}", worker(home));
     let fixed = ["run", "--peer", &command, TCP, "--rounds", rounds, "--out", FIRST];
-    let run = start(home.hopcost(&fixed));
+    let run = home.start(&fixed);
     measured_a_few(home);
     let far = std::fs::read_to_string(home.path().join("far")).expect("its process");
     (far.trim().parse().expect("a number"), run)
-}
-
-fn begun_with(home: &Home, command: &str) -> Child {
-    start(home.hopcost(&["run", "--peer", command, TCP]))
-}
-
-fn start(mut command: Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// A run in which this happens to the far worker.
@@ -192,11 +188,9 @@ fn told(home: &Home, what: i32) -> Played {
 }
 
 /// The same of a run on one host, for an agent.
-fn begun_for(agent: &Agent, home: &Home) -> Child {
+fn begun_for(agent: &Killed, home: &Home) -> Child {
     let id = agent.0.id().to_string();
-    let arguments = ["run", "pipe", "--rounds", "400", "--agent", &id, "--out", FIRST];
-    let mut command = home.hopcost(&arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
+    home.start(&["run", "pipe", "--rounds", "400", "--agent", &id, "--out", FIRST])
 }
 
 /// Waits until a run has some trials.
@@ -212,19 +206,8 @@ fn measured_trials(home: &Home) -> usize {
 }
 
 /// A process that sleeps.
-struct Agent(Child);
-
-impl Agent {
-    fn start() -> Self {
-        Self(Command::new("sleep").arg("60").spawn().expect("sleep(1)"))
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        reap(&mut self.0);
-    }
+fn agent() -> Killed {
+    Killed(Command::new("sleep").arg("60").spawn().expect("sleep(1)"))
 }
 
 /// The state of a process (proc_pid_stat(5)).
@@ -270,16 +253,9 @@ impl Namespaces {
         assert!(ip(&[&["-n", &of("far")], &route[..]].concat()));
     }
 
-    /// A command in one of them.
-    pub fn within(&self, end: &str, inner: &Command) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}-{end}", self.0)]);
-        command.arg(inner.get_program()).args(inner.get_args());
-        if let Some(directory) = inner.get_current_dir() {
-            command.current_dir(directory);
-        }
-        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command
+    /// The hopcost command in the near one.
+    pub fn near(&self, home: &Home, arguments: &[&str]) -> Command {
+        home.hopcost_by(&["ip", "netns", "exec", &format!("{}-near", self.0)], arguments)
     }
 
     /// The command that starts a far host's worker in its namespace.
@@ -301,8 +277,7 @@ impl Drop for Namespaces {
 }
 
 fn ip(arguments: &[&str]) -> bool {
-    let output = Command::new("ip").args(arguments).try_finish();
-    output.is_ok_and(|output| output.status.success())
+    works("ip", arguments)
 }
 
 /// A run over a veth pair that is switched off.
@@ -310,7 +285,7 @@ fn partitioned(home: &Home) -> Played {
     let two = Namespaces::make()?;
     let command = two.far(home);
     let fixed = ["run", "--peer", &command, TCP, "--out", FIRST, "--rounds", "400"];
-    let run = start(two.within("near", &home.hopcost(&fixed)));
+    let run = start(&mut two.near(home, &fixed));
     measured_a_few(home);
     two.cut();
     Ok(run.finish())

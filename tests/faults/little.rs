@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::processes::endless_with;
 use super::{BRIEF, Fault, MEASURED, Play, Played, fault, said};
 use crate::support::wait::InTime;
-use crate::support::{Home, filter, stored};
+use crate::support::{Home, filter};
 
 /// What of the machine is taken away from a command.
 #[derive(Clone, Copy)]
@@ -59,6 +59,34 @@ pub const FAULTS: &[Fault] = &[
         &["3 measured"],
         Resource(libc::RLIMIT_NOFILE, 40),
         "run pipe,tcp,websocket?place=same-cpu",
+    ),
+    little(
+        "a hundred and twenty descriptors, and a stream of eight flows",
+        MEASURED,
+        &["1 measured"],
+        Resource(libc::RLIMIT_NOFILE, 120),
+        "run stream/tcp-sendmsg?flows=8",
+    ),
+    little(
+        "sixteen descriptors, and a stream of eight flows",
+        &[2],
+        &["ulimit -n", "0 measured"],
+        Resource(libc::RLIMIT_NOFILE, 16),
+        "run stream/tcp-sendmsg?flows=8",
+    ),
+    little(
+        "256 descriptors, and 1024 connections",
+        &[2],
+        &["connections=1024 take 4160 open files, and the limit is 256"],
+        Resource(libc::RLIMIT_NOFILE, 256),
+        "run tcp --connections 1024",
+    ),
+    little(
+        "a run's file may grow no further (RLIMIT_FSIZE)",
+        &[1],
+        &["finished trials are kept in"],
+        Resource(libc::RLIMIT_FSIZE, 200 << 10),
+        "run pipe?place=same-cpu --rounds 400 --measure 30ms",
     ),
     little(
         "no POSIX message queues (RLIMIT_MSGQUEUE is 0)",
@@ -115,13 +143,6 @@ pub const FAULTS: &[Fault] = &[
         &["memfd_create(2), which a seccomp policy denies"],
         Call(libc::SYS_memfd_create, libc::EPERM),
         "run pipe?place=same-cpu",
-    ),
-    little(
-        "seccomp denies eventfd",
-        &[0],
-        &["0 can be measured here"],
-        Call(libc::SYS_eventfd2, libc::EPERM),
-        "list",
     ),
     little(
         "explain where seccomp denies perf events",
@@ -193,7 +214,6 @@ pub const FAULTS: &[Fault] = &[
         Cpus,
         "run pipe",
     ),
-    fault("EMFILE at early descriptors of a stream", MEASURED, &[], 60, few_descriptors),
     fault("ENOMEM: ever more address space, until it is enough", MEASURED, &[], 60, little_memory),
     fault("a trial's CPU is taken from it", &[0], &["\"pinned\":false"], 30, |home| {
         let id = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
@@ -209,39 +229,39 @@ pub const FAULTS: &[Fault] = &[
 pub fn played(home: &Home, without: Without, words: &str) -> Played {
     let mut words: Vec<&str> = words.split(' ').collect();
     let is_run = words[0] == "run";
+    if is_run && !words.contains(&"--rounds") {
+        words.extend(["--rounds", "1", "--measure", "2ms"]);
+    }
     if is_run {
-        words.extend(["--rounds", "1", "--measure", "2ms", "--format", "json"]);
+        words.extend(["--format", "json"]);
     }
     if words[0] == "explain" && hopcost_probe::sys::user_id() != 0 {
         return Err("this user may record no events anyway");
     }
+    let mut command = match without {
+        RightsAnd(..) => {
+            home.hopcost_by_stranger(&words).ok_or("this user has no rights to lose")?
+        }
+        _ => home.hopcost(&words),
+    };
+    let take = move || match without {
+        Resource(resource, most) | RightsAnd(resource, most) => limit(resource, most),
+        Locks => {
+            // SAFETY: no pointers.
+            unsafe { libc::prctl(libc::PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) };
+            limit(libc::RLIMIT_MEMLOCK, 0)
+        }
+        Call(call, errno) => {
+            filter(call, [libc::SECCOMP_RET_ERRNO | errno as u32, libc::SECCOMP_RET_ALLOW])
+        }
+        Cpus => hopcost_probe::sys::pin(0),
+        Namespace(..) => Ok(()),
+    };
+    // SAFETY: the changes are system calls, which allocate nothing.
+    unsafe { command.pre_exec(take) };
     let output = match without {
         Namespace(option, change) => super::in_namespace(home, option, change, &words)?,
-        RightsAnd(resource, most) => {
-            let command = home.hopcost_by_stranger(&words);
-            let mut command = command.ok_or("this user has no rights to lose")?;
-            // SAFETY: one system call.
-            unsafe { command.pre_exec(move || limit(resource, most)) };
-            command.finish()
-        }
-        _ => {
-            let mut command = home.hopcost(&words);
-            let take = move || match without {
-                Resource(resource, most) => limit(resource, most),
-                Locks => {
-                    // SAFETY: no pointers.
-                    unsafe { libc::prctl(libc::PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) };
-                    limit(libc::RLIMIT_MEMLOCK, 0)
-                }
-                Call(call, errno) => {
-                    filter(call, [libc::SECCOMP_RET_ERRNO | errno as u32, libc::SECCOMP_RET_ALLOW])
-                }
-                _ => hopcost_probe::sys::pin(0),
-            };
-            // SAFETY: the changes are system calls, which allocate nothing.
-            unsafe { command.pre_exec(take) };
-            command.finish()
-        }
+        _ => command.finish(),
     };
     Ok(if is_run { counted(output) } else { output })
 }
@@ -264,31 +284,6 @@ fn counted(mut output: Output) -> Output {
         output.stderr.extend(format!("{n} {status}\n").bytes());
     }
     output
-}
-
-/// A run with a limit that leaves too few descriptors, and one that leaves enough: the first is refused
-/// in one line and leaves no file, of the second nothing fails.
-fn few_descriptors(home: &Home) -> Played {
-    let out = home.path().join("run.hopcost");
-    let case = "stream/tcp-sendmsg?flows=8";
-    let arguments = ["run", case, "--rounds", "1", "--measure", "1ms", "--out", "run.hopcost"];
-    let with = |descriptors| {
-        let mut command = home.hopcost(&arguments);
-        // SAFETY: one system call.
-        unsafe { command.pre_exec(move || limit(libc::RLIMIT_NOFILE, descriptors)) };
-        command.finish()
-    };
-    for few in [16, 48] {
-        let line = said(&with(few));
-        let is_one = line.contains("ulimit -n") && line.lines().count() == 1;
-        assert!(is_one && !out.exists(), "{few}: {line}");
-    }
-    let output = with(120);
-    let run = stored(&out).expect("a run");
-    let errors: Vec<_> = run.trials.iter().filter_map(|one| one.error.clone()).collect();
-    assert_eq!((run.trials.len(), errors), (1, vec![]));
-    assert!(run.yardsticks.iter().all(|one| one.gone.is_none()));
-    Ok(output)
 }
 
 /// A run with ever more address space: with too little the loader fails, with more the run is refused,

@@ -12,7 +12,7 @@ mod workers;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub use processes::{
 };
 
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, stored};
+use crate::support::{Home, alone, stored, works};
 
 /// A fault.
 struct Fault {
@@ -112,25 +112,6 @@ fn faults_are_survived() {
     assert!(failed.is_empty(), "not survived: {failed:#?}");
 }
 
-/// In the background of a script, by nohup(1), by a scheduler, by a service.
-#[test]
-fn faults_are_survived_however_the_tests_are_started() {
-    let _alone = alone();
-    for how in [
-        "trap '' INT HUP QUIT; exec \"$@\"",
-        "exec \"$@\" <&-",
-        "exec setsid -w \"$@\"",
-        "\"$@\" & wait $!",
-    ] {
-        let mut command = Command::new("sh");
-        command.args(["-c", how, "sh"]).arg(std::env::current_exe().expect("this binary"));
-        command.args(["--exact", "faults::faults_are_survived", "--nocapture"]);
-        let output = command.env("HOPCOST_FAULT", "whose far host does not answer").finish();
-        let said = said(&output);
-        assert!(said.contains("1 of 1 faults survived"), "{how}: {}", briefly(&said));
-    }
-}
-
 /// Plays a fault and looks at what is so after it; panics where it is not survived.
 fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
     let before = names(home);
@@ -173,16 +154,13 @@ fn survived(fault: &Fault, home: &Home) -> Result<(), &'static str> {
 
 /// Runs it in a namespace of its own (unshare(1)), changed by a script.
 fn in_namespace(home: &Home, option: &str, change: &str, arguments: &[&str]) -> Played {
-    let allowed = Command::new("unshare").args(option.split(' ')).arg("true").try_finish();
-    if !allowed.is_ok_and(|output| output.status.success()) {
+    let options: Vec<&str> = option.split(' ').collect();
+    if !works("unshare", &[&options[..], &["true"]].concat()) {
         return Err("this user may make no namespaces");
     }
-    let inner = home.hopcost(arguments);
-    let mut command = Command::new("unshare");
-    command.args(option.split(' ')).args(["sh", "-c", &format!("{change} && exec \"$@\""), "sh"]);
-    command.arg(inner.get_program()).args(inner.get_args()).current_dir(home.path());
-    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Ok(command.finish())
+    let script = format!("{change} && exec \"$@\"");
+    let words = [&["unshare"], &options[..], &["sh", "-c", &script, "sh"]].concat();
+    Ok(home.hopcost_by(&words, arguments).finish())
 }
 
 /// A run that is over at once, and removes what those before it were killed with.

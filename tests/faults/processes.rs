@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use hopcost_model::raw::RawTrial;
 
-use crate::support::Home;
 use crate::support::wait::{InTime, reap};
+use crate::support::{Home, stderr};
 
 /// Pipes have the workers; everything that is not a zombie counts.
 pub fn children_of(pid: u32) -> Vec<u32> {
@@ -76,12 +76,7 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
     if !arguments.contains(&"--count") {
         first.extend(["--count", "4000000"]);
     }
-    let child = home
-        .hopcost(&[&first, arguments].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    let child = home.start(&[&first, arguments].concat());
     let id = arguments.iter().find(|one| one.contains('?')).expect("a case");
     let ends = if id.contains("boundary=process") { 2 } else { 1 };
     let expected = ends + usize::from(id.contains("background="));
@@ -93,12 +88,6 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
     });
     std::thread::sleep(Duration::from_millis(60));
     (child, workers)
-}
-
-fn row(child: Child) -> RawTrial {
-    let output = child.finish();
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Looks at the process of a trial and its two workers, and kills one of these: the trial ends soon,
@@ -114,20 +103,12 @@ pub fn the_death_of_a_worker_is_told(
     look(control, &workers);
     signal(workers[victim], libc::SIGKILL);
     let killed = Instant::now();
-    let row = row(child);
+    let output = child.finish();
+    let row: RawTrial = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
     assert!(killed.elapsed() < Duration::from_secs(2), "{id}: took {:?}", killed.elapsed());
     let error = row.error.expect("a failed row");
     assert!(error.contains("was killed by signal 9"), "{id}: {error}");
     assert!(children_of(control).is_empty());
     assert!(!alive(workers[1 - victim]), "{id}: the other worker is still there");
-}
-
-/// A process with this argument, if it lives.
-pub fn with_argument(argument: &str) -> Option<u32> {
-    std::fs::read_dir("/proc").expect("/proc").flatten().find_map(|entry| {
-        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let named = line.split(|&byte| byte == 0).any(|word| word == argument.as_bytes());
-        (named && alive(pid)).then_some(pid)
-    })
 }

@@ -1,14 +1,12 @@
 //! Workers that crash, fall silent, lie and flood.
 
-use std::process::Stdio;
+use std::process::Command;
 use std::time::Duration;
 
 use super::{Fault, MEASURED, Play, Played, children_of, fault, terminated, until};
-use crate::support::Home;
+use crate::runtimes::{MOCK, ROGUE};
 use crate::support::wait::InTime;
-
-const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
-const ROGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/rogue_worker.py");
+use crate::support::{Home, start};
 
 /// A failed case: a name, why it failed, and what the worker or the peer is told to do.
 const fn told(
@@ -80,19 +78,19 @@ const ECHO: &str = "roundtrip/echo?payload=8&boundary=thread&place=free&wait=blo
 
 /// A trial whose worker does not answer, or never stops.
 fn silent(home: &Home, behaviour: &str) -> Played {
-    let trial = ["trial", ECHO, "--worker", ROGUE];
-    let mut command =
-        home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "500"]].concat());
-    Ok(command.env("HOPCOST_ROGUE", behaviour).finish())
+    Ok(patient(home, behaviour, "500").finish())
+}
+
+fn patient(home: &Home, behaviour: &str, ms: &str) -> Command {
+    let trial = ["trial", ECHO, "--worker", ROGUE, "--count", "9", "--deadline-ms", ms];
+    let mut command = home.hopcost(&trial);
+    command.env("HOPCOST_ROGUE", behaviour);
+    command
 }
 
 /// The same with half a minute, terminated soon after its worker was started.
 fn stopped(home: &Home, behaviour: &str) -> Played {
-    let trial = ["trial", ECHO, "--worker", ROGUE];
-    let mut command =
-        home.hopcost(&[&trial[..], &["--count", "9", "--deadline-ms", "30000"]].concat());
-    let command = command.env("HOPCOST_ROGUE", behaviour).stdout(Stdio::piped());
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = start(&mut patient(home, behaviour, "30000"));
     until(Duration::from_secs(10), "a worker", || !children_of(child.id()).is_empty());
     std::thread::sleep(Duration::from_millis(500));
     terminated(&mut child);

@@ -3,9 +3,11 @@
 pub mod trace;
 pub mod wait;
 
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind, Waits, Workload};
@@ -17,6 +19,45 @@ use wait::InTime;
 /// The binary under test.
 pub fn hopcost_path() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_hopcost"))
+}
+
+/// A file or folder of this repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// Sets the mode of a file or folder.
+pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    let mode = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(path, mode).expect("to set a mode");
+}
+
+/// Unpacks a stored run of `tests/runs`.
+pub fn unpack(packed: &Path, to: &Path) {
+    let packed = std::fs::File::open(packed).expect("a stored run");
+    let mut file = std::fs::File::create(to).expect("a file");
+    std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).expect("unpacked");
+}
+
+/// Starts a program, whose end brings what it printed.
+pub fn start(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// Whether a program is here and ends well.
+pub fn works(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).try_finish();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// What a program printed on stderr.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 static MACHINE: RwLock<()> = RwLock::new(());
@@ -64,7 +105,14 @@ impl Home {
     }
     /// The hopcost command, with this home, from an empty directory.
     pub fn hopcost(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(hopcost_path());
+        self.program(text(hopcost_path()), arguments)
+    }
+    /// The same, executed by a program that takes it after these words.
+    pub fn hopcost_by(&self, words: &[&str], arguments: &[&str]) -> Command {
+        self.program(words[0], &[&words[1..], &[text(hopcost_path())], arguments].concat())
+    }
+    fn program(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(self.path())
@@ -77,42 +125,22 @@ impl Home {
             .env_remove("NO_COLOR");
         command
     }
-    /// The same, started with SIGHUP and SIGINT ignored, as nohup(1) and a shell do.
-    pub fn with_hangups_ignored(&self, arguments: &[&str]) -> Command {
-        use std::os::unix::process::CommandExt;
-        let mut command = self.hopcost(arguments);
-        // SAFETY: sets the action of two signals, between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                libc::signal(libc::SIGHUP, libc::SIG_IGN);
-                libc::signal(libc::SIGINT, libc::SIG_IGN);
-                Ok(())
-            })
-        };
-        command
-    }
     /// The same by a user without rights, to whom the home is opened; `None` where this is not root.
     pub fn hopcost_by_stranger(&self, arguments: &[&str]) -> Option<Command> {
-        use std::os::unix::fs::PermissionsExt;
-        use std::os::unix::process::CommandExt;
         if hopcost_probe::sys::user_id() != 0 {
             return None;
         }
-        let all = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(self.path(), all).expect("to set a mode");
+        set_mode(self.path(), 0o777);
         // Where the binary lies may be open to root alone.
         let program = self.path().join("copy-of-hopcost");
         std::fs::copy(hopcost_path(), &program).expect("a copy");
-        let own = self.hopcost(arguments);
-        let mut command = Command::new(&program);
-        command.args(own.get_args()).current_dir(self.path()).uid(STRANGER).gid(STRANGER);
-        for (name, value) in own.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        let mut command = self.program(text(&program), arguments);
+        command.uid(STRANGER).gid(STRANGER);
         Some(command)
+    }
+    /// Starts it.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        start(&mut self.hopcost(arguments))
     }
     /// Runs it to its end.
     pub fn run(&self, arguments: &[&str]) -> Output {
@@ -137,7 +165,7 @@ impl Home {
     /// Runs what it has to refuse, with this exit code and in one line that says why.
     pub fn refuses(&self, arguments: &[&str], code: i32, why: &str) {
         let output = self.run(arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         let one_line = said.trim_end().lines().count() == 1 && output.stdout.is_empty();
         assert!(one_line && said.contains(why), "{arguments:?}: no `{why}` in: {said}");
@@ -307,6 +335,11 @@ pub fn roundtrip(facts: &Mechanism, boundary: Boundary, place: Placement, wait: 
             .collect(),
         ..Case::new(Workload::Roundtrip, &facts.name)
     }
+}
+
+/// A mechanism or an engine by its name.
+pub fn mechanism(name: &str) -> &'static Mechanism {
+    hopcost_probe::mechanism::find(name).expect("of this build").facts()
 }
 
 /// Every mechanism that users see and that works here, or panics: a skip fails.

@@ -17,8 +17,7 @@ use super::Home;
 /// with [`Window::Everywhere`].
 #[derive(Debug, Default, Clone)]
 pub struct Counts {
-    /// Calls by number.
-    pub by_number: BTreeMap<u64, u64>,
+    by_number: BTreeMap<u64, u64>,
     /// Those of futex(2) by operation, flags included.
     pub futexes: BTreeMap<u64, u64>,
     /// The most threads that a worker had.
@@ -29,6 +28,10 @@ impl Counts {
     /// All calls.
     pub fn total(&self) -> u64 {
         self.by_number.values().sum()
+    }
+    /// Calls of this number.
+    pub fn of(&self, number: i64) -> u64 {
+        self.by_number.get(&(number as u64)).copied().unwrap_or(0)
     }
     fn add(&mut self, other: &Self) {
         let both = [(&mut self.by_number, &other.by_number), (&mut self.futexes, &other.futexes)];
@@ -71,6 +74,12 @@ pub fn of_trial(home: &Home, id: &str, operations: u64, window: Window) -> Count
     let (code, counts) = count(&mut home.hopcost(&arguments), window);
     assert_eq!(code, 0, "{id} under ptrace");
     counts
+}
+
+/// System calls of one operation of a trial, start and end left out: a trial of twice as many makes more.
+pub fn of_operation(home: &Home, id: &str, operations: u64) -> f64 {
+    let total = |operations| of_trial(home, id, operations, Window::Lifetime).total() as f64;
+    (total(2 * operations) - total(operations)) / operations as f64
 }
 
 /// Runs a command to its end under ptrace and counts. Returns its exit code too.

@@ -104,6 +104,16 @@ pub fn reap(child: &mut Child) -> ExitStatus {
     }
 }
 
+/// A process that is killed when it is dropped.
+pub struct Killed(pub Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        reap(&mut self.0);
+    }
+}
+
 /// Kills a process that is still there when this wait is over, unless what it returns is dropped before.
 pub fn limit(pid: u32) -> mpsc::Sender<()> {
     let (over, ended) = mpsc::channel();
