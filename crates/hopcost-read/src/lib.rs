@@ -37,6 +37,7 @@ mod libraries;
 mod load;
 mod ladder;
 mod placed;
+pub mod plausible;
 mod pooled;
 mod published;
 mod ranking;

@@ -15,11 +15,11 @@ use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::Sampling;
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
+use hopcost_read::plausible::Measure;
 
 use super::runtimes::{Ready, Workers};
 use super::scratch::SHARED;
 use super::trial;
-use super::trial::plausible::Measure;
 use super::trial::spec::{Outcome, TrialSpec};
 use super::yardstick::Beside;
 pub use bench::{Bench, Check, Verdict};

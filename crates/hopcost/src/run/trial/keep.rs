@@ -8,9 +8,9 @@ use hopcost_model::case::{Ack, Role, Workload};
 use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_probe::workload::{lateness, schedule};
+use hopcost_read::plausible::{FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS, durations};
 use hopcost_stats::thinning::kept;
 
-use super::plausible::{FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS, durations};
 use super::spec::{Failure, TrialSpec};
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;

@@ -4,7 +4,6 @@
 pub mod background;
 pub mod keep;
 pub mod open;
-pub mod plausible;
 pub mod snapshot;
 pub mod spec;
 mod steady;

@@ -11,8 +11,8 @@ use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, S
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, KERNEL};
+use hopcost_read::plausible::{self, Measure};
 
-use super::plausible::{self, Measure};
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
 use super::spec::{Failure, TrialSpec};
 use crate::run::pace::Pace;
