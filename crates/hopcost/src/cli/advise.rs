@@ -24,7 +24,7 @@ pub struct Args {
     /// Bytes of a message (64, 4KiB)
     #[arg(long, value_name = "SIZE")]
     payload: String,
-    /// Messages per second (0.5, 20k) [default: round trips, one after the other]
+    /// Messages per second (0.5, 20k) [default: round trips in turn]
     #[arg(long, value_name = "N")]
     rate: Option<String>,
     /// Limit of the 99th percentile (50us)
@@ -43,7 +43,7 @@ pub struct Args {
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
-    /// Runtimes of the ends (rust, python; caller:callee)
+    /// Runtimes of the ends (rust, python, rust:python)
     #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
     runtime: String,
     /// How ends wait (block,spin,spin-then-block)
