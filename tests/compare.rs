@@ -109,8 +109,7 @@ fn stored_runs_are_compared_in_every_format_and_nothing_is_stored() {
     let of = |arguments: &[&str]| {
         let mut all = vec!["compare", "--format", "json"];
         all.extend(arguments);
-        let text = home.expect(&all, measured());
-        serde_json::from_str::<Value>(&text).expect("JSON")
+        home.json(&all)
     };
     let found = of(&["old", "new"]);
     let one = &found["contrasts"][0];

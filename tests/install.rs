@@ -169,6 +169,4 @@ fn python_is_installed_without_a_network() {
     let line = |name: &str| list.lines().find(|line| line.contains(name)).unwrap_or_default();
     assert!(line("two pipes, one per direction").ends_with(" p"), "{list}");
     assert!(!line("WebSocket over TCP").ends_with(" p"), "{list}");
-    let place = String::from_utf8(hopcost(&["worker", "list"]).stdout).expect("UTF-8");
-    assert!(place.contains("python 3"), "{place}");
 }

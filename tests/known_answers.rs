@@ -33,21 +33,6 @@ fn what_writing_and_comparing_takes_is_what_a_round_trip_loses_without_them() {
 }
 
 #[test]
-fn replayed_latencies_come_back() {
-    let home = Home::together();
-    // 1 to 2000 ns in a scrambled order: p50 is 1000, p99 is 1980, whatever the order.
-    let text: String = (0..2000u32).map(|i| format!("{}\n", i * 777 % 2000 + 1)).collect();
-    let file = home.path().join("latencies");
-    std::fs::write(&file, text).expect("to write");
-    let case = format!("roundtrip/replay:{}?place=same-cpu", file.display());
-    let document = results(&home, &[&case, "--rounds", "6", "--measure", "8ms"]);
-    assert!((point(&document, 0, "p50_ns") - 1000.0).abs() <= 20.0);
-    assert!((point(&document, 0, "p99_ns") - 1980.0).abs() <= 5.0);
-    assert_eq!(point(&document, 0, "min_ns"), 1.0);
-    assert_eq!(estimate(&document, 0, "max_ns")["point"], 2000.0);
-}
-
-#[test]
 fn every_known_answer_of_the_self_test_comes_out() {
     let home = Home::alone();
     let output = home.run(&["doctor", "--self-test"]);

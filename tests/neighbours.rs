@@ -19,11 +19,6 @@ const STRANGER: u32 = 65534;
 const BRIEF: [&str; 4] =
     ["run", "roundtrip/sleep:9us?clock=virtual&place=same-cpu", "--rounds", "1"];
 
-/// Where a scratch directory could be taken for hopcost's own.
-fn place(home: &Home) -> PathBuf {
-    home.path().join(format!("hopcost-{}.e-1", sys::user_id()))
-}
-
 /// Makes a folder a stranger's, or, where only root could, one that all may write to.
 fn give_away(path: &Path) {
     if sys::user_id() == 0 {
@@ -79,12 +74,8 @@ impl Drop for Queue {
 fn no_queue_is_removed_for_what_a_stranger_has_noted() {
     let _together = together();
     let (home, queue) = (Home::new(), Queue::new());
-    let place = place(&home);
-    fs::create_dir_all(&place).expect("to make it");
-    fs::write(place.join("owner"), "1 1").expect("to write");
-    let note = place.join(queue.note());
-    fs::write(&note, queue.created_s().to_string()).expect("to write");
-    give_away(&note);
+    let place = left_behind(&home, &queue, queue.created_s());
+    give_away(&place.join(queue.note()));
     give_away(&place);
     let output = run_briefly(&home);
     assert!(queue.exists(), "a queue was removed for a note that anybody can write");

@@ -2,20 +2,10 @@
 
 use std::fs;
 
-use crate::support::{Home, alone, measured};
-
-/// A small run of two field sizes, which is something swept.
-fn swept(home: &Home) {
-    let _alone = alone();
-    let cases = "stream/tcp-sendmsg?field=64,256&flows=1&ack=per-message&boundary=process\
-                 &place=free&wait=block";
-    let output = home.run(&["run", cases, "--rounds", "1", "--measure", "5ms"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(measured()), "{stderr}");
-}
+use crate::support::{Home, measured, stderr};
 
 #[test]
-fn a_run_writes_what_a_report_writes_and_replaces_what_is_there() {
+fn a_run_writes_what_a_report_writes_and_the_published_table_has_a_row_a_case() {
     let home = Home::alone();
     let cases = "stream/tcp-sendmsg?field=64,256&flows=1&place=free";
     let small = ["run", cases, "--rounds", "1", "--measure", "5ms"];
@@ -30,21 +20,16 @@ fn a_run_writes_what_a_report_writes_and_replaces_what_is_there() {
     fs::write(home.path().join(plot), "old").expect("to write");
 
     let output = home.run(&["report", "--plots", "deep/plots", "--html"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{stderr}");
+    let said = stderr(&output);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{said}");
     assert_eq!(read(plot), first);
     let files = fs::read_dir(home.path().join("deep/plots")).expect("the directory").count();
-    assert_eq!(stderr.lines().count(), files + 1, "one line a file: {stderr}");
-    let mut named = stderr.lines().filter_map(|line| line.strip_prefix("wrote "));
+    assert_eq!(said.lines().count(), files + 1, "one line a file: {said}");
+    let mut named = said.lines().filter_map(|line| line.strip_prefix("wrote "));
     let page = named.find(|name| name.ends_with(".html")).expect("a page");
-    assert!(page.starts_with("hopcost-"), "{stderr}");
+    assert!(page.starts_with("hopcost-"), "{said}");
     assert_eq!(read(page), read("page.html"));
-}
 
-#[test]
-fn the_published_layout_has_its_header_and_a_row_a_case() {
-    let home = Home::new();
-    swept(&home);
     let table = home.expect(&["report", "--format", "csv", "--layout", "document"], 0);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(
@@ -65,6 +50,7 @@ fn the_published_layout_has_its_header_and_a_row_a_case() {
 #[test]
 fn any_percentile_is_shown_as_far_as_the_samples_support_it() {
     let home = Home::alone();
+    // In a scrambled order.
     let replay: String = (0..2000u32).map(|i| format!("{}\n", i * 777 % 2000 + 1)).collect();
     fs::write(home.path().join("latencies"), replay).expect("to write");
     let case = format!("roundtrip/replay:{}/latencies?place=same-cpu", home.path().display());
@@ -79,8 +65,16 @@ fn any_percentile_is_shown_as_far_as_the_samples_support_it() {
         let rows = csv.lines().filter(|line| line.contains(&format!(",{statistic},ns,")));
         rows.map(|row| row.split(',').nth(3).expect("a point").to_owned()).collect::<Vec<_>>()
     };
-    let point: f64 = rows("p75_ns")[0].parse().expect("a number");
-    assert!((point - 1500.0).abs() <= 10.0, "{point}");
+    for (statistic, known, most) in [
+        ("p50_ns", 1000.0, 20.0),
+        ("p75_ns", 1500.0, 10.0),
+        ("p99_ns", 1980.0, 5.0),
+        ("min_ns", 1.0, 0.0),
+        ("max_ns", 2000.0, 0.0),
+    ] {
+        let point: f64 = rows(statistic)[0].parse().expect("a number");
+        assert!((point - known).abs() <= most, "{statistic}: {point}");
+    }
     assert_eq!((rows("p99_ns").len(), &rows("p99.999_ns")[..]), (1, &[String::new()][..]));
     home.refuses(&["report", "--samples"], 2, "--samples goes with --format csv");
     let layout = ["report", "--format", "csv", "--layout", "document"];

@@ -2,9 +2,6 @@
 //! them in HOPCOST_EXPECT_WORKERS: one that is named and absent fails. Without the
 //! variable, what is absent is skipped and said so.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -13,9 +10,10 @@ use serde_json::Value;
 
 use crate::support::trace::of_operation;
 use crate::support::wait::InTime;
-use crate::support::{Home, all, estimate, hopcost_path, together, trial};
+use crate::support::{
+    Home, all, estimate, hopcost_path, repository, set_mode, stderr, text, together, trial,
+};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// The runtimes of this repository.
 const OURS: [&str; 5] = ["cpp", "go", "java", "node", "python"];
 
@@ -81,22 +79,15 @@ fn keeps_to_the_protocol(runtime: &str) {
 #[test]
 fn the_skeletons_keep_to_the_protocol_in_less_than_eighty_lines() {
     let home = Home::together();
-    let folder = PathBuf::from(ROOT).join("workers/skeleton");
+    let [python, c] = ["py", "c"].map(|of| repository(&format!("workers/skeleton/skeleton.{of}")));
     let compiled = home.path().join("skeleton-c");
-    let status = Command::new("cc")
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
-        .arg(&compiled)
-        .arg(folder.join("skeleton.c"))
-        .finish()
-        .status;
-    assert!(status.success());
-    for (source, program) in [("skeleton.py", folder.join("skeleton.py")), ("skeleton.c", compiled)]
-    {
-        let lines =
-            std::fs::read_to_string(folder.join(source)).expect("a skeleton").lines().count();
-        assert!(lines < 80, "{source} has {lines} lines");
-        let path = program.to_str().expect("a path");
-        let told = home.expect(&["worker", "check", path], 0);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&compiled).arg(&c);
+    assert!(compiler.finish().status.success());
+    for (source, program) in [(&python, &python), (&c, &compiled)] {
+        let lines = std::fs::read_to_string(source).expect("a skeleton").lines().count();
+        assert!(lines < 80, "{} has {lines} lines", source.display());
+        let told = home.expect(&["worker", "check", text(program)], 0);
         assert!(told.contains("ok") && !told.contains("FAILED"), "{told}");
     }
 }
@@ -104,17 +95,28 @@ fn the_skeletons_keep_to_the_protocol_in_less_than_eighty_lines() {
 #[test]
 fn a_worker_that_compares_nothing_does_not_keep_to_the_protocol() {
     let home = Home::together();
-    let skeleton = PathBuf::from(ROOT).join("workers/skeleton/skeleton.py");
-    let text = std::fs::read_to_string(skeleton).expect("a skeleton");
-    let compares = "if got != self.messages[self.number % len(self.messages)]:";
-    assert!(text.contains(compares));
-    let path = home.path().join("careless.py");
-    std::fs::write(&path, text.replace(compares, "if not got:")).expect("to write");
-    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("to be run");
-    let told = home.expect(&["worker", "check", path.to_str().expect("a path")], 1);
-    let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
-    assert_eq!(failed.len(), 2, "as caller and as callee: {told}");
-    assert!(failed.iter().all(|line| line.contains("a byte of a message was changed")), "{told}");
+    for (worker, compares, careless) in [
+        (
+            "workers/skeleton/skeleton.py",
+            "got != self.messages[self.number % len(self.messages)]:",
+            "not got:",
+        ),
+        (
+            "tests/support/library_worker.py",
+            "os.read(self.incoming, 4096) != message:",
+            "not os.read(self.incoming, 4096):",
+        ),
+    ] {
+        let source = std::fs::read_to_string(repository(worker)).expect("a worker");
+        assert!(source.contains(compares), "{worker}");
+        let path = home.path().join("careless.py");
+        std::fs::write(&path, source.replace(compares, careless)).expect("to write");
+        set_mode(&path, 0o755);
+        let told = home.expect(&["worker", "check", text(&path)], 1);
+        let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
+        assert_eq!(failed.len(), 2, "as caller and as callee: {told}");
+        assert!(failed.iter().all(|line| line.contains("message was changed")), "{told}");
+    }
 }
 
 /// In either role: what one end writes the other finds unchanged.
@@ -239,7 +241,7 @@ fn with(words: &[&str], told: (&str, &str)) -> (Value, String, Option<i32>) {
     let mut command = home.hopcost(&[&["run"], words, &brief].concat());
     let output = command.env(told.0, told.1).env("HOPCOST_REAL", hopcost_path()).finish();
     let document = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    (document, String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
+    (document, stderr(&output), output.status.code())
 }
 
 fn with_rogue(rogue: &str) -> (Value, String, Option<i32>) {
@@ -327,36 +329,17 @@ fn a_library_stands_in_the_ladder_with_its_broker() {
     assert_eq!(left.count(), 0, "names with the prefix of a trial go with it");
     let told = home.expect(&["worker", "check", LIBRARY], 0);
     for killed in ["the caller", "the callee", "python3"] {
-        assert!(
-            told.contains(&format!("ok      stand-in: fails when {killed} is killed")),
-            "{told}"
-        );
+        let noticed = format!("ok      stand-in: fails when {killed} is killed");
+        assert!(told.contains(&noticed), "{told}");
     }
-}
-
-#[test]
-fn a_library_that_compares_nothing_does_not_keep_to_the_protocol() {
-    let home = Home::together();
-    let text = std::fs::read_to_string(LIBRARY).expect("a worker");
-    let compares = "os.read(self.incoming, 4096) != message:";
-    assert!(text.contains(compares));
-    let path = home.path().join("careless.py");
-    let careless = text.replace(compares, "not os.read(self.incoming, 4096):");
-    std::fs::write(&path, careless).expect("to write");
-    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("to be run");
-    let told = home.expect(&["worker", "check", path.to_str().expect("a path")], 1);
-    let failed: Vec<&str> = told.lines().filter(|line| line.starts_with("FAILED")).collect();
-    assert_eq!(failed.len(), 2, "{told}");
-    assert!(failed.iter().all(|line| line.contains("message was changed")), "{told}");
 }
 
 #[test]
 fn the_suite_of_libraries_says_what_it_lacks() {
     let home = Home::together();
-    let nothing = home.path().join("workers");
     let mut command = home.hopcost(&["middleware"]);
-    let output = command.env("HOPCOST_WORKERS", nothing).finish();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = command.env("HOPCOST_WORKERS", home.path().join("workers")).finish();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(6), "{said}");
     assert!(said.contains("zeromq") && said.contains("hopcost worker install"), "{said}");
     assert_eq!(said.trim_end().lines().count(), 1, "{said}");

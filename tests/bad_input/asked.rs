@@ -12,6 +12,8 @@ const REFUSALS: &[Refusal] = &[
     ("run --suite laddr", 2, &["laddr", "ladder"]),
     ("show fute", 2, &["fute", "futex"]),
     ("show pipe --runtime cobol", 2, &["`cobol`"]),
+    ("report nothing-like-it", 2, &["nothing-like-it"]),
+    ("report last", 2, &["no run"]),
     ("report --format xml", 2, &["'xml'", "[possible values: text, json"]),
     ("run --resume x --touch none", 2, &["'--resume <RUN>'", "'--touch <LIST>'"]),
     // The name of something else gets the command that was meant.

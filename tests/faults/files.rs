@@ -57,21 +57,6 @@ pub const FAULTS: &[Fault] = &[
         fs::remove_file(home.path().join(A)).expect("to remove what is broken");
         Ok(output)
     }),
-    fault(
-        "a run's file and folder are made read-only while it runs",
-        &[1, 130],
-        &["finished trials are kept in"],
-        60,
-        |home| {
-            let script = "mkdir small && mount -t tmpfs none small && ( \"$@\" & pid=$!; \
-                          while [ ! -s small/x ]; do sleep 0.05; done; sleep 0.5; \
-                          chmod 444 small/x; chmod 555 small; sleep 0.3; kill $pid; wait $pid; \
-                          code=$?; \"$1\" report small/x --format json >report || true; \
-                          grep -q '\"complete\": false' report || exit 99; exit $code ); exit";
-            let long = ["run", BRIEF[1], "--rounds", "10000", "--out", "small/x"];
-            in_namespace(home, "-m", script, &long)
-        },
-    ),
     fault("a home that is read-only, for a run", &[2], &["hopcost: "], 10, |home| {
         let mount = "mkdir tmp data && mount --bind data data && mount -o remount,ro,bind data \
                      && export TMPDIR=\"$PWD/tmp\"";
