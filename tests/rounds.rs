@@ -74,7 +74,7 @@ fn values_are_said_while_a_run_goes_on() {
     }
     let text = said(&["--interval", "1ms"]);
     assert_eq!(text.lines().filter(|line| line.contains(": round ")).count(), 3, "{text}");
-    assert!(text.contains(": round 3: 1 ms; median of 3 trials: 1 ms"), "{text}");
+    assert!(text.contains(": round 3: 1.00 ms; median of 3 trials: 1.00 ms"), "{text}");
 }
 
 #[test]
