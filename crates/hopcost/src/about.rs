@@ -1,6 +1,5 @@
 //! Who makes a run: this binary, and when.
 
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::raw::{Build, RunAbout};
@@ -13,26 +12,18 @@ pub fn build() -> Build {
         compiler: env!("HOPCOST_COMPILER").into(),
         target: env!("HOPCOST_TARGET").into(),
         slow: hopcost_probe::slow(),
-        checksum: checksum("/proc/self/exe".as_ref()).ok(),
+        checksum: std::fs::read("/proc/self/exe").ok().map(|binary| hash(&binary)),
     }
 }
 
-/// A checksum of a binary (64-bit FNV-1a of its whole words), against mistakes and not
-/// against anybody who wants two to be alike.
-fn checksum(binary: &Path) -> std::io::Result<String> {
-    let bytes = std::fs::read(binary)?;
+/// A name for these bytes (64-bit FNV-1a of their words, then of what is left), against mistakes and
+/// not against anybody who wants two to be alike.
+pub fn hash(bytes: &[u8]) -> String {
     let (words, rest) = bytes.as_chunks::<8>();
-    let mut sum = 0xcbf2_9ce4_8422_2325 ^ rest.len() as u64;
-    for word in words {
-        sum = (sum ^ u64::from_le_bytes(*word)).wrapping_mul(0x0100_0000_01b3);
-    }
-    Ok(format!("{sum:016x}"))
-}
-
-/// A name for these bytes (64-bit FNV-1a), against mistakes like the checksum.
-pub fn hash(bytes: impl IntoIterator<Item = u8>) -> String {
-    let sum = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let all = words.chain(rest.iter().map(|byte| u64::from(*byte)));
+    let sum = all.fold(0xcbf2_9ce4_8422_2325u64, |hash, part| {
+        (hash ^ part).wrapping_mul(0x0000_0100_0000_01b3)
     });
     format!("{sum:016x}")
 }

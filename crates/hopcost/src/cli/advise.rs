@@ -95,7 +95,8 @@ impl Subcommand for Args {
             None => {
                 let _orphans = prepare()?;
                 let plan = |runtimes: &Runtimes| plan(self, &request, runtimes);
-                let measured = self.measured.measured(&called.words, plan)?;
+                let measured =
+                    self.measured.measured(&called.words, self.measured.out.as_deref(), plan)?;
                 (measured.path, measured.cut_off)
             }
         };

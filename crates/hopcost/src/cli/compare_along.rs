@@ -10,9 +10,10 @@ use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
 use hopcost_read::results::{Results, RunComparison};
 
-use super::compare_args::{Args, is_case, measured, plan};
+use super::compare::{Args, is_case, measured, plan};
 use super::exit::{self, usage};
 use super::measured::prepare;
+use super::run::with;
 use super::shown::Printed;
 use super::subcommand::Subcommand;
 use super::{compare_runs, output, runs};
@@ -58,84 +59,56 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     }
     let _orphans = prepare()?;
     let directory = directory(args)?;
-    let asked = able.len();
-    let mut search =
-        Search { args, words, cases, place, axis, directory, asked, found: Vec::new() };
-    let (mut tried, most, mut asked) = (able.clone(), able.len() + ADDED_MAX, able.into_iter());
+    let (asked, budget) = (able.len(), args.measured.budget(Args::BUDGET));
+    let (mut tried, mut rest) = (able.clone(), able.into_iter());
     // Those that are asked for first, then those between which one overtakes the other.
     let mut next = |found: &[Results]| {
-        asked.next().or_else(|| {
+        rest.next().or_else(|| {
             let middle = hopcost_read::along::next(axis, found)?;
             let value = between(middle, &tried).filter(|value| is_able(place, *value).is_ok())?;
             tried.push(value);
-            (tried.len() <= most).then_some(value)
+            (tried.len() <= asked + ADDED_MAX).then_some(value)
         })
     };
-    let mut cut_off = None;
+    let (mut found, mut cut_off) = (Vec::new(), None);
     while cut_off.is_none()
-        && let Some(value) = next(&search.found)
+        && let Some(value) = next(&found)
     {
-        cut_off = search.compare(value)?;
+        let (nth, value_of) = (found.len() + 1, spelled(axis, value));
+        let is_asked = if nth > asked { ", added".to_owned() } else { format!(" of {asked}") };
+        output::say(&format!(
+            "{value_of}, value {nth}{is_asked}, at most {budget} for this value:"
+        ));
+        let out = directory.join(format!("{key}-{value}.hopcost"));
+        match measured(args, words, &at(axis, cases, place, value), Some(&out)) {
+            // The values that are through are shown, although this one has no trial yet.
+            Err(error) if interrupt::came() && !found.is_empty() => {
+                output::say(&format!("hopcost: {error:#}"));
+                interrupt::report();
+                cut_off = Some(exit::code_of(&error));
+            }
+            measured => {
+                let measured = measured?;
+                cut_off = measured.cut_off;
+                found.extend(cut_off.is_none().then_some(measured.results));
+            }
+        }
     }
-    let found = hopcost_read::along::of_comparisons(axis, &search.found);
-    args.shown.show(&found, Printed::WhereNothingElse)?;
-    let directory = search.directory.display();
+    let shown = hopcost_read::along::of_comparisons(axis, &found);
+    args.shown.show(&shown, Printed::WhereNothingElse)?;
+    let directory = directory.display();
     let again = format!("hopcost compare {directory} --along {key}");
     output::say(&format!("hopcost: stored in {directory}; again: {again}"));
-    let mut codes = cut_off.into_iter().chain(search.found.iter().map(runs::verdict));
+    let mut codes = cut_off.into_iter().chain(found.iter().map(runs::verdict));
     Ok(codes.find(|code| *code != exit::OK).unwrap_or(exit::OK))
 }
 
 /// What says that the ends are on two CPUs.
 const CROSS: &str = "&place=cross";
 
-struct Search<'a> {
-    args: &'a Args,
-    words: &'a [OsString],
-    cases: [&'a String; 2],
-    place: &'static str,
-    axis: &'static Axis,
-    directory: PathBuf,
-    /// Values that the command line asks for.
-    asked: usize,
-    found: Vec<Results>,
-}
-
-impl Search<'_> {
-    /// Compares both at a value; the exit code of what cut that off.
-    fn compare(&mut self, value: u64) -> anyhow::Result<Option<u8>> {
-        let what = at(self.axis, self.cases, self.place, value);
-        let (nth, budget) = (self.found.len() + 1, self.args.measured.budget(Args::BUDGET));
-        let is_asked =
-            if nth > self.asked { ", added".to_owned() } else { format!(" of {}", self.asked) };
-        let value_of = spelled(self.axis, value);
-        output::say(&format!(
-            "{value_of}, value {nth}{is_asked}, at most {budget} for this value:"
-        ));
-        let out = self.directory.join(format!("{}-{value}.hopcost", self.axis.key));
-        let measured = match measured(self.args, self.words, &what, Some(&out)) {
-            // The values that are through are shown, although this one has no trial yet.
-            Err(error) if interrupt::came() && !self.found.is_empty() => {
-                output::say(&format!("hopcost: {error:#}"));
-                interrupt::report();
-                return Ok(Some(exit::code_of(&error)));
-            }
-            measured => measured?,
-        };
-        if measured.cut_off.is_none() {
-            self.found.push(measured.results);
-        }
-        Ok(measured.cut_off)
-    }
-}
-
 /// Both cases at a value of the axis.
 fn at(axis: &Axis, cases: [&String; 2], place: &str, value: u64) -> Vec<String> {
-    let with = |case: &String| {
-        let joint = if case.contains('?') { '&' } else { '?' };
-        format!("{case}{joint}{}{place}", spelled(axis, value))
-    };
-    cases.map(with).to_vec()
+    cases.map(|case| format!("{}{place}", with(case, &spelled(axis, value)))).to_vec()
 }
 
 /// Where the comparisons are stored: a file for each value.

@@ -55,7 +55,10 @@ impl Subcommand for Args {
         if let Some(file) = &self.perfetto {
             output::ensure_writable(file)?;
         }
-        let measured = self.measured.measured(&called.words, |runtimes| planned(self, runtimes))?;
+        let measured =
+            self.measured.measured(&called.words, self.measured.out.as_deref(), |runtimes| {
+                planned(self, runtimes)
+            })?;
         let code = self.shown.show_measured(&measured)?;
         if let Some(file) = &self.perfetto {
             let trace = hopcost_view::perfetto::trace(&runs::open(&measured.path)?);

@@ -5,14 +5,25 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
-use super::exit::usage;
-use super::fleet_index;
+use hopcost_file::EstimateRow;
+use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
+use hopcost_read::results::Results;
+use hopcost_read::stored;
+
+use super::exit::{self, usage};
 use super::subcommand::{Called, Subcommand};
+use super::{output, runs};
+use crate::run::scratch::Scratch;
 use crate::run::trust;
 
 /// The program that drives fleets.
 const DRIVER: &str = "hopcost-fleet";
+/// Files that are read at once, before what they hold is printed.
+const AT_ONCE: usize = 32;
+/// Threads that read run files at most, for each holds a whole run.
+const THREADS_MAX: usize = 8;
 
 /// Measure many hosts, and report which are outliers
 #[derive(clap::Args)]
@@ -54,7 +65,7 @@ impl Subcommand for Args {
         match &self.command {
             What::Run { words } => drive("run", words),
             What::Report { words } => drive("report", words),
-            What::Index { files } => fleet_index::print(files),
+            What::Index { files } => index(files),
         }
     }
 }
@@ -73,4 +84,81 @@ fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
     trust::folder(folder).and_then(|()| trust::file(&driver)).map_err(usage)?;
     let error = Command::new(&driver).arg(command).args(words).exec();
     Err(usage(format!("cannot start {}: {error}", driver.display())))
+}
+
+/// Prints a line of JSON for each file, in their order.
+fn index(files: &[PathBuf]) -> anyhow::Result<u8> {
+    for files in files.chunks(AT_ONCE) {
+        for found in read_all(files) {
+            let line = serde_json::to_string(&found)? + "\n";
+            output::write(line.as_bytes(), None)?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+/// Reads a few files, in their order, on as many CPUs as there are.
+fn read_all(files: &[PathBuf]) -> Vec<IndexedRun> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let read = |files: &[PathBuf]| files.iter().map(|file| one(file)).collect();
+    thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(threads).max(1));
+        let threads: Vec<_> =
+            parts.map(|part| scope.spawn(move || -> Vec<_> { read(part) })).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn one(path: &Path) -> IndexedRun {
+    let raw = match hopcost_file::open(path, &Scratch::for_copy) {
+        Ok(raw) => raw,
+        Err(error) => {
+            let (line, place) = (error.to_string(), format!("{}: ", path.display()));
+            // The index says of which file.
+            let error = line.strip_prefix(&place).unwrap_or(&line).to_owned();
+            return IndexedRun { error: Some(error), ..IndexedRun::default() };
+        }
+    };
+    let results = runs::results(&raw);
+    let facts = stored::fingerprint(&raw, &hopcost_probe::worker::mechanisms());
+    IndexedRun {
+        id: raw.about.id.clone(),
+        started: raw.about.started.clone(),
+        error: None,
+        facts: facts.into_iter().collect(),
+        estimates: rows(&results),
+    }
+}
+
+/// The estimates by which hosts are compared, and one for each case without any.
+fn rows(results: &Results) -> Vec<IndexedEstimate> {
+    let of_hosts = |row: &&EstimateRow| HEADLINE.iter().any(|(name, _)| *name == row.statistic);
+    let all = runs::estimates(results);
+    let mut rows: Vec<IndexedEstimate> = all.iter().filter(of_hosts).map(row).collect();
+    let bare = results.results.iter().filter(|case| case.validity.is_none());
+    rows.extend(bare.map(|case| IndexedEstimate {
+        case: case.id.clone(),
+        skip: Some(case.reason.clone().unwrap_or_else(|| "not measured".to_owned())),
+        ..IndexedEstimate::default()
+    }));
+    rows
+}
+
+fn row(of: &EstimateRow) -> IndexedEstimate {
+    let found = &of.estimate;
+    // An upper bound is no value to compare hosts by.
+    let [point, low, high] =
+        [found.point, found.low, found.high].map(|x| x.filter(|_| !found.at_most));
+    let bound = found.at_most.then(|| "not distinguishable from the empty loop".to_owned());
+    IndexedEstimate {
+        case: of.case_id.clone(),
+        statistic: of.statistic.clone(),
+        unit: if of.statistic.ends_with("_gbps") { "Gbit/s" } else { "ns" }.to_owned(),
+        point,
+        low,
+        high,
+        trials: found.n_trials,
+        validity: Some(of.validity),
+        skip: bound.or_else(|| found.insufficient.clone()),
+    }
 }

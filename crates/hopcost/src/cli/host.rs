@@ -26,26 +26,22 @@ impl Subcommand for Args {
     const NAME: &str = "facts";
     const IS_HIDDEN: bool = true;
 
+    /// Prints what is known as one JSON object; measures nothing.
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
-        facts()
+        let cpus = allowed_cpus()?;
+        let cpus = &cpus[..cpus.len().min(2)];
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let facts = json!({
+            "hopcost": env!("CARGO_PKG_VERSION"),
+            "commit": env!("HOPCOST_COMMIT"),
+            "checksum": about::build().checksum,
+            "protocol": protocol::VERSION,
+            "host": hopcost_machine::fingerprint(&Root::default(), cpus),
+            "clock": { "utc_ns": now.as_nanos() as u64 },
+        });
+        output::write(format!("{facts}\n").as_bytes(), None)?;
+        Ok(exit::OK)
     }
-}
-
-/// Prints what is known as one JSON object; measures nothing.
-fn facts() -> anyhow::Result<u8> {
-    let cpus = allowed_cpus()?;
-    let cpus = &cpus[..cpus.len().min(2)];
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let facts = json!({
-        "hopcost": env!("CARGO_PKG_VERSION"),
-        "commit": env!("HOPCOST_COMMIT"),
-        "checksum": about::build().checksum,
-        "protocol": protocol::VERSION,
-        "host": hopcost_machine::fingerprint(&Root::default(), cpus),
-        "clock": { "utc_ns": now.as_nanos() as u64 },
-    });
-    output::write(format!("{facts}\n").as_bytes(), None)?;
-    Ok(exit::OK)
 }
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
@@ -70,7 +66,7 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
 }
 
 /// The CPUs that this process may use.
-pub fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
+fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
     sys::allowed_cpus().context("asking which CPUs may be used")
 }
 

@@ -73,7 +73,9 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
     }
     args.shown.ensure_run()?;
     let _orphans = prepare()?;
-    let measured = args.measured.measured(words, |runtimes| plan(args, &files, runtimes))?;
+    let measured = args
+        .measured
+        .measured(words, args.measured.out.as_deref(), |runtimes| plan(args, &files, runtimes))?;
     let verdict = args.shown.show_measured(&measured)?;
     Ok((measured.cut_off.or_else(|| code(args, &measured.results)), verdict))
 }

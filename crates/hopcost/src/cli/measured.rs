@@ -112,17 +112,8 @@ impl MeasuredArgs {
         self.budget.clone().unwrap_or(default.unwrap_or_default().to_owned())
     }
 
-    /// Plans and measures. The run stores the words of the command line.
+    /// Plans and measures into this file. The run stores the words of the command line.
     pub fn measured(
-        &self,
-        words: &[OsString],
-        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
-    ) -> anyhow::Result<Measured> {
-        self.measured_in(words, self.out.as_deref(), plan)
-    }
-
-    /// The same with the file of the run.
-    pub fn measured_in(
         &self,
         words: &[OsString],
         out: Option<&Path>,

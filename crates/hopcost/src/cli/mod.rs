@@ -5,13 +5,11 @@ mod command_line;
 mod compare;
 mod compare_along;
 mod compare_anew;
-mod compare_args;
 mod compare_runs;
 mod doctor;
 mod exit;
 mod explain;
 mod fleet;
-mod fleet_index;
 mod help;
 mod host;
 mod input;
@@ -19,7 +17,6 @@ mod judge;
 mod list;
 mod measured;
 mod output;
-mod own;
 mod peer;
 mod progress;
 mod reference;
@@ -32,7 +29,6 @@ mod shown;
 mod subcommand;
 mod trial;
 mod worker;
-mod worker_check;
 
 use std::process::ExitCode;
 
@@ -77,7 +73,7 @@ static ALL: [Entry; 15] = [
     Entry::of::<list::Args>(),
     Entry::of::<show::Args>(),
     Entry::of::<report::Args>(),
-    Entry::of::<compare_args::Args>(),
+    Entry::of::<compare::Args>(),
     Entry::of::<advise::Args>(),
     Entry::of::<explain::Args>(),
     Entry::of::<fleet::Args>(),
@@ -103,9 +99,7 @@ fn answers() -> Vec<Answer> {
 
 fn run<S: Subcommand>(matches: &ArgMatches, called: &Called) -> anyhow::Result<u8> {
     let args = S::from_arg_matches(matches);
-    let mut args = args.map_err(|error| exit::usage(one_line(&error)))?;
-    args.settle()?;
-    args.run(called)
+    args.map_err(|error| exit::usage(one_line(&error)))?.run(called)
 }
 
 fn version() -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -99,20 +99,14 @@ fn is_run(path: &Path) -> bool {
 }
 
 /// Puts a new file in the place of an old one, so that a reader sees the old one or the
-/// new one. This user's file keeps its mode; another's is never opened further.
+/// new one, which is open to nobody else than the old one was.
 fn replace(path: &Path, document: &[u8]) -> io::Result<()> {
-    let (part, old) = (part_of(path), fs::metadata(path).ok());
-    let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
+    let part = part_of(path);
+    let mode = fs::metadata(path).map_or(0o666, |old| old.mode() & 0o777);
     // O_EXCL: follows no link and takes no file that was there before.
     let mut file = fs::File::options().write(true).create_new(true).mode(mode).open(&part)?;
-    let keep_mode = || match old {
-        Some(old) if old.uid() == sys::user_id() => {
-            file.set_permissions(fs::Permissions::from_mode(mode))
-        }
-        _ => Ok(()),
-    };
-    let result = keep_mode()
-        .and_then(|()| file.write_all(document))
+    let result = file
+        .write_all(document)
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&part, path));
     if result.is_err() {

@@ -19,11 +19,6 @@ pub trait Subcommand: clap::Args {
         Vec::new()
     }
 
-    /// Puts what was typed in the order that `run` takes.
-    fn settle(&mut self) -> anyhow::Result<()> {
-        Ok(())
-    }
-
     /// Does it, and returns the exit code.
     fn run(&self, called: &Called) -> anyhow::Result<u8>;
 }

@@ -14,11 +14,10 @@ use super::subcommand::{Called, Subcommand};
 use super::{host, output};
 use crate::run::peer::first_cpu;
 use crate::run::peer::near::Peer;
-use crate::run::runtimes::Runtimes;
-use crate::run::runtimes::Workers;
+use crate::run::runtimes::{Runtimes, Workers};
 use crate::run::setup::Setup;
 use crate::run::trial;
-use crate::run::trial::spec::{Outcome, TrialSpec};
+use crate::run::trial::spec::TrialSpec;
 use crate::run::worker::{Program, Transcript};
 use crate::run::yardstick::Beside;
 
@@ -83,8 +82,7 @@ impl Subcommand for Args {
             transcript: transcript.as_ref(),
             ..spec
         };
-        let outcome = trial::run(&spec, Beside::NONE);
-        let Outcome::Row(mut row) = outcome else { return Ok(exit::INTERRUPTED) };
+        let Some(mut row) = trial::run(&spec, Beside::NONE) else { return Ok(exit::INTERRUPTED) };
         match (transcript, self.trace) {
             (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
             (None, Some(_)) => output::write(lines(row.trace.take())?.as_bytes(), None)?,

@@ -1,20 +1,23 @@
-//! `hopcost worker`: the Rust worker, the launcher of all others, and their test.
+//! `hopcost worker`: the Rust worker, the launcher of all others, and whether one keeps to the protocol.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use anyhow::ensure;
 use hopcost_probe::orphans::Orphans;
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 use super::exit::{self, usage};
-use super::output;
 use super::subcommand::{Called, Subcommand};
-use super::worker_check;
+use super::{host, output};
+use crate::run::check::{self, Verdict};
+use crate::run::install;
 use crate::run::peer::far;
 use crate::run::runtimes::{Ready, Runtimes};
-use crate::run::{install, setup};
+use crate::run::setup::{self, Setup};
+use crate::run::worker::Program;
 
 /// Where workers are looked for.
 const WHERE: &str = "hopcost looks for workers in this order: programs and folders named by \
@@ -34,7 +37,7 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum What {
     /// Test a worker: every mechanism that it describes, both ends, sizes and faults
-    Check(worker_check::Args),
+    Check(Check),
     /// List the workers of other runtimes, with their libraries and folders
     List(List),
     /// Build workers of other runtimes from the sources in this binary, for this user
@@ -56,6 +59,16 @@ enum What {
         #[arg(long)]
         lease_ms: Option<u64>,
     },
+}
+
+/// Arguments of `worker check`.
+#[derive(clap::Args)]
+pub struct Check {
+    /// A worker program, a folder with a `worker.toml`, or the name of a runtime that is here
+    worker: String,
+    /// Only these of its mechanisms
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    mechanism: Vec<String>,
 }
 
 /// Arguments of `worker list`.
@@ -104,7 +117,7 @@ impl Subcommand for Args {
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         match &self.what {
             None => Ok(hopcost_probe::worker::main(far::serve)),
-            Some(What::Check(args)) => worker_check::run(args),
+            Some(What::Check(args)) => check(args),
             Some(What::List(args)) => list(args),
             Some(What::Install(args)) => install(args),
             Some(What::Guard { agent, of, lease_ms }) => {
@@ -119,6 +132,60 @@ impl Subcommand for Args {
             }
         }
     }
+}
+
+/// Tests a worker; one line a check.
+fn check(args: &Check) -> anyhow::Result<u8> {
+    let named = args.worker.contains('/') || PathBuf::from(&args.worker).is_file();
+    let named = named.then(|| PathBuf::from(&args.worker));
+    let runtimes = Runtimes::new(named.into_iter().collect());
+    let setup = Setup::new("check", Program::own()?, runtimes).map_err(usage)?;
+    let runtimes = &setup.runtimes;
+    let found = match runtimes.named().next() {
+        Some(named) => Some(named),
+        None => runtimes.all().into_iter().find(|found| {
+            let is_asked_for = |name| name == args.worker;
+            is_asked_for(found.runtime.word()) || found.runtime.library().is_some_and(is_asked_for)
+        }),
+    };
+    let found = found.ok_or_else(|| {
+        let all = runtimes.all();
+        let here: Vec<&str> = all.iter().map(|found| found.runtime.word()).collect();
+        usage(format!(
+            "there is no runtime `{}` here (here: {}); a program is named by a path (./my-worker)",
+            args.worker,
+            if here.is_empty() { "none".to_owned() } else { here.join(", ") }
+        ))
+    })?;
+    let ready = found.state.as_ref().map_err(|why| usage(format!("{}: {why}", args.worker)))?;
+    let names: Vec<&str> =
+        ready.description.mechanisms.iter().map(|mechanism| mechanism.name.as_str()).collect();
+    if let Some(unknown) = args.mechanism.iter().find(|name| !names.contains(&name.as_str())) {
+        return Err(usage(format!("it has no mechanism `{unknown}`; it has {}", names.join(", "))));
+    }
+    let machine = host::machine(&[])?;
+    let bench = check::Bench {
+        setup: &setup,
+        ready,
+        runtime: &found.runtime,
+        machine: &machine,
+        only: &args.mechanism,
+    };
+    let (mut failed, mut passed, mut skipped) = (0, 0, 0);
+    let mut say = |check: check::Check| {
+        ensure!(!interrupt::came(), "interrupted");
+        let (mark, n, why) = match check.verdict {
+            Verdict::Passed => ("ok      ", &mut passed, String::new()),
+            Verdict::Failed(why) => ("FAILED  ", &mut failed, format!(": {why}")),
+            Verdict::Skipped(why) => ("skipped ", &mut skipped, format!(": {why}")),
+        };
+        *n += 1;
+        output::write(format!("{mark}{}{why}\n", check.what).as_bytes(), None)
+    };
+    check::all(&bench, &mut say)?;
+    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+    output::write(summary.as_bytes(), None)?;
+    Ok(if failed > 0 { exit::ERROR } else { exit::OK })
 }
 
 /// Lists the workers of other runtimes.

@@ -11,7 +11,7 @@ use hopcost_model::raw::{CpuAccounting, RawTrial};
 use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial;
-use super::trial::spec::{Outcome, TrialSpec};
+use super::trial::spec::TrialSpec;
 use super::yardstick::Beside;
 
 /// What has every kind of trial on every relation of CPUs.
@@ -110,13 +110,7 @@ impl Doctor<'_> {
                 if started.elapsed() > PAIRS {
                     return Ok(());
                 }
-                let of = |workload| {
-                    move |case: &Case| {
-                        case.workload == workload
-                            && case.mechanism == "flag"
-                            && case.placement == Some(relation)
-                    }
-                };
+                let of = |workload| plays(workload, "flag", relation);
                 let batches = Stamp::Batch { n: LINE_BATCH };
                 self.trial(of(Workload::Roundtrip), (a, b), LINE, batches)?;
                 if visit == 0 && cpus.first() == Some(&a) {
@@ -133,11 +127,7 @@ impl Doctor<'_> {
                 continue;
             };
             for (workload, counts) in [(Workload::Roundtrip, PIPE), (Workload::Wake, WAKE)] {
-                let of = |case: &Case| {
-                    case.workload == workload
-                        && case.mechanism == "pipe"
-                        && case.placement == Some(*relation)
-                };
+                let of = plays(workload, "pipe", *relation);
                 self.trial(of, (caller, callee), counts, Stamp::Each)?;
             }
         }
@@ -164,14 +154,22 @@ impl Doctor<'_> {
                 let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);
                 let shape = TrialShape { deadline_ms: DEADLINE_MS, ..spec.shape };
                 let spec = TrialSpec { shape, stamp: Some(stamp), ..spec };
-                match trial::run(&spec, Beside::NONE) {
-                    Outcome::Row(row) => *row,
-                    Outcome::Interrupted => return Err(Interrupted),
-                }
+                trial::run(&spec, Beside::NONE).ok_or(Interrupted)?
             }
         };
         (trial.case, trial.started_ns) = (index as u32, started_ns);
         self.measured.trials.push(trial);
         Ok(())
+    }
+}
+
+/// Which case is of a workload of a mechanism, between CPUs of a relation.
+fn plays(
+    workload: Workload,
+    mechanism: &'static str,
+    relation: Placement,
+) -> impl Fn(&Case) -> bool {
+    move |case| {
+        (case.workload, case.placement) == (workload, Some(relation)) && case.mechanism == mechanism
     }
 }

@@ -46,10 +46,9 @@ impl Machine {
         Self(read.map(|value| value.unwrap_or("unknown").to_owned()).collect())
     }
 
-    /// The name of its file: a hash (FNV-1a, 64 bits) of what it is.
+    /// The name of its file: a hash of what it is.
     fn file_name(&self) -> OsString {
-        let bytes = self.0.iter().flat_map(|part| part.bytes().chain([0]));
-        format!("{}.json", about::hash(bytes)).into()
+        format!("{}.json", about::hash(self.0.join("\0").as_bytes())).into()
     }
 }
 

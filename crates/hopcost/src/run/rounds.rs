@@ -22,7 +22,7 @@ use super::peer::near::Peer;
 use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial;
-use super::trial::spec::{Clocks, Lives, Outcome, TrialSpec};
+use super::trial::spec::{Clocks, Lives, TrialSpec};
 use super::yardstick::{Beside, OpenYardsticks};
 
 /// A case whose first trials all fail is given up after this many: the others
@@ -330,8 +330,7 @@ impl<'a> Rounds<'a> {
         let started_ns = self.elapsed_ns();
         let left_ms = self.budget_left_ns().map(|ns| ns / 1_000_000);
         self.live[which].began = Some(Instant::now());
-        let outcome = self.outcome(round, which, left_ms)?;
-        let Outcome::Row(mut row) = outcome else { return Ok(None) };
+        let Some(mut row) = self.outcome(round, which, left_ms)? else { return Ok(None) };
         if let Some(news) = self.yardsticks.news() {
             self.file.change("store the yardsticks", |run| run.yardsticks = news)?;
         }
@@ -358,7 +357,7 @@ impl<'a> Rounds<'a> {
         }
         interrupt::stall("store");
         let phases_ns = row.phases_ns;
-        self.file.append_trial(*row).context("storing a trial")?;
+        self.file.append_trial(row).context("storing a trial")?;
         self.trials += 1;
         self.progress.trials_done += 1;
         Ok(Some(phases_ns))
@@ -369,7 +368,7 @@ impl<'a> Rounds<'a> {
         round: u32,
         which: usize,
         left_ms: Option<u64>,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Option<RawTrial>> {
         let (session, live) = (self.session, &self.live[which]);
         let cpus = session.plan.cpus_for(live.case.placement);
         // Derived from the seed alone, so that a resumed run goes on as it would have.

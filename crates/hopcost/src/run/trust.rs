@@ -40,8 +40,7 @@ pub fn file(path: &Path) -> Result<(), String> {
 
 /// The same for a folder from which a program is loaded: nobody else may put anything in it.
 pub fn folder(path: &Path) -> Result<(), String> {
-    let user = sys::user_id();
-    resolved(path, |path, found| judge(path, found, user, Additions::ByOwner))
+    resolved(path, |path, found| judge(path, found, Additions::ByOwner))
 }
 
 /// Judges everything on the way to what a path leads to, and `last` that itself.
@@ -49,23 +48,22 @@ fn resolved(
     path: &Path,
     last: impl Fn(&Path, &Metadata) -> Result<(), String>,
 ) -> Result<(), String> {
-    let user = sys::user_id();
     let path = std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut left = reversed(&path);
     let mut at = PathBuf::from("/");
     let mut links = 0;
-    judge(&at, &look(&at)?, user, Additions::ByAnyone)?;
+    judge(&at, &look(&at)?, Additions::ByAnyone)?;
     while let Some(name) = left.pop() {
         if name == ".." {
             at.pop();
             continue;
         }
         if left.is_empty() {
-            judge(&at, &look(&at)?, user, Additions::ByOwner)?;
+            judge(&at, &look(&at)?, Additions::ByOwner)?;
         }
         at.push(name);
         let found = look(&at)?;
-        judge(&at, &found, user, Additions::ByAnyone)?;
+        judge(&at, &found, Additions::ByAnyone)?;
         if found.is_symlink() {
             links += 1;
             let target = at.read_link().map_err(|e| format!("{}: {e}", at.display()))?;
@@ -109,8 +107,8 @@ fn look(path: &Path) -> Result<Metadata, String> {
     path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn judge(path: &Path, found: &Metadata, user: u32, additions: Additions) -> Result<(), String> {
-    let shown = path.display();
+fn judge(path: &Path, found: &Metadata, additions: Additions) -> Result<(), String> {
+    let (shown, user) = (path.display(), sys::user_id());
     if found.uid() != user && found.uid() != 0 {
         return Err(format!(
             "not trusted: {shown} belongs to user {}; run hopcost as that user, or take it over \

@@ -2,16 +2,17 @@
 //! an engine that changes a byte or fails, and hopcost connects without the token. Where the worker
 //! makes the link itself, it changes the byte itself, and hopcost kills its processes.
 
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
+use hopcost_model::protocol::{Attached, Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::{mechanism, sys};
 
-use super::bench::{self, Bench, Check, answer, start};
+use super::{Bench, Check, answer, start};
 use crate::run::runtimes::Workers;
 use crate::run::scratch::TrialScratch;
 use crate::run::trial::open::{dial, open};
@@ -120,22 +121,9 @@ impl Link<'_> {
         };
         let link = Some(LinkHalf { offer: Some(offer), ..LinkHalf::default() });
         let mut worker = start(bench)?;
-        worker.send(&Command::Attach {
-            case: workers.assignment(self.role).case.id(),
-            seats: vec![Seat { role: self.role, flow: 0, cpu: None, link }],
-            samples_fd: None,
-            meeting_fd: None,
-            deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
-            parent: Some(std::process::id()),
-            scratch: Some(scratch.display().to_string()),
-            prefix: None,
-            spoil: None,
-            trial: 0,
-            schedule: None,
-        });
-        let Reply::Attached { seats, .. } = answer(bench, &mut worker, PATIENCE)? else {
-            return Err("its reply does not answer `attach`".to_owned());
-        };
+        let case = &workers.assignment(self.role).case;
+        let seats = vec![Seat { role: self.role, flow: 0, cpu: None, link }];
+        let seats = attached(bench, &mut worker, case, seats, (scratch, None), None)?;
         let address = seats.into_iter().find_map(|seat| seat.offers);
         let address = address.ok_or("it offers no address to connect to")?;
         worker.send(&Command::Meet);
@@ -201,22 +189,9 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
     let mut worker = start(bench)?;
     let scratch = bench.setup.scratch.of_trial().map_err(|error| error.to_string())?;
     let seat = |role| Seat { role, flow: 0, cpu: None, link: None };
-    worker.send(&Command::Attach {
-        case: case.id(),
-        seats: [Role::Caller, Role::Callee].map(seat).into(),
-        samples_fd: None,
-        meeting_fd: None,
-        deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
-        parent: Some(std::process::id()),
-        scratch: Some(scratch.path().display().to_string()),
-        prefix: Some(scratch.prefix().to_owned()),
-        spoil,
-        trial: 0,
-        schedule: None,
-    });
-    let Reply::Attached { seats, .. } = answer(bench, &mut worker, PATIENCE)? else {
-        return Err("its reply does not answer `attach`".to_owned());
-    };
+    let ends = [Role::Caller, Role::Callee].map(seat).into();
+    let place = (scratch.path(), Some(scratch.prefix()));
+    let seats = attached(bench, &mut worker, case, ends, place, spoil)?;
     let pid = |pid: Option<u32>| pid.unwrap_or(worker.id());
     let seated = seats.iter().map(|seat| Seated::new(seat.role, pid(seat.pid), None));
     let seated: Vec<Seated> = seated.collect();
@@ -225,6 +200,34 @@ fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String
     let others = Other::of(worker.id(), &seated).into_iter().map(|other| (other.name, other.pid));
     let processes = ends.chain(others).collect();
     Ok(Own { worker, processes, _scratch: scratch })
+}
+
+/// Has a worker attach, with its names in this place; the ends that it then has.
+fn attached(
+    bench: &Bench<'_>,
+    worker: &mut Worker,
+    case: &Case,
+    seats: Vec<Seat>,
+    (scratch, prefix): (&Path, Option<&str>),
+    spoil: Option<u64>,
+) -> Result<Vec<Attached>, String> {
+    worker.send(&Command::Attach {
+        case: case.id(),
+        seats,
+        samples_fd: None,
+        meeting_fd: None,
+        deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
+        parent: Some(std::process::id()),
+        scratch: Some(scratch.display().to_string()),
+        prefix: prefix.map(str::to_owned),
+        spoil,
+        trial: 0,
+        schedule: None,
+    });
+    match answer(bench, worker, super::PATIENCE)? {
+        Reply::Attached { seats, .. } => Ok(seats),
+        _ => Err("its reply does not answer `attach`".to_owned()),
+    }
 }
 
 /// Whether the worker says that it failed.

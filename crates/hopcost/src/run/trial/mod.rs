@@ -25,7 +25,7 @@ use super::peer::near::Peer;
 use super::setup::Agent;
 use super::yardstick::Beside;
 use background::Background;
-use spec::{Failure, Outcome, TrialSpec};
+use spec::{Failure, TrialSpec};
 use workers::{Ran, TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
@@ -40,8 +40,9 @@ const GATE_BRIEF: (u64, u64) = (200, 200);
 /// number hardly varies, and closing the kernel's tracepoint takes some 30 ms.
 const COUNTED_TRIALS: u32 = 3;
 
-/// Runs one trial beside its yardstick.
-pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
+/// Runs one trial beside its yardstick: its row, with the reason where it failed; none if the user
+/// interrupted.
+pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Option<RawTrial> {
     let started = Instant::now();
     let mut trial = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
     let frozen = spec.setup.agent.as_ref().and_then(Agent::freeze);
@@ -53,12 +54,12 @@ pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Outcome {
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
-        Err(Failure::Interrupted) => return Outcome::Interrupted,
+        Err(Failure::Interrupted) => return None,
         // After an interrupt whatever fails does so for that.
-        Err(_) if interrupt::came() => return Outcome::Interrupted,
+        Err(_) if interrupt::came() => return None,
         Err(Failure::Reason(reason)) => trial.error = Some(reason),
     }
-    Outcome::Row(Box::new(trial))
+    Some(trial)
 }
 
 fn perform(

@@ -265,7 +265,7 @@ impl TrialWorkers<'_> {
         let mut worker = match foreign {
             None => match wanted.far.take() {
                 Some(far) => far,
-                None => Worker::spawn(spec.native(), wanted.fds, spec.padding)?,
+                None => Worker::spawn(&spec.setup.native, wanted.fds, spec.padding)?,
             },
             Some(ready) => {
                 let launch = Launch {
@@ -285,7 +285,7 @@ impl TrialWorkers<'_> {
                 (true, Role::Caller) => "caller",
                 (true, Role::Callee) => "callee",
             };
-            let program = foreign.map_or(spec.native(), |ready| &ready.program);
+            let program = foreign.map_or(&spec.setup.native, |ready| &ready.program);
             let started = format!("{name} $ {}\n", program.command_line());
             transcript.borrow_mut().push_str(&started);
             worker.write_down(name, transcript);

@@ -108,10 +108,8 @@ impl ProcessSnapshot {
     }
 
     /// What it did from that moment until now.
-    pub fn until_now(&self) -> Self {
-        let did = Process::look(self.pid).since(&self.did);
-        let (other, seats) = (self.other.clone(), self.seats.clone());
-        Self { worker: self.worker, did, pid: self.pid, other, seats }
+    pub fn until_now(self) -> Self {
+        Self { did: Process::look(self.pid).since(&self.did), ..self }
     }
 
     /// Its threads as rows of a trial.

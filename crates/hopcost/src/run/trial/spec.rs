@@ -1,11 +1,10 @@
-//! What a trial depends on, and how it may end.
+//! What a trial depends on, and how it may fail.
 
 use std::rc::Rc;
 
 use hopcost_model::case::{Boundary, Case};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
-use hopcost_model::raw::RawTrial;
 use hopcost_plan::{TRIAL_DEFAULT, traced_ns};
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::sys;
@@ -13,7 +12,7 @@ use hopcost_probe::sys;
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Workers;
 use crate::run::setup::Setup;
-use crate::run::worker::{Program, Transcript};
+use crate::run::worker::Transcript;
 
 /// Messages of a flow at most where nobody says; the time ends it before.
 const MESSAGES_MAX: u64 = 1 << 16;
@@ -72,14 +71,6 @@ pub struct Clocks<'a> {
     pub caller: &'a ClockReading,
     /// That of an end in Rust on the callee's CPU.
     pub callee: &'a ClockReading,
-}
-
-/// How a trial ended.
-pub enum Outcome {
-    /// As a row: measured, or failed with its reason.
-    Row(Box<RawTrial>),
-    /// The user interrupted: no row.
-    Interrupted,
 }
 
 /// Why a trial has no numbers.
@@ -144,11 +135,6 @@ impl<'a> TrialSpec<'a> {
             padding: 0,
             seed: 0,
         }
-    }
-
-    /// What plays the ends in Rust.
-    pub fn native(&self) -> &Program {
-        &self.setup.native
     }
 
     /// The far host, whose worker is the last of a trial between hosts.

@@ -66,6 +66,7 @@ impl TrialWorker {
 }
 
 /// What one phase brought.
+#[derive(Default)]
 pub struct Ran {
     /// CPU time of all workers.
     pub process_cpu_ns: u64,
@@ -159,12 +160,10 @@ impl TrialWorkers<'_> {
         let replies = self.ask_all(&Command::Run { phase, count, stamp, cap_ns }, doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
         let waited_ns = self.waited_ns(phase).saturating_sub(waited_before_ns);
-        let did: Vec<_> = before.iter().map(ProcessSnapshot::until_now).collect();
+        let did: Vec<_> = before.into_iter().map(ProcessSnapshot::until_now).collect();
         let threads = did.iter().flat_map(ProcessSnapshot::rows).collect();
         let stopped = self.were_stopped();
-        let (process_cpu_ns, wall_ns, ends) = (0, 0, Vec::new());
-        let mut all =
-            Ran { process_cpu_ns, wall_ns, outside_ns, waited_ns, ends, threads, stopped };
+        let mut all = Ran { outside_ns, waited_ns, threads, stopped, ..Ran::default() };
         for (at, reply) in replies.into_iter().enumerate() {
             let Reply::Ran { mut process_cpu_ns, mut wall_ns, mut ends } = reply else {
                 return Err(unexpected("run"));
@@ -358,9 +357,7 @@ impl TrialWorkers<'_> {
         }
         Failure::Reason(reasons)
     }
-}
 
-impl TrialWorkers<'_> {
     /// Over what messages went that never came, and what may have dropped them: a path whose MTU is
     /// smaller than its ends believe drops every packet over it.
     fn where_packets_vanish(&self) -> String {
