@@ -24,18 +24,15 @@ pub(crate) fn of_measured<T: Serialize + DeserializeOwned + PartialEq>(
     value: &T,
 ) -> Result<String, String> {
     let text = of(value)?;
-    checked(&text)?;
+    parse::<T>(&text)?;
     Ok(text)
 }
 
 /// Reads the document of something that was measured. Characters that do not show as themselves
 /// are written out. Returns also the number of elements of all its arrays.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<(T, usize), String> {
-    let (mut value, elements) = checked(text)?;
-    // JSON has a backslash before those of ASCII.
-    if !text.is_ascii() || text.contains('\\') {
-        value = shown(value);
-    }
+    let mut value = serde_json::from_str(text).map_err(not_the_json)?;
+    let elements = check(&mut value, "").map_err(|why| why.trim_start_matches('.').to_owned())?;
     Ok((serde_json::from_value(value).map_err(not_the_json)?, elements))
 }
 
@@ -48,14 +45,9 @@ fn not_the_json(error: serde_json::Error) -> String {
     format!("not the JSON it should be ({error})")
 }
 
-fn checked(text: &str) -> Result<(Value, usize), String> {
-    let value = serde_json::from_str(text).map_err(not_the_json)?;
-    let elements = check(&value, "").map_err(|why| why.trim_start_matches('.').to_owned())?;
-    Ok((value, elements))
-}
-
-/// Checks every number and text below a value. An error begins with the way there.
-fn check(value: &Value, key: &str) -> Result<usize, String> {
+/// Checks every number and text below a value, and makes the texts show as themselves. An error
+/// begins with the way there.
+fn check(value: &mut Value, key: &str) -> Result<usize, String> {
     let mut elements = 0;
     match value {
         Value::Null | Value::Bool(_) => {}
@@ -74,17 +66,21 @@ fn check(value: &Value, key: &str) -> Result<usize, String> {
                 return Err(format!(" is {number}, which is out of range"));
             }
         }
-        Value::String(text) => check_length(text)?,
+        Value::String(text) => {
+            check_length(text)?;
+            *text = escaped(text);
+        }
         Value::Array(values) => {
             elements += values.len();
-            for (at, value) in values.iter().enumerate() {
+            for (at, value) in values.iter_mut().enumerate() {
                 elements += check(value, "").map_err(|why| format!("[{at}]{why}"))?;
             }
         }
         Value::Object(fields) => {
-            for (key, value) in fields {
-                check_length(key)?;
-                elements += check(value, key).map_err(|why| format!(".{key}{why}"))?;
+            for (key, mut value) in std::mem::take(fields) {
+                check_length(&key)?;
+                elements += check(&mut value, &key).map_err(|why| format!(".{key}{why}"))?;
+                fields.insert(escaped(&key), value);
             }
         }
     }
@@ -95,17 +91,5 @@ fn check_length(text: &str) -> Result<(), String> {
     match text.len() {
         0..=TEXT_MAX_BYTES => Ok(()),
         length => Err(format!(" is {length} bytes long, more than {TEXT_MAX_BYTES}")),
-    }
-}
-
-/// A value whose texts show as themselves.
-fn shown(value: Value) -> Value {
-    match value {
-        Value::String(text) => escaped(&text).into(),
-        Value::Array(values) => values.into_iter().map(shown).collect(),
-        Value::Object(fields) => {
-            fields.into_iter().map(|(key, value)| (escaped(&key), shown(value))).collect()
-        }
-        other => other,
     }
 }

@@ -143,15 +143,12 @@ impl Error {
     /// The line for what SQLite said about `path`.
     pub(crate) fn sqlite(path: &Path, doing: &str, source: rusqlite::Error) -> Self {
         use rusqlite::{ErrorCode, ffi};
-        match source.sqlite_error().map(|error| error.extended_code) {
-            Some(ffi::SQLITE_IOERR_SHORT_READ) => return Self::damaged(path, source),
-            Some(ffi::SQLITE_READONLY_DBMOVED) => {
-                let why = "the file is no longer there: somebody moved or deleted it";
-                return Self::because(path, why);
-            }
-            _ => {}
-        }
+        let extended = source.sqlite_error().map_or(0, |error| error.extended_code);
         match source.sqlite_error_code() {
+            _ if extended == ffi::SQLITE_IOERR_SHORT_READ => Self::damaged(path, source),
+            _ if extended == ffi::SQLITE_READONLY_DBMOVED => {
+                Self::because(path, "the file is no longer there: somebody moved or deleted it")
+            }
             Some(ErrorCode::DiskFull) => Self::of(Kind::Full, path),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::denied(path, doing),
             Some(ErrorCode::CannotOpen) => Self::unopened(path, doing),

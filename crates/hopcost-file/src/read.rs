@@ -39,7 +39,7 @@ pub(crate) struct Source<'a> {
     path: &'a Path,
     bytes: u64,
     /// Bytes that its cells may still have: no more than the file.
-    bytes_left: Counter<u64>,
+    bytes_left: Counter<usize>,
     /// Elements that the lists of its documents may still have.
     elements_left: Counter<usize>,
     /// Numbers that its blobs may still hold.
@@ -71,15 +71,16 @@ impl<'a> Source<'a> {
         let snapshot = conn.unchecked_transaction().map_err(sqlite)?;
         let pages = |name| snapshot.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let bytes = pages("page_count").and_then(|count| Ok(count * pages("page_size")?));
-        let bytes = u64::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
+        let of_pages = usize::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
         let on_disk = fs::metadata(path).map_or(0, |found| found.len());
+        let bytes = on_disk.min(of_pages as u64);
         Ok(Self {
             snapshot,
             path,
-            bytes: bytes.min(on_disk),
-            bytes_left: bytes.into(),
-            elements_left: in_file(ELEMENTS_MAX, bytes.min(on_disk)).into(),
-            samples_left: in_file(SAMPLES_MAX, bytes.min(on_disk)).min(samples::MAX_PER_RUN).into(),
+            bytes,
+            bytes_left: of_pages.into(),
+            elements_left: in_file(ELEMENTS_MAX, bytes).into(),
+            samples_left: in_file(SAMPLES_MAX, bytes).min(samples::MAX_PER_RUN).into(),
         })
     }
 
@@ -120,7 +121,8 @@ impl<'a> Source<'a> {
     }
 
     /// Takes so many from what is left.
-    fn take<T>(left: &Counter<T>, rest: Option<T>, why: impl FnOnce() -> String) -> Cell<()> {
+    fn take(left: &Counter<usize>, n: usize, why: impl FnOnce() -> String) -> Cell<()> {
+        let rest = left.get().checked_sub(n);
         left.set(rest.ok_or_else(|| Problem::Value(why()))?);
         Ok(())
     }
@@ -129,9 +131,8 @@ impl<'a> Source<'a> {
     fn cell<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<ValueRef<'r>> {
         let value = row.get_ref(at)?;
         if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
-            let rest = self.bytes_left.get().checked_sub(bytes.len() as u64);
             let why = || format!("{} is too long: the file is smaller", name(row, at));
-            Self::take(&self.bytes_left, rest, why)?;
+            Self::take(&self.bytes_left, bytes.len(), why)?;
         }
         Ok(value)
     }
@@ -149,10 +150,9 @@ impl<'a> Source<'a> {
 
     pub(crate) fn document<T: DeserializeOwned>(&self, row: &Row<'_>, at: usize) -> Cell<T> {
         let (value, elements) = document::parse(self.text(row, at)?).map_err(Problem::Value)?;
-        let rest = self.elements_left.get().checked_sub(elements);
         let most = in_file(ELEMENTS_MAX, self.bytes);
         let why = || format!("the lists so far have more than {most} elements");
-        Self::take(&self.elements_left, rest, why)?;
+        Self::take(&self.elements_left, elements, why)?;
         Ok(value)
     }
 
@@ -190,10 +190,9 @@ impl<'a> Source<'a> {
             traced.untraced_ns = self.unpacked(row, 7, words)?.unwrap_or_default();
             traced.events = self.unpacked(row, 8, trace::unpack)?.unwrap_or_default();
         }
-        let rest = self.samples_left.get().checked_sub(numbers(&trial));
         let most = in_file(SAMPLES_MAX, self.bytes).min(samples::MAX_PER_RUN);
         let why = || format!("the number of samples so far is more than {most}");
-        Self::take(&self.samples_left, rest, why)?;
+        Self::take(&self.samples_left, numbers(&trial), why)?;
         Ok(trial)
     }
 
