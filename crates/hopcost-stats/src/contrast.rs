@@ -106,15 +106,8 @@ impl LogRatio {
         if let Some(doubt) = &mut self.doubt {
             let own = doubt.error * doubt.error;
             let both = own + sd * sd;
-            *doubt = Doubt {
-                error: libm::sqrt(both),
-                shared: sd,
-                freedom: if both > own {
-                    doubt.freedom * (both / own).powi(2)
-                } else {
-                    doubt.freedom
-                },
-            };
+            let freedom = doubt.freedom * (both / own.max(f64::MIN_POSITIVE)).powi(2);
+            *doubt = Doubt { error: libm::sqrt(both), shared: sd, freedom };
         }
         self
     }

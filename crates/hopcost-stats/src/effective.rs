@@ -8,7 +8,7 @@
 //! indicator's autocorrelations, cut off by Geyer's initial positive sequence
 //! (Statistical Science 7, 1992): pairs `ρ_2m + ρ_2m+1` are summed while positive.
 
-use crate::sample::rank;
+use crate::sample::quantile_sorted;
 
 /// Exceedances, after allowing for dependence, that a published quantile needs.
 pub const EXCEEDANCES_MIN: f64 = 10.0;
@@ -23,16 +23,12 @@ const EVERY_LAG_BELOW: usize = 128;
 /// Lag over half a step beyond [`EVERY_LAG_BELOW`].
 const SPARSENESS: usize = 32;
 
-/// The effective number of samples of the 0/1 series, between 1 and its length;
-/// 0 for an empty one.
+/// The effective number of samples of the 0/1 series, between 1 and its length.
 ///
 /// A series without variance is worth its length. Negative dependence is not
 /// counted in favour: the result never exceeds the length.
 fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
     let n = indicator.len();
-    if n == 0 {
-        return 0.0;
-    }
     let variance = autocovariance(indicator, 0);
     if variance <= 0.0 {
         return n as f64;
@@ -56,10 +52,7 @@ fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
 /// The effective number of samples for the quantile `q` of a series in time
 /// order, and the quantile itself (by rank); `None` if the series is empty.
 pub fn n_eff<T: Copy + PartialOrd>(in_time_order: &[T], sorted: &[T], q: f64) -> Option<(f64, T)> {
-    if sorted.is_empty() {
-        return None;
-    }
-    let quantile = sorted[rank(sorted.len(), q) - 1];
+    let quantile = quantile_sorted(sorted, q)?;
     let indicator: Vec<bool> = in_time_order.iter().map(|x| *x <= quantile).collect();
     Some((n_eff_of_indicator(&indicator), quantile))
 }
@@ -126,7 +119,6 @@ mod tests {
 
     #[test]
     fn edges() {
-        assert_eq!(n_eff_of_indicator(&[]), 0.0);
         assert_eq!(n_eff_of_indicator(&[true]), 1.0);
         assert_eq!(n_eff_of_indicator(&[true; 500]), 500.0);
         // One change of state in the middle: two observations, whatever the length.

@@ -68,16 +68,11 @@ mod tests {
             (0.7, 0.69, 0.71, 2),
             (-3.0, -4.0, 5.0, 1),
             (0.0, -1.0, 1.0, 1),
-            (100.0, 50.0, 9000.0, 1),
-            (0.0, -300.0, 300.0, 1),
             (f64::NAN, 0.001, 0.002, 1),
             (100.0, f64::NEG_INFINITY, f64::INFINITY, 1),
         ] {
-            assert_eq!(
-                significant_digits(point, Some((low, high))),
-                digits,
-                "{point} {low} {high}"
-            );
+            let got = significant_digits(point, Some((low, high)));
+            assert_eq!(got, digits, "{point} {low} {high}");
         }
         assert_eq!(significant_digits(5.0, None), DIGITS_WITHOUT_INTERVAL);
     }

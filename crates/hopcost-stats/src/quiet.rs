@@ -46,11 +46,7 @@ fn at(sorted: &[f64], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::SplitMix64;
-
-    fn uniform(random: &mut SplitMix64) -> f64 {
-        (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
+    use crate::rng::Rng;
 
     #[test]
     fn too_few_or_impossible_readings_have_no_level() {
@@ -66,12 +62,11 @@ mod tests {
     #[test]
     fn the_error_is_that_of_a_repetition() {
         // What levels of many sets of readings differ by, against what each says.
-        let mut random = SplitMix64(2);
+        let mut rng = Rng::new(2);
         let mut levels = Vec::new();
         let mut said = 0.0;
         for _ in 0..400 {
-            let readings: Vec<f64> =
-                (0..100).map(|_| libm::exp(0.1 * uniform(&mut random))).collect();
+            let readings: Vec<f64> = (0..100).map(|_| libm::exp(0.1 * rng.uniform())).collect();
             let found = quiet_level(&readings).unwrap();
             levels.push(libm::log(found.level));
             said += found.log_error / 400.0;

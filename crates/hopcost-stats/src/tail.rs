@@ -8,15 +8,16 @@
 pub fn normal_quantile(within: f64) -> f64 {
     assert!(within > 0.0 && within < 1.0, "{within} is not strictly between 0 and 1");
     let outside = 1.0 - within;
-    // erfc falls from 1 at 0 to nothing at 40: halve until the ends meet.
+    end_of(|z| libm::erfc(z / core::f64::consts::SQRT_2) > outside)
+}
+
+/// The deviate up to which something holds. `erfc` falls from 1 at 0 to nothing at 40, so the ends
+/// are halved until they meet.
+fn end_of(holds_at: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
-        if libm::erfc(middle / core::f64::consts::SQRT_2) > outside {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        if holds_at(middle) { low = middle } else { high = middle }
     }
     f64::midpoint(low, high)
 }
@@ -29,12 +30,8 @@ pub fn student_quantile(within: f64, freedom: f64) -> f64 {
 
 /// The probability of a Student's t above this one, by the same expansion.
 pub fn student_error(t: f64, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 40.0);
-    for _ in 0..100 {
-        let middle = f64::midpoint(low, high);
-        if student_of_normal(middle, freedom) < t.abs() { low = middle } else { high = middle }
-    }
-    let beyond = libm::erfc(f64::midpoint(low, high) / core::f64::consts::SQRT_2) / 2.0;
+    let z = end_of(|z| student_of_normal(z, freedom) < t.abs());
+    let beyond = libm::erfc(z / core::f64::consts::SQRT_2) / 2.0;
     if t < 0.0 { 1.0 - beyond } else { beyond }
 }
 

@@ -34,14 +34,10 @@ fn intervals_are_those_of_the_tables() {
     // −3 to 3; of six kept the sum of squares of (−2, −2, −1, 0, 0, 1, 2, 2); 2 and 2 of two sides;
     // and a standard deviation of 1 between runs besides.
     let seven = of(&[-3.0, 1.0, -1.0, 0.0, 2.0, 3.0, -2.0]);
+    let eight = of(&[-2.0, -1.0, 0.0, 90.0, 0.0, 1.0, 2.0, -90.0]);
     for (of, point, t, error) in [
         (seven, 0.0, 2.4469, libm::sqrt(28.0 / 6.0 / 7.0)),
-        (
-            of(&[-2.0, -1.0, 0.0, 90.0, 0.0, 1.0, 2.0, -90.0]),
-            0.0,
-            2.5706,
-            libm::sqrt(18.0 / 5.0 / 6.0),
-        ),
+        (eight, 0.0, 2.5706, libm::sqrt(18.0 / 5.0 / 6.0)),
         (runs(&[-1.0, 0.0, 1.0], &[9.0, 10.0, 11.0]), 10.0, 2.7764, libm::sqrt(2.0 / 3.0)),
         (seven.between_runs(1.0), 0.0, 2.0253, libm::sqrt(28.0 / 6.0 / 7.0 + 1.0)),
     ] {

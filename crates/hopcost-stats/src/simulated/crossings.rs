@@ -26,13 +26,13 @@ enum Costs {
     Offset,
 }
 
-type Cost = Box<dyn Fn(f64) -> f64>;
+/// A fixed part, and one a byte.
+type Cost = (f64, f64);
 
-/// The logarithm of second over first by size, and where they cross.
-fn draw(costs: Costs, rng: &mut Rng) -> (Cost, Option<f64>) {
+/// The costs of both, and where they cross.
+fn draw(costs: Costs, rng: &mut Rng) -> ([Cost; 2], Option<f64>) {
     let fixed = 3_000.0;
     let per_byte = 0.1 + 0.4 * rng.uniform();
-    let first = move |x: f64| fixed + per_byte * x;
     match costs {
         Costs::Crossing => {
             let at = 256.0 * libm::exp2(10.0 * rng.uniform());
@@ -40,25 +40,26 @@ fn draw(costs: Costs, rng: &mut Rng) -> (Cost, Option<f64>) {
             let saved = 0.2 + 0.6 * rng.uniform();
             // The first costs so much more a byte that what the second saves makes up for its start.
             let of_first = more / (at * saved);
-            let second = move |x: f64| fixed + more + of_first * (1.0 - saved) * x;
-            (Box::new(move |x| libm::log(second(x) / (fixed + of_first * x))), Some(at))
+            ([(fixed, of_first), (fixed + more, of_first * (1.0 - saved))], Some(at))
         }
         Costs::Multiple => {
             let multiple: f64 = [1.0, 1.01, 1.03, 1.1, 1.5][rng.below(5) as usize];
-            (Box::new(move |_| libm::log(multiple)), None)
+            ([(fixed, per_byte), (multiple * fixed, multiple * per_byte)], None)
         }
         Costs::Offset => {
             let more = fixed * (0.05 + rng.uniform());
-            (Box::new(move |x| libm::log((more + first(x)) / first(x))), None)
+            ([(fixed, per_byte), (fixed + more, per_byte)], None)
         }
     }
 }
 
 /// The crossings that a search tells.
-fn search(host: Host, ratio: &Cost, rng: &mut Rng) -> Vec<(f64, f64)> {
+fn search(host: Host, [first, second]: [Cost; 2], rng: &mut Rng) -> Vec<(f64, f64)> {
+    let cost = |(fixed, per_byte): Cost, size: f64| fixed + per_byte * size;
     let mut found: Vec<(f64, Option<Ordering>)> = Vec::new();
     let mut add = |at: f64, found: &mut Vec<(f64, Option<Ordering>)>| {
-        let here = settled(Place::On(host), ratio(at), libm::log1p(MARGIN), rng);
+        let effect = libm::log(cost(second, at) / cost(first, at));
+        let here = settled(Place::On(host), effect, libm::log1p(MARGIN), rng);
         let place = found.partition_point(|(value, _)| *value < at);
         found.insert(place, (at, here.verdict.side(here.point, 0.0)));
     };
@@ -78,8 +79,8 @@ fn a_crossing_lies_where_it_is_told_to_and_none_is_told_of_parallel_costs() {
         let n = runs(10);
         let right = hosts.map(|host| {
             share(n, 1, |rng| {
-                let (ratio, crossing) = draw(costs, rng);
-                match (search(host, &ratio, rng).as_slice(), crossing) {
+                let (both, crossing) = draw(costs, rng);
+                match (search(host, both, rng).as_slice(), crossing) {
                     ([], None) => true,
                     ([(low, high)], Some(at)) => *low <= at && at <= *high,
                     _ => false,

@@ -52,9 +52,6 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// Every statistic.
-    pub const ALL: [Statistic; 3] = [Statistic::P50, Statistic::Cost, Statistic::P99];
-
     /// What a trial adds of its own.
     fn noise(self, rng: &mut Rng) -> f64 {
         match self {

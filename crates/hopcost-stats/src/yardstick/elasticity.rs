@@ -53,9 +53,8 @@ pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
         return None;
     }
     let whole = Fit::of(&trials, cases.len(), None).filter(Fit::is_strong)?;
-    let parts: Option<Vec<Fit>> =
-        (0..blocks).map(|block| Fit::of(&trials, cases.len(), Some((block, blocks)))).collect();
-    let parts = parts?;
+    let parts = (0..blocks).map(|block| Fit::of(&trials, cases.len(), Some((block, blocks))));
+    let parts = parts.collect::<Option<Vec<Fit>>>()?;
     let half = |of: fn(&Fit) -> f64| {
         let n = parts.len() as f64;
         let all: Vec<f64> = parts.iter().map(of).collect();
@@ -125,13 +124,10 @@ const REWEIGHTINGS: usize = 4;
 impl Fit {
     /// Fits all trials but those of one block of so many.
     fn of(trials: &[Trial], cases: usize, without: Option<(usize, usize)>) -> Option<Self> {
-        let kept: Vec<Trial> = trials
-            .iter()
-            .filter(|trial| {
-                without.is_none_or(|(block, of)| (trial.place * of as f64) as usize != block)
-            })
-            .copied()
-            .collect();
+        let is_kept = |trial: &&Trial| {
+            without.is_none_or(|(block, of)| (trial.place * of as f64) as usize != block)
+        };
+        let kept: Vec<Trial> = trials.iter().filter(is_kept).copied().collect();
         let mut weights = vec![1.0; kept.len()];
         let mut fit = None;
         for _ in 0..REWEIGHTINGS {
@@ -205,18 +201,13 @@ fn centre(trials: &[Trial], cases: usize, weights: &[f64]) -> Vec<Trial> {
 mod tests {
     use super::*;
 
-    fn trial(place: f64, numbers: [f64; 4]) -> Trial {
-        let [value, before, after, level] = numbers;
-        Trial { case: 0, place, value, before, after, level }
-    }
-
     #[test]
     fn what_lies_far_off_weighs_less() {
         // At either level four trials are 0.1 off the line and two are 10.
         let trials: Vec<Trial> = [-2.0, 2.0]
             .into_iter()
-            .flat_map(|x| [0.1, -0.1, 0.1, -0.1, 10.0, -10.0].map(|rest| [x + rest, x, x, x]))
-            .map(|numbers| trial(0.0, numbers))
+            .flat_map(|x| [0.1, -0.1, 0.1, -0.1, 10.0, -10.0].map(|rest| (x, x + rest)))
+            .map(|(x, value)| Trial { case: 0, place: 0.0, value, before: x, after: x, level: x })
             .collect();
         let fit = Fit::of(&trials, 1, None).unwrap();
         assert!((fit.slope - 1.0).abs() < 1e-12, "{fit:?}");
