@@ -111,15 +111,10 @@ mod tests {
             "call/ring-inline?payload=44",
             "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block",
             "roundtrip/futex?payload=0&boundary=thread&place=same-llc&wait=spin-then-block:block&spin=20000&sched=fifo:10",
-            "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on",
-            "wake/semaphore?payload=0&gap=10000&boundary=process&place=same-llc&wait=block",
             "wake/pipe?payload=1&gap=1000&boundary=process&place=same-llc&wait=block&idle-knob=spinner&sched=fifo:1",
             "stream/tcp-send?payload=2048&fields=8&flows=2&ack=window:16&boundary=namespace&place=free&wait=block&more=off",
-            "stream/tcp-send?payload=2048&fields=8&flows=2&ack=per-message&boundary=process&place=free&wait=block&nodelay=on&ack-size=field",
-            "call/mutex-uncontended?runtime=python",
             // A stored plan may say what this version would refuse; it is shown as it is.
             "call/syscall?boundary=process",
-            "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&touch=none&sched=fifo:1",
             "roundtrip/tcp?payload=64&boundary=process&place=free&wait=block&nodelay=on&sched=fifo:1&runtime=python:rust",
             "roundtrip/replay:/tmp/a%20b%3Fc?payload=0&boundary=process&place=same-cpu&wait=block",
         ] {
@@ -132,7 +127,6 @@ mod tests {
     fn broken_spellings_say_what_is_wrong() {
         for (id, part) in [
             ("pipe", "is not a case"),
-            ("roundtrip/", "is not a case"),
             ("rountrip/pipe", "unknown workload"),
             ("roundtrip/pipe?payload=64", "boundary"),
             ("roundtrip/pipe?payload=-1&boundary=process&place=free&wait=block", "payload"),
@@ -141,17 +135,12 @@ mod tests {
             ("roundtrip/pipe?boundary=process&place=free&wait=block&sched=fifo:200", "sched"),
             ("wake/pipe?payload=1&boundary=process&place=free&wait=block", "gap"),
             (
-                "stream/tcp-send?payload=8&fields=8&flows=1&boundary=process&place=free&wait=block",
-                "ack",
-            ),
-            (
                 "stream/tcp-send?payload=8&fields=8&flows=1&ack=window:0&boundary=process&place=free&wait=block",
                 "window:N",
             ),
             ("roundtrip/pipe?boundary=process&place=free&wait=block&touch=read", "unknown touch"),
             ("call/x%zz", "is not a case"),
             ("call/mutex-uncontended?runtime=Python", "runtime"),
-            ("call/mutex-uncontended?runtime=python:", "runtime"),
         ] {
             let error = id.parse::<Case>().unwrap_err().to_string();
             assert!(error.contains(part), "{id}: {error}");

@@ -221,33 +221,24 @@ mod tests {
         );
         let capacity = curve.capacity_per_s.as_ref().unwrap().point.unwrap();
         assert!((capacity / 400_000.0 - 1.0).abs() < 1e-9, "{capacity}");
-        assert!(
-            curve.says.contains("carries 400 k/s [400 k, 400 k] at most; knee at 50.0 k/s"),
-            "{}",
-            curve.says
-        );
+        let says = "carries 400 k/s [400 k, 400 k] at most; knee at 50.0 k/s";
+        assert!(curve.says.contains(says), "{}", curve.says);
     }
 
     #[test]
-    fn a_knee_that_was_not_reached_and_a_capacity_that_was_not_are_bounds() {
-        let of = run(&[(10_000, 0), (20_000, 0), (40_000, 100)]);
-        assert!(of[0].knee.unwrap().at_least);
-        assert!(of[0].says.starts_with("carries 40.0 k/s or more"), "{}", of[0].says);
-        assert!(of[0].says.contains("knee not reached at 40.0 k/s"), "{}", of[0].says);
-    }
-
-    #[test]
-    fn where_the_sender_is_late_at_most_rates_there_is_no_knee() {
+    fn where_no_knee_was_found_the_rates_bound_it_or_say_why_there_is_none() {
+        let low = [(10_000, 0), (20_000, 0), (40_000, 100)];
+        let high = [(500_000, 0), (600_000, 0), (800_000, 0)];
         let late = |load: &mut RawLoad| load.own_lags = Some(vec![1_000; 2000]);
-        let curve = &changed(&[(10_000, 0), (20_000, 0), (40_000, 0)], late)[0];
-        assert!(curve.knee.is_none());
-        assert!(curve.says.contains("the sender itself is late at 3 of 3 rates"), "{}", curve.says);
-    }
-
-    #[test]
-    fn what_falls_behind_has_no_knee_and_two_rates_say_nothing() {
-        assert!(run(&[(10_000, 0), (20_000, 0)]).is_empty());
-        let of = run(&[(500_000, 0), (600_000, 0), (800_000, 0)]);
-        assert!(of[0].knee.is_none() && of[0].says.contains("falls behind"), "{}", of[0].says);
+        for (found, at_least, says) in [
+            (run(&low), Some(true), "carries 40.0 k/s or more"),
+            (run(&low), Some(true), "knee not reached at 40.0 k/s"),
+            (changed(&low, late), None, "the sender itself is late at 3 of 3 rates"),
+            (run(&high), None, "falls behind"),
+        ] {
+            assert_eq!(found[0].knee.map(|knee| knee.at_least), at_least, "{says}");
+            assert!(found[0].says.contains(says), "{}", found[0].says);
+        }
+        assert!(run(&low[..2]).is_empty(), "two rates say nothing");
     }
 }

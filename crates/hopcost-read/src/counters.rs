@@ -357,11 +357,8 @@ mod tests {
             (&threads, Some(Role::Callee), 5.0, 3500.0),
             (&python, None, 7.0, 6500.0),
         ] {
-            assert_eq!(
-                of(id, make, "context-switches", role).per_operation,
-                Some(switches),
-                "{id}"
-            );
+            let found = of(id, make, "context-switches", role);
+            assert_eq!(found.per_operation, Some(switches), "{id}");
             assert_eq!(of(id, make, "cpu-ns", role).per_operation, Some(cpu_ns), "{id}");
             let results = Builder::new().case(id, 6, make).read().results;
             assert_eq!(results[0].switches_per_operation, Some(7.0), "{id}");

@@ -183,11 +183,12 @@ pub fn advice(raw: &RawRun, rust: &[Mechanism], request: &AdviceRequest) -> Advi
 mod tests {
     use hopcost_model::case::Role;
     use hopcost_model::protocol::{EventReading, ZeroCopySends};
-    use hopcost_model::raw::StampCheck;
+    use hopcost_model::raw::{RawRun, StampCheck};
 
+    use crate::stored::{Asked, RunSummary, Side, of_runs};
     use crate::testing::{
-        Builder, CALL, FUTEX, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, WAKE, event,
-        noisy, read, thread,
+        Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, WAKE,
+        event, noisy, read, thread,
     };
 
     const CHECK: StampCheck = StampCheck {
@@ -224,17 +225,16 @@ mod tests {
     }
 
     #[test]
-    fn the_same_raw_run_gives_the_same_results() {
-        let raw = varied().build();
-        let results = read(&raw);
-        assert_eq!(results, read(&raw));
-        assert_eq!(results.command, "hopcost run --seed 7");
-        assert_eq!(results.results[1].command, format!("hopcost run '{FUTEX}'"));
-    }
-
-    #[test]
-    fn nonsense_in_a_file_is_read_without_a_panic() {
+    fn nonsense_in_a_file_is_read_and_compared_without_a_panic() {
         let mut raw = varied().build();
+        assert_eq!(read(&raw), read(&raw));
+        let sound = [RunSummary::of(&raw, &MECHANISMS, None)];
+        let read = |raw: &RawRun| {
+            read(raw);
+            let broken = [RunSummary::of(raw, &MECHANISMS, None)];
+            let asked = Asked { margin: 0.03, across: &[], geomean: false };
+            let _ = of_runs(&broken, &[Side { name: "sound", runs: &sound }], &asked);
+        };
         for (i, trial) in raw.trials.iter_mut().enumerate() {
             trial.operations = u64::MAX;
             trial.started_ns = u64::MAX - (i as u64 % 3);

@@ -243,7 +243,7 @@ fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
 mod tests {
     use hopcost_model::finding::{Code, Severity};
 
-    use crate::testing::{Builder, LOAD, TrialBuilder, found, read};
+    use crate::testing::{Builder, LOAD, TrialBuilder, found, read, severity};
 
     fn run(make: impl Fn(u32, &mut TrialBuilder)) -> crate::results::Results {
         read(&Builder::new().case(LOAD, 8, make).build())
@@ -282,30 +282,26 @@ mod tests {
         assert!((load.received_per_s.point.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");
     }
 
-    fn severity(make: impl Fn(u32, &mut TrialBuilder), code: Code) -> Option<Severity> {
-        run(make).findings.iter().find(|found| found.code == code).map(|found| found.severity)
-    }
-
     #[test]
     fn a_rate_that_was_missed_and_a_loss_make_a_load_invalid() {
         let with = |bad: u32, change: fn(&mut TrialBuilder)| {
-            move |round: u32, t: &mut TrialBuilder| {
+            run(move |round, t| {
                 t.load(&[100; 1000], 2_000);
                 if round < bad {
                     change(t);
                 }
-            }
+            })
         };
         let missed = |t: &mut TrialBuilder| {
             let load = t.raw.load.as_mut().unwrap();
             load.sent_ticks = load.intended_ticks * 102 / 100;
         };
-        assert_eq!(severity(with(0, missed), Code::RateMissed), None);
-        assert_eq!(severity(with(1, missed), Code::RateMissed), Some(Severity::Note));
-        assert_eq!(severity(with(2, missed), Code::RateMissed), Some(Severity::Suspect));
-        assert_eq!(severity(with(4, missed), Code::RateMissed), Some(Severity::Invalid));
+        assert_eq!(severity(&with(0, missed), Code::RateMissed), None);
+        assert_eq!(severity(&with(1, missed), Code::RateMissed), Some(Severity::Note));
+        assert_eq!(severity(&with(2, missed), Code::RateMissed), Some(Severity::Suspect));
+        assert_eq!(severity(&with(4, missed), Code::RateMissed), Some(Severity::Invalid));
         let untold = |t: &mut TrialBuilder| t.raw.load.as_mut().unwrap().own_lags = None;
-        let results = run(with(8, untold));
+        let results = with(8, untold);
         assert_eq!(found(&results, Code::GeneratorLate), None);
         let load = results.results[0].load.as_ref().unwrap();
         assert_eq!(
@@ -316,7 +312,7 @@ mod tests {
             t.raw.load.as_mut().unwrap().delivered -= 1;
             t.raw.ends[1].lost = 1;
         };
-        assert_eq!(severity(with(1, lost), Code::Lost), Some(Severity::Invalid));
+        assert_eq!(severity(&with(1, lost), Code::Lost), Some(Severity::Invalid));
     }
     #[test]
     fn a_late_sender_makes_a_load_invalid_where_it_changes_the_answer() {

@@ -111,10 +111,7 @@ mod tests {
             share(Placed::Moved, 1, 9_007.0),
         ];
         assert_eq!(results.results[0].placed, expected);
-    }
-
-    #[test]
-    fn only_where_it_was_left_to_the_scheduler() {
-        assert_eq!(Builder::new().case(PIPE, 8, make).read().results[0].placed, []);
+        let pinned = Builder::new().case(PIPE, 8, make).read();
+        assert_eq!(pinned.results[0].placed, [], "only where it was left to the scheduler");
     }
 }

@@ -224,10 +224,7 @@ fn ends_without_threads(readings: &[Reading]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Builder, read};
-
-    const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
-    const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+    use crate::testing::{Builder, PIPE as ONE, PIPE_TWO_CPUS as TWO, WAKE, read};
 
     fn remarks(host: &[(&str, &str)], two_ns: u32) -> String {
         let raw = Builder::new()
@@ -269,7 +266,6 @@ mod tests {
 
     #[test]
     fn only_round_trips_speak_of_round_trips() {
-        use crate::testing::WAKE;
         let raw = Builder::new()
             .case(&WAKE.replace("same-llc", "same-cpu"), 6, |_, t| t.wake(&[3000; 50], 9))
             .case(WAKE, 6, |_, t| t.wake(&[60_000; 50], 9))

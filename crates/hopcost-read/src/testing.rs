@@ -19,6 +19,9 @@ use hopcost_stats::rng::Rng;
 use crate::results::Results;
 
 pub const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+/// Between two CPUs.
+pub const PIPE_TWO_CPUS: &str =
+    "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
 pub const PIPE_4K: &str = "roundtrip/pipe?payload=4096&boundary=process&place=same-cpu&wait=block";
 pub const PIPE_PYTHON: &str =
     "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block&runtime=python";

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TCP, read as read_run};
+use crate::testing::{Builder, CALL, PIPE, TCP, TrialBuilder, read as read_run};
 use hopcost_model::results::Statistic;
 
 #[test]
@@ -67,16 +67,11 @@ fn a_call_that_is_no_dearer_than_the_empty_loop_is_a_bound() {
 
 #[test]
 fn stamps_of_two_kinds_never_share_a_column() {
-    let raw = Builder::new()
-        .case(
-            PIPE,
-            4,
-            |round, t| {
-                if round == 2 { t.batch(10, &[1000; 50]) } else { t.each(&[100; 50]) }
-            },
-        )
-        .build();
-    let result = &read_run(&raw).results[0];
+    let make = |round: u32, t: &mut TrialBuilder| match round {
+        2 => t.batch(10, &[1000; 50]),
+        _ => t.each(&[100; 50]),
+    };
+    let result = Builder::new().case(PIPE, 4, make).read().results.remove(0);
     assert_eq!((result.n_trials, result.n_failed), (3, 1));
     assert!(result.trials[2].error.as_ref().unwrap().contains("stamped"));
 }

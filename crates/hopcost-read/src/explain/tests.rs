@@ -151,32 +151,28 @@ fn a_segment_that_most_hops_lack_has_no_typical_time() {
 
 #[test]
 fn what_events_do_not_show_is_left_out_with_its_reason() {
-    let reasons = |trace: &Trace| {
-        let cut = cut(trace, Back);
-        assert_eq!(cut.hops, []);
-        cut.left_out.into_iter().collect::<Vec<_>>()
-    };
-    let left_out = |reason: &str, n: u64| vec![(reason.to_owned(), n)];
     let lost = Trace { lost: 3, ..same(5, &recorded("one-cpu")) };
-    assert_eq!(
-        reasons(&lost),
-        left_out(
-            "3 events of the phase lost, because the buffers were full: other work on these CPUs, or too long a gap",
-            5
-        )
-    );
+    let full = "3 events of the phase lost, because the buffers were full: other work on these CPUs, or \
+                too long a gap";
     let mut unsorted = same(5, &recorded("one-cpu"));
     unsorted.events.swap(3, 4);
-    assert_eq!(reasons(&unsorted), left_out("the events are not in time order", 5));
     let of = |keep: fn(&Line) -> bool| {
         let mut lines = recorded("two-cpus");
         lines.retain(keep);
         same(4, &lines)
     };
     let awake = of(|line| !matches!(line.3, Waking(B) | Switch { to: B, .. }));
-    assert_eq!(reasons(&awake), left_out("the callee was not asleep when the message came", 4));
     let silent = of(|line| !matches!(line.3, Waking(A) | Switch { to: A, .. }));
-    assert_eq!(reasons(&silent), left_out("no event shows that the caller got the reply", 4));
+    for (trace, reason, n) in [
+        (lost, full, 5),
+        (unsorted, "the events are not in time order", 5),
+        (awake, "the callee was not asleep when the message came", 4),
+        (silent, "no event shows that the caller got the reply", 4),
+    ] {
+        let cut = cut(&trace, Back);
+        assert_eq!(cut.hops, []);
+        assert_eq!(cut.left_out, [(reason.to_owned(), n)].into());
+    }
 }
 
 /// An event of any kind, of any thread, anywhere.

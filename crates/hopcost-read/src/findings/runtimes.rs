@@ -224,12 +224,8 @@ mod tests {
         let found = with(200);
         assert_eq!(severity(&found, Code::HiddenThread), Some(Severity::Note));
         let finding = &found.results[0].findings[0];
-        assert!(
-            finding.evidence.contains("2 x `io-*` of the caller 20 %")
-                && !finding.evidence.contains("gc"),
-            "{}",
-            finding.evidence
-        );
+        assert!(finding.evidence.contains("2 x `io-*` of the caller 20 %"), "{finding:?}");
+        assert!(!finding.evidence.contains("gc"), "{finding:?}");
         assert!((finding.values["switches_per_operation"] - 2.0).abs() < 1e-9);
         assert!(finding.evidence.ends_with("so that messages may pass through them."));
         let compiler = run(PIPE_PYTHON, |_, t| {

@@ -129,11 +129,9 @@ mod tests {
     use hopcost_model::finding::{Code, Severity};
 
     use crate::testing::{
-        Builder, LOAD, STREAM_NO_ACK, WAKE, found, read, read_changed as run, severity,
+        Builder, LOAD, PIPE as ONE, PIPE_TWO_CPUS as TWO, STREAM_NO_ACK, WAKE, found, read,
+        read_changed as run, severity,
     };
-
-    const ONE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
-    const TWO: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
 
     #[test]
     fn a_trial_that_waited_for_longer_than_it_was_timed() {
@@ -215,10 +213,8 @@ mod tests {
             let stopped = read(id, 1_000_000_000, 0, 0);
             let (severity_of, evidence) = found(&stopped, Code::Stalled).expect(id);
             assert_eq!(severity_of, Severity::Suspect);
-            assert!(
-                evidence.starts_with("In 1 of 8 trials, nothing moved for up to"),
-                "{evidence}"
-            );
+            let words = "In 1 of 8 trials, nothing moved for up to";
+            assert!(evidence.starts_with(words), "{evidence}");
             assert_eq!(severity(&stopped, Code::Preempted), None, "{id}: nobody else ran");
             let calm = [read(id, 210_000_000, 0, 0), read(id, 1_000_000_000, 900_000_000, 0)];
             assert!(calm.iter().all(|of| severity(of, Code::Stalled).is_none()), "{id}");

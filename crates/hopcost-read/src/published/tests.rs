@@ -28,10 +28,8 @@ fn every_file_can_be_read_and_says_what_it_needs() {
             assert!(row.cases.is_empty() || unit || row.statistic == RELATIVE, "{row:?}");
             assert!(row.statistic != "total" || source.head.operations.is_some(), "{row:?}");
             assert!(row.value.is_none_or(|value| value >= 0.0), "{row:?}");
-            assert!(
-                row.high.is_none_or(|high| row.value.is_some_and(|low| high >= low)),
-                "{row:?}"
-            );
+            let is_range = |high| row.value.is_some_and(|low| high >= low);
+            assert!(row.high.is_none_or(is_range), "{row:?}");
         }
     }
 }
@@ -52,14 +50,10 @@ fn numbers_and_ratios_are_lined_up() {
         let of = |row: &&PublishedRow| row.label == "WebSocket" && row.statistic == statistic;
         table.rows.iter().find(of).unwrap().clone()
     };
-    let socket = of_socket("mean");
-    assert_eq!(
-        (socket.published, of_socket("relative").published_ratio),
-        (Some(43.03), Some(5.35))
-    );
+    let (socket, relative) = (of_socket("mean"), of_socket("relative"));
+    assert_eq!((socket.published, relative.published_ratio), (Some(43.03), Some(5.35)));
     let total = of_socket("total").measured.unwrap().point.unwrap();
     assert!((total - 186_300.0).abs() < 1e-6, "of 10,000: {total}");
-    let relative = of_socket("relative");
     assert_eq!((relative.measured, relative.measured_ratio), (None, socket.measured_ratio.clone()));
     assert_eq!(socket.case, Some(thread("websocket-threaded", "same-llc")));
     let measured = socket.measured.clone().unwrap();

@@ -56,35 +56,21 @@ fn idling(host: &Host, cpu: u32) -> String {
 mod tests {
     use crate::testing::{Builder, PIPE, WAKE, read};
 
-    fn said(id: &str, suite: &str, host: &[(&str, &str)]) -> Option<String> {
-        let mut raw = Builder::new().host(host).case(id, 6, |_, t| t.wake(&[3000; 50], 9)).build();
-        raw.plan.suite = suite.to_owned();
+    fn said(id: &str, host: &[(&str, &str)]) -> Option<String> {
+        let raw = Builder::new().host(host).case(id, 6, |_, t| t.wake(&[3000; 50], 9)).build();
         let remarks = read(&raw).remarks;
         remarks.first().filter(|line| line.starts_with("How CPUs idle")).cloned()
     }
 
     #[test]
-    fn a_guest_of_which_little_is_known() {
-        let host = [
+    fn how_cpus_idle_is_said_as_far_as_it_is_known() {
+        let guest = [
             ("virt.hypervisor", "KVM"),
             ("cpu.isolated", "none"),
             ("kernel.preempt", "PREEMPT_DYNAMIC, mode not readable (needs root and debugfs)"),
         ];
-        assert_eq!(
-            said(WAKE, "mine", &host).unwrap(),
-            "How CPUs idle here: no cpuidle driver (in a guest: the hypervisor decides), no \
-             isolated CPUs, governor not visible, PREEMPT_DYNAMIC."
-        );
-        let halts = [host[0], ("idle.driver", "haltpoll")];
-        let text = said(WAKE, "mine", &halts).unwrap();
-        assert!(text.contains("idle driver haltpoll (in a guest: the hypervisor"), "{text}");
-        assert!(text.contains("isolated CPUs not known"), "{text}");
-        assert_eq!(said(PIPE, "mine", &host), None, "nothing was woken after a gap");
-    }
-
-    #[test]
-    fn a_server_that_tells_all() {
-        let host = [
+        let halts = [guest[0], ("idle.driver", "haltpoll")];
+        let server = [
             ("cpu.isolated", "1-3"),
             ("cpu.nohz_full", "1-3"),
             ("cpu1.governor", "performance"),
@@ -92,14 +78,27 @@ mod tests {
             ("cpu1.idle_states", "POLL:0us, C1:2us, C1E:10us, C6:133us (disabled)"),
             ("kernel.preempt", "full with real-time locks (PREEMPT_RT)"),
         ];
-        let text = said(WAKE, "mine", &host).unwrap();
-        assert_eq!(
-            text,
-            "How CPUs idle here: idle driver intel_idle, deepest state C1E:10us, isolated CPUs 1-3, no \
-             tick on CPUs 1-3, governor performance, preemption full with real-time locks (PREEMPT_RT)."
-        );
         let off =
             [("idle.driver", "intel_idle"), ("cpu1.idle_states", "POLL:0us, C1:2us (disabled)")];
-        assert!(said(WAKE, "mine", &off).unwrap().contains("intel_idle, no idle state in use,"));
+        for (host, words) in [
+            (
+                &guest[..],
+                "idle here: no cpuidle driver (in a guest: the hypervisor decides), no \
+                          isolated CPUs, governor not visible, PREEMPT_DYNAMIC.",
+            ),
+            (&halts, "idle driver haltpoll (in a guest: the hypervisor"),
+            (&halts, "isolated CPUs not known"),
+            (
+                &server,
+                "idle here: idle driver intel_idle, deepest state C1E:10us, isolated CPUs 1-3, \
+                       no tick on CPUs 1-3, governor performance, preemption full with real-time \
+                       locks (PREEMPT_RT).",
+            ),
+            (&off, "intel_idle, no idle state in use,"),
+        ] {
+            let text = said(WAKE, host).unwrap();
+            assert!(text.contains(words), "{text}");
+        }
+        assert_eq!(said(PIPE, &guest), None, "nothing was woken after a gap");
     }
 }

@@ -5,9 +5,7 @@ use hopcost_model::results::{Estimate, Statistic};
 use hopcost_stats::rng::Rng;
 
 use super::*;
-use crate::testing::{Builder, PIPE, TCP, TrialBuilder, estimate, read};
-
-const ACROSS: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-llc&wait=block";
+use crate::testing::{Builder, PIPE, PIPE_TWO_CPUS, TCP, TrialBuilder, estimate, read};
 
 /// A machine that is half as slow again in every other stretch of three rounds.
 fn two_states(round: u32) -> f64 {
@@ -184,7 +182,7 @@ fn across(idle_ms: u64, distance_ns: Option<f64>) -> RawRun {
             })
             .to_vec();
     };
-    let mut raw = Builder::new().yardstick().case(ACROSS, 12, case).build();
+    let mut raw = Builder::new().yardstick().case(PIPE_TWO_CPUS, 12, case).build();
     let yardstick = &mut raw.yardsticks[0];
     (yardstick.class, yardstick.cpus) = (YardstickClass::Wake, vec![0, 1]);
     let reference = yardstick.reference.as_mut().unwrap();

@@ -101,18 +101,22 @@ mod tests {
 
     use crate::testing::{Builder, PIPE, STREAM, TCP, TrialBuilder, severity};
 
-    /// A hundred samples, of which some take this many nanoseconds.
-    fn with(id: &str, stalled: usize, ns: u32) -> Results {
-        let samples: Vec<u32> = (0..200).map(|i| if i < stalled { ns } else { 30_000 }).collect();
+    fn of(id: &str, samples: &[u32]) -> Results {
         let make = |_: u32, t: &mut TrialBuilder| {
             if id.starts_with("stream") {
                 let elapsed = samples.iter().map(|s| u64::from(*s)).sum();
-                t.stream(1, 200, 2048, &samples, elapsed);
+                t.stream(1, samples.len() as u64, 2048, samples, elapsed);
             } else {
-                t.each(&samples);
+                t.each(samples);
             }
         };
         Builder::new().case(id, 8, make).read()
+    }
+
+    /// Two hundred samples, of which some take this many nanoseconds.
+    fn with(id: &str, stalled: usize, ns: u32) -> Results {
+        let samples: Vec<u32> = (0..200).map(|i| if i < stalled { ns } else { 30_000 }).collect();
+        of(id, &samples)
     }
 
     #[test]
@@ -144,16 +148,9 @@ mod tests {
     fn messages_that_are_merely_slow() {
         // As many at each time from 10 to 60 ms, as in a full window of large messages.
         let slow: Vec<u32> = (0..500).map(|i| 10_000_000 + i * 100_000).collect();
-        let run = |samples: &[u32]| {
-            let make = |_: u32, t: &mut TrialBuilder| {
-                let elapsed = samples.iter().map(|s| u64::from(*s)).sum();
-                t.stream(1, samples.len() as u64, 2048, samples, elapsed);
-            };
-            Builder::new().case(STREAM, 8, make).read()
-        };
-        assert_eq!(severity(&run(&slow), Code::NagleDelack), None);
+        assert_eq!(severity(&of(STREAM, &slow), Code::NagleDelack), None);
         // Stalls, some of which a busy machine ends late.
         let late: Vec<u32> = (0..500).map(|i| 40_000_000 + i * 30_000).collect();
-        assert_eq!(severity(&run(&late), Code::NagleDelack), Some(Severity::Suspect));
+        assert_eq!(severity(&of(STREAM, &late), Code::NagleDelack), Some(Severity::Suspect));
     }
 }
