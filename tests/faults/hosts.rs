@@ -1,6 +1,7 @@
 //! Far hosts that are dead, deaf, others or liars, paths that go down, and agents that end.
 
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::{
@@ -222,7 +223,9 @@ pub struct Namespaces(String);
 impl Namespaces {
     /// Makes them, or says why this machine cannot.
     pub fn make() -> Result<Self, &'static str> {
-        let name = format!("hopcost-{}", std::process::id());
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hopcost-{}-{made}", std::process::id());
         let of = |end: &str| format!("{name}-{end}");
         if !ip(&["netns", "add", &of("near")]) {
             return Err("this user may make no network namespaces, or there is no ip(8)");

@@ -351,8 +351,9 @@ impl TrialWorkers<'_> {
             reasons.push(format!("{}, {doing}: {reason}", self.name(*at)));
         }
         let mut reasons = reasons.join("; ");
-        // The far host's own deadline among them.
-        if reasons.contains("deadline") {
+        // The far host's own deadline among them, at which SIGALRM may end its worker first.
+        let by_alarm = format!("was killed by signal {SIGALRM}");
+        if reasons.contains("deadline") || reasons.contains(&by_alarm) {
             reasons.push_str(&self.where_packets_vanish());
         }
         Failure::Reason(reasons)
