@@ -37,7 +37,7 @@ impl Planted {
         let script = format!("#!/bin/sh\necho >'{}'\n", planted.ran.display());
         fs::write(planted.folder.join("program"), script).expect("a program");
         planted.command(&["./program"]);
-        set_mode(&planted.folder.join("program"), 0o755);
+        set_mode(planted.folder.join("program"), 0o755);
         planted
     }
     fn command(&self, command: &[&str]) {
@@ -117,7 +117,7 @@ fn what_others_may_write_or_own_is_listed_and_not_run() {
     for (argument, open) in [("script", 0o666), ("package", 0o1777)] {
         planted.command(&["./program", argument]);
         own(Is::Run, argument);
-        set_mode(&planted.folder.join(argument), open);
+        set_mode(planted.folder.join(argument), open);
         own(Is::Refused(&["not trusted", argument]), argument);
     }
 }
