@@ -1,13 +1,11 @@
 //! Suite files that are broken, hostile or no files.
 
 use std::fs::File;
-use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use super::one_line;
 use crate::support::wait::InTime;
-use crate::support::{Home, start};
+use crate::support::Home;
 
 #[test]
 fn broken_and_hostile_suites_are_refused_with_their_place() {
@@ -30,28 +28,12 @@ fn broken_and_hostile_suites_are_refused_with_their_place() {
         assert!(line.len() < 600 && !line.contains('\u{1b}'), "{shown}: {line}");
         assert!(parts.iter().all(|part| line.contains(part)), "{shown}: no {parts:?} in: {line}");
     }
-    for (file, why) in [("./nothing.toml", "nothing.toml"), ("./", "directory")] {
+    assert!(Command::new("mkfifo").arg(home.path().join("fifo.toml")).finish().status.success());
+    let files =
+        [("./nothing.toml", "nothing.toml"), ("./", "directory"), ("./fifo.toml", "regular file")];
+    for (file, why) in files {
         home.refuses(&["run", "--suite", file], 2, why);
     }
-}
-
-#[test]
-fn a_pipe_is_read_to_its_end_and_one_without_a_writer_is_empty() {
-    let home = Home::new();
-    assert!(Command::new("mkfifo").arg(home.path().join("fifo.toml")).finish().status.success());
-    home.refuses(&["run", "--suite", "./fifo.toml"], 2, "`name` is missing");
-    let mut run = home.hopcost(&["run", "--dry-run", "--suite", "/dev/fd/0"]);
-    let mut run = start(run.stdin(Stdio::piped()));
-    let mut suite = run.stdin.take().expect("a pipe");
-    for part in ["name = \"given\"\n[[cases]]\n", "select = \"pipe\"\n"] {
-        // It has read what there is, and waits.
-        std::thread::sleep(Duration::from_millis(50));
-        suite.write_all(part.as_bytes()).expect("to write");
-    }
-    drop(suite);
-    let output = run.finish();
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && shown.contains("roundtrip/pipe"), "{output:?}");
 }
 
 #[test]

@@ -140,9 +140,8 @@ impl Subcommand for Args {
 impl Args {
     /// Whether cases are measured side by side: those that are named, or the one of two workers.
     pub fn is_live(&self) -> bool {
-        let is_case = |word: &String| !std::path::Path::new(word).exists();
-        let two_workers = self.measured.worker.len() == 2 && self.new.is_empty();
-        self.live || two_workers && self.what.len() == 1 && self.what.iter().all(is_case)
+        let is_one_case = matches!(self.what.as_slice(), [case] if !Path::new(case).exists());
+        self.live || self.measured.worker.len() == 2 && self.new.is_empty() && is_one_case
     }
 
     /// Cases within this share of each other count as equal.

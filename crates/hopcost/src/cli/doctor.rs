@@ -52,8 +52,7 @@ impl Subcommand for Args {
         if self.forget_speed {
             let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
             let what = if was_known { "hopcost forgot" } else { "No run had taught" };
-            output::write(format!("{what} the quiet speed of this machine\n").as_bytes(), None)?;
-            return Ok(exit::OK);
+            return output::print(&format!("{what} the quiet speed of this machine\n"));
         }
         ensure_descriptors()?;
         let started = Instant::now();

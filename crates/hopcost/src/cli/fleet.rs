@@ -20,8 +20,6 @@ use crate::run::trust;
 
 /// The program that drives fleets.
 const DRIVER: &str = "hopcost-fleet";
-/// Files that are read at once, before what they hold is printed.
-const AT_ONCE: usize = 32;
 /// Threads that read run files at most, for each holds a whole run.
 const THREADS_MAX: usize = 8;
 
@@ -36,18 +34,10 @@ pub struct Args {
 enum What {
     /// Measure many hosts, and pairs of them, by Dask, Slurm or ssh (hopcost-fleet beside this program)
     #[command(disable_help_flag = true)]
-    Run {
-        /// What hopcost-fleet takes: `hopcost fleet run --help`
-        #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<OsString>,
-    },
+    Run(Words),
     /// Report which hosts are outliers, what these share, and which pairs are slow (hopcost-fleet)
     #[command(disable_help_flag = true)]
-    Report {
-        /// What hopcost-fleet takes: `hopcost fleet report --help`
-        #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<OsString>,
-    },
+    Report(Words),
     /// Print what run files hold for the index of a fleet, a line of JSON each
     #[command(hide = true)]
     Index {
@@ -57,14 +47,22 @@ enum What {
     },
 }
 
+/// What the driver is given.
+#[derive(clap::Args)]
+struct Words {
+    /// What hopcost-fleet takes: `hopcost fleet run --help`, `hopcost fleet report --help`
+    #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
 impl Subcommand for Args {
     const NAME: &str = "fleet";
 
     /// Does what is asked.
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         match &self.command {
-            What::Run { words } => drive("run", words),
-            What::Report { words } => drive("report", words),
+            What::Run(of) => drive("run", &of.words),
+            What::Report(of) => drive("report", &of.words),
             What::Index { files } => index(files),
         }
     }
@@ -86,27 +84,19 @@ fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
     Err(usage(format!("cannot start {}: {error}", driver.display())))
 }
 
-/// Prints a line of JSON for each file, in their order.
+/// Prints a line of JSON for each file, in their order; reads as many at once as there are CPUs.
 fn index(files: &[PathBuf]) -> anyhow::Result<u8> {
-    for files in files.chunks(AT_ONCE) {
-        for found in read_all(files) {
-            let line = serde_json::to_string(&found)? + "\n";
-            output::write(line.as_bytes(), None)?;
+    let at_once = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    for files in files.chunks(at_once) {
+        let found: Vec<IndexedRun> = thread::scope(|scope| {
+            let threads: Vec<_> = files.iter().map(|file| scope.spawn(|| one(file))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        for run in found {
+            output::print(&(serde_json::to_string(&run)? + "\n"))?;
         }
     }
     Ok(exit::OK)
-}
-
-/// Reads a few files, in their order, on as many CPUs as there are.
-fn read_all(files: &[PathBuf]) -> Vec<IndexedRun> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let read = |files: &[PathBuf]| files.iter().map(|file| one(file)).collect();
-    thread::scope(|scope| {
-        let parts = files.chunks(files.len().div_ceil(threads).max(1));
-        let threads: Vec<_> =
-            parts.map(|part| scope.spawn(move || -> Vec<_> { read(part) })).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    })
 }
 
 fn one(path: &Path) -> IndexedRun {

@@ -12,8 +12,8 @@ use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 use serde_json::json;
 
+use super::output;
 use super::subcommand::{Called, Subcommand};
-use super::{exit, output};
 use crate::about;
 use crate::run::scratch::Scratch;
 use crate::run::trial::background::DMA_LATENCY;
@@ -39,8 +39,7 @@ impl Subcommand for Args {
             "host": hopcost_machine::fingerprint(&Root::default(), cpus),
             "clock": { "utc_ns": now.as_nanos() as u64 },
         });
-        output::write(format!("{facts}\n").as_bytes(), None)?;
-        Ok(exit::OK)
+        output::print(&format!("{facts}\n"))
     }
 }
 
@@ -73,7 +72,10 @@ fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
 /// Whether a wake-up latency may be asked for. Opening the file and closing it
 /// again asks for nothing (Documentation/power/pm_qos_interface.rst).
 fn dma_latency() -> Result<(), String> {
-    if !has_idle_states() {
+    // Whether the kernel chooses among idle states (Documentation/admin-guide/pm/cpuidle.rst).
+    let driver = "/sys/devices/system/cpu/cpuidle/current_driver";
+    let driver = std::fs::read_to_string(driver).unwrap_or_default();
+    if ["", "none"].contains(&driver.trim()) {
         return Err("no cpuidle driver here, so the kernel has no idle states to hold off".into());
     }
     let opened = std::fs::File::options().write(true).open(DMA_LATENCY);
@@ -109,11 +111,4 @@ pub fn of_run(plan: &Plan, scratch: &Scratch) -> Host {
     let at = at.map_or(0, |at| at + 1);
     host.readings.splice(at..at, seen);
     host
-}
-
-/// Whether the kernel chooses among idle states (Documentation/admin-guide/pm/cpuidle.rst).
-fn has_idle_states() -> bool {
-    let driver = "/sys/devices/system/cpu/cpuidle/current_driver";
-    let driver = std::fs::read_to_string(driver).unwrap_or_default();
-    !driver.trim().is_empty() && driver.trim() != "none"
 }

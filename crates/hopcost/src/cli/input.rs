@@ -2,19 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use hopcost_plan::SuiteSource;
-use hopcost_probe::interrupt;
 
 use super::exit::usage;
 
 /// O_NONBLOCK of Linux (asm-generic/fcntl.h).
 const NONBLOCK: i32 = 0o4000;
-/// How long a pipe may be silent (`<(command)` of a shell is one): nobody may ever write to it.
-const SILENCE: Duration = Duration::from_secs(10);
 /// The most a suite's or a claims file may hold.
 const BYTES_MAX: u64 = 1 << 20;
 
@@ -29,7 +25,7 @@ pub fn source(name: &str) -> anyhow::Result<Option<SuiteSource>> {
     Ok(Some(SuiteSource::Text { file: name.to_owned(), text }))
 }
 
-/// The bytes of a regular file or of a pipe.
+/// The bytes of a regular file.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     // Non-blocking, because opening a FIFO would otherwise wait for a writer.
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
@@ -37,30 +33,13 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     if found.is_dir() {
         return Err(io::Error::other("it is a directory"));
     }
-    if !found.is_file() && !found.file_type().is_fifo() {
+    if !found.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
     let mut bytes = Vec::new();
-    Waiting(file).take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(io::Error::other("larger than 1 MiB, which no such file needs"));
     }
     Ok(bytes)
-}
-
-/// A non-blocking pipe, read as one that blocks, but not for ever.
-struct Waiting(File);
-
-impl Read for Waiting {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.0.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let until = Instant::now() + SILENCE;
-                    interrupt::until_readable(&self.0, until)?;
-                }
-                done => return done,
-            }
-        }
-    }
 }

@@ -5,9 +5,9 @@ use hopcost_probe::orphans::Orphans;
 use hopcost_probe::worker;
 use hopcost_view::plan::SuiteLine;
 
+use super::host;
 use super::output::{self, Format};
 use super::subcommand::{Called, Subcommand};
-use super::{exit, host};
 use crate::run::runtimes::Runtimes;
 
 /// List every mechanism, and whether it can be measured here
@@ -30,15 +30,12 @@ impl Subcommand for Args {
     /// Lists every mechanism, and the other runtimes.
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         if self.suites {
-            let text = suites()?;
-            output::write(text.as_bytes(), None)?;
-            return Ok(exit::OK);
+            return output::print(&suites()?);
         }
         let _orphans = Orphans::adopt()?;
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let known = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes);
-        output::write(output::of_mechanisms(&known, self.format).as_bytes(), None)?;
-        Ok(exit::OK)
+        output::print(&output::of_mechanisms(&known, self.format))
     }
 }
 

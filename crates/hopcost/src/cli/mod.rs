@@ -45,7 +45,7 @@ use subcommand::{Called, Subcommand};
 /// about a minute. With a suite, mechanisms, cases or options of `run` alone
 /// (`hopcost quick`, `hopcost pipe tcp`), the same as `hopcost run` with them.
 #[derive(Parser)]
-#[command(name = "hopcost", version = version(), max_term_width = 100, subcommand_negates_reqs = true)]
+#[command(name = "hopcost", version = VERSION, max_term_width = 100, subcommand_negates_reqs = true)]
 #[command(
     override_usage = "hopcost [COMMAND]",
     after_long_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
@@ -102,16 +102,14 @@ fn run<S: Subcommand>(matches: &ArgMatches, called: &Called) -> anyhow::Result<u
     args.map_err(|error| exit::usage(one_line(&error)))?.run(called)
 }
 
-fn version() -> &'static str {
-    concat!(
-        env!("CARGO_PKG_VERSION"),
-        " (",
-        env!("HOPCOST_COMMIT"),
-        ", ",
-        env!("HOPCOST_PROFILE"),
-        ")"
-    )
-}
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("HOPCOST_COMMIT"),
+    ", ",
+    env!("HOPCOST_PROFILE"),
+    ")"
+);
 
 /// A fault of hopcost's own is one line too, not a backtrace.
 fn report_own_faults() {

@@ -14,7 +14,7 @@ use hopcost_view::text::{Charset, Color, TextStyle};
 
 use hopcost_probe::{interrupt, sys};
 
-use super::exit::usage;
+use super::exit::{self, usage};
 use crate::about;
 
 /// How a document is printed.
@@ -51,6 +51,11 @@ pub fn write(document: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         None => fs::write(path, document),
     };
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Prints a text; the exit code of what has nothing else to do.
+pub fn print(text: &str) -> anyhow::Result<u8> {
+    write(text.as_bytes(), None).map(|()| exit::OK)
 }
 
 /// Refuses a file that a document could not be written to, without touching it.

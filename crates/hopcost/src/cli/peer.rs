@@ -8,11 +8,11 @@ use hopcost_model::case::Boundary;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::units;
 use hopcost_probe::mechanism;
 use hopcost_probe::sys;
 
 use super::exit::{ensure_same, not_comparable, usage};
+use super::measured::duration;
 use super::output;
 use crate::about;
 use crate::run::peer::near::{Peer, Wanted};
@@ -59,16 +59,11 @@ const LEASE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 impl AgentArgs {
     /// Arms the lease and watches over the agent, where there are such.
     pub fn begin(&self, setup: Setup) -> anyhow::Result<(Setup, Lease)> {
-        let parse = |text: &String| {
-            let ns = units::parse_duration_ns(text).map_err(|e| usage(format!("--lease: {e}")))?;
-            let lease = Duration::from_nanos(ns);
-            match (Duration::from_secs(1)..=LEASE_MAX).contains(&lease) {
-                true => Ok(lease),
-                false => Err(usage("--lease: want 1s to 168h")),
-            }
-        };
-        let lease = self.lease.as_ref().map(parse).transpose()?;
+        let lease = duration("--lease", &self.lease)?.map(Duration::from_nanos);
         if let Some(lease) = lease {
+            if !(Duration::from_secs(1)..=LEASE_MAX).contains(&lease) {
+                return Err(usage("--lease: want 1s to 168h"));
+            }
             // Its signal is an interrupt like any other.
             sys::alarm(lease.as_millis() as u64)?;
         }

@@ -45,13 +45,10 @@ pub struct Line<'a> {
 
 /// What the trials of this sitting gave.
 struct Values {
-    /// Trials that were looked at; absent before the first.
-    seen: Option<usize>,
-    /// Of each case.
-    all: BTreeMap<u32, Vec<f64>>,
-    /// What is to be said of each case.
-    due: BTreeMap<u32, String>,
-    said: Instant,
+    /// Of each trial of the run; none of those of earlier sittings.
+    all: Vec<Option<f64>>,
+    /// Trials whose values have been printed, and when that was.
+    said: (usize, Instant),
 }
 
 /// Warns where a budget has no time for the rounds that an interval needs.
@@ -75,14 +72,13 @@ fn budget(ns: u64) -> String {
 }
 
 impl<'a> Line<'a> {
-    /// Says what is about to happen.
-    pub fn start(plan: &'a Plan, expected: Expected, live: Live) -> Self {
+    /// Says what is about to happen, after so many trials of earlier sittings.
+    pub fn start(plan: &'a Plan, expected: Expected, live: Live, earlier: usize) -> Self {
         say_short(plan, expected);
         if !live.is_json {
             output::say(&announced(plan, expected));
         }
         let now = Instant::now();
-        let (all, due) = (BTreeMap::new(), BTreeMap::new());
         Self {
             plan,
             live,
@@ -90,16 +86,16 @@ impl<'a> Line<'a> {
             counts_rounds: plan.question.is_none() && plan.until.is_none(),
             started: now,
             said: Cell::new((now, 0)),
-            values: RefCell::new(Values { seen: None, all, due, said: now }),
+            values: RefCell::new(Values { all: vec![None; earlier], said: (earlier, now) }),
         }
     }
 
     /// Says how far it is; the trials of the run are those that are through.
     pub fn draw(&self, progress: &Progress, run: &RawRun) {
         self.note(run, progress.left_ns);
-        let is_due = |every: Duration| self.values.borrow().said.elapsed() >= every;
+        let is_due = |every: Duration| self.values.borrow().said.1.elapsed() >= every;
         if self.live.interval.is_some_and(is_due) {
-            self.say_values();
+            self.say_values(run);
         }
         let message = message(progress, self.counts_rounds);
         if !self.on_terminal {
@@ -120,75 +116,65 @@ impl<'a> Line<'a> {
     /// Says what is left to be said at the end.
     pub fn end(&self, run: &RawRun) {
         self.note(run, 0);
-        self.say_values();
+        self.say_values(run);
         if self.on_terminal {
             self.replace("");
         }
     }
 
-    /// Takes in the trials that came.
+    /// Takes in the trials that came, and prints each for programs.
     fn note(&self, run: &RawRun, left_ns: u64) {
         if self.live.interval.is_none() && !self.live.is_json {
             return;
         }
         let mut values = self.values.borrow_mut();
-        let seen = values.seen.replace(run.trials.len()).unwrap_or(run.trials.len());
-        for trial in run.trials.iter().skip(seen) {
+        for trial in run.trials.iter().skip(values.all.len()) {
             let value = hopcost_read::value_ns(run, trial);
+            values.all.push(value);
             if self.live.is_json {
-                interrupt::say(&format!("{}\n", self.for_programs(trial, value, left_ns)));
-                continue;
+                values.said.0 += 1;
+                let line = json!({
+                    "case": self.id(trial),
+                    "round": trial.round,
+                    "value": value,
+                    "unit": "ns",
+                    "error": trial.error,
+                    "elapsed_s": self.started.elapsed().as_secs_f64(),
+                    "remaining_s": left_ns as f64 / 1e9,
+                });
+                interrupt::say(&format!("{line}\n"));
             }
-            let all = values.all.entry(trial.case).or_default();
-            all.extend(value);
-            let said = self.for_people(trial, value, all);
-            values.due.insert(trial.case, said);
         }
-    }
-
-    fn for_programs(
-        &self,
-        trial: &RawTrial,
-        value: Option<f64>,
-        left_ns: u64,
-    ) -> serde_json::Value {
-        json!({
-            "case": self.id(trial),
-            "round": trial.round,
-            "value": value,
-            "unit": "ns",
-            "error": trial.error,
-            "elapsed_s": self.started.elapsed().as_secs_f64(),
-            "remaining_s": left_ns as f64 / 1e9,
-        })
-    }
-
-    fn for_people(&self, trial: &RawTrial, value: Option<f64>, all: &[f64]) -> String {
-        let known = |ns: Option<f64>| ns.map_or("no value".to_owned(), |ns| number::time(ns, 3));
-        let found = trial.error.as_ref().map_or(known(value), |why| format!("failed: {why}"));
-        format!(
-            "{}: round {}: {found}; median of {}: {}",
-            self.id(trial),
-            trial.round + 1,
-            count(all.len(), "trial"),
-            known(median(all))
-        )
     }
 
     fn id(&self, trial: &RawTrial) -> String {
         self.plan.case(trial.case).map_or(String::new(), ToString::to_string)
     }
 
-    /// Says what is due of each case.
-    fn say_values(&self) {
-        let mut values = self.values.borrow_mut();
-        if self.on_terminal && !values.due.is_empty() {
+    /// Prints, of each case with a trial since, the last value and the median of all.
+    fn say_values(&self, run: &RawRun) {
+        let Values { all, said } = &mut *self.values.borrow_mut();
+        if self.on_terminal && said.0 < all.len() {
             self.replace("");
         }
-        for said in std::mem::take(&mut values.due).into_values() {
-            output::say(&format!("{} {said}", time(self.started.elapsed().as_nanos() as u64)));
+        let known = |ns: Option<f64>| ns.map_or("no value".to_owned(), |ns| number::time(ns, 3));
+        let new = run.trials.iter().zip(&*all).skip(said.0).map(|both| (both.0.case, both));
+        for (trial, value) in new.collect::<BTreeMap<_, _>>().into_values() {
+            let of_case =
+                run.trials.iter().zip(&*all).filter(|(other, _)| other.case == trial.case);
+            let of_case: Vec<f64> = of_case.filter_map(|(_, value)| *value).collect();
+            let found = trial.error.as_ref().map(|why| format!("failed: {why}"));
+            output::say(&format!(
+                "{} {}: round {}: {}; median of {}: {}",
+                time(self.started.elapsed().as_nanos() as u64),
+                self.id(trial),
+                trial.round + 1,
+                found.unwrap_or_else(|| known(*value)),
+                count(of_case.len(), "trial"),
+                known(median(&of_case))
+            ));
         }
-        values.said = Instant::now();
+        *said = (all.len(), Instant::now());
     }
 
     /// Draws this in the place of what was drawn before, so much of it as 80 columns hold.

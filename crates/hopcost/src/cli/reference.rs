@@ -55,15 +55,13 @@ impl Subcommand for Args {
     const IS_HIDDEN: bool = true;
 
     fn run(&self, called: &Called) -> anyhow::Result<u8> {
-        let text = match self.topic {
+        output::print(&match self.topic {
             Topic::Cli => command_line((called.command)()),
             Topic::Man => man((called.command)()),
             Topic::Mechanisms => mechanisms(),
             Topic::Findings => findings(),
             Topic::Tables => tables((called.answers)()),
-        };
-        output::write(text.as_bytes(), None)?;
-        Ok(exit::OK)
+        })
     }
 }
 

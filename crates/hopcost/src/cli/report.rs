@@ -1,7 +1,6 @@
 //! `hopcost report RUN`.
 
 use anyhow::Context;
-use clap::ValueEnum;
 use hopcost_view::export;
 
 use super::exit::{self, usage};
@@ -21,18 +20,11 @@ pub struct Args {
     /// With --format csv: every stored sample, one row each
     #[arg(long, conflicts_with_all = ["html", "plots"])]
     samples: bool,
-    /// With --format csv: which rows and columns
-    #[arg(long, value_enum, conflicts_with_all = ["samples", "html", "plots"])]
-    layout: Option<Layout>,
-}
-
-/// Rows and columns of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Layout {
-    /// One row per case and statistic [default]
-    Tidy,
-    /// Streams as in the published table: one row per way of sending, size and number of threads
-    Document,
+    /// With --format csv: streams as in the published table, one row per way of sending, size and number
+    /// of threads
+    #[arg(long, value_name = "document", value_parser = ["document"],
+          conflicts_with_all = ["samples", "html", "plots"])]
+    layout: Option<String>,
 }
 
 impl Subcommand for Args {
@@ -44,7 +36,7 @@ impl Subcommand for Args {
         if self.samples && format != Format::Csv {
             return Err(usage("--samples goes with --format csv"));
         }
-        if self.layout == Some(Layout::Document) && format != Format::Csv {
+        if self.layout.is_some() && format != Format::Csv {
             return Err(usage("--layout goes with --format csv"));
         }
         self.shown.ensure_run()?;
@@ -57,15 +49,13 @@ impl Subcommand for Args {
             return Ok(exit::OK);
         }
         let results = runs::results(&raw);
-        match self.layout {
-            Some(Layout::Document) => {
-                let export =
-                    hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
-                let export = export.context("no suite lists the columns of a document")?;
-                let document = export::table(export, &results).map_err(usage)?;
-                output::write(document.as_bytes(), self.shown.output())?;
-            }
-            _ => self.shown.show_run(&results, &path, Printed::WhereNothingElse)?,
+        if self.layout.is_some() {
+            let export = hopcost_plan::shown().iter().find_map(|(_, shown)| shown.export.as_ref());
+            let export = export.context("no suite lists the columns of a document")?;
+            let document = export::table(export, &results).map_err(usage)?;
+            output::write(document.as_bytes(), self.shown.output())?;
+        } else {
+            self.shown.show_run(&results, &path, Printed::WhereNothingElse)?;
         }
         Ok(exit::OK)
     }

@@ -191,7 +191,8 @@ impl RunSession {
         let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
         let expected = setup.runtimes.expected(plan, two_cpus_ns);
         self.session.expected_ns = expected.ns;
-        let line = Line::start(&self.session.plan, expected, live);
+        let earlier = self.file.run().trials.len();
+        let line = Line::start(&self.session.plan, expected, live, earlier);
         let draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
         let ending = run::execute(&self.session, &mut self.file, &draw);
         line.end(self.file.run());

@@ -4,7 +4,7 @@ use hopcost_model::case::Runtime;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
-use super::exit::{self, usage};
+use super::exit::usage;
 use super::output::{self, Format};
 use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
@@ -66,7 +66,6 @@ impl Subcommand for Args {
             );
             return Err(usage(format!("unknown mechanism `{}`; {hint}", self.mechanism)));
         };
-        output::write(output::of_mechanisms(&known, self.format).as_bytes(), None)?;
-        Ok(exit::OK)
+        output::print(&output::of_mechanisms(&known, self.format))
     }
 }

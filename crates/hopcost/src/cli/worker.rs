@@ -39,7 +39,7 @@ enum What {
     /// Test a worker: every mechanism that it describes, both ends, sizes and faults
     Check(Check),
     /// List the workers of other runtimes, with their libraries and folders
-    List(List),
+    List,
     /// Build workers of other runtimes from the sources in this binary, for this user
     #[command(after_help = WHERE)]
     Install(Install),
@@ -69,14 +69,6 @@ pub struct Check {
     /// Only these of its mechanisms
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     mechanism: Vec<String>,
-}
-
-/// Arguments of `worker list`.
-#[derive(clap::Args)]
-pub struct List {
-    /// Also show this worker executable (workers/PROTOCOL.md)
-    #[arg(long, value_name = "PATH")]
-    worker: Vec<PathBuf>,
 }
 
 /// Arguments of `worker install`.
@@ -118,7 +110,7 @@ impl Subcommand for Args {
         match &self.what {
             None => Ok(hopcost_probe::worker::main(far::serve)),
             Some(What::Check(args)) => check(args),
-            Some(What::List(args)) => list(args),
+            Some(What::List) => list(),
             Some(What::Install(args)) => install(args),
             Some(What::Guard { agent, of, lease_ms }) => {
                 setup::guard(*agent, *of, lease_ms.map(Duration::from_millis))?;
@@ -189,17 +181,15 @@ fn check(args: &Check) -> anyhow::Result<u8> {
 }
 
 /// Lists the workers of other runtimes.
-fn list(args: &List) -> anyhow::Result<u8> {
+fn list() -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
-    let runtimes = Runtimes::new(args.worker.clone());
+    let runtimes = Runtimes::new(Vec::new());
     let found = runtimes.all().into_iter().map(|found| {
         let facts = Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone));
         (facts, found.place.display().to_string())
     });
     let found: Vec<_> = found.collect();
-    let text = hopcost_view::mechanisms::workers(&found).text(&output::style());
-    output::write(text.as_bytes(), None)?;
-    Ok(exit::OK)
+    output::print(&hopcost_view::mechanisms::workers(&found).text(&output::style()))
 }
 
 /// Installs workers, a line each.

@@ -32,11 +32,8 @@ pub struct Program {
 impl Program {
     /// This very binary.
     pub fn own() -> io::Result<Self> {
-        Ok(Self::of(std::env::current_exe()?))
-    }
-    /// The worker inside a build of hopcost.
-    pub fn of(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), arguments: vec!["worker".into()], directory: None }
+        let path = std::env::current_exe()?;
+        Ok(Self { path, arguments: vec!["worker".into()], directory: None })
     }
     /// The command line that starts it, ready to paste.
     pub fn command_line(&self) -> String {
@@ -394,10 +391,9 @@ impl Worker {
 
     /// How it ended, in words, with the last line it wrote to standard error.
     pub fn epitaph(&mut self) -> String {
-        let how = match self.status {
-            // What it ended with is our own doing then.
+        // What one that was killed ended with is our own doing.
+        let how = match self.status.filter(|_| !self.killed) {
             None => "closed its output without a reply".to_owned(),
-            Some(_) if self.killed => "closed its output without a reply".to_owned(),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(0), _) => "left without a word".to_owned(),
                 (Some(code), _) => format!("ended with exit code {code}"),
