@@ -4,8 +4,8 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 
 use super::one_line;
-use crate::support::wait::InTime;
 use crate::support::Home;
+use crate::support::wait::InTime;
 
 #[test]
 fn broken_and_hostile_suites_are_refused_with_their_place() {

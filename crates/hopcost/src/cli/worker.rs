@@ -66,9 +66,6 @@ enum What {
 pub struct Check {
     /// A worker program, a folder with a `worker.toml`, or the name of a runtime that is here
     worker: String,
-    /// Only these of its mechanisms
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    mechanism: Vec<String>,
 }
 
 /// Arguments of `worker install`.
@@ -150,19 +147,8 @@ fn check(args: &Check) -> anyhow::Result<u8> {
         ))
     })?;
     let ready = found.state.as_ref().map_err(|why| usage(format!("{}: {why}", args.worker)))?;
-    let names: Vec<&str> =
-        ready.description.mechanisms.iter().map(|mechanism| mechanism.name.as_str()).collect();
-    if let Some(unknown) = args.mechanism.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(usage(format!("it has no mechanism `{unknown}`; it has {}", names.join(", "))));
-    }
     let machine = host::machine(&[])?;
-    let bench = check::Bench {
-        setup: &setup,
-        ready,
-        runtime: &found.runtime,
-        machine: &machine,
-        only: &args.mechanism,
-    };
+    let bench = check::Bench { setup: &setup, ready, runtime: &found.runtime, machine: &machine };
     let (mut failed, mut passed, mut skipped) = (0, 0, 0);
     let mut say = |check: check::Check| {
         ensure!(!interrupt::came(), "interrupted");

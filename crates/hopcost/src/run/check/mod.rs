@@ -47,8 +47,6 @@ pub struct Bench<'a> {
     pub runtime: &'a Runtime,
     /// Where its trials run.
     pub machine: &'a Machine,
-    /// Mechanisms to check; every one if empty.
-    pub only: &'a [String],
 }
 
 /// How a check ended; where it did not pass, why.
@@ -111,19 +109,17 @@ pub fn all(
     for (what, step) in STEPS {
         say(Check::of(what, step(bench)))?;
     }
-    let is_chosen = |m: &&Mechanism| bench.only.is_empty() || bench.only.contains(&m.name);
-    let chosen = || about.mechanisms.iter().filter(is_chosen);
     let is_played = |m: &&Mechanism| {
         m.unavailable.is_none() && m.workloads.iter().any(|w| w.spec().is_for_all_runtimes)
     };
     // An exchange is long enough for its stamps to be little beside it.
     let exchanges = |m: &&Mechanism| m.workloads.contains(&Workload::Roundtrip);
-    let played = || chosen().filter(is_played);
+    let played = || about.mechanisms.iter().filter(is_played);
     if let Some(mechanism) = played().find(exchanges).or_else(|| played().next()) {
         let what = format!("samples cover their phase ({})", mechanism.name);
         say(Check::of(what, covers(bench, mechanism)))?;
     }
-    for mechanism in chosen() {
+    for mechanism in &about.mechanisms {
         match &mechanism.unavailable {
             Some(reason) => say(Check::skipped(&mechanism.name, reason))?,
             None => of_mechanism(bench, mechanism, say)?,

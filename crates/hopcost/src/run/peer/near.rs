@@ -54,8 +54,7 @@ impl Peer {
         interrupt: &OwnedFd,
     ) -> io::Result<Self> {
         let until = Instant::now() + budget.map_or(START, |budget| budget.min(START));
-        let (worker, description) = started(&wanted, until, interrupt)?;
-        let mut worker = worker;
+        let (mut worker, description) = started(&wanted, until, interrupt)?;
         let far = host(&mut worker, &wanted, until, interrupt)?;
         if !far.cpus.contains(&far.cpu) || !(1e3..1e12).contains(&far.clock.ticks_per_second) {
             return Err(sys::failure("its description is impossible"));

@@ -67,7 +67,6 @@ fn perform(
     trial: &mut RawTrial,
     beside: &mut Beside<'_, '_>,
 ) -> Result<(), Failure> {
-    traced::refuse(spec)?;
     let mut background = Background::start(spec)?;
     let mut workers = open::open(spec)?;
     trial.pin_errors.append(&mut workers.pin_errors);

@@ -21,27 +21,6 @@ const BYTES_PER_OPERATION: u64 = 16 << 10;
 /// Part of a phase that warms it up.
 const WARM_UP: u64 = 10;
 
-/// Refuses, before anything is measured, what could not be traced in the end.
-pub fn refuse(spec: &TrialSpec<'_>) -> Result<(), Failure> {
-    let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
-    let case = &spec.case;
-    if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
-        let word = case.workload.word();
-        let why = format!("only round trips and wake-ups are, not a {word}");
-        return Err(untraceable(&why));
-    }
-    let is_rust = case.runtimes.caller.is_rust();
-    if case.has_virtual_clock() || !is_rust {
-        return Err(untraceable(
-            "it takes a caller in Rust, which stamps with the processor's own counter",
-        ));
-    }
-    let cpus = cpus(spec)?;
-    bytes(spec, &cpus, operations, 0)?;
-    let refused = cpus.first().and_then(|cpu| probe::refused(*cpu));
-    refused.map_or(Ok(()), |why| Err(untraceable(&why)))
-}
-
 fn untraceable(why: &str) -> Failure {
     Failure::Reason(format!("cannot be traced: {why}"))
 }
@@ -79,6 +58,15 @@ fn bytes(
 pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
     let spec = &workers.spec.clone();
     let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
+    if !matches!(spec.case.workload, Workload::Roundtrip | Workload::Wake) {
+        let word = spec.case.workload.word();
+        return Err(untraceable(&format!("only round trips and wake-ups are, not a {word}")));
+    }
+    if spec.case.has_virtual_clock() || !spec.case.runtimes.caller.is_rust() {
+        return Err(untraceable(
+            "it takes a caller in Rust, which stamps with the processor's own counter",
+        ));
+    }
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
