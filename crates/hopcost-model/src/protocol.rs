@@ -1,7 +1,7 @@
 //! The worker protocol (workers/PROTOCOL.md): JSON lines on stdin and stdout,
 //! samples as little-endian u64 clock ticks on an inherited descriptor.
 
-use crate::case::Role;
+use crate::case::{Role, Runtime};
 use crate::describe::Description;
 use crate::document;
 use crate::host::Host;
@@ -396,6 +396,18 @@ document! {
 }
 
 impl ClockReading {
+    /// The clock of a runtime on a CPU, or its first one where an end is not pinned.
+    pub fn find<'a>(
+        clocks: &'a [Self],
+        runtime: &Runtime,
+        cpu: Option<u32>,
+    ) -> Result<&'a Self, String> {
+        let mut own = clocks.iter().filter(|clock| clock.runtime == runtime.word());
+        let first = own.clone().next();
+        let found = own.find(|clock| Some(clock.cpu) == cpu).or(first);
+        found.ok_or_else(|| format!("no clock of {runtime} was calibrated"))
+    }
+
     /// A clock of which only the rate is known: what its stamps cost is 0.
     pub fn of_rate(runtime: &str, source: &str, ticks_per_second: f64) -> Self {
         ClockReading {

@@ -60,7 +60,7 @@ pub use catalog::Catalog;
 pub use claims::{Asking, Check, Claim, Claims, Number, Quantity, claims_of, level, parse_claims};
 pub use error::{PlanError, nearest};
 pub use machine::Machine;
-pub use order::{order, order_of};
+pub use order::{look_after, order, order_of};
 pub use questions::{advice, along, between, comparison, explanation, judging, spelled};
 pub use resolve::{check_resumed, plan};
 pub use roles::{RoleAssignment, Roles, assign};

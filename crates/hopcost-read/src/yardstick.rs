@@ -461,5 +461,38 @@ impl Read<'_> {
     }
 }
 
+/// A run is faster than the floor by more than luck from so many standard errors of both on, and
+/// from this share on.
+const ERRORS: f64 = 3.0;
+const FASTER: f64 = 1.02;
+
+impl YardstickLevel {
+    /// What is known of a yardstick after a run: what is faster replaces it at once, and what is
+    /// slower or less exact never does, unless the CPUs are another pair.
+    pub fn learnt(&self, known: Option<Reference>) -> Option<Reference> {
+        let (known, taught) = match (known, &self.taught) {
+            (Some(known), Some(taught)) => (known, taught),
+            (known, None) => return known.filter(|_| self.speed != Speed::Wrong),
+            (None, Some(taught)) => return Some(taught.clone()),
+        };
+        let faster = known.operation_ns / taught.operation_ns;
+        let is_other = match self.class {
+            YardstickClass::Line => faster < 1.0 && is_other_pair(1.0, faster),
+            _ => {
+                known.distance_ns.zip(taught.distance_ns).is_some_and(|(a, b)| is_other_pair(a, b))
+            }
+        };
+        let luck = ERRORS * taught.log_error.hypot(known.log_error);
+        let is_faster = faster.ln() > luck.max(FASTER.ln());
+        if is_other || (self.speed == Speed::Wrong && !is_faster) {
+            return Some(taught.clone());
+        }
+        let (trials, runs) = (known.trials + taught.trials, known.runs + 1);
+        let distance_ns = known.distance_ns.or(taught.distance_ns);
+        let kept = if is_faster { taught.clone() } else { known };
+        Some(Reference { trials, runs, distance_ns, ..kept })
+    }
+}
+
 #[cfg(test)]
 mod tests;

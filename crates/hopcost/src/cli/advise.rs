@@ -9,7 +9,8 @@ use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};
 
 use super::exit::{self, usage};
-use super::measured::{MeasuredArgs, duration, prepare};
+use super::input::duration;
+use super::measured::{MeasuredArgs, prepare};
 use super::shown::{Printed, Shown};
 use super::subcommand::{Called, Subcommand};
 use super::{host, runs};

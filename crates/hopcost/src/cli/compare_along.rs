@@ -10,7 +10,7 @@ use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
 use hopcost_read::results::{Results, RunComparison};
 
-use super::compare::{Args, is_case, measured, plan};
+use super::compare_args::{Args, is_case, measured, plan};
 use super::exit::{self, usage};
 use super::measured::prepare;
 use super::run::with;

@@ -15,7 +15,7 @@ use hopcost_read::stored::{self, Asked, RunSummary, Side};
 use hopcost_stats::contrast::RUNS_MIN;
 use hopcost_view::number;
 
-use super::compare::Args;
+use super::compare_args::Args;
 use super::compare_runs::{Read, refusal, side};
 use super::exit::usage;
 use super::measured::prepare;

@@ -7,7 +7,7 @@ use hopcost_model::plan::Plan;
 use hopcost_read::results::{Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary, Side};
 
-use super::compare::Args;
+use super::compare_args::Args;
 use super::exit::{not_comparable, usage};
 use super::shown::Printed;
 use super::{output, runs};

@@ -1,10 +1,11 @@
-//! Files that a user names, read whole.
+//! What a user names: files, read whole, times and shares.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use hopcost_model::units;
 use hopcost_plan::SuiteSource;
 
 use super::exit::usage;
@@ -42,4 +43,18 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("larger than 1 MiB, which no such file needs"));
     }
     Ok(bytes)
+}
+
+/// A time that an option gives, in nanoseconds.
+pub fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
+    let parse =
+        |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
+    text.as_deref().map(parse).transpose()
+}
+
+/// A share from `2%` or `0.5%`.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
+    share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())
 }

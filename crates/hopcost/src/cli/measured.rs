@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
-use hopcost_model::units;
+
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
+use super::input::duration;
 use super::output;
 use super::peer::Lease;
 use super::progress::Live;
@@ -135,18 +136,4 @@ pub fn prepare() -> anyhow::Result<Orphans> {
         output::say(&format!("hopcost: {line}"));
     }
     Ok(orphans)
-}
-
-/// A time that an option gives, in nanoseconds.
-pub fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
-    let parse =
-        |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
-    text.as_deref().map(parse).transpose()
-}
-
-/// A share from `2%` or `0.5%`.
-pub fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
-    let share = number.map(|percent| percent / 100.0).filter(|share| (0.001..=1.0).contains(share));
-    share.ok_or_else(|| "want a percentage from 0.1% to 100%, such as 2%".to_owned())
 }

@@ -4,6 +4,7 @@ mod advise;
 mod compare;
 mod compare_along;
 mod compare_anew;
+mod compare_args;
 mod compare_runs;
 mod doctor;
 mod exit;

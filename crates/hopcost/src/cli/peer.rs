@@ -12,7 +12,7 @@ use hopcost_probe::mechanism;
 use hopcost_probe::sys;
 
 use super::exit::{ensure_same, not_comparable, usage};
-use super::measured::duration;
+use super::input::duration;
 use super::output;
 use crate::about;
 use crate::run::peer::near::{Peer, Wanted};

@@ -15,7 +15,8 @@ use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{not_comparable, usage};
-use super::measured::{AxisArgs, MeasuredArgs, duration, percent, prepare};
+use super::input::{duration, percent};
+use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, AgentArgs, PeerArgs};
 use super::session::{RunSession, begun, program};
 use super::shown::Shown;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use hopcost_model::case::Runtime;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
@@ -100,17 +100,4 @@ fn foreign(
         Err(ReplyError::Interrupted) => None,
         _ => Some(unknown),
     }
-}
-
-/// The clock of a runtime on a CPU, or its first one where an end is not pinned.
-pub fn of<'a>(
-    clocks: &'a [ClockReading],
-    runtime: &Runtime,
-    cpu: Option<u32>,
-) -> anyhow::Result<&'a ClockReading> {
-    let mut own = clocks.iter().filter(|clock| clock.runtime == runtime.word());
-    let first = own.clone().next();
-    own.find(|clock| Some(clock.cpu) == cpu)
-        .or(first)
-        .with_context(|| format!("no clock of {runtime} was calibrated"))
 }

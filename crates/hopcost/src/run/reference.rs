@@ -12,8 +12,7 @@ use hopcost_model::case::Case;
 use hopcost_model::host::Host;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
-use hopcost_read::results::{QuietSpeed, Speed, YardstickLevel};
-use hopcost_stats::yardstick::is_other_pair;
+use hopcost_read::results::{QuietSpeed, YardstickLevel};
 use serde::{Deserialize, Serialize};
 
 use crate::about;
@@ -23,10 +22,6 @@ const BYTES_MAX: u64 = 1 << 20;
 /// Undisturbed trials, and runs that had some, without which a speed is no reference yet.
 const TRIALS_MIN: u64 = 12;
 const RUNS_MIN: u64 = 2;
-/// A run is faster than the floor by more than luck from so many standard errors of both on, and
-/// from this share on.
-const ERRORS: f64 = 3.0;
-const FASTER: f64 = 1.02;
 /// What an operation of a yardstick can take, on any machine.
 const OPERATIONS_NS: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
@@ -142,7 +137,7 @@ fn teach(floors: &mut Vec<Floor>, rest: bool, levels: &[YardstickLevel]) {
         let rested = is_rested(level.class, rest);
         let at = floors.iter().position(|floor| floor.is_of(&level.case, &level.cpus, rested));
         let known = at.map(|at| floors.swap_remove(at).reference);
-        floors.extend(learnt(known, level).map(|reference| Floor {
+        floors.extend(level.learnt(known).map(|reference| Floor {
             class: level.class,
             case: level.case.clone(),
             cpus: level.cpus.clone(),
@@ -152,30 +147,6 @@ fn teach(floors: &mut Vec<Floor>, rest: bool, levels: &[YardstickLevel]) {
         }));
     }
     floors.sort_by(|a, b| (a.class, &a.cpus).cmp(&(b.class, &b.cpus)));
-}
-
-/// What is known of a yardstick after a run: what is faster replaces it at once, and what is
-/// slower or less exact never does, unless the CPUs are another pair.
-fn learnt(known: Option<Reference>, level: &YardstickLevel) -> Option<Reference> {
-    let (known, taught) = match (known, &level.taught) {
-        (Some(known), Some(taught)) => (known, taught),
-        (known, None) => return known.filter(|_| level.speed != Speed::Wrong),
-        (None, Some(taught)) => return Some(taught.clone()),
-    };
-    let faster = known.operation_ns / taught.operation_ns;
-    let is_other = match level.class {
-        YardstickClass::Line => faster < 1.0 && is_other_pair(1.0, faster),
-        _ => known.distance_ns.zip(taught.distance_ns).is_some_and(|(a, b)| is_other_pair(a, b)),
-    };
-    let luck = ERRORS * taught.log_error.hypot(known.log_error);
-    let is_faster = faster.ln() > luck.max(FASTER.ln());
-    if is_other || (level.speed == Speed::Wrong && !is_faster) {
-        return Some(taught.clone());
-    }
-    let (trials, runs) = (known.trials + taught.trials, known.runs + 1);
-    let distance_ns = known.distance_ns.or(taught.distance_ns);
-    let kept = if is_faster { taught.clone() } else { known };
-    Some(Reference { trials, runs, distance_ns, ..kept })
 }
 
 /// Where this user's speeds are.
@@ -233,6 +204,8 @@ fn read(path: &Path, machine: &Machine) -> anyhow::Result<Vec<Floor>> {
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
+
+    use hopcost_read::results::Speed;
 
     use super::*;
 

@@ -9,15 +9,14 @@ use anyhow::{Context, anyhow};
 use hopcost_file::RunFile;
 use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, TrialShape};
+use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
 use hopcost_read::results::CaseResult;
-use hopcost_stats::{contrast, thinning};
+use hopcost_stats::thinning;
 
-use super::clocks;
 use super::peer::near::Peer;
 use super::runtimes::Workers;
 use super::setup::Setup;
@@ -28,9 +27,6 @@ use super::yardstick::{Beside, OpenYardsticks};
 /// A case whose first trials all fail is given up after this many: the others
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
-/// Rounds after which the widths are looked at for the first time; then after a third more
-/// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
-const FIRST_LOOK: u32 = 9;
 
 /// A run: what its trials need.
 pub struct Session {
@@ -138,7 +134,7 @@ impl<'a> Rounds<'a> {
         let earlier = &file.run().trials;
         let live = live_cases(session, earlier)?;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
-        let look = look_after(&session.plan, 0);
+        let look = hopcost_plan::look_after(&session.plan, 0);
         let progress = Progress {
             trials_done: done.len() as u64,
             trials_planned: u64::from(look) * live.len() as u64,
@@ -230,7 +226,7 @@ impl<'a> Rounds<'a> {
             self.looked_at = Some(self.progress.trials_done);
         }
         let wanted = self.wanted.as_ref().map_or(0, BTreeSet::len);
-        self.look = look_after(plan, round);
+        self.look = hopcost_plan::look_after(plan, round);
         let next = wanted as u64 * u64::from(self.look - round);
         self.progress.trials_planned = self.progress.trials_done + next;
         wanted > 0
@@ -240,7 +236,7 @@ impl<'a> Rounds<'a> {
     /// multiple needs its own.
     fn too_wide(&mut self, until: f64, results: &[CaseResult]) -> BTreeSet<u32> {
         let plan = &self.session.plan;
-        let width = |live: &Live<'_>| results.get(live.index as usize).and_then(width);
+        let width = |live: &Live<'_>| results.get(live.index as usize).and_then(CaseResult::width);
         let is_wide = |live: &&Live<'_>| width(live).is_none_or(|width| width > until);
         let open = || self.live.iter().filter(|live| !live.is_given_up()).filter(is_wide);
         let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
@@ -371,6 +367,9 @@ impl<'a> Rounds<'a> {
     ) -> anyhow::Result<Option<RawTrial>> {
         let (session, live) = (self.session, &self.live[which]);
         let cpus = session.plan.cpus_for(live.case.placement);
+        let clock = |runtime, cpu| {
+            ClockReading::find(&session.clocks, runtime, cpu).map_err(anyhow::Error::msg)
+        };
         // Derived from the seed alone, so that a resumed run goes on as it would have.
         let seed = thinning::trial_seed(session.plan.seed, live.index, round);
         let (padding, seed) = thinning::trial_draws(seed);
@@ -382,8 +381,8 @@ impl<'a> Rounds<'a> {
             shape: self.shape,
             stamp: live.stamp,
             clocks: Some(Clocks {
-                caller: clocks::of(&session.clocks, &live.case.runtimes.caller, cpus.0)?,
-                callee: clocks::of(&session.clocks, &Runtime::RUST, cpus.1)?,
+                caller: clock(&live.case.runtimes.caller, cpus.0)?,
+                callee: clock(&Runtime::RUST, cpus.1)?,
             }),
             lives: Lives::ForTrial,
             left_ms,
@@ -417,30 +416,6 @@ impl<'a> Rounds<'a> {
             case.has_virtual_clock() || interrupt::sleep_until("spacing", due).is_ok()
         })
     }
-}
-
-/// The round before which a plan looks at its results next; its last where it does not.
-fn look_after(plan: &Plan, round: u32) -> u32 {
-    let next = match (&plan.question, plan.until) {
-        _ if plan.comparison.is_some() => {
-            let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
-            looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
-        }
-        (Some(question), _) => Some(round.saturating_add(Question::rounds_a_look(question))),
-        (None, Some(_)) if round == 0 => Some(FIRST_LOOK),
-        (None, Some(_)) => Some(round + round.div_ceil(3)),
-        (None, None) => None,
-    };
-    next.map_or(plan.rounds, |next| next.min(plan.rounds))
-}
-
-/// How far the interval of a case reaches to either side, as a share of its value.
-fn width(case: &CaseResult) -> Option<f64> {
-    let (_, estimate) = case.estimates.as_ref()?.headline()?;
-    // What the clocks leave open no round makes narrower.
-    let bound_ns = case.clock_bound_ns().unwrap_or(0.0);
-    let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
-    Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
 }
 
 fn live_cases<'a>(session: &'a Session, earlier: &[RawTrial]) -> anyhow::Result<Vec<Live<'a>>> {

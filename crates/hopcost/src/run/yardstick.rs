@@ -11,7 +11,6 @@ use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
 use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
 use hopcost_stats::sample::median;
 
-use super::clocks;
 use super::pace::{self, Pace};
 use super::runtimes::Workers;
 use super::setup::Setup;
@@ -85,7 +84,7 @@ fn spec_of<'a>(
     let workers = Workers::assemble(&case, &setup.runtimes)?;
     let caller = yardstick.cpus.first().copied();
     let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
-    let clock = |cpu| clocks::of(clocks, &Runtime::RUST, cpu).map_err(|error| format!("{error:#}"));
+    let clock = |cpu| ClockReading::find(clocks, &Runtime::RUST, cpu);
     Ok(TrialSpec {
         shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
         clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),

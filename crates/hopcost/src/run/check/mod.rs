@@ -2,30 +2,29 @@
 //! both roles and several sizes, with itself and with the worker in Rust at the other
 //! end, and what it does when something is wrong.
 
+mod bench;
 mod peer;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hopcost_model::case::{Boundary, Case, Placement, Runtime, Workload};
+use hopcost_model::case::{Boundary, Case, Placement, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Reply, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::workload::Sampling;
-use hopcost_plan::{Ask, Machine};
+use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_read::plausible::Measure;
 
 use super::runtimes::{Ready, Workers};
 use super::scratch::SHARED;
-use super::setup::Setup;
 use super::trial;
 use super::trial::spec::TrialSpec;
-use super::worker::{Launch, ReplyError, Worker};
 use super::yardstick::Beside;
+pub use bench::{Bench, Check, Verdict};
+use bench::{PATIENCE, answer, start};
 
-/// How long an answer may take: a cold JVM on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long leaving may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Sizes of a message that are tried, as far as a mechanism has them, and the largest of all.
@@ -39,38 +38,6 @@ const CLOCK_NS: f64 = 400e6;
 const CLOCK_BATCH: u64 = 256;
 /// A phase beside which getting ready is little.
 const LONG_NS: u64 = 100_000_000;
-
-/// What a check needs.
-pub struct Bench<'a> {
-    pub setup: &'a Setup,
-    pub ready: &'a Ready,
-    pub runtime: &'a Runtime,
-    /// Where its trials run.
-    pub machine: &'a Machine,
-}
-
-/// How a check ended; where it did not pass, why.
-pub enum Verdict {
-    Passed,
-    Failed(String),
-    Skipped(String),
-}
-
-pub struct Check {
-    /// What was checked.
-    pub what: String,
-    pub verdict: Verdict,
-}
-
-impl Check {
-    pub fn of(what: impl Into<String>, result: Result<(), String>) -> Self {
-        let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
-        Self { what: what.into(), verdict }
-    }
-    pub fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), verdict: Verdict::Skipped(why.into()) }
-    }
-}
 
 /// A check, and what makes it.
 type Step = (&'static str, fn(&Bench<'_>) -> Result<(), String>);
@@ -312,16 +279,6 @@ fn shared_memory() -> Vec<String> {
     let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| !name.starts_with(SHARED)).collect()
-}
-
-fn start(bench: &Bench<'_>) -> Result<Worker, String> {
-    let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: Vec::new(), fifo: None };
-    Worker::launch(&bench.ready.program, &launch, Vec::new(), 0).map_err(|e| e.to_string())
-}
-
-/// Waits for the answer.
-fn answer(bench: &Bench<'_>, worker: &mut Worker, patience: Duration) -> Result<Reply, ReplyError> {
-    worker.reply(Instant::now() + patience, &bench.setup.interrupt)
 }
 
 fn described(reply: Reply) -> Result<(), String> {

@@ -12,7 +12,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Attached, Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
 use hopcost_probe::{mechanism, sys};
 
-use super::{Bench, Check, answer, start};
+use super::bench::{self, Bench, Check, answer, start};
 use crate::run::runtimes::Workers;
 use crate::run::scratch::TrialScratch;
 use crate::run::trial::open::{dial, open};
@@ -216,7 +216,7 @@ fn attached(
         seats,
         samples_fd: None,
         meeting_fd: None,
-        deadline_ms: 2 * super::PATIENCE.as_millis() as u64,
+        deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
         parent: Some(std::process::id()),
         scratch: Some(scratch.display().to_string()),
         prefix: prefix.map(str::to_owned),
@@ -224,7 +224,7 @@ fn attached(
         trial: 0,
         schedule: None,
     });
-    match answer(bench, worker, super::PATIENCE)? {
+    match answer(bench, worker, bench::PATIENCE)? {
         Reply::Attached { seats, .. } => Ok(seats),
         _ => Err("its reply does not answer `attach`".to_owned()),
     }

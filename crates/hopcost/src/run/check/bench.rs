@@ -1,0 +1,60 @@
+//! What every check needs: the worker, where it runs, and how a check ended.
+
+use std::time::{Duration, Instant};
+
+use hopcost_model::case::Runtime;
+use hopcost_model::protocol::Reply;
+use hopcost_plan::Machine;
+
+use crate::run::runtimes::Ready;
+use crate::run::setup::Setup;
+use crate::run::worker::{Launch, ReplyError, Worker};
+
+/// How long an answer may take: a cold JVM on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a check needs.
+pub struct Bench<'a> {
+    pub setup: &'a Setup,
+    pub ready: &'a Ready,
+    pub runtime: &'a Runtime,
+    /// Where its trials run.
+    pub machine: &'a Machine,
+}
+
+/// How a check ended; where it did not pass, why.
+pub enum Verdict {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+pub struct Check {
+    /// What was checked.
+    pub what: String,
+    pub verdict: Verdict,
+}
+
+impl Check {
+    pub fn of(what: impl Into<String>, result: Result<(), String>) -> Self {
+        let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+        Self { what: what.into(), verdict }
+    }
+    pub fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { what: what.into(), verdict: Verdict::Skipped(why.into()) }
+    }
+}
+
+pub fn start(bench: &Bench<'_>) -> Result<Worker, String> {
+    let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: Vec::new(), fifo: None };
+    Worker::launch(&bench.ready.program, &launch, Vec::new(), 0).map_err(|e| e.to_string())
+}
+
+/// Waits for the answer.
+pub fn answer(
+    bench: &Bench<'_>,
+    worker: &mut Worker,
+    patience: Duration,
+) -> Result<Reply, ReplyError> {
+    worker.reply(Instant::now() + patience, &bench.setup.interrupt)
+}
