@@ -204,7 +204,6 @@ fn the_loops_of_ends_neither_panic_nor_allocate(code: &Disassembly) {
         "msgrcv",
         "sem_wait",
         "syscall",
-        "writev",
         "sendfile",
         "process_vm_readv",
     ] {

@@ -5,6 +5,7 @@ use hopcost_model::case::{Runtime, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
+use hopcost_model::text;
 use serde_json::{Value, json};
 
 use crate::section::model::{
@@ -54,8 +55,12 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
         below.push(format!("Also in: {}.", legend.join(", ")));
     }
     below.extend(own_of(&shown, &here));
-    let absent = runtimes.iter().filter(|facts| facts.state.is_err());
-    let absent: Vec<&str> = absent.map(|facts| facts.runtime.word()).collect();
+    let absent = runtimes.iter().filter(|facts| facts.state.is_err()).map(|facts| &facts.runtime);
+    let (libraries, absent): (Vec<_>, Vec<_>) = absent.partition(|of| of.library().is_some());
+    let mut absent: Vec<String> = absent.iter().map(ToString::to_string).collect();
+    if !libraries.is_empty() {
+        absent.push(format!("{} of libraries", text::count(libraries.len(), "worker")));
+    }
     if !absent.is_empty() {
         below.push(format!("Absent: {}; `hopcost worker list` says why.", absent.join(", ")));
     }
