@@ -161,7 +161,7 @@ impl Address {
             (OwnedFd::from_raw_fd(socket), result)
         };
         let sent = sys::check(result).map_err(refused)? as usize;
-        send_all(&socket, &message[sent..], 0)?;
+        send_all(&socket, message.get(sent..).unwrap_or_default(), 0)?;
         Ok(socket)
     }
 }
