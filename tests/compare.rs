@@ -88,7 +88,7 @@ pub fn vary(raw: &RawRun, file: &Path, per_mille: u32, change: impl Fn(&mut RawR
     .unwrap();
 }
 
-/// A run, and directories of so many that follow it: two equal ones, one that takes 10 % longer, and
+/// A run, and directories of `runs` that follow it: two equal ones, one that takes 10 % longer, and
 /// one 30 %.
 fn two_sides(home: &Home, runs: u32) -> RawRun {
     home.expect(&["run", BASELINE, "--rounds", "3", "--measure", "1ms"], measured());

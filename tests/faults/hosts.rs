@@ -104,7 +104,7 @@ pub(super) const FAULTS: &[Fault] = &[
         partitioned,
     ),
     fault(
-        "packets over the MTU of the far device vanish, about which nobody is told",
+        "packets over the MTU of the far device vanish silently",
         &[1],
         &["over tcp, 8192 bytes a message: if --payload 1000 works, the path drops packets"],
         60,

@@ -120,12 +120,12 @@ impl Rate {
     pub fn whole(self) -> Option<u64> {
         self.0.is_multiple_of(1_000).then_some(self.0 / 1_000)
     }
-    /// Messages in so many nanoseconds.
+    /// Messages in `ns` nanoseconds.
     pub fn messages_in(self, ns: u64) -> u64 {
         let messages = u128::from(self.0) * u128::from(ns) / 1_000_000_000_000;
         u64::try_from(messages).unwrap_or(u64::MAX)
     }
-    /// How many nanoseconds so many messages take.
+    /// Nanoseconds that a number of messages takes.
     pub fn ns_of(self, messages: u64) -> u64 {
         let ns = u128::from(messages) * 1_000_000_000_000 / u128::from(self.0.max(1));
         u64::try_from(ns).unwrap_or(u64::MAX)

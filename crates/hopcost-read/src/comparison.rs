@@ -22,7 +22,7 @@ document! {
         pub margin: f64,
         /// Blocks made, …
         pub blocks: u32,
-        /// … of so many that were planned.
+        /// … of those planned.
         pub blocks_planned: u32,
         /// Seconds from the first trial to the end of the last.
         pub took_s: f64,

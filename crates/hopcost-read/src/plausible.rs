@@ -60,9 +60,9 @@ impl Measure {
     }
 }
 
-/// Whether durations that a caller's worker handed over, of operations of which so many are in flight,
-/// are those it speaks of, and cover the phase but for `besides_ns`. False where they cover little of it because the kernel gave the CPUs to
-/// others for `waited_ns`, which is no lie.
+/// Whether the durations that a caller's worker handed over, with `in_flight` operations at once, are
+/// those it speaks of, and cover the phase but for `besides_ns`. False where they cover little of it
+/// because the kernel gave the CPUs to others for `waited_ns`, which is no lie.
 pub fn durations(
     phase: Measure,
     stamp: Stamp,

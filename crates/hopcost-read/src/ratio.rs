@@ -93,8 +93,8 @@ pub fn ratio(base: &Reading, values: &Series, of_base: &Series) -> Option<Ratio>
 /// Values of a unit each, such as a round.
 pub type Series = BTreeMap<u32, f64>;
 
-/// Several pairs of one run, of which so many are independent, each held against a ratio of 1 and all
-/// judged together; `None` of a pair without a unit in common, or with a value that is not above zero.
+/// Several pairs of one run, `independent` of which are independent, each held against a ratio of 1 and
+/// all judged together; `None` of a pair without a unit in common, or with a value that is not above zero.
 pub fn contrasts(pairs: &[(&Series, &Series)], independent: usize) -> Vec<Option<Contrast>> {
     let logs = pairs.iter().map(|(of, base)| log_ratios(of, base).unwrap_or_default());
     let logs: Vec<Vec<f64>> = logs.collect();

@@ -461,8 +461,8 @@ impl Read<'_> {
     }
 }
 
-/// A run is faster than the floor by more than luck from so many standard errors of both on, and
-/// from this share on.
+/// A run is faster than the floor, and not by luck, if it is faster by this many standard errors of
+/// both and by this share.
 const ERRORS: f64 = 3.0;
 const FASTER: f64 = 1.02;
 

@@ -73,8 +73,8 @@ impl LogRatio {
         Some(Self { n, n_least: UNITS_MIN, point: trimmed.mean, doubt })
     }
 
-    /// Of several pairs of one run, whose neighbouring units depend on each other alike, and of which
-    /// so many are independent.
+    /// Of several pairs of one run, `independent` of which are independent, and whose neighbouring
+    /// units depend on each other alike.
     pub fn pooled(pairs: &[&[f64]], independent: usize) -> Vec<Option<Self>> {
         let dependence = SerialDependence::of(pairs, independent);
         pairs.iter().map(|logs| Self::of_units(logs, dependence)).collect()

@@ -35,8 +35,8 @@ impl SerialDependence {
     /// Of units that do not depend on each other.
     pub const NONE: Self = Self([1.0, 0.0, 0.0, 0.0]);
 
-    /// From several series, each in time order, of which so many are independent of each other: all
-    /// pairs of n cases say no more than n − 1 of them.
+    /// From several series, each in time order, of which `independent` are independent: all pairs of n
+    /// cases say no more than n − 1 of them.
     pub fn of(series: &[&[f64]], independent: usize) -> Self {
         let counts = SHARPNESS * independent as f64 / series.len().max(1) as f64;
         let mut logs = [0.0; KINDS.len()];

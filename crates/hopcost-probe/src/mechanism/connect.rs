@@ -5,7 +5,7 @@
 //! so that TIME_WAIT is at its end, as where a client closes. It keeps the caller's port for a minute.
 //! A trial connects to a port of its own, so that the ports of other trials do not count, and stops
 //! before it has used up what the kernel hands out first: those with the parity of the first port of
-//! net.ipv4.ip_local_port_range. The others are left to whoever binds a port.
+//! net.ipv4.ip_local_port_range. The others stay free for programs that bind a port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

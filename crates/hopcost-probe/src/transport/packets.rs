@@ -143,7 +143,7 @@ impl Wire for Packets {
                 receive(prepared, wait, fd, input, given_up)?
             }
         };
-        // SAFETY: the kernel has written so many bytes there.
+        // SAFETY: the kernel has written `len` bytes there.
         Ok(unsafe { self.input.first(len) })
     }
 }

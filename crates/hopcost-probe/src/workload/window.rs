@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::party::Party;
 use crate::wait::Ready;
 
-/// A place among so many that are taken in turn.
+/// A place among `of` places that are taken in turn.
 struct Turn {
     at: usize,
     of: usize,
@@ -67,8 +67,8 @@ impl<'a, P: Party> Flight<'a, P> {
         *sequence += 2;
         Ok(self.starts[taken.pass()])
     }
-    /// So many exchanges; `note` is given the response time of each and the CPU of its stamp. The
-    /// stamps before the first and after the last.
+    /// Makes `count` exchanges and notes the response time of each with the CPU of its stamp. Returns
+    /// the stamps before the first and after the last.
     #[inline(always)]
     fn exchange<C: Clock>(
         &mut self,

@@ -100,7 +100,7 @@ mod tests {
         t.raw.ends[0].zero_copy = Some(ZeroCopySends { completed, copied });
     }
 
-    /// Either end has sent a thousand segments, the sender so many of them again.
+    /// Either end has sent a thousand segments; the sender sent `retransmitted` of them again.
     fn tcp(t: &mut TrialBuilder, retransmitted: u64) {
         stream(t, 3_000_000);
         for (end, retransmitted) in t.raw.ends.iter_mut().zip([retransmitted, 0]) {

@@ -23,8 +23,8 @@ const MEAN: &str = "mean";
 /// The one that halves are of.
 const P50: &str = "p50";
 
-/// The estimate of a published statistic in its unit, of so many operations where it is a total; `None` where
-/// it is not measured.
+/// The estimate of a published statistic in its unit; a total is of `operations`. `None` where it is not
+/// measured.
 pub fn estimate(
     (statistic, unit): (&str, &str),
     operations: Option<u64>,

@@ -188,8 +188,8 @@ impl Side<'_> {
     }
 }
 
-/// The geometric mean of a side over the cases that each of so many runs of either side measured; the
-/// unit is the run, because its cases share its state.
+/// The geometric mean of a side over the cases that every run of both sides measured, as many as
+/// `runs` has; the unit is the run, because its cases share its state.
 fn geomean(
     known: &[Known],
     runs: [usize; 2],

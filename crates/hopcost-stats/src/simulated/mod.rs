@@ -34,7 +34,7 @@ fn share(trials: usize, seed: u64, mut is_so: impl FnMut(&mut Rng) -> bool) -> f
     (0..trials).filter(|_| is_so(&mut rng)).count() as f64 / trials as f64
 }
 
-/// Whether a share of so many lies between two others, but for three standard errors.
+/// Whether a share of `of` cases lies between two others, but for three standard errors.
 fn is_within(share: f64, of: usize, least: f64, most: f64) -> bool {
     let chance = |p: f64| 3.0 * libm::sqrt(p * (1.0 - p) / of as f64);
     (least - chance(least)..=most + chance(most)).contains(&share)

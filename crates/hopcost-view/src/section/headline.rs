@@ -55,7 +55,7 @@ pub(super) fn titled(about: &str, results: &Results) -> String {
     format!("{before}{}{after}", rests_on(results, room))
 }
 
-/// `6 rounds, disturbed: other tasks`, in so many characters.
+/// `6 rounds, disturbed: other tasks`, within `room` characters.
 pub(super) fn rests_on(results: &Results, room: usize) -> String {
     let rounds = count(results.plan.rounds_done as usize, "round");
     let disturbed = disturbed(results, room.saturating_sub(rounds.len()));

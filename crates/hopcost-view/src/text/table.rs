@@ -19,7 +19,7 @@ pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     }
 }
 
-/// Which columns stand side by side where there is room for so many characters; the others go below
+/// Which columns stand side by side where there is room for `width` characters; the others go below
 /// their row.
 pub(crate) fn side_by_side(table: &Table, width: usize) -> Vec<bool> {
     let style = TextStyle::plain(width);

@@ -43,9 +43,9 @@ pub struct Line<'a> {
     values: RefCell<Values>,
 }
 
-/// What the trials of this sitting gave.
+/// What the trials of this process gave.
 struct Values {
-    /// Of each trial of the run; none of those of earlier sittings.
+    /// Of each trial of the run; none of those before it was resumed.
     all: Vec<Option<f64>>,
     /// Trials whose values have been printed, and when that was.
     said: (usize, Instant),
@@ -72,7 +72,7 @@ fn budget(ns: u64) -> String {
 }
 
 impl<'a> Line<'a> {
-    /// Says what is about to happen, after so many trials of earlier sittings.
+    /// Says what is about to happen, after the `earlier` trials of a resumed run.
     pub fn start(plan: &'a Plan, expected: Expected, live: Live, earlier: usize) -> Self {
         say_short(plan, expected);
         if !live.is_json {

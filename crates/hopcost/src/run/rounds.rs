@@ -261,8 +261,8 @@ impl<'a> Rounds<'a> {
         left.collect()
     }
 
-    /// Whether the budget has time for a round of so many trials, or for a block of a comparison, of
-    /// which none ends in the middle. Those rounds without which there is no interval become shorter
+    /// Whether the budget has time for a round of `trials`, or for a block of a comparison, none of which
+    /// ends in the middle. Those rounds without which there is no interval become shorter
     /// before they become fewer.
     fn affords(&mut self, round: u32, trials: u64) -> bool {
         let plan = &self.session.plan;
@@ -281,7 +281,7 @@ impl<'a> Rounds<'a> {
         needed > 0 && !is_compared || fits
     }
 
-    /// Cuts trials like these so far that so many more fit the budget; what one takes then.
+    /// Shortens trials like these until `trials` more fit the budget, and returns what one then takes.
     fn shorten(&mut self, trials: u64, took: Took) -> u64 {
         let each_ns = took.all_ns / took.trials.max(1);
         let phases_ns = (took.phases_ns / took.trials.max(1)).min(each_ns);

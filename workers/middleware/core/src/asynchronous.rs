@@ -18,10 +18,15 @@ pub fn runtime() -> Result<Runtime> {
 }
 
 /// Waits until the next command is there, while `others` goes on, if it does not end.
-pub fn until_readable(runtime: &Runtime, commands: BorrowedFd<'_>, others: impl Future<Output = Result<()>>) -> Result<()> {
+pub fn until_readable(
+    runtime: &Runtime,
+    commands: BorrowedFd<'_>,
+    others: impl Future<Output = Result<()>>,
+) -> Result<()> {
     runtime.block_on(async {
         // SAFETY: the descriptor is borrowed, so it stays open for longer than this.
-        let commands = unsafe { AsyncFd::register_with_interest(commands.as_raw_fd(), Interest::READABLE) }?;
+        let commands =
+            unsafe { AsyncFd::register_with_interest(commands.as_raw_fd(), Interest::READABLE) }?;
         tokio::select! {
             ready = commands.readable() => ready.map(|_| ()).map_err(Into::into),
             done = others => done,

@@ -54,7 +54,7 @@ pub trait End {
         Ok(())
     }
 
-    /// Makes so many exchanges. The caller sends what [`Script::outgoing`] returns and hands the answer to
+    /// Makes `count` exchanges. The caller sends what [`Script::outgoing`] returns and hands the answer to
     /// [`Script::incoming`]; the callee does the same in the other order. Return when the last answer has left.
     fn exchange(&mut self, count: u64, script: &mut Script) -> Result<()>;
 
@@ -132,7 +132,8 @@ impl Ask {
         let text = |key: &str| command[key].as_str().unwrap_or_default().to_owned();
         let case = text("case");
         let (path, keys) = case.split_once('?').ok_or("the case has no payload")?;
-        let mechanism = path.strip_prefix("roundtrip/").ok_or("only round trips are measured here")?;
+        let mechanism =
+            path.strip_prefix("roundtrip/").ok_or("only round trips are measured here")?;
         let pairs = keys.split('&').filter_map(|pair| pair.split_once('='));
         let values: BTreeMap<String, String> =
             pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -161,23 +162,34 @@ pub fn main<L: Library>() -> ! {
 }
 
 /// Tries until it works.
-pub fn until<T, E: Display>(what: &str, mut attempt: impl FnMut() -> std::result::Result<T, E>) -> Result<T> {
+pub fn until<T, E: Display>(
+    what: &str,
+    mut attempt: impl FnMut() -> std::result::Result<T, E>,
+) -> Result<T> {
     let begun = Instant::now();
     loop {
         match attempt() {
             Ok(done) => return Ok(done),
-            Err(error) if begun.elapsed() > PATIENCE => return Err(format!("{what}: {error}").into()),
+            Err(error) if begun.elapsed() > PATIENCE => {
+                return Err(format!("{what}: {error}").into());
+            }
             Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
 }
 
 /// The first word with a digit that a program prints about itself (`--version`), or why it is not here.
-pub fn version_of(program: &str, arguments: &[&str], package: &str) -> std::result::Result<String, String> {
+pub fn version_of(
+    program: &str,
+    arguments: &[&str],
+    package: &str,
+) -> std::result::Result<String, String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.map_err(|_| format!("{program} is not here (Debian: {package})"))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    let is_version = |word: &&str| word.contains('.') && word.contains(|c: char| c.is_ascii_digit());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    let is_version =
+        |word: &&str| word.contains('.') && word.contains(|c: char| c.is_ascii_digit());
     let word = text.split([' ', '\n', ',']).find(is_version).unwrap_or("?");
     Ok(word.trim_start_matches("v=").trim_start_matches('v').to_owned())
 }

@@ -88,7 +88,7 @@ impl Script {
         &self.messages[from..from + self.size]
     }
 
-    /// From now on every `batch` exchanges are a sample, of which there is room for so many.
+    /// From now on every `batch` exchanges are a sample, for which `reserve` made room.
     pub(crate) fn start(&mut self, batch: u64) {
         (self.batch, self.left, self.before) = (batch, batch, now());
     }

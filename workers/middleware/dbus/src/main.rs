@@ -53,7 +53,10 @@ impl Library for DBus {
             return Ok(None);
         }
         let config = ask.path("bus.conf");
-        std::fs::write(&config, CONFIGURATION.replace("PATH", &ask.path("bus").display().to_string()))?;
+        std::fs::write(
+            &config,
+            CONFIGURATION.replace("PATH", &ask.path("bus").display().to_string()),
+        )?;
         let mut command = Command::new("dbus-daemon");
         command.arg("--config-file").arg(config).args(["--nofork", "--nopidfile", "--nosyslog"]);
         Ok(Some(command))
@@ -71,7 +74,8 @@ impl Library for DBus {
             let connection = runtime.block_on(async {
                 match is_peer {
                     true => {
-                        let stream = until("the callee's socket", || UnixStream::connect(ask.path("peer")))?;
+                        let stream =
+                            until("the callee's socket", || UnixStream::connect(ask.path("peer")))?;
                         Ok::<_, Failure>(Builder::unix_stream(stream).p2p().build().await?)
                     }
                     false => Ok(Builder::address(bus.as_str()).build().await?),
@@ -87,7 +91,8 @@ impl Library for DBus {
                 let listener = tokio::net::UnixListener::from_std(listening(ask)?)?;
                 tokio::spawn(async move {
                     let stream = listener.accept().await?.0.into_std()?;
-                    let connection = Builder::unix_stream(stream).server(Guid::generate()).p2p().build().await?;
+                    let connection =
+                        Builder::unix_stream(stream).server(Guid::generate()).p2p().build().await?;
                     serve(connection, answering).await
                 });
             } else {
@@ -130,7 +135,13 @@ struct Caller {
 impl Call for Caller {
     async fn call(&mut self, script: &mut Script) -> Result<()> {
         let body = Bytes::new(script.outgoing());
-        let call = self.connection.call_method(self.to, "/", Some("org.hopcost.Exchange"), "Exchange", &body);
+        let call = self.connection.call_method(
+            self.to,
+            "/",
+            Some("org.hopcost.Exchange"),
+            "Exchange",
+            &body,
+        );
         let answer: ByteBuf = call.await?.body().deserialize()?;
         script.incoming(&answer)
     }

@@ -74,7 +74,8 @@ impl Library for Grpc {
             });
         }
         let handler = Handler::default();
-        let service = ExchangeServer::new(Service(handler.clone())).max_decoding_message_size(2 * SIZE_MAX);
+        let service =
+            ExchangeServer::new(Service(handler.clone())).max_decoding_message_size(2 * SIZE_MAX);
         runtime.block_on(async {
             let server = Server::builder().add_service(service);
             if is_tcp {
@@ -93,13 +94,17 @@ impl Library for Grpc {
 struct Service(Handler);
 
 async fn answered(handler: &Handler, message: &Message) -> std::result::Result<Message, Status> {
-    let body = handler.answer(&message.body).await.map_err(|why| Status::internal(why.to_string()))?;
+    let body =
+        handler.answer(&message.body).await.map_err(|why| Status::internal(why.to_string()))?;
     Ok(Message { body })
 }
 
 #[tonic::async_trait]
 impl Exchange for Service {
-    async fn unary(&self, request: Request<Message>) -> std::result::Result<Response<Message>, Status> {
+    async fn unary(
+        &self,
+        request: Request<Message>,
+    ) -> std::result::Result<Response<Message>, Status> {
         answered(&self.0, request.get_ref()).await.map(Response::new)
     }
 

@@ -75,22 +75,31 @@ impl Library for Http {
     }
 }
 
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, handler: Handler) -> Result<()> {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    handler: Handler,
+) -> Result<()> {
     let service = service_fn(move |request: Request<Incoming>| {
         let handler = handler.clone();
         async move {
-            let body = request.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
+            let body =
+                request.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
             let answer = handler.answer(&body).await.map_err(|why| why.to_string())?;
             Ok::<_, String>(Response::new(Full::new(Bytes::from(answer))))
         }
     });
-    Ok(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await?)
+    Ok(hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await?)
 }
 
 struct Connection(SendRequest<Full<Bytes>>);
 
-async fn connected(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Result<Connection> {
-    let (requests, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+async fn connected(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) -> Result<Connection> {
+    let (requests, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     Ok(Connection(requests))
 }

@@ -38,22 +38,30 @@ impl Library for Iceoryx2 {
     fn open(ask: &Ask) -> Result<Box<dyn End>> {
         set_log_level(LogLevel::Error);
         let mut config = Config::default();
-        config.global.prefix = FileName::new(format!("{}i_", ask.prefix).as_bytes()).map_err(told)?;
-        config.global.set_root_path(&Path::new(ask.scratch.as_os_str().as_encoded_bytes()).map_err(told)?);
+        config.global.prefix =
+            FileName::new(format!("{}i_", ask.prefix).as_bytes()).map_err(told)?;
+        config
+            .global
+            .set_root_path(&Path::new(ask.scratch.as_os_str().as_encoded_bytes()).map_err(told)?);
         let node = NodeBuilder::new().config(&config).create::<Service>()?;
         let (own, other) = if ask.is_caller { ("caller", "callee") } else { ("callee", "caller") };
         let messages = |name: &str| -> Result<_> {
-            let service = node.service_builder(&ServiceName::new(name)?).publish_subscribe::<[u8]>();
+            let service =
+                node.service_builder(&ServiceName::new(name)?).publish_subscribe::<[u8]>();
             Ok(service.open_or_create()?)
         };
         let events = |name: &str| -> Result<_> {
             Ok(node.service_builder(&ServiceName::new(name)?).event().open_or_create()?)
         };
-        let publisher = messages(other)?.publisher_builder().initial_max_slice_len(ask.size).create()?;
+        let publisher =
+            messages(other)?.publisher_builder().initial_max_slice_len(ask.size).create()?;
         let subscriber = messages(own)?.subscriber_builder().create()?;
         let (notifier, listener) = match ask.wait.as_str() {
             "spin" => (None, None),
-            _ => (Some(events(other)?.notifier_builder().create()?), Some(events(own)?.listener_builder().create()?)),
+            _ => (
+                Some(events(other)?.notifier_builder().create()?),
+                Some(events(own)?.listener_builder().create()?),
+            ),
         };
         Ok(Box::new(Messages(Shared { publisher, subscriber, notifier, listener, _node: node })))
     }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use hopcost_middleware::asynchronous::{runtime, until_readable};
 use hopcost_middleware::{Ask, End, Library, PATIENCE, Result, Script, version_of};
-use rumqttc::{AsyncClient, Event, EventLoop, MqttOptions, NetworkOptions, Outgoing, Packet, Publish, QoS, Transport};
+use rumqttc::{
+    AsyncClient, Event, EventLoop, MqttOptions, NetworkOptions, Outgoing, Packet, Publish, QoS,
+    Transport,
+};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -48,14 +51,15 @@ impl Library for Mqtt {
     }
 
     fn broker(ask: &Ask) -> Result<Option<Command>> {
-        let (config, log) = (ask.path("mosquitto.conf"), "allow_anonymous true\npersistence false\nlog_type error");
+        let (config, log) =
+            (ask.path("mosquitto.conf"), "allow_anonymous true\npersistence false\nlog_type error");
         let listener = match ask.value("transport") {
             "tcp" => format!("listener {} 127.0.0.1", ask.port),
             _ => format!("listener 0 {}", ask.path("mqtt").display()),
         };
         let nodelay = ask.value("nodelay") != "off";
-        // SAFETY: geteuid(2) has no arguments.
         // As root mosquitto would become a user that may not write to the directory of the trial.
+        // SAFETY: geteuid(2) has no arguments.
         let user = if unsafe { libc::geteuid() } == 0 { "user root\n" } else { "" };
         std::fs::write(&config, format!("{listener}\n{log}\n{user}set_tcp_nodelay {nodelay}\n"))?;
         let mut command = Command::new(mosquitto());
@@ -97,13 +101,25 @@ impl Library for Mqtt {
             };
             tokio::time::timeout(PATIENCE, confirmed).await?
         })?;
-        Ok(Box::new(Topics { runtime, client, events, other, qos, is_caller: ask.is_caller, early: None }))
+        Ok(Box::new(Topics {
+            runtime,
+            client,
+            events,
+            other,
+            qos,
+            is_caller: ask.is_caller,
+            early: None,
+        }))
     }
 }
 
 /// Debian puts daemons where not everybody's PATH leads.
 fn mosquitto() -> &'static str {
-    if std::path::Path::new("/usr/sbin/mosquitto").exists() { "/usr/sbin/mosquitto" } else { "mosquitto" }
+    if std::path::Path::new("/usr/sbin/mosquitto").exists() {
+        "/usr/sbin/mosquitto"
+    } else {
+        "mosquitto"
+    }
 }
 
 struct Topics {
@@ -135,7 +151,10 @@ impl End for Topics {
                 }
             }
             // The event says that the last answer is written.
-            while !*is_caller && !matches!(events.poll().await?, Event::Outgoing(Outgoing::Publish(_))) {}
+            while !*is_caller
+                && !matches!(events.poll().await?, Event::Outgoing(Outgoing::Publish(_)))
+            {
+            }
             Ok(())
         })
     }

@@ -77,7 +77,11 @@ impl Library for Nats {
 
 /// Debian puts daemons where not everybody's PATH leads.
 fn server() -> &'static str {
-    if Path::new("/usr/sbin/nats-server").exists() { "/usr/sbin/nats-server" } else { "nats-server" }
+    if Path::new("/usr/sbin/nats-server").exists() {
+        "/usr/sbin/nats-server"
+    } else {
+        "nats-server"
+    }
 }
 
 struct Requests(Client);
@@ -100,7 +104,8 @@ impl End for Replies {
         let Self { runtime, client, requests } = self;
         runtime.block_on(async {
             for _ in 0..count {
-                let request = requests.next().await.ok_or("the connection to the server is closed")?;
+                let request =
+                    requests.next().await.ok_or("the connection to the server is closed")?;
                 script.incoming(&request.payload)?;
                 let to = request.reply.ok_or("a request has no subject for its reply")?;
                 client.publish(to, script.outgoing().to_vec().into()).await?;

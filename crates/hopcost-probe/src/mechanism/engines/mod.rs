@@ -106,7 +106,7 @@ enum Fault {
     Reorder,
     /// Computes for so long.
     Delay(Duration),
-    /// Drops every message of so many, those that are sent again included.
+    /// Drops every Nth message; one that is sent again counts again.
     Lose(u64),
 }
 
