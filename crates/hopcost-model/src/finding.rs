@@ -43,6 +43,8 @@ codes! {
     RemoteMemory = "REMOTE_MEMORY";
     /// Measured distance contradicts the claimed topology.
     PlacementClaim = "PLACEMENT_CLAIM";
+    /// The distance of two CPUs changed during the run.
+    DistanceMoved = "DISTANCE_MOVED";
     /// A pinned end changed its CPU.
     Migrated = "MIGRATED";
     /// Pinning was asked for and not obtained.

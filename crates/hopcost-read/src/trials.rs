@@ -50,6 +50,8 @@ pub struct Row<'a> {
     pub factor: Option<f64>,
     /// Its samples, or why there are none.
     pub trial: Result<Trial, String>,
+    /// Whether its two CPUs were another distance apart than in most trials.
+    is_aside: bool,
 }
 
 /// Reduces the trials of a case. The first that was measured says which family
@@ -67,7 +69,8 @@ pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
             _ => Ok(trial),
         });
         family = family.or(trial.as_ref().ok().map(|trial| trial.family));
-        rows.push(Row { raw, at_s: run.at_s[i], factor: run.factor(raw), trial });
+        let is_aside = run.yardsticks.aside.contains(&(raw.case, raw.round));
+        rows.push(Row { raw, at_s: run.at_s[i], factor: run.factor(raw), trial, is_aside });
     }
     Trials { rows, family }
 }
@@ -93,9 +96,10 @@ fn per_trip_ns(run: &Run, case: &Case, raw: &RawTrial) -> Option<f64> {
 }
 
 impl<'a> Trials<'a> {
-    /// The rows that were measured, in time order.
+    /// The rows that were measured while the CPUs were as far apart as in most trials, in time order.
     pub fn measured(&self) -> impl Iterator<Item = (&Row<'a>, &Trial)> {
-        self.rows.iter().filter_map(|row| Some((row, row.trial.as_ref().ok()?)))
+        let kept = self.rows.iter().filter(|row| !row.is_aside);
+        kept.filter_map(|row| Some((row, row.trial.as_ref().ok()?)))
     }
 
     /// Each measured trial's own statistics.

@@ -2,10 +2,11 @@
 //! adjusted where cases are compared, what the quiet machine would do, and what the run teaches
 //! of that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::document;
-use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, YardstickClass};
+use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass};
+use hopcost_stats::distance::{Distances, distances};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
@@ -134,6 +135,20 @@ pub struct Yardsticks {
     pub levels: Vec<YardstickLevel>,
     /// What was decided for each class.
     pub adjustments: Vec<Adjustment>,
+    /// The trials that no estimate and no contrast uses: their two CPUs were another distance apart
+    /// than in most, or moved meanwhile.
+    pub aside: BTreeSet<Key>,
+    /// The pairs of CPUs whose distance moved.
+    pub moved: Vec<Moved>,
+}
+
+/// Two CPUs that were two distances apart during a run.
+pub struct Moved {
+    pub cpus: Vec<u32>,
+    /// What a cache line took in most trials, and in the others.
+    pub ns: [f64; 2],
+    /// Trials at each of the two, and those during which it changed.
+    pub trials: [usize; 3],
 }
 
 /// What the interval of a value is made from.
@@ -192,7 +207,10 @@ fn apart_max(class: YardstickClass) -> f64 {
 /// A yardstick with the trials beside which it was read.
 struct Read<'a> {
     index: usize,
+    /// Those of the distance that most trials had, where it moved.
     beside: Vec<Beside<'a>>,
+    /// The other trials, and what moved.
+    moved: Option<(Vec<Key>, Moved)>,
     calibrated: Calibrated,
     /// What a cache line takes between the same CPUs, where another yardstick of the run says so.
     distance_ns: Option<f64>,
@@ -233,6 +251,10 @@ impl Yardsticks {
                 all.adjustments.push(adjustment);
             }
             all.levels.push(level);
+            if let Some((aside, moved)) = read.moved {
+                all.aside.extend(aside);
+                all.moved.push(moved);
+            }
         }
         all
     }
@@ -327,10 +349,10 @@ fn shared(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
 fn reads(raw: &RawRun) -> Vec<Read<'_>> {
     let read = |index| {
         let trials = raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index));
-        let beside: Vec<Beside> = trials.collect();
+        let (beside, moved) = at_one_distance(&raw.yardsticks[index], trials.collect());
         let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
         let calibrated = calibrate(&readings).filter(|_| readings.len() >= TRIALS_MIN)?;
-        Some(Read { index, beside, calibrated, distance_ns: None })
+        Some(Read { index, beside, moved, calibrated, distance_ns: None })
     };
     let mut reads: Vec<Read> = (0..raw.yardsticks.len()).filter_map(read).collect();
     let of = |read: &Read| &raw.yardsticks[read.index];
@@ -342,6 +364,38 @@ fn reads(raw: &RawRun) -> Vec<Read<'_>> {
         read.distance_ns = line.map(|(_, ns)| *ns);
     }
     reads
+}
+
+/// The trials of the distance that most had, where the CPUs of a yardstick moved and each case keeps
+/// trials enough for an interval; else all of them.
+fn at_one_distance<'a>(
+    yardstick: &Yardstick,
+    beside: Vec<Beside<'a>>,
+) -> (Vec<Beside<'a>>, Option<(Vec<Key>, Moved)>) {
+    let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
+    let found = Some(&readings).filter(|_| yardstick.class == YardstickClass::Line);
+    let Some(Distances { levels, held }) = found.and_then(|readings| distances(readings)) else {
+        return (beside, None);
+    };
+    let trials = [Some(0), Some(1), None].map(|of| held.iter().filter(|at| **at == of).count());
+    let main = usize::from(trials[1] > trials[0]);
+    let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
+    for (of, held) in beside.iter().zip(&held) {
+        *kept.entry(of.raw.case).or_default() += usize::from(*held == Some(main));
+    }
+    if kept.values().any(|kept| *kept < TRIALS_MIN) {
+        return (beside, None);
+    }
+    let other = 1 - main;
+    let moved = Moved {
+        cpus: yardstick.cpus.clone(),
+        ns: [levels[main], levels[other]].map(libm::exp),
+        trials: [trials[main], trials[other], trials[2]],
+    };
+    let (kept, others): (Vec<_>, Vec<_>) =
+        beside.into_iter().zip(held).partition(|(_, held)| *held == Some(main));
+    let aside = others.iter().map(|(of, _)| (of.raw.case, of.raw.round)).collect();
+    (kept.into_iter().map(|(of, _)| of).collect(), Some((aside, moved)))
 }
 
 /// A trial that has both readings of a yardstick.

@@ -33,7 +33,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
             two_hopcosts(run),
         ]);
     }
-    found.into_iter().flatten().chain(not_adjusted(run)).collect()
+    found.into_iter().flatten().chain(not_adjusted(run)).chain(distance_moved(run)).collect()
 }
 
 fn build_slow(run: &Run) -> Option<Finding> {
@@ -157,6 +157,22 @@ fn why_not(adjustment: &Adjustment) -> Option<String> {
             ))
         }
     }
+}
+
+/// The pairs of CPUs whose distance moved.
+fn distance_moved(run: &Run) -> impl Iterator<Item = Finding> {
+    run.yardsticks.moved.iter().map(|moved| {
+        let cpus: Vec<String> = moved.cpus.iter().map(u32::to_string).collect();
+        let ([most, others], [of_most, of_others, changed]) = (moved.ns, moved.trials);
+        let evidence = format!(
+            "A cache line between CPUs {} took <most_ns ns> beside {of_most} trials and <others_ns ns> \
+             beside {of_others}, and changed beside {changed}: spinning cases across CPUs show the \
+             former.",
+            cpus.join(" and ")
+        );
+        let values = [("most_ns", most), ("others_ns", others), ("trials", of_most as f64)];
+        finding(Code::DistanceMoved, Severity::Suspect, evidence, &values)
+    })
 }
 
 /// Why a class shows no value of the quiet machine.

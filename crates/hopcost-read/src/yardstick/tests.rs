@@ -235,3 +235,30 @@ fn a_pair_of_cpus_at_another_distance_is_another_pair() {
         assert_eq!((speed(&results), p50.quiet), (Speed::OtherPair, None), "{far}");
     }
 }
+
+#[test]
+fn a_pair_of_cpus_that_moves_has_the_value_of_the_distance_that_most_trials_had() {
+    let moving = |round: u32, t: &mut TrialBuilder| {
+        let mut rng = Rng::new(u64::from(round));
+        let distance_ns = if round % 3 == 0 { 110.0 } else { 55.0 };
+        let mut noisy = |ns: f64| ns * libm::exp(0.02 * rng.normal());
+        t.each(&vec![noisy(40.0 * distance_ns) as u32; 2000]);
+        t.yardstick(noisy(distance_ns), noisy(distance_ns));
+    };
+    let mut raw = Builder::new().yardstick().case(PIPE_TWO_CPUS, 24, moving).build();
+    let yardstick = &mut raw.yardsticks[0];
+    (yardstick.class, yardstick.cpus, yardstick.reference) =
+        (YardstickClass::Line, vec![0, 1], None);
+    let results = read(&raw);
+    let (case, p50) = (&results.results[0], estimate(&results, Statistic::P50));
+    assert!(is_near(p50.point.unwrap(), 40.0 * 55.0, 0.03), "{p50:?}");
+    assert!(p50.high.unwrap() / p50.low.unwrap() < 1.1, "{p50:?}");
+    assert_eq!((case.n_trials, case.n_failed, case.trials.len()), (16, 0, 24));
+    let found = results.findings.iter().find(|found| found.code == Code::DistanceMoved).unwrap();
+    assert!(found.evidence.contains("beside 16 trials") && found.evidence.contains("beside 8,"));
+    // Of too few trials at the distance of most, nothing is left out.
+    raw.trials.truncate(8);
+    let few = read(&raw);
+    assert_eq!(few.results[0].n_trials, 8);
+    assert!(few.findings.iter().all(|found| found.code != Code::DistanceMoved));
+}
