@@ -1,8 +1,9 @@
 //! The worker protocol (workers/PROTOCOL.md): JSON lines on stdin and stdout,
 //! samples as little-endian u64 clock ticks on an inherited descriptor.
 
-use crate::case::{Role, Runtime};
-use crate::describe::Description;
+use std::collections::BTreeMap;
+
+use crate::case::{Boundary, Case, Role, Runtime, WaitKind, Workload};
 use crate::document;
 use crate::host::Host;
 
@@ -71,6 +72,9 @@ document! {
         Attach {
             /// The case's canonical spelling.
             case: String,
+            /// The same for workers of other runtimes, as far as they look at it.
+            #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+            part: Option<Part>,
             /// The ends this worker plays: one, or both (callers first) where they
             /// are threads of one process or one thread; a stream has as many of
             /// each as flows, a load as many callers as senders. The first seat is the worker's main thread.
@@ -225,6 +229,22 @@ document! {
         pub ticks_per_second: f64,
     }
 
+    /// What a worker of another runtime plays.
+    pub struct Part {
+        /// What is done.
+        pub workload: Workload,
+        /// The mechanism.
+        pub mechanism: String,
+        /// Bytes of a message; 0 where the mechanism carries none.
+        pub payload: u32,
+        /// What separates the ends.
+        pub boundary: Boundary,
+        /// How each end waits; empty for a `call`.
+        pub waits: BTreeMap<Role, WaitKind>,
+        /// Every parameter that the mechanism declares.
+        pub parameters: BTreeMap<String, String>,
+    }
+
     /// One end to play.
     pub struct Seat {
         /// Which end.
@@ -281,8 +301,8 @@ document! {
     /// Worker → control; one reply a command.
     #[serde(rename_all = "kebab-case", tag = "is")]
     pub enum Reply {
-        /// To `describe`.
-        Described(Box<Description>),
+        /// To `describe`: a [`crate::describe::Description`], without the facts that stand elsewhere.
+        Described(serde_json::Value),
         /// To `attach`.
         Attached {
             /// Process id.
@@ -620,6 +640,21 @@ document! {
         /// What the kernel counted for this end's thread and its helpers over the phase.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,
+    }
+}
+
+impl Part {
+    /// That of a case, which names the mechanism that the worker plays.
+    pub fn of(case: &Case) -> Self {
+        let wait = |role| case.waits.is_some().then(|| (role, case.wait(role)));
+        Self {
+            workload: case.workload,
+            mechanism: case.mechanism.clone(),
+            payload: case.payload_bytes.unwrap_or(0),
+            boundary: case.boundary,
+            waits: [Role::Caller, Role::Callee].into_iter().filter_map(wait).collect(),
+            parameters: case.parameters.clone(),
+        }
     }
 }
 

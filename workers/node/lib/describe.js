@@ -38,10 +38,10 @@ export function describe() {
     remarks: REMARKS,
     clock: { source: 'CLOCK_MONOTONIC', ticks_per_second: 1e9 },
     warm_up: 'until-steady',
-    mechanisms: mechanisms.map(({ row }) =>
-      row.name === 'websocket' && ws === undefined
-        ? { ...row, unavailable: 'the library ws is not installed: run scripts/setup workers node' }
-        : row,
+    mechanisms: mechanisms.map(({ row: { name, revision } }) =>
+      name === 'websocket' && ws === undefined
+        ? { name, revision, unavailable: 'the library ws is not installed: run scripts/setup workers node' }
+        : { name, revision },
     ),
   };
 }

@@ -3,34 +3,11 @@ import unittest
 from unittest import mock
 
 from hopcost_worker import describe
-from hopcost_worker.mechanism import ROWS
 from hopcost_worker.mechanism.streams import uvloop_missing
 from hopcost_worker.mechanism.websocket import websockets_missing
 
 
 class Describe(unittest.TestCase):
-    def test_rows_say_everything(self) -> None:
-        for row in ROWS:
-            with self.subTest(row.name):
-                said = row.describe()
-                texts = (
-                    "family",
-                    "about",
-                    "crosses",
-                    "copies",
-                    "wakes",
-                    "between_stamps",
-                    "limits",
-                )
-                self.assertTrue(all(said[text] for text in texts))
-                if row.workloads == ("call",):
-                    self.assertNotIn("boundaries", said)
-                else:
-                    self.assertTrue(said["boundaries"])
-                    self.assertEqual(said["waits"], ["block"])
-                if row.peers == "any":
-                    self.assertEqual(said["link"], "descriptors")
-
     def test_a_library_that_is_not_there_is_a_reason(self) -> None:
         with mock.patch.dict(sys.modules, {"uvloop": None}):
             self.assertIn("uvloop", uvloop_missing() or "")

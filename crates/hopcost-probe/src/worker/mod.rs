@@ -95,7 +95,7 @@ impl Worker {
 
     fn obey(&mut self, command: Command) -> io::Result<Reply> {
         match command {
-            Command::Describe => Ok(Reply::Described(Box::new(description()))),
+            Command::Describe => Ok(Reply::Described(serde_json::to_value(description())?)),
             Command::Attach {
                 case,
                 seats,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, Role, Runtime};
-use hopcost_model::describe::{Description, WarmUp};
+use hopcost_model::describe::{Description, Facts, WarmUp};
 use hopcost_model::mechanism::{
     CountRange, LinkSource, Mechanism, ParameterDescription, PayloadRange,
 };
@@ -109,8 +109,8 @@ impl Runtimes {
     }
 
     fn found(&self, at: usize, slot: &Slot, asked: Result<Worker, String>) -> Found {
-        let Candidate { runtime, program, start_ns, place } = &slot.candidate;
-        let described = asked.and_then(|worker| listen(worker, runtime.as_ref()));
+        let Candidate { runtime, program, start_ns, place, facts } = &slot.candidate;
+        let described = asked.and_then(|worker| listen(worker, runtime.as_ref(), facts));
         let mut state = described.and_then(|(description, cpu_ns)| {
             Ok(Ready { program: program.clone()?, description, start_ns: cpu_ns.max(*start_ns) })
         });
@@ -303,13 +303,14 @@ fn ask(candidate: &Candidate) -> Result<Worker, String> {
 fn listen(
     mut worker: Worker,
     expected: Option<&Runtime>,
+    facts: &Facts,
 ) -> Result<(Description, Option<u64>), String> {
     // Its other end is open for as long as this goes on, so it never becomes readable.
     let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
     let never = OwnedFd::from(never);
     let until = Instant::now() + PATIENCE;
     let description = match worker.reply(until, &never) {
-        Ok(Reply::Described(description)) => *description,
+        Ok(Reply::Described(said)) => Description::completed(said, facts)?,
         Ok(_) => return Err("its reply does not answer `describe`".to_owned()),
         Err(ReplyError::Closed) => {
             worker.leave(Duration::from_millis(200));
@@ -382,17 +383,13 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
             name.is_empty() || name.len() > 48 || !name.bytes().all(fits),
             "a name has lower-case letters, digits, `-` and `_`",
         ),
-        (workloads.is_empty(), "it has no workload"),
         (
             !other.is_empty(),
             &format!("only hopcost's own worker plays the workload `{other}` so far"),
         ),
         (!carrier_fits, &format!("it cannot take the link of a `{}`", mechanism.carrier())),
         (!mechanism.system_calls.is_none_or(calls_fit), "want system_calls with 0 <= min <= max"),
-        (
-            two_ends && (mechanism.boundaries.is_empty() || mechanism.waits.is_empty()),
-            "what has two ends has boundaries and waits",
-        ),
+        (two_ends && mechanism.boundaries.is_empty(), "what has two ends has boundaries"),
         (!payload.is_none_or(payload_fits), "want payload min <= default <= max <= 64 MiB"),
     ])?;
     let plain = |word: &str| {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{CaseError, Runtime};
+use hopcost_model::describe::{self, Facts};
 use serde::Deserialize;
 
 use super::trust;
@@ -29,6 +30,9 @@ struct Manifest {
     /// What a process of it takes from its start until it is attached, for the estimate of
     /// how long a run takes.
     start_ms: Option<u32>,
+    /// What its mechanisms are, as far as neither the worker nor hopcost itself says it.
+    #[serde(default)]
+    mechanism: Facts,
 }
 
 /// A worker as its folder or its path tells.
@@ -39,6 +43,8 @@ pub struct Candidate {
     pub program: Result<Program, String>,
     /// How long that takes, where its folder says so.
     pub start_ns: Option<u64>,
+    /// What its folder says of its mechanisms.
+    pub facts: Facts,
     /// Its folder, or the program that was named.
     pub place: PathBuf,
 }
@@ -63,8 +69,13 @@ pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
 
 /// A worker that was named by its path: its program, or its folder.
 fn by_path(path: &Path) -> Candidate {
-    let alone =
-        |program| Candidate { runtime: None, program, start_ns: None, place: path.to_owned() };
+    let alone = |program| Candidate {
+        runtime: None,
+        program,
+        start_ns: None,
+        facts: Facts::new(),
+        place: path.to_owned(),
+    };
     let refused = |why| alone(Err(why));
     let absolute = match std::path::absolute(path) {
         Ok(absolute) => absolute,
@@ -138,12 +149,15 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
     let manifest = trust::text(&file).and_then(|text| {
         let manifest: Manifest = toml::from_str(&text).map_err(|e| wrong(e.message()))?;
         runtime = Some(manifest.runtime.parse().map_err(|e: CaseError| wrong(&e.to_string()))?);
+        describe::check(&manifest.mechanism).map_err(|why| wrong(&why))?;
         Ok(manifest)
     });
-    let start_ms = manifest.as_ref().ok().and_then(|manifest| manifest.start_ms);
+    let read = manifest.as_ref().ok();
+    let start_ms = read.and_then(|manifest| manifest.start_ms);
     Some(Candidate {
         runtime,
         start_ns: start_ms.map(|ms| u64::from(ms) * 1_000_000),
+        facts: read.map_or_else(Facts::new, |manifest| manifest.mechanism.clone()),
         program: manifest.and_then(|manifest| start_of(folder, &manifest)),
         place: folder.to_owned(),
     })

@@ -9,7 +9,7 @@ from ..case import Case, Failure
 from ..loop import Callee, Caller, End, endpoint
 from ..stamps import Endpoint
 
-PAYLOAD_MAX = 1 << 16
+PAYLOAD_MAX = 1 << 20
 """Of mechanisms that set no bound themselves."""
 
 
@@ -88,30 +88,10 @@ class Row:
 
     def describe(self) -> dict[str, Any]:
         """Its part of `described`."""
-        said: dict[str, Any] = {"name": self.name, "family": self.family, "about": self.about}
+        said: dict[str, Any] = {"name": self.name, "revision": self.revision}
         if (reason := self.missing()) is not None:
             said["unavailable"] = reason
-        said["workloads"] = list(self.workloads)
-        if self.boundaries:
-            said |= {"boundaries": list(self.boundaries), "waits": ["block"]}
-        if self.payload:
-            said["payload"] = dict(zip(("min", "max", "default"), self.payload, strict=True))
-        if self.parameters:
-            said["parameters"] = [
-                {"name": p.name, "values": list(p.values), "default": p.default, "about": p.about}
-                for p in self.parameters
-            ]
-        said |= {"link": self.link, "peers": self.peers}
-        if self.carrier:
-            said["carrier"] = self.carrier
-        if self.system_calls:
-            said["system_calls"] = dict(zip(("min", "max"), self.system_calls, strict=True))
-        if self.revision > 1:
-            said["revision"] = self.revision
-        texts = ("crosses", "copies", "wakes", "between_stamps", "limits")
-        return (
-            said | {text: getattr(self, text) for text in texts} | {"sources": list(self.sources)}
-        )
+        return said
 
 
 def attach(make: Callable[[Any, str, Case], End]) -> Callable[[Any, str, Case], Caller | Callee]:

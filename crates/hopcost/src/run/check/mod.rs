@@ -49,7 +49,7 @@ const STEPS: [Step; 7] = [
     ("refuses an unknown mechanism", |bench| {
         refuses(
             bench,
-            r#"{"do":"attach","case":"call/no-such-mechanism","seats":[{"role":"caller"}],"deadline_ms":5000}"#,
+            r#"{"do":"attach","case":"call/no-such-mechanism","workload":"call","mechanism":"no-such-mechanism","payload":0,"boundary":"inline","waits":{},"parameters":{},"seats":[{"role":"caller"}],"deadline_ms":5000}"#,
         )
     }),
     ("refuses to run before it is attached", |bench| {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{Attached, Command, LinkHalf, Offer, Phase, Reply, Seat, Stamp};
+use hopcost_model::protocol::{
+    Attached, Command, LinkHalf, Offer, Part, Phase, Reply, Seat, Stamp,
+};
 use hopcost_probe::{mechanism, sys};
 
 use super::bench::{self, Bench, Check, answer, start};
@@ -213,6 +215,7 @@ fn attached(
 ) -> Result<Vec<Attached>, String> {
     worker.send(&Command::Attach {
         case: case.id(),
+        part: Some(Part::of(case)),
         seats,
         samples_fd: None,
         meeting_fd: None,

@@ -169,6 +169,7 @@ fn started(
     let Reply::Described(found) = ask(&mut worker, &Command::Describe, until, interrupt)? else {
         return Err(sys::failure("its reply does not answer `describe`"));
     };
+    let found: Description = serde_json::from_value(found)?;
     if !found.is_rust() {
         let runtime = found.runtime.escape_debug();
         return Err(sys::failure(format!("it is a worker of {runtime} and not `hopcost worker`")));
@@ -180,7 +181,7 @@ fn started(
             protocol::VERSION
         )));
     }
-    Ok((worker, *found))
+    Ok((worker, found))
 }
 
 /// What the far host is.

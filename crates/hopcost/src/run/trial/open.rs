@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
-use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Reply, Seat};
+use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Part, Reply, Seat};
 use hopcost_probe::meeting;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
@@ -242,8 +242,11 @@ impl TrialWorkers<'_> {
         let samples_fd = wanted.lend(inherited);
         let meeting = self.meeting.as_ref().map(OwnedFd::try_clone).transpose()?;
         let deadline_ms = spec.deadline_ms();
+        let foreign = spec.workers.foreign(wanted.role);
+        let case = &spec.workers.assignment(wanted.role).case;
         let attach = Command::Attach {
-            case: spec.workers.assignment(wanted.role).case.id(),
+            case: case.id(),
+            part: foreign.map(|_| Part::of(case)),
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
@@ -261,7 +264,6 @@ impl TrialWorkers<'_> {
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
         };
-        let foreign = spec.workers.foreign(wanted.role);
         let mut worker = match foreign {
             None => match wanted.far.take() {
                 Some(far) => far,
