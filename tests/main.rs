@@ -8,7 +8,6 @@ mod bad_input;
 mod circles;
 mod claims;
 mod compare;
-mod compare_anew;
 mod conformance;
 mod doctor;
 mod explain;

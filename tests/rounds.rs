@@ -1,5 +1,5 @@
-//! When a run has enough trials: its rounds, its budget, the width of its intervals, and how far
-//! apart in time the trials of a case are.
+//! When a run has enough trials: its rounds, its budget, and how far apart in time the trials of a
+//! case are.
 
 use serde_json::Value;
 
@@ -23,14 +23,6 @@ fn run(arguments: &[&str]) -> (Vec<u64>, Vec<f64>) {
 }
 
 const EXACT: &str = "roundtrip/sleep:1ms?clock=virtual&place=same-cpu";
-
-#[test]
-fn rounds_go_on_where_intervals_are_wider_than_aimed_at() {
-    let _alone = alone();
-    assert_eq!(run(&[EXACT, "--until", "5%", "--rounds", "30"]).0, [9], "the first look");
-    let wide = run(&["pipe", "--place", "same-cpu", "--until", "0.1%", "--rounds", "13"]);
-    assert_eq!(wide.0, [13], "no pipe is that steady");
-}
 
 #[test]
 fn trials_of_a_case_are_apart_in_time() {

@@ -301,8 +301,7 @@ class Driver:
         """The suite on every host, at once."""
         todo = self._usable(self.journal.planned("host"))
         settings = self.settings
-        words = [f"--group={self.fleet}"]
-        words += [f"--suite={settings.suite}"] if settings.suite else []
+        words = [f"--suite={settings.suite}"] if settings.suite else []
         words += [f"--budget={settings.host_time}"] if settings.host_time else []
         lease_s = settings.lease_s or (settings.host_time_s * 1.5 + 60 if settings.host_time_s else LEASE_S)
         job = {"arguments": words, "cases": settings.cases, "suite_text": settings.suite_text}
@@ -317,7 +316,7 @@ class Driver:
             return
         lease_s = self.settings.lease_s or self.settings.pair_time_s * 1.5 + 30
         self.show.phase(f"pairs, round {number}", len(todo))
-        words = [f"--budget={self.settings.pair_time}", f"--group={self.fleet}"]
+        words = [f"--budget={self.settings.pair_time}"]
         jobs = {h: {"cases": self.settings.pair_cases, "arguments": [*self._peer(t["b"]), *words]} for h, t in todo.items()}
         self._measure(todo, jobs, lease_s)
         self.round_s = max(self.settings.pair_time_s, self.engine.time() - began_s)

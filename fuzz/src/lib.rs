@@ -41,14 +41,14 @@ pub const TARGETS: &[Target] = &[
 /// A suite file: parsed, planned, and the plan stored as JSON.
 pub fn suite(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let source = SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() };
+    let source = SuiteSource { file: "fuzz.toml".to_owned(), text: text.to_owned() };
     plan(&Ask { suite: Some(source), ..Ask::default() });
 }
 
 /// A claims file: parsed, planned, and the plan stored as JSON.
 pub fn claims(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let files = [SuiteSource::Text { file: "fuzz.toml".to_owned(), text: text.to_owned() }];
+    let files = [SuiteSource { file: "fuzz.toml".to_owned(), text: text.to_owned() }];
     let ask = Ask::default();
     match hopcost_plan::judging(&ask, &files, &[], &rust(), &few_cpus()) {
         Err(error) => one_line(&error.to_string()),

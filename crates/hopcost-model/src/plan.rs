@@ -16,10 +16,6 @@ document! {
         pub rounds: u32,
         /// Stop starting rounds after this long; the rounds above if absent.
         pub budget_ns: Option<u64>,
-        /// Rounds go on, to the number above, for those cases whose interval reaches further to
-        /// either side than this share of their value; for all of them if absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub until: Option<f64>,
         /// How a trial is shaped.
         pub trial: TrialShape,
         /// Case (id) that multiples refer to.

@@ -90,9 +90,6 @@ document! {
         pub ended: Option<String>,
         /// How often it was resumed.
         pub resumed: u32,
-        /// The group that the user named for runs that belong together.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub group: Option<String>,
     }
 
     /// How the binary was built.

@@ -27,9 +27,6 @@ pub struct Ask {
     pub rounds: Option<u32>,
     /// `--budget`, in nanoseconds.
     pub budget_ns: Option<u64>,
-    /// `--until`: the width, to either side and as a share of the value, at which a case has
-    /// rounds enough.
-    pub until: Option<f64>,
     /// `--measure`: aimed length of a trial's measured phase, in nanoseconds.
     pub measure_ns: Option<u64>,
     /// `--operations`: exact operations of a trial with two ends; of a stream,
@@ -39,21 +36,14 @@ pub struct Ask {
     pub seed: u64,
     /// `--cpus`: the caller's, then the callee's; one alone is for `same-cpu`.
     pub cpus: Vec<u32>,
-    /// `--baseline`: a selector; the first measured case that it selects.
-    pub baseline: Option<String>,
 }
 
-/// Where a suite comes from.
+/// A suite's or a claims file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SuiteSource {
-    /// One inside the binary, by name (see [`SHIPPED`](crate::SHIPPED)).
-    Shipped(String),
-    /// A file that the caller has read.
-    Text {
-        /// Its name, for errors.
-        file: String,
-        text: String,
-    },
+pub struct SuiteSource {
+    /// Its name, for errors.
+    pub file: String,
+    pub text: String,
 }
 
 impl Ask {

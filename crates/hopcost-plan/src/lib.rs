@@ -65,7 +65,7 @@ pub use questions::{advice, along, between, comparison, explanation, judging, sp
 pub use resolve::{check_resumed, plan};
 pub use roles::{RoleAssignment, Roles, assign};
 pub use shipped::{
-    CLAIMS, Export, ExportColumn, Label, Published, SHIPPED, Shown, claims, shown, shown_by,
+    CLAIMS, Export, ExportColumn, Label, Published, SHIPPED, Shown, claims, shown, shown_by, suite,
 };
 pub use suite::{Suite, parse_suite};
 pub use time::{

@@ -3,7 +3,7 @@
 //! by any later version, so this file must never change what it returns; the
 //! fixed vectors of the tests hold it to that.
 
-use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK};
+use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK};
 use hopcost_stats::contrast;
 use hopcost_stats::rng::{SplitMix64, mix};
 
@@ -44,21 +44,14 @@ pub fn order_of(plan: &Plan, round: u32, n: u32) -> Vec<u32> {
     order
 }
 
-/// Rounds after which the widths are looked at for the first time; then after a third more
-/// each time. Looks at fixed rounds, and by width alone, so that no value is waited for.
-const FIRST_LOOK: u32 = 9;
-
 /// The round before which a plan looks at its results next; its last where it does not.
 pub fn look_after(plan: &Plan, round: u32) -> u32 {
-    let next = match (&plan.question, plan.until) {
-        _ if plan.comparison.is_some() => {
-            let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
-            looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
-        }
-        (Some(question), _) => Some(round.saturating_add(Question::rounds_a_look(question))),
-        (None, Some(_)) if round == 0 => Some(FIRST_LOOK),
-        (None, Some(_)) => Some(round + round.div_ceil(3)),
-        (None, None) => None,
+    let next = if plan.comparison.is_some() {
+        let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
+        looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
+    } else {
+        let question = plan.question.as_ref();
+        question.map(|question| round.saturating_add(question.rounds_a_look()))
     };
     next.map_or(plan.rounds, |next| next.min(plan.rounds))
 }

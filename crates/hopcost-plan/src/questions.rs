@@ -293,7 +293,7 @@ pub fn judging(
     let (mut seen, mut known) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
     let (mut is_counted, mut asked) = (false, Vec::<String>::new());
     for source in files {
-        let SuiteSource::Text { file, text } = source else { continue };
+        let SuiteSource { file, text } = source;
         let (source, claims) = parsed(file, text)?;
         asked.extend(claims.questions.iter().map(|question| question.id.clone()));
         let claims = claims.asking(questions);

@@ -7,15 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hopcost_model::case::{Case, Placement};
-use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, PlannedCase};
 
 use crate::ask::{Ask, CASES_MAX, Selector, SuiteSource, too_many};
 use crate::catalog::Catalog;
-use crate::error::{Origin, PlanError, quote, unknown};
+use crate::error::{Origin, PlanError};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
-use crate::shipped::SHIPPED;
+use crate::shipped;
 use crate::subject::{Subject, inapplicable};
 use crate::suite::{Suite, parse_suite};
 use crate::time::{
@@ -56,14 +55,13 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         let message = "a call takes as many as fit its time; leave it out or ask for another case";
         return Err(Origin::option("--operations").error(message));
     }
-    let baseline = planner.baseline(ask, suite.as_ref(), &selectors, &options, &cases)?;
+    let baseline = planner.baseline(suite.as_ref(), &selectors, is_plain, &cases)?;
     let used = planner.cpus_used(&live);
     let plan = Plan {
         suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
         seed: ask.seed,
         rounds,
         budget_ns: time.budget_ns,
-        until: time.until,
         trial,
         baseline,
         cpus: used.cpus,
@@ -102,9 +100,6 @@ fn ensure_messages(plan: &Plan) -> Result<(), PlanError> {
     )))
 }
 
-/// Mechanisms that an error names.
-const NAMED_MAX: usize = 12;
-
 /// The baseline of cases that were named one by one where none was: the first of them, if there
 /// is another that can be divided by it or by one of its kind.
 fn first_of(cases: &[PlannedCase]) -> Option<String> {
@@ -121,19 +116,9 @@ fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
 
 /// The suite that was asked for, or the default one where nothing was.
 fn suite_of(ask: &Ask, is_plain: bool) -> Result<Option<Suite>, PlanError> {
-    let name = match &ask.suite {
-        Some(SuiteSource::Shipped(name)) => name,
-        Some(SuiteSource::Text { file, text }) => return parse_suite(file, text).map(Some),
-        None if is_plain => "ladder",
-        None => return Ok(None),
-    };
-    let Some((_, text)) = SHIPPED.iter().find(|(known, _)| known == &name) else {
-        let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        let message = unknown("suite", name, &known);
-        let message = format!("{message}; a file is named by its path, as in ./mine.toml");
-        return Err(Origin::option("--suite").error(message));
-    };
-    parse_suite(&format!("suites/{name}.toml"), text).map(Some)
+    let default = (ask.suite.is_none() && is_plain).then(|| shipped::suite("ladder"));
+    let source = ask.suite.clone().map_or(default.transpose()?, Some);
+    source.map(|SuiteSource { file, text }| parse_suite(&file, &text)).transpose()
 }
 
 /// Cases in the order asked for, each once, up to the limit.
@@ -294,52 +279,33 @@ impl<'c> Planner<'c> {
         Ok(cases.cases)
     }
 
-    /// The id of the first measured case that the baseline selects, or of the first of those that
-    /// were named where there is neither a baseline nor a suite. A suite's
-    /// baseline may be missing here or not be chosen; one that was asked for on
-    /// the command line may not.
+    /// The id of the first measured case that the suite's baseline selects, which may be missing here or
+    /// not be chosen; without a suite that of the first of the cases that were named.
     fn baseline(
         &self,
-        ask: &Ask,
         suite: Option<&Suite>,
         selectors: &[Selector],
-        options: &Values,
+        is_plain: bool,
         cases: &[PlannedCase],
     ) -> Result<Option<String>, PlanError> {
-        let must = ask.baseline.is_some();
-        let selector = match (&ask.baseline, suite) {
-            (Some(text), _) => Selector::parse_at(text, Origin::option("--baseline"))?,
-            (None, Some(Suite { baseline: Some(selector), .. })) => selector.clone(),
-            (None, None) if !selectors.is_empty() => return Ok(first_of(cases)),
-            _ => return Ok(None),
+        let selector = match suite {
+            Some(suite) => suite.baseline.as_ref(),
+            None if selectors.is_empty() => None,
+            None => return Ok(first_of(cases)),
         };
-        self.subjects(&selector, &selector.values)?;
+        let Some(selector) = selector else { return Ok(None) };
+        self.subjects(selector, &selector.values)?;
         let of_plan = cases.iter().map(|planned| (&planned.case, &planned.skip));
         let mut matching: Vec<(&Case, &Option<String>)> =
-            of_plan.filter(|(case, _)| self.selects(&selector, case)).collect();
+            of_plan.filter(|(case, _)| self.selects(selector, case)).collect();
+        if matching.is_empty() && is_plain {
+            return Err(selector.origin.error("selects no case of the suite; add one to it"));
+        }
         if !selector.says_runtime() {
             matching.sort_by_key(|(case, _)| !case.runtimes.are_rust());
         }
-        let measured = matching.iter().find(|(_, skip)| skip.is_none());
-        match (measured, matching.first()) {
-            (Some((case, _)), _) => Ok(Some(case.id())),
-            (None, Some((case, skip))) if must => {
-                let reason = skip.as_deref().unwrap_or("skipped");
-                let message =
-                    format!("{case} is not measured here: {reason}; choose a case that is");
-                Err(selector.origin.error(message))
-            }
-            (None, None) if must || selectors.is_empty() && options.is_empty() => {
-                let selected = ask.baseline.as_deref().map_or("it".to_owned(), quote);
-                let known = live(cases).map(Case::mechanism_name);
-                let named: Vec<&str> = distinct(known).into_iter().take(NAMED_MAX).collect();
-                Err(selector.origin.error(format!(
-                    "{selected} selects no case of the plan; ask for it too, or choose among: {}",
-                    named.join(", ")
-                )))
-            }
-            _ => Ok(None),
-        }
+        let measured = matching.into_iter().find(|(_, skip)| skip.is_none());
+        Ok(measured.map(|(case, _)| case.id()))
     }
 
     fn selects(&self, selector: &Selector, case: &Case) -> bool {

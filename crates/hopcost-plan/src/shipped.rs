@@ -11,6 +11,7 @@ use hopcost_model::results::TimeUnit;
 use serde::Deserialize;
 
 use crate::ask::{Selector, SuiteSource};
+use crate::error::{Origin, PlanError, unknown};
 
 /// The suites inside the binary: name, text.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -38,10 +39,27 @@ pub const CLAIMS: &[(&str, &str)] = &[
     ("self-test", include_str!("../../../claims/self-test.toml")),
 ];
 
-/// A claims file inside the binary, as if it were a file.
+/// A suite inside the binary, as if it were a file.
+///
+/// # Errors
+/// Where there is none of this name.
+pub fn suite(name: &str) -> Result<SuiteSource, PlanError> {
+    let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+    found("suites", SHIPPED, name).ok_or_else(|| {
+        let message = unknown("suite", name, &known);
+        let message = format!("{message}; a file is named by its path, as in ./mine.toml");
+        Origin::option("--suite").error(message)
+    })
+}
+
+/// The same of a claims file.
 pub fn claims(name: &str) -> Option<SuiteSource> {
-    let (name, text) = CLAIMS.iter().find(|(known, _)| *known == name)?;
-    Some(SuiteSource::Text { file: format!("claims/{name}.toml"), text: (*text).to_owned() })
+    found("claims", CLAIMS, name)
+}
+
+fn found(folder: &str, all: &[(&str, &str)], name: &str) -> Option<SuiteSource> {
+    let (name, text) = all.iter().find(|(known, _)| *known == name)?;
+    Some(SuiteSource { file: format!("{folder}/{name}.toml"), text: (*text).to_owned() })
 }
 
 /// What the shipped suites say of reports, with their names.

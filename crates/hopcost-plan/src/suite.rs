@@ -82,7 +82,6 @@ impl Source {
                 rounds: rounds.and_then(|n| u32::try_from(n).ok()),
                 budget_ns,
                 trial,
-                until: None,
                 measure_said,
             },
             baseline: baseline.transpose()?,

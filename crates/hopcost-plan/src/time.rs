@@ -22,8 +22,6 @@ pub const ROUNDS_DEFAULT: u32 = 12;
 pub const ROUNDS_FOR_INTERVAL: u32 = 6;
 /// Time between the starts of two trials of a case, where the budget allows it.
 pub const SPACING_NS: u64 = 300 * MS;
-/// Most rounds of a plan that aims at a width and has no budget.
-const ROUNDS_UNTIL: u32 = 120;
 /// Most rounds of a plan.
 pub const ROUNDS_MAX: u32 = 10_000;
 /// A trial cut short to fit a budget measures at least this long.
@@ -177,10 +175,6 @@ pub fn spacing_ns(plan: &Plan) -> u64 {
         // What is compared is to be near in time.
         return 0;
     }
-    if plan.until.is_some() {
-        // Its rounds are as many as there is time for.
-        return SPACING_NS;
-    }
     let budget_ns = plan.budget_ns.unwrap_or(u64::MAX).saturating_sub(RUN_FIXED_NS);
     SPACING_NS.min(budget_ns / u64::from(plan.rounds.max(1)))
 }
@@ -313,21 +307,14 @@ pub(crate) struct Time {
     /// Budget of the whole run.
     pub budget_ns: Option<u64>,
     pub trial: TrialShape,
-    /// The width at which a case has rounds enough.
-    pub until: Option<f64>,
     /// Whether `trial.measure_ns` was asked for and so must stay.
     pub measure_said: bool,
 }
 
 impl Time {
     /// Those of a plan that says nothing of it.
-    pub const DEFAULT: Self = Self {
-        rounds: None,
-        budget_ns: None,
-        trial: TRIAL_DEFAULT,
-        until: None,
-        measure_said: false,
-    };
+    pub const DEFAULT: Self =
+        Self { rounds: None, budget_ns: None, trial: TRIAL_DEFAULT, measure_said: false };
 
     /// The command line over this. A suite's own budget is for the suite as written: where
     /// cases were `added` to it, only its rounds count.
@@ -345,11 +332,6 @@ impl Time {
             (self.rounds, self.budget_ns) = (ask.rounds, ask.budget_ns);
         } else if added {
             self.budget_ns = None;
-        }
-        self.until = ask.until;
-        if ask.until.is_some() && ask.rounds.is_none() {
-            // The budget ends it; those of a suite are for runs that do not look.
-            self.rounds = Some(self.budget_ns.map_or(ROUNDS_UNTIL, |_| ROUNDS_MAX));
         }
         let trial = &mut self.trial;
         if let Some(ns) = ask.measure_ns {

@@ -8,11 +8,10 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::plan::{Question, TrialShape};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Estimate, TimeUnit};
+use hopcost_model::results::TimeUnit;
 use hopcost_model::text::span;
 use hopcost_stats::next_run::TRIALS_MIN;
 
-use crate::case::Reading;
 use crate::run::Run;
 use crate::yardstick::{Speed, YardstickLevel};
 
@@ -83,7 +82,7 @@ document! {
 const VOLATILE: [&str; 4] = ["load.", "stat.", "peer.load.", "peer.stat."];
 
 /// The plan in brief.
-pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
+pub fn plan(run: &Run) -> PlanBrief {
     let raw = run.raw;
     let plan = &raw.plan;
     let shown = hopcost_plan::shown_by(&plan.suite);
@@ -97,7 +96,7 @@ pub fn plan(run: &Run, readings: &[Reading]) -> PlanBrief {
         trials_failed: raw.trials.iter().filter(|trial| trial.error.is_some()).count() as u32,
         complete: raw.about.ended.is_some(),
         took_s: took_s(run),
-        ended_early: ended_early(raw, readings, rounds.len() as u32),
+        ended_early: ended_early(raw, rounds.len() as u32),
         baseline: plan.baseline.clone(),
         cpus: plan.cpus.clone(),
         relation: plan.relation,
@@ -116,7 +115,7 @@ fn took_s(run: &Run) -> f64 {
 }
 
 /// That the budget ended a run, and what to do.
-fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> {
+fn ended_early(raw: &RawRun, done: u32) -> Option<String> {
     let plan = &raw.plan;
     raw.about.ended.as_ref()?;
     if plan.comparison.is_some() || matches!(plan.question, Some(Question::Claims(_))) {
@@ -130,28 +129,15 @@ fn ended_early(raw: &RawRun, readings: &[Reading], done: u32) -> Option<String> 
     if done >= plan.rounds || !goes_on {
         return None;
     }
-    let Some(until) = plan.until else {
-        let needed = match (done as usize) < TRIALS_MIN {
-            true => format!("; an interval needs {TRIALS_MIN}"),
-            false => String::new(),
-        };
-        return Some(format!(
-            "{done} of {} rounds: the budget of {budget_s} s ended the run{needed}; a longer --budget \
-             makes more.",
-            plan.rounds
-        ));
+    let needed = match (done as usize) < TRIALS_MIN {
+        true => format!("; an interval needs {TRIALS_MIN}"),
+        false => String::new(),
     };
-    let width = |reading: &&Reading| reading.headline().and_then(Estimate::half_width);
-    let is_wide = |reading: &&Reading| width(reading).is_none_or(|width| width > until);
-    let measured = readings.iter().filter(|reading| reading.is_measured());
-    let (wide, all) = (measured.clone().filter(is_wide).count(), measured.count());
-    (wide > 0).then(|| {
-        format!(
-            "{done} rounds: the budget of {budget_s} s ended the run with {wide} of {all} intervals \
-             wider than ±{} %; a longer --budget makes them narrower.",
-            until * 100.0
-        )
-    })
+    Some(format!(
+        "{done} of {} rounds: the budget of {budget_s} s ended the run{needed}; a longer --budget makes \
+         more.",
+        plan.rounds
+    ))
 }
 
 /// Whether the cases that were measured are pinned.
@@ -241,30 +227,27 @@ mod tests {
             _ => trial.each(&[5; 50]),
         };
         let raw = Builder::new().case(PIPE, 3, make).build();
-        let brief = plan(&Run::new(&raw, &[]), &[]);
+        let brief = plan(&Run::new(&raw, &[]));
         assert_eq!((brief.rounds_done, brief.trials_done, brief.trials_failed), (3, 3, 1));
         assert!(brief.complete);
         let cut =
             RawRun { about: hopcost_model::raw::RunAbout { ended: None, ..raw.about }, ..raw };
-        assert!(!plan(&Run::new(&cut, &[]), &[]).complete);
+        assert!(!plan(&Run::new(&cut, &[])).complete);
     }
 
     #[test]
     fn a_run_that_the_budget_ended_says_so() {
-        let run = |rounds: u32, budget_ns: Option<u64>, until: Option<f64>| {
+        let run = |rounds: u32, budget_ns: Option<u64>| {
             let builder = Builder::new().case(PIPE, rounds, |_, trial| trial.each(&[5; 50]));
             let mut raw = builder.build();
             raw.plan.rounds = 15;
-            (raw.plan.budget_ns, raw.plan.until) = (budget_ns, until);
+            raw.plan.budget_ns = budget_ns;
             crate::testing::read(&raw).plan.ended_early
         };
         let budget = Some(2_500_000_000);
-        let six = run(6, budget, None).unwrap();
+        let six = run(6, budget).unwrap();
         assert!(six.starts_with("6 of 15 rounds: the budget of 2.5 s ended the run; "), "{six}");
-        assert!(run(4, budget, None).unwrap().contains("an interval needs 6"));
-        assert_eq!((run(15, budget, None), run(6, None, None)), (None, None));
-        assert_eq!(run(9, budget, Some(0.02)), None, "as narrow as was aimed at");
-        let wide = run(4, budget, Some(0.02)).unwrap();
-        assert!(wide.contains("4 rounds") && wide.contains("1 of 1 intervals wider than ±2 %"));
+        assert!(run(4, budget).unwrap().contains("an interval needs 6"));
+        assert_eq!((run(15, budget), run(6, None)), (None, None));
     }
 }

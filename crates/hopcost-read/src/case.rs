@@ -138,14 +138,6 @@ document! {
 }
 
 impl CaseResult {
-    /// How far the interval of a case reaches to either side, as a share of its value.
-    pub fn width(&self) -> Option<f64> {
-        let (_, estimate) = self.estimates.as_ref()?.headline()?;
-        // What the clocks leave open no round makes narrower.
-        let bound_ns = self.clock_bound_ns().unwrap_or(0.0);
-        let side_ns = (estimate.high? - estimate.low?) / 2.0 - bound_ns;
-        Some(side_ns / estimate.point.filter(|p| *p > 0.0)?)
-    }
     /// How far one-way times may be off because of the clocks, in nanoseconds; `None` of what needs no second one.
     pub fn clock_bound_ns(&self) -> Option<f64> {
         let of_wake = self.wake.as_ref().map(|wake| wake.clock_bound_ns);

@@ -134,7 +134,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let published = published::tables(&readings);
     let checks = judge::of_suite(&run, &readings, &findings);
     let loads = capacity::curves(&readings, &findings);
-    let plan = brief::plan(&run, &readings);
+    let plan = brief::plan(&run);
     Results {
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),

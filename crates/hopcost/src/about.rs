@@ -40,7 +40,7 @@ pub fn random() -> u64 {
 }
 
 /// The head of a new run, made by this command line.
-pub fn run(argv: Vec<String>, group: Option<String>) -> RunAbout {
+pub fn run(argv: Vec<String>) -> RunAbout {
     RunAbout {
         id: hopcost_file::new_id(unix_seconds(), random() as u32),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -50,6 +50,5 @@ pub fn run(argv: Vec<String>, group: Option<String>) -> RunAbout {
         started: hopcost_file::utc(unix_seconds()),
         ended: None,
         resumed: 0,
-        group,
     }
 }

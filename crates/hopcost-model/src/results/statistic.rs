@@ -223,11 +223,6 @@ impl Estimate {
         let Quiet { point, low, high } = self.quiet?;
         Some(Self { point: Some(point), low, high, quiet: None, ..self.clone() })
     }
-
-    /// How far its interval reaches to either side, as a share of its value.
-    pub fn half_width(&self) -> Option<f64> {
-        Some((self.high? - self.low?) / 2.0 / self.point.filter(|point| *point > 0.0)?)
-    }
 }
 
 impl Quiet {

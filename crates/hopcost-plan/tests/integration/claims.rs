@@ -66,7 +66,7 @@ fn mistakes_have_their_place() {
 fn planned(texts: &[&str], questions: &[&str]) -> Result<Plan, PlanError> {
     let files = texts
         .iter()
-        .map(|text| SuiteSource::Text { file: "d.toml".to_owned(), text: (*text).to_owned() });
+        .map(|text| SuiteSource { file: "d.toml".to_owned(), text: (*text).to_owned() });
     let ask = Ask { seed: 1, budget_ns: Some(60_000_000_000), ..Ask::default() };
     let questions: Vec<String> = questions.iter().map(|id| (*id).to_owned()).collect();
     let catalog = Catalog::new(mechanisms(), Vec::new);

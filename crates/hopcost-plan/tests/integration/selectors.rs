@@ -5,7 +5,7 @@ use crate::common::*;
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Placement;
 use hopcost_model::plan::ExplanationPlan;
-use hopcost_plan::{Ask, Catalog, Machine, SuiteSource, ensure_live, estimate_ns};
+use hopcost_plan::{Ask, Catalog, Machine, ensure_live, estimate_ns, suite};
 
 /// The plan of a selector.
 fn of(selector: &str) -> hopcost_model::plan::Plan {
@@ -24,8 +24,7 @@ fn asked(question: &str) -> Ask {
         };
         let value = words.next().unwrap();
         match option {
-            "suite" => asked.suite = Some(SuiteSource::Shipped(value.to_owned())),
-            "baseline" => asked.baseline = Some(value.to_owned()),
+            "suite" => asked.suite = Some(suite(value).unwrap()),
             "rounds" => asked.rounds = Some(value.parse().unwrap()),
             "operations" => asked.operations = Some(value.parse().unwrap()),
             "budget" => asked.budget_ns = Some(value.parse::<u64>().unwrap() * SECOND),

@@ -7,11 +7,8 @@ mod summary;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
 use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::RawRun;
 use hopcost_model::text::count;
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
@@ -19,7 +16,6 @@ use hopcost_stats::yardstick::AWAY_MAX;
 
 use crate::comparison::Compared;
 use crate::ratio::shown;
-use crate::run::Run;
 use crate::stored::facts::{Across, Difference};
 pub(crate) use facts::Fact;
 pub use facts::fingerprint;
@@ -208,25 +204,6 @@ fn geomean(
     };
     let name = format!("geometric mean of {of}");
     Some((Compared { side, ..Compared::unmeasured(&name) }, ratio))
-}
-
-/// What a run that is planned differs in from those of a baseline, besides what it may: as far as
-/// that is known before its first trial. `rust` are the mechanisms of this binary.
-pub fn differences_before(
-    baseline: &[RunSummary],
-    planned: &RawRun,
-    rust: &[Mechanism],
-    across: &[Across],
-) -> Vec<Difference> {
-    let run = Run::new(planned, rust);
-    let cases: Vec<&Case> = planned.plan.live_cases().collect();
-    let of_cases = cases.iter().flat_map(|case| Fact::of_case(&run, case));
-    let now: Vec<Fact> = Fact::of_run(planned).into_iter().chain(of_cases).collect();
-    let then = baseline.iter().flat_map(|run| {
-        let planned = run.cases.iter().filter(|case| cases.contains(&&case.case));
-        run.facts.iter().chain(planned.flat_map(|case| &case.facts))
-    });
-    unasked(&differences([then.collect(), now.iter().collect()]), across)
 }
 
 pub(crate) fn unasked(differences: &[Difference], across: &[Across]) -> Vec<Difference> {

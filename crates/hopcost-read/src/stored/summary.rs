@@ -68,12 +68,6 @@ impl RunSummary {
         }
     }
 
-    /// The same run, of these of its cases alone.
-    pub fn with_cases_of(&self, ids: &[String]) -> Self {
-        let cases = self.cases.iter().filter(|case| ids.contains(&case.id)).cloned().collect();
-        Self { cases, ..self.clone() }
-    }
-
     /// The cases that have a value, and whether it is invalid.
     pub fn measured(&self) -> impl Iterator<Item = (&Case, bool)> {
         self.cases.iter().map(|case| (&case.case, case.is_invalid))

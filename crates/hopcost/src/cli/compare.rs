@@ -8,7 +8,7 @@ use super::compare_args::{is_case, measured};
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};
 use super::subcommand::{Called, Subcommand};
-use super::{compare_along, compare_anew, compare_runs, runs};
+use super::{compare_along, compare_runs, runs};
 
 impl Subcommand for Args {
     const NAME: &str = "compare";
@@ -34,24 +34,15 @@ impl Subcommand for Args {
                  runs have their own",
             ));
         }
-        if let ([baseline, cases @ ..], []) = (self.what.as_slice(), self.new.as_slice())
-            && self.fail_if_slower.is_some()
-            && !is_case(baseline)
-            && cases.iter().all(|word| is_case(word))
-        {
-            return compare_anew::run(self, cases, &called.words);
-        }
-        if !worker.is_empty() || out.is_some() || self.runs.is_some() {
-            return Err(usage(
-                "--worker, --out and --runs go with what is measured: both sides are stored",
-            ));
+        if !worker.is_empty() || out.is_some() {
+            return Err(usage("--worker and --out go with --live: both sides are stored"));
         }
         let (baseline, others) = match (self.what.as_slice(), self.new.as_slice()) {
             ([_], []) => {
-                let sides = "want two or more runs or directories of runs, or OLD... -- NEW...";
-                return Err(usage(format!(
-                    "{sides}; to measure cases now: --live, or a baseline with --fail-if-slower"
-                )));
+                return Err(usage(
+                    "want two or more runs or directories of runs, or OLD... -- NEW...; to measure \
+                     cases now: --live",
+                ));
             }
             (all, []) => (&all[..1], all[1..].chunks(1).collect()),
             (old, new) => (old, vec![new]),

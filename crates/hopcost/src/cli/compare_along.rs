@@ -116,7 +116,7 @@ fn directory(args: &Args) -> anyhow::Result<PathBuf> {
     let directory = match &args.measured.out {
         Some(directory) => directory.clone(),
         None => {
-            let id = about::run(Vec::new(), None).id;
+            let id = about::run(Vec::new()).id;
             Runs::of_user().map_err(usage)?.directory().join(format!("along-{id}"))
         }
     };

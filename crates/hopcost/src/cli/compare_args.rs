@@ -24,8 +24,7 @@ use crate::run::runtimes::{Found, Runtimes};
 #[derive(clap::Args)]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW... | OLD... -- NEW...
        hopcost compare [OPTIONS] --live CASE CASE... | CASE CASE --along AXIS=FROM..TO
-       hopcost compare [OPTIONS] --worker OLD --worker NEW CASE
-       hopcost compare [OPTIONS] BASELINE [CASE]... --fail-if-slower PERCENT")]
+       hopcost compare [OPTIONS] --worker OLD --worker NEW CASE")]
 pub struct Args {
     /// Runs as `report` takes them, their directories, or cases; the baseline first. Also two fleets,
     /// and with two workers the case of both
@@ -54,16 +53,12 @@ pub struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "3%")]
     margin: f64,
     /// Fail (exit code 4) if a case is slower by more than this. What looks slower is measured
-    /// again first, unless both sides are stored. A baseline alone is measured anew
+    /// again first, unless both sides are stored
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "margin")]
     pub fail_if_slower: Option<f64>,
     /// Fail (exit code 5) if a case may be slower and is undecided
     #[arg(long, requires = "fail_if_slower")]
     pub strict: bool,
-    /// Runs to measure against a baseline's (5)
-    #[arg(long, value_name = "N", requires = "fail_if_slower", conflicts_with = "live",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub runs: Option<u32>,
     /// Compare runs by this percentile (50, 90, 95, 99, 99.9) instead of the p50 or cost
     #[arg(long, value_name = "PERCENTILE", value_parser = statistic, conflicts_with = "live")]
     pub statistic: Option<Statistic>,

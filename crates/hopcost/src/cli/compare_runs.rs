@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
-use hopcost_model::plan::Plan;
 use hopcost_read::results::{Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary, Side};
 
@@ -15,11 +14,9 @@ use crate::run::scratch::Scratch;
 
 /// A side as read.
 #[derive(Default)]
-pub struct Read {
+struct Read {
     paths: Vec<PathBuf>,
-    pub runs: Vec<RunSummary>,
-    /// The plan of the first.
-    pub plan: Option<Plan>,
+    runs: Vec<RunSummary>,
 }
 
 /// Compares runs, or two fleets, of which a host is a block, and shows what was found.
@@ -75,7 +72,7 @@ fn of_runs(
 }
 
 /// Says what runs differ in, a line each, and refuses to compare them.
-pub fn refusal(differences: &[Difference]) -> anyhow::Error {
+fn refusal(differences: &[Difference]) -> anyhow::Error {
     differences.iter().for_each(|one| output::say(&line(one)));
     let mut across: Vec<&str> = differences.iter().map(|one| one.across.word()).collect();
     across.dedup();
@@ -93,7 +90,7 @@ fn line(difference: &Difference) -> String {
 }
 
 /// Reads the runs of a side, to be compared by a statistic.
-pub fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> {
+fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> {
     let mut side = Read::default();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
@@ -107,7 +104,6 @@ pub fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Re
             }
             side.runs.push(RunSummary::of(&raw, &rust, statistic));
             side.paths.push(path);
-            side.plan.get_or_insert(raw.plan);
         }
     }
     Ok(side)

@@ -32,11 +32,8 @@ use crate::run::{clocks, ensure_descriptors};
 pub struct Args {
     #[command(flatten)]
     shown: Shown,
-    /// Drop the stored quiet speed of this machine, and measure nothing
-    #[arg(long, conflicts_with_all = ["format", "output"])]
-    forget_speed: bool,
     /// Check hopcost itself by cases whose answers are known (a minute)
-    #[arg(long, conflicts_with_all = ["format", "output", "forget_speed"])]
+    #[arg(long, conflicts_with_all = ["format", "output"])]
     self_test: bool,
 }
 
@@ -49,11 +46,6 @@ impl Subcommand for Args {
             return judge::self_test();
         }
         self.shown.ensure_answer(&Checkup::default())?;
-        if self.forget_speed {
-            let was_known = reference::forget().map_err(|error| usage(format!("{error:#}")))?;
-            let what = if was_known { "hopcost forgot" } else { "No run had taught" };
-            return output::print(&format!("{what} the quiet speed of this machine\n"));
-        }
         ensure_descriptors()?;
         let started = Instant::now();
         let setup = Setup::new("doctor", Program::own()?, Runtimes::new(Vec::new()))?;
@@ -79,7 +71,7 @@ impl Subcommand for Args {
             clocks,
             trials,
             accounting,
-            about: about::run(std::env::args().collect(), None),
+            about: about::run(std::env::args().collect()),
             plan,
             host_before,
             ..RawRun::default()

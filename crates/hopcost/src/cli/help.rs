@@ -7,14 +7,14 @@ use super::subcommand::Subcommand;
 
 /// Options under headings; the others come first.
 const HEADINGS: [(&str, &str); 4] = [
-    ("Time", "rounds until budget measure operations seed runs interval progress"),
-    ("Output", "format details sentence percentiles output html plots perfetto out group dry_run"),
+    ("Time", "rounds budget measure operations seed runs interval progress"),
+    ("Output", "format details sentence percentiles output html plots perfetto out dry_run"),
     ("Two hosts and fleets", "peer peer_address agent lease"),
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.
-const RARE: &str = "table across summary strict baseline measure operations seed sentence \
-                    percentiles output plots perfetto group dry_run boundary runs statistic margin \
+const RARE: &str = "table across summary strict measure operations seed sentence \
+                    percentiles output plots perfetto dry_run boundary statistic margin \
                     sort interval progress";
 /// Options up to which a command needs neither.
 const FEW: usize = 14;

@@ -23,7 +23,7 @@ pub fn source(name: &str) -> anyhow::Result<Option<SuiteSource>> {
     let text = read(Path::new(name))
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8 text")));
     let text = text.map_err(|error| usage(format!("{name}: {error}")))?;
-    Ok(Some(SuiteSource::Text { file: name.to_owned(), text }))
+    Ok(Some(SuiteSource { file: name.to_owned(), text }))
 }
 
 /// The bytes of a regular file.

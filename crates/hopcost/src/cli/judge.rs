@@ -110,14 +110,11 @@ fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Resu
 
 /// Judges by a stored run; the exit code of a gate.
 fn stored(args: &Args, files: &[SuiteSource], run: &str) -> anyhow::Result<Option<u8>> {
-    let files = files.iter().filter_map(|source| match source {
-        SuiteSource::Text { file, text } => Some(ClaimsPlan::of(file, text, &args.question)),
-        SuiteSource::Shipped(_) => None,
-    });
-    let files: Vec<ClaimsPlan> = files.collect();
-    for file in &files {
-        hopcost_plan::parse_claims(&file.file, &file.text()).map_err(usage)?;
+    for SuiteSource { file, text } in files {
+        hopcost_plan::parse_claims(file, text).map_err(usage)?;
     }
+    let plan = |source: &SuiteSource| ClaimsPlan::of(&source.file, &source.text, &args.question);
+    let files: Vec<ClaimsPlan> = files.iter().map(plan).collect();
     let path = runs::find(run)?;
     let mut raw = runs::open(&path)?;
     raw.plan.question = Some(Question::Claims(files));

@@ -1,6 +1,6 @@
 //! `hopcost list`.
 
-use hopcost_plan::{Ask, SuiteSource};
+use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::worker;
 use hopcost_view::plan::SuiteLine;
@@ -45,8 +45,7 @@ fn suites() -> anyhow::Result<String> {
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(Vec::new());
     let line = |&(name, source): &(&'static str, &str)| -> anyhow::Result<SuiteLine> {
-        let suite = Some(SuiteSource::Shipped(name.to_owned()));
-        let ask = Ask { suite, ..Ask::default() };
+        let ask = Ask { suite: Some(hopcost_plan::suite(name)?), ..Ask::default() };
         let plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine)?;
         Ok(SuiteLine {
             name,

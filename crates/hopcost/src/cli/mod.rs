@@ -3,7 +3,6 @@
 mod advise;
 mod compare;
 mod compare_along;
-mod compare_anew;
 mod compare_args;
 mod compare_runs;
 mod doctor;
@@ -37,7 +36,6 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory, Parser};
 use hopcost_plan::{SHIPPED, nearest};
 use hopcost_probe::{mechanism, sys};
-use hopcost_view::answer::Answer;
 
 use subcommand::{Called, Subcommand};
 
@@ -59,13 +57,12 @@ struct Cli {}
 struct Entry {
     name: &'static str,
     command: fn() -> Command,
-    answers: fn() -> Vec<Answer>,
     run: fn(&ArgMatches, &Called) -> anyhow::Result<u8>,
 }
 
 impl Entry {
     const fn of<S: Subcommand>() -> Self {
-        Self { name: S::NAME, command: help::of::<S>, answers: S::answers, run: run::<S> }
+        Self { name: S::NAME, command: help::of::<S>, run: run::<S> }
     }
 }
 
@@ -91,12 +88,6 @@ static ALL: [Entry; 15] = [
 /// The command line as it is parsed and shown.
 fn command() -> Command {
     Cli::command().subcommands(ALL.iter().map(|entry| (entry.command)()))
-}
-
-/// Every answer, without a row.
-fn answers() -> Vec<Answer> {
-    let own = ALL.iter().flat_map(|entry| (entry.answers)());
-    hopcost_view::answer::all().into_iter().chain(own).collect()
 }
 
 fn run<S: Subcommand>(matches: &ArgMatches, called: &Called) -> anyhow::Result<u8> {
@@ -151,7 +142,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(exit::USAGE);
         }
     };
-    let called = Called { words, command, answers };
+    let called = Called { words, command };
     let asked = matches.subcommand();
     let asked = asked.and_then(|(name, of)| Some((ALL.iter().find(|one| one.name == name)?, of)));
     let result = match asked {

@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
             plan,
             live,
             on_terminal: std::io::stderr().is_terminal() && !live.is_json,
-            counts_rounds: plan.question.is_none() && plan.until.is_none(),
+            counts_rounds: plan.question.is_none(),
             started: now,
             said: Cell::new((now, 0)),
             values: RefCell::new(Values { all: vec![None; earlier], said: (earlier, now) }),
@@ -188,13 +188,12 @@ impl<'a> Line<'a> {
 /// `measuring 3 cases (1 skipped) in 15 rounds, about 20 s`
 fn announced(plan: &Plan, expected: Expected) -> String {
     let rounds = count(plan.rounds as usize, "round");
-    let at_most = plan.budget_ns.map_or(rounds.clone(), budget);
-    let how_long = match (&plan.question, plan.until) {
-        (Some(_), _) => format!("until the answer is known, at most {at_most}"),
-        (None, Some(until)) => {
-            format!("until each is within ±{} %, at most {at_most}", until * 100.0)
+    let how_long = match plan.question {
+        Some(_) => {
+            let at_most = plan.budget_ns.map_or(rounds, budget);
+            format!("until the answer is known, at most {at_most}")
         }
-        (None, None) => format!("in {rounds}, about {}", time(expected.ns)),
+        None => format!("in {rounds}, about {}", time(expected.ns)),
     };
     let cases = plan.live().count();
     let skipped = match plan.cases.len() - cases {
@@ -206,7 +205,7 @@ fn announced(plan: &Plan, expected: Expected) -> String {
 
 /// `round 3 of 15, 1 failed, 43 s left`
 fn message(progress: &Progress, counts_rounds: bool) -> String {
-    let Progress { rounds_planned, wider, trials_failed, .. } = *progress;
+    let Progress { rounds_planned, trials_failed, .. } = *progress;
     let round = (progress.rounds_done + 1).min(rounds_planned);
     let left = time(progress.left_ns);
     let (round, left) = match counts_rounds {
@@ -215,9 +214,8 @@ fn message(progress: &Progress, counts_rounds: bool) -> String {
     };
     let claims =
         progress.decided.map(|(decided, all)| format!("{decided} of {all} claims decided"));
-    let wide = (wider > 0).then(|| format!("{} too wide", count(wider, "interval")));
     let failed = (trials_failed > 0).then(|| format!("{trials_failed} failed"));
-    let parts = [Some(round), claims, wide, failed, Some(left)];
+    let parts = [Some(round), claims, failed, Some(left)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -236,12 +234,9 @@ mod tests {
             ..Progress::default()
         };
         assert_eq!(message(&progress, true), "round 3 of 15, 43 s left");
-        progress.wider = 3;
-        let until = message(&progress, false);
-        assert_eq!(until, "round 3, 3 intervals too wide, 43 s to the next look");
-        (progress.wider, progress.decided) = (0, Some((23, 61)));
+        progress.decided = Some((23, 61));
         let claims = message(&progress, false);
         assert_eq!(claims, "round 3, 23 of 61 claims decided, 43 s to the next look");
-        assert!(until.len().max(claims.len()) < 79);
+        assert!(claims.len() < 79);
     }
 }

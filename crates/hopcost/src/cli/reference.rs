@@ -3,7 +3,6 @@
 
 use clap::{Command, ValueEnum};
 use hopcost_model::finding::Code;
-use hopcost_view::answer::Answer;
 
 use super::subcommand::{Called, Subcommand};
 use super::{exit, output};
@@ -60,7 +59,7 @@ impl Subcommand for Args {
             Topic::Man => man((called.command)()),
             Topic::Mechanisms => mechanisms(),
             Topic::Findings => findings(),
-            Topic::Tables => tables((called.answers)()),
+            Topic::Tables => tables(),
         })
     }
 }
@@ -127,11 +126,11 @@ fn findings() -> String {
     text
 }
 
-fn tables(answers: Vec<Answer>) -> String {
+fn tables() -> String {
     format!(
         "# Tables\n\nJSON has every table of an answer as an array of objects, CSV one of them \
          (`--table NAME`). Times are nanoseconds where a name ends in `_ns`. What is not known or \
          does not apply is `null` in JSON and an empty field in CSV.\n{}",
-        hopcost_view::answer::reference(answers)
+        hopcost_view::answer::reference()
     )
 }

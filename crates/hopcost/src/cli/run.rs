@@ -15,7 +15,7 @@ use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{not_comparable, usage};
-use super::input::{duration, percent};
+use super::input::duration;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, AgentArgs, PeerArgs};
 use super::session::{RunSession, begun, program};
@@ -36,23 +36,14 @@ pub struct Args {
     suite: Option<String>,
     #[command(flatten)]
     axes: AxisArgs,
-    /// The case that multiples refer to
-    #[arg(long, value_name = "CASE")]
-    baseline: Option<String>,
     /// Rounds: trials of each case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(hopcost_plan::ROUNDS_MAX)))]
     rounds: Option<u32>,
-    /// More rounds for cases whose interval is wider than this to either side (2%)
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    until: Option<f64>,
     /// Operations per trial with two ends (streams: maximum messages per flow)
     #[arg(long, value_name = "N")]
     operations: Option<u64>,
     #[command(flatten)]
     measured: MeasuredArgs,
-    /// A name to store with runs that belong together
-    #[arg(long, value_name = "NAME")]
-    group: Option<String>,
     /// Resume an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with_all = not_resumed())]
     resume: Option<String>,
@@ -72,8 +63,8 @@ pub struct Args {
 
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
-    let others = "selectors suite baseline rounds until budget measure operations seed cpus out \
-                  group dry_run";
+    let others = "selectors suite rounds budget measure operations seed cpus out \
+                  dry_run";
     others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
 
@@ -98,8 +89,7 @@ impl Subcommand for Args {
         let (session, lease) = match &self.resume {
             Some(spec) => RunSession::resume(spec, native, runtimes, (&self.peer, &self.agent))?,
             None => {
-                let (mut about, setup) = begun(&called.words, native, runtimes)?;
-                about.group.clone_from(&self.group);
+                let (about, setup) = begun(&called.words, native, runtimes)?;
                 let (mut setup, lease) = self.agent.begin(setup)?;
                 setup.peer = self.peer.start(cpus, budget, &setup.interrupt)?;
                 let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
@@ -122,9 +112,7 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
         selectors: args.selectors.clone(),
         axes: args.axes.0.clone(),
         rounds: args.rounds,
-        until: args.until,
         operations: args.operations,
-        baseline: args.baseline.clone(),
         ..args.measured.ask(Args::BUDGET)?
     };
     let mut workers = Vec::new();
@@ -167,7 +155,7 @@ fn no_library(plan: &Plan) -> Option<String> {
 
 /// A suite by name, or the text of a file.
 fn suite(name: &str) -> anyhow::Result<SuiteSource> {
-    Ok(input::source(name)?.unwrap_or_else(|| SuiteSource::Shipped(name.to_owned())))
+    input::source(name)?.map_or_else(|| hopcost_plan::suite(name).map_err(usage), Ok)
 }
 
 /// Where no runtime is named, workers play what is asked for at both ends, or else everything

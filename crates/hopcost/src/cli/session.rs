@@ -57,7 +57,7 @@ pub fn begun(
     runtimes: Runtimes,
 ) -> anyhow::Result<(RunAbout, Setup)> {
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let about = about::run(argv.collect(), None);
+    let about = about::run(argv.collect());
     let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
     Ok((about, setup))
 }
@@ -262,8 +262,7 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
 /// Refuses to go on with a run of another machine, kernel or hopcost, whose numbers may be of another
 /// way to do the same.
 fn same_machine_and_build(raw: &RawRun) -> anyhow::Result<()> {
-    let (then, now, host) =
-        (&raw.about, about::run(Vec::new(), None), host::fingerprint(&raw.plan));
+    let (then, now, host) = (&raw.about, about::run(Vec::new()), host::fingerprint(&raw.plan));
     let keys = ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"];
     ensure_same(keys.map(|key| (key.to_owned(), raw.host_before.get(key), host.get(key))))?;
     // A build that could not read itself has no checksum.

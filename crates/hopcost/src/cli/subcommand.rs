@@ -2,8 +2,6 @@
 
 use std::ffi::OsString;
 
-use hopcost_view::answer::Answer;
-
 /// A subcommand: the type of its arguments, whose comment is what its help begins with.
 pub trait Subcommand: clap::Args {
     const NAME: &'static str;
@@ -14,21 +12,14 @@ pub trait Subcommand: clap::Args {
     /// The axes that its short help shows. Elsewhere a case spells them.
     const AXES: &'static [&'static str] = &[];
 
-    /// The answers with tables that no other subcommand has, without a row.
-    fn answers() -> Vec<Answer> {
-        Vec::new()
-    }
-
     /// Does it, and returns the exit code.
     fn run(&self, called: &Called) -> anyhow::Result<u8>;
 }
 
-/// How a subcommand was called, and what the program knows of all of them.
+/// How a subcommand was called, and the definition of all of them.
 pub struct Called {
     /// The words of the command line, which are stored with what is measured.
     pub words: Vec<OsString>,
     /// The definition of the command line.
     pub command: fn() -> clap::Command,
-    /// Every answer, without a row.
-    pub answers: fn() -> Vec<Answer>,
 }

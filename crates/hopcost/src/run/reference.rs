@@ -154,16 +154,6 @@ fn folder() -> anyhow::Result<PathBuf> {
     Ok(Runs::of_user()?.directory().with_file_name("machine"))
 }
 
-/// Drops what is stored of every machine; says whether there was anything.
-pub fn forget() -> anyhow::Result<bool> {
-    let folder = folder()?;
-    match std::fs::remove_dir_all(&folder) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("removing {}", folder.display())),
-    }
-}
-
 fn store(path: &Path, machine: &Machine, floors: Vec<Floor>) -> anyhow::Result<()> {
     let store = || -> anyhow::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;

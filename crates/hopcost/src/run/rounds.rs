@@ -14,7 +14,6 @@ use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
 use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
-use hopcost_read::results::CaseResult;
 use hopcost_stats::thinning;
 
 use super::peer::near::Peer;
@@ -53,8 +52,6 @@ pub struct Progress {
     pub left_ns: u64,
     /// The case whose trial comes next, by its index in the plan.
     pub next: Option<u32>,
-    /// Intervals that were wider than the plan aims at, at the last look.
-    pub wider: usize,
     /// Claims that were decided at the last look, and how many there are.
     pub decided: Option<(usize, usize)>,
 }
@@ -211,18 +208,11 @@ impl<'a> Rounds<'a> {
     fn goes_on(&mut self, round: u32) -> bool {
         let plan = &self.session.plan;
         if self.looked_at != Some(self.progress.trials_done) {
-            let (raw, rust) = (self.file.run(), hopcost_probe::worker::mechanisms());
-            let wanted = match plan.until.filter(|_| plan.question.is_none()) {
-                Some(until) => self.too_wide(until, &hopcost_read::read(raw, &rust).results),
-                None => {
-                    let look = hopcost_read::look(raw, &rust);
-                    self.progress.decided = look.decided;
-                    let is_open = |live: &&Live<'_>| look.wanted.contains(&live.index);
-                    let open = self.live.iter().filter(is_open).filter(|live| !live.is_given_up());
-                    open.map(|live| live.index).collect()
-                }
-            };
-            self.wanted = Some(wanted);
+            let look = hopcost_read::look(self.file.run(), &hopcost_probe::worker::mechanisms());
+            self.progress.decided = look.decided;
+            let is_open = |live: &&Live<'_>| look.wanted.contains(&live.index);
+            let open = self.live.iter().filter(is_open).filter(|live| !live.is_given_up());
+            self.wanted = Some(open.map(|live| live.index).collect());
             self.looked_at = Some(self.progress.trials_done);
         }
         let wanted = self.wanted.as_ref().map_or(0, BTreeSet::len);
@@ -230,23 +220,6 @@ impl<'a> Rounds<'a> {
         let next = wanted as u64 * u64::from(self.look - round);
         self.progress.trials_planned = self.progress.trials_done + next;
         wanted > 0
-    }
-
-    /// The cases whose intervals are wider than aimed at, and their baselines, of whose rounds every
-    /// multiple needs its own.
-    fn too_wide(&mut self, until: f64, results: &[CaseResult]) -> BTreeSet<u32> {
-        let plan = &self.session.plan;
-        let width = |live: &Live<'_>| results.get(live.index as usize).and_then(CaseResult::width);
-        let is_wide = |live: &&Live<'_>| width(live).is_none_or(|width| width > until);
-        let open = || self.live.iter().filter(|live| !live.is_given_up()).filter(is_wide);
-        let named = |live: &&Live<'_>| plan.baseline.as_deref() == Some(&live.case.id());
-        let baseline = self.live.iter().find(named).map(|live| &live.case);
-        let is_base = |live: &&Live<'_>| {
-            baseline.is_some_and(|baseline| live.case.is_of_kind(baseline))
-                && open().any(|open| open.case.is_alike(&live.case))
-        };
-        self.progress.wider = open().count();
-        open().chain(self.live.iter().filter(is_base)).map(|live| live.index).collect()
     }
 
     /// The cases of a round in its order, each with its place in it.

@@ -31,8 +31,6 @@ const WARM_UPS: u32 = 3;
 /// What opening and sizing one may take before it is given up, and what a reading may.
 const PATIENCE: Duration = Duration::from_secs(3);
 const READ_WITHIN: Duration = Duration::from_secs(2);
-/// How often the workers of one are started.
-const OPENED_MAX: u32 = 2;
 
 /// The yardsticks that a plan needs. None where a stand-in plays the worker: what it says of
 /// time is made up. None either where cases are compared with their neighbours in time, which are
@@ -98,13 +96,11 @@ struct Open<'a> {
     yardstick: Yardstick,
     spec: Result<TrialSpec<'a>, String>,
     workers: Option<TrialWorkers<'a>>,
-    opened: u32,
 }
 
 impl<'a> Open<'a> {
     /// Starts its workers and finds out how many operations a reading has, unless that is known.
     fn open(&mut self) -> Result<(), Failure> {
-        self.opened += 1;
         let spec = &self.spec.clone()?;
         let mut workers = open::open(spec)?;
         workers.allow(PATIENCE);
@@ -180,7 +176,7 @@ impl<'a> OpenYardsticks<'a> {
         let mut all = Vec::new();
         for yardstick in yardsticks {
             let (yardstick, spec) = (yardstick.clone(), spec_of(yardstick, setup, clocks));
-            let mut one = Open { yardstick, spec, workers: None, opened: 0 };
+            let mut one = Open { yardstick, spec, workers: None };
             one.open().or_else(|failure| one.lose(failure))?;
             all.push(one);
         }
@@ -199,19 +195,13 @@ impl<'a> OpenYardsticks<'a> {
         workers.flat_map(TrialWorkers::pids).collect()
     }
 
-    /// A reading; none of a yardstick that is lost. Workers that died are started anew, once,
-    /// before the next trial: after a measurement that would take too long.
+    /// A reading; none of a yardstick whose workers are lost.
     pub(super) fn read(
         &mut self,
         index: u32,
         moment: Moment,
     ) -> Result<Option<YardstickReading>, Failure> {
         let Some(one) = self.all.get_mut(index as usize) else { return Ok(None) };
-        if one.workers.is_none() && moment == Moment::Before && one.opened < OPENED_MAX {
-            self.has_changed = true;
-            one.yardstick.gone = None;
-            one.open().or_else(|failure| one.lose(failure))?;
-        }
         if one.workers.is_none() {
             return Ok(None);
         }

@@ -87,10 +87,10 @@ pub fn on<const N: usize>(axes: [(&'static str, &str); N], ask: Ask) -> Ask {
     Ask { axes: axes.map(|(axis, text)| (axis, strings(&[text]))).into(), ..ask }
 }
 pub fn shipped(name: &str) -> Ask {
-    Ask { suite: Some(SuiteSource::Shipped(name.into())), ..ask(&[]) }
+    Ask { suite: Some(hopcost_plan::suite(name).unwrap()), ..ask(&[]) }
 }
 pub fn file(text: &str) -> Ask {
-    Ask { suite: Some(SuiteSource::Text { file: "my.toml".into(), text: text.into() }), ..ask(&[]) }
+    Ask { suite: Some(SuiteSource { file: "my.toml".into(), text: text.into() }), ..ask(&[]) }
 }
 pub fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
