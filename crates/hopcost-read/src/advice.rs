@@ -24,8 +24,8 @@ document! {
         pub run: String,
         /// Whether there is an answer.
         pub answer: Answer,
-        /// The same in a sentence.
-        pub says: String,
+        /// The same in sentences, what to use first.
+        pub says: Vec<String>,
         /// The cases that are asked for: what meets the requirements, sorted, then what may, then
         /// what does not.
         pub candidates: Vec<Candidate>,
@@ -257,84 +257,88 @@ fn key(of: &Candidate, request: &AdviceRequest) -> f64 {
     value.unwrap_or(f64::INFINITY)
 }
 
-/// The answer in a sentence; `sleeping` is the first that meets the requirements and sleeps while it
+/// The answer in sentences; `sleeping` is the first that meets the requirements and sleeps while it
 /// waits.
 fn answer(
     candidates: &[Candidate],
     sleeping: Option<&Candidate>,
     results: &Results,
     request: &AdviceRequest,
-) -> (Answer, String) {
+) -> (Answer, Vec<String>) {
     let first = candidates.first();
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
     let invalid = of_run.into_iter().find(|found| found.severity == Severity::Invalid);
     let (answer, said) = match (first.map(|first| (first, first.fit)), invalid) {
         (_, Some(found)) => {
-            let says = format!(
-                "No recommendation, the numbers are invalid: {}: {} {}",
-                found.code, found.evidence, found.remedy
-            );
-            return (Answer::Invalid, says);
+            let said = "No recommendation: the numbers are invalid.".to_owned();
+            let why = format!("{}: {} {}", found.code, found.evidence, found.remedy);
+            (Answer::Invalid, vec![Some(said), Some(why)])
         }
         (Some((first, Fit::Inside)), _) => {
             let ties = candidates.iter().filter(|of| of.overlaps).map(|of| of.name.clone());
             let ties: Vec<String> = ties.collect();
             let ties =
-                (!ties.is_empty()).then(|| format!("level with it: {}", some(&ties, TIES_MAX)));
+                (!ties.is_empty()).then(|| format!("Level with it: {}.", some(&ties, TIES_MAX)));
             let sleeping = sleeping.filter(|of| of.case != first.case);
             let sleeping = sleeping.map(|of| {
                 let value = estimate(of, request).map_or(String::new(), interval);
-                format!("best that sleeps: {}, {value}", of.name)
+                format!("The best that sleeps: {}, {value}.", of.name)
             });
-            let use_it = format!("Use {}: {}", first.name, says(first, request));
+            let use_it = format!("Use {}: {}.", first.name, says(first, request));
             (Answer::Recommended, vec![Some(use_it), ties, sleeping])
         }
         (Some((_, Fit::Open)), _) => {
-            let said = format!("Not decided{}", undecided(candidates, results));
-            (Answer::Open, vec![Some(said), nearest(candidates, request)])
+            let (said, why) = undecided(candidates, results);
+            (Answer::Open, vec![Some(said), nearest(candidates, request), why])
         }
         _ => {
-            let said = "No mechanism here meets it".to_owned();
+            let said = "No mechanism here meets it.".to_owned();
             (Answer::NothingMeets, vec![Some(said), nearest(candidates, request)])
         }
     };
-    let disturbed = results.disturbed.as_ref().map(|why| format!("disturbed by {why}"));
-    (answer, said.into_iter().chain([disturbed]).flatten().collect::<Vec<_>>().join("; "))
+    let disturbed = results.disturbed.as_ref().map(|why| format!("Disturbed: {why}."));
+    (answer, said.into_iter().chain([disturbed]).flatten().collect())
 }
 
-/// The measured candidate that is first by what they are sorted by, or else by its median.
+/// The measured candidate that is first by what they are sorted by, or else by its median; of those
+/// that the limit alone rules out.
 fn nearest(candidates: &[Candidate], request: &AdviceRequest) -> Option<String> {
+    let may_be_used = |of: &&Candidate| {
+        of.fit == Fit::Open || of.reason.as_ref().is_some_and(|why| why.starts_with("p99 "))
+    };
     let least = |by: &AdviceRequest| {
-        let measured = candidates.iter().filter(|of| key(of, by).is_finite());
+        let measured = candidates.iter().filter(may_be_used).filter(|of| key(of, by).is_finite());
         measured.min_by(|a, b| key(a, by).total_cmp(&key(b, by)))
     };
     let by_median = AdviceRequest { sort: SortedBy::P50, ..request.clone() };
     let known = least(request).map(|of| (of, says(of, request)));
     let (of, said) = known.or_else(|| least(&by_median).map(|of| (of, says(of, &by_median))))?;
-    Some(format!("nearest is {}: {said}", of.name))
+    Some(format!("Nearest is {}: {said}.", of.name))
 }
 
-/// Why most candidates are open.
-fn undecided(candidates: &[Candidate], results: &Results) -> String {
+/// That nothing is decided, and why most candidates are open.
+fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<String>) {
     let done = results.plan.rounds_done as usize;
     if done < TRIALS_MIN {
         let rounds = format::count(done, "round");
-        return format!(" in {rounds}: an interval needs {TRIALS_MIN}, so take a longer --budget");
+        let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
+        return (format!("Not decided in {rounds}: {needed}."), None);
     }
     let open = candidates.iter().filter(|of| of.fit == Fit::Open);
     let reasons: Vec<&str> = open.filter_map(|of| of.reason.as_deref()).collect();
     // A finding begins with its code.
     let kinds = grouped(reasons.iter().copied(), |reason| reason.split(':').next());
     let Some((kind, of)) = kinds.into_iter().max_by_key(|(_, all)| all.len()) else {
-        return String::new();
+        return ("Not decided.".to_owned(), None);
     };
     let code = Code::ALL.iter().find(|code| Some(code.word()) == kind);
     let why = code.map_or(of[0], |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
-    format!(" ({} of {} mechanisms: {why})", of.len(), reasons.len())
+    let said = format!("Not decided for {} mechanisms.", reasons.len());
+    (said, Some(format!("Reason for {} of them: {why}.", of.len())))
 }
 
-/// `p99 of a round trip 12.1 µs [11.8 µs, 12.9 µs], 5.02 µs of CPU time per message`
+/// `p50 of a round trip 12.1 µs [11.8 µs, 12.9 µs], p99 15.0 µs [13.2 µs, 17.1 µs]`
 fn says(of: &Candidate, request: &AdviceRequest) -> String {
     let what = if request.rate.is_some() { "response" } else { "round trip" };
     let statistic = match request.sort {
@@ -346,9 +350,9 @@ fn says(of: &Candidate, request: &AdviceRequest) -> String {
         estimate(of, request).map(|own| format!("{statistic} of a {what} {}", interval(own)));
     let limited = of.p99.as_ref().filter(|_| request.p99_ns.is_some() && statistic != "p99");
     let limited = limited.map(|p99| format!("p99 {}", interval(p99)));
-    let cpu = of.cpu_ns_per_message;
+    let cpu = of.cpu_ns_per_message.filter(|_| request.sort == SortedBy::Cpu);
     let cpu = cpu.map(|ns| format!("{} of CPU time per message", format::ns(ns)));
-    [sorted, limited, cpu].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [cpu, sorted, limited].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// `12.1 µs [11.8 µs, 12.9 µs]`

@@ -7,7 +7,7 @@ use hopcost_read::results::Estimate;
 use crate::answer::{Answer, Content};
 use crate::number;
 use crate::section::model::{Cell, Document, Rows, Scale, Unit, note, numbers, paste, words};
-use crate::section::{Medium, between};
+use crate::section::{Headline, Medium, between};
 
 /// Rows that a screen has room for: of what may be used, and of what may not.
 const LEFT_MAX: usize = 10;
@@ -53,14 +53,16 @@ fn document(advice: &Advice, whole: bool) -> Document {
         is_level.then(|| "= its interval overlaps that of the first (95 %).".to_owned()),
         (more > 0).then(|| format!("{more} more with --details.")),
     ];
-    let mut head = vec![note(setting(advice)), table];
-    head.extend(notes.into_iter().flatten().chain(advice.notes.iter().cloned()).map(note));
-    head.push(paste("Measure again", advice.command.as_str()));
-    let title = format!("{}.", advice.says.trim_end_matches('.'));
-    Document { title, head, ..Document::default() }
+    let mut says = advice.says.iter().cloned();
+    let title = says.next().unwrap_or_default();
+    let below = notes.into_iter().flatten().chain(advice.notes.iter().cloned()).map(note);
+    let last = paste(format!("Run {}, measured by", advice.run), advice.command.as_str());
+    let blocks = [note(setting(advice)), table].into_iter().chain(below).chain([last]);
+    Headline { title, says: says.collect(), ..Headline::default() }
+        .document(blocks.collect(), Vec::new())
 }
 
-/// What was asked, and the run that answers.
+/// What was asked.
 fn setting(advice: &Advice) -> String {
     let request = &advice.request;
     let runtimes = match request.runtimes.as_str() {
@@ -73,11 +75,10 @@ fn setting(advice: &Advice) -> String {
         place => place.map_or(String::new(), |place| format!(", {place}")),
     };
     format!(
-        "Messages of {} between {}{runtimes}{place}: {}. Run {}.",
+        "Messages of {} between {}{runtimes}{place}: {}.",
         number::bytes(request.payload_bytes),
         between(request.boundary),
         request.what(),
-        advice.run,
     )
 }
 
@@ -117,7 +118,7 @@ mod tests {
                 runtimes: "rust".to_owned(),
                 ..AdviceRequest::default()
             },
-            says: "Use pipe: p99 of a response 12.0 µs".to_owned(),
+            says: vec!["Use pipe: p99 of a response 12.0 µs.".to_owned()],
             candidates: left.chain(out).collect(),
             command: "hopcost run pipe".to_owned(),
             ..Advice::default()

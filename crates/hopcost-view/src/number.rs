@@ -128,11 +128,17 @@ pub fn time(ns: f64, digits: u8) -> String {
     quantity(ns, digits).to_string()
 }
 
-/// Two durations in the unit of the longer (`0.50 or 11 µs`).
-pub fn either(low: f64, high: f64) -> String {
-    let place = Place::of(high, DIGITS_MIN);
+/// Two levels in the unit of the upper (`0.50 or 11 µs`), or in 10^`power` of their own unit, which
+/// stands elsewhere; with the interval of an estimate that lies between them.
+pub fn either(low: f64, high: f64, power: Option<i32>, between: Option<&Estimate>) -> Shown {
+    let place =
+        power.map_or(Place::of(high, DIGITS_MIN), |of| Place::in_unit(high, DIGITS_MIN, of));
     let low = Place::in_unit(low, DIGITS_MIN, place.power).write(low, f64::round);
-    format!("{low} or {} {}", place.write(high, f64::round), place.unit())
+    Shown {
+        value: format!("{low} or {}", place.write(high, f64::round)),
+        unit: if power.is_none() { place.unit().to_owned() } else { String::new() },
+        interval: between.and_then(|of| scaled(of, place.power).interval),
+    }
 }
 
 /// Whether an estimate's interval spans more than a factor of 2: nobody should

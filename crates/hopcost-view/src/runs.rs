@@ -22,7 +22,7 @@ impl Content for RunComparison {
         comparison::document(self, medium)
     }
 
-    /// Each case as a sentence to paste.
+    /// Each case in a sentence to paste, then what they rest on.
     fn sentences(&self) -> String {
         text::pasted(comparison::sentences(self))
     }

@@ -73,7 +73,13 @@ fn search(host: Host, [first, second]: [Cost; 2], rng: &mut Rng) -> Vec<(f64, f6
 
 #[test]
 fn a_crossing_lies_where_it_is_told_to_and_none_is_told_of_parallel_costs() {
-    let hosts = [Host::Quiet, Host::TwoStates(0.1), Host::TwoStates(5.0), Host::Drift];
+    let hosts = [
+        Host::Quiet,
+        Host::TwoStates(0.1),
+        Host::TwoStates(1.0),
+        Host::TwoStates(5.0),
+        Host::Drift,
+    ];
     for (costs, least) in [(Costs::Crossing, 0.93), (Costs::Multiple, 0.97), (Costs::Offset, 0.97)]
     {
         let n = runs(10);

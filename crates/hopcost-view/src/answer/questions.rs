@@ -74,7 +74,7 @@ impl Answer {
 
     /// A recommendation.
     pub fn of_advice(found: &Advice) -> Self {
-        let says = once(&found.says).chain(&found.notes).cloned().collect();
+        let says = found.says.iter().chain(&found.notes).cloned().collect();
         let mut answer = Answer::new("candidates", says);
         answer.list("advice", [found]);
         answer.list("candidates", &found.candidates);

@@ -173,7 +173,7 @@ impl<'a> Drawing<'a> {
             if !series.marks.is_empty() {
                 let (x, y) = (Px(x + (SAMPLE - 6.0) / 2.0), Px(y - 4.0));
                 let shape = series.style.marker;
-                put!(out, r#"<path class="{}" d="M{x} {y}{shape}"/>"#, marked(series));
+                put!(out, r#"<path class="m" d="M{x} {y}{shape}"/>"#);
             }
             text(out, "", x + SAMPLE, *y, &fit(&series.name, TEXT, self.width - x - SAMPLE));
             out.push_str("</g>");
@@ -237,15 +237,21 @@ impl<'a> Drawing<'a> {
         let upper = series.band.iter().map(|(x, _, high)| (*x, *high));
         let lower = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
         self.path(out, "b", upper.chain(lower), "Z");
-        self.path(out, "l", series.line.iter().copied(), "");
+        for line in &series.lines {
+            self.path(out, "l", line.iter().copied(), "");
+        }
         for mark in &series.marks {
             self.interval(out, mark);
-            let (x, y) = (Px(self.at_x(mark.x)), Px(self.at_y(mark.y)));
-            let (class, shape, tip) = (marked(series), self.shape(series, mark), Esc(&mark.tip));
-            put!(
-                out,
-                r#"<path class="{class}" transform="translate({x} {y})" d="{shape}"><title>{tip}</title></path>"#
-            );
+            let levels = mark.other.map(|other| [(mark.x, mark.y), other]);
+            self.path(out, "thin", levels.into_iter().flatten(), "");
+            let (class, shape) = self.shape(series, mark);
+            for (x, y) in [(mark.x, mark.y)].into_iter().chain(mark.other) {
+                let (x, y, tip) = (Px(self.at_x(x)), Px(self.at_y(y)), Esc(&mark.tip));
+                put!(
+                    out,
+                    r#"<path class="{class}" transform="translate({x} {y})" d="{shape}"><title>{tip}</title></path>"#
+                );
+            }
         }
         out.push_str("</g>");
     }
@@ -265,14 +271,14 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A marker from its middle; one that is an upper bound has an arrow to the left.
-    fn shape(&self, series: &Series, mark: &Mark) -> String {
-        if series.style == Style::BARS {
+    /// A marker from its middle, and its class; one that is an upper bound has an arrow to the left.
+    fn shape(&self, series: &Series, mark: &Mark) -> (&'static str, String) {
+        if series.style == Style::BARS && mark.other.is_none() {
             let length = Px(self.at_x(mark.x) - self.plot.left);
-            return format!("m0-6v12h-{length}v-12z");
+            return ("m bar", format!("m0-6v12h-{length}v-12z"));
         }
         let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
-        format!("{arrow}{}", series.style.marker)
+        ("m", format!("{arrow}{}", series.style.marker))
     }
 
     /// The interval of a mark.
@@ -293,11 +299,6 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// The class of a series' markers.
-fn marked(series: &Series) -> &'static str {
-    if series.style == Style::BARS { "m bar" } else { "m" }
-}
-
 fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
     put!(out, r#"<path class="grid" d="{}"/>"#, lines.collect::<String>());
 }
@@ -310,10 +311,10 @@ fn open_group(out: &mut String, class: &str, style: Style) {
 fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
     let marks = series.marks.iter().flat_map(|m| {
         let (low, high) = m.interval.unwrap_or((m.x, m.x));
-        [m.x, low, high].map(|x| (x, m.y))
+        [m.x, low, high].map(|x| (x, m.y)).into_iter().chain(m.other)
     });
     let band = series.band.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
-    marks.chain(series.line.iter().copied()).chain(band)
+    marks.chain(series.lines.iter().flatten().copied()).chain(band)
 }
 
 /// Places the legend's entries from `top` in as many lines as they need; with

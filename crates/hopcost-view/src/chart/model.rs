@@ -130,8 +130,8 @@ pub struct Series {
     pub name: String,
     /// How it looks.
     pub style: Style,
-    /// A line through these points, in order.
-    pub line: Vec<(f64, f64)>,
+    /// A line through each of these, in order.
+    pub lines: Vec<Vec<(f64, f64)>>,
     /// An area between two heights: x, low, high.
     pub band: Vec<(f64, f64, f64)>,
     pub marks: Vec<Mark>,
@@ -140,8 +140,8 @@ pub struct Series {
 impl Series {
     /// A series with nothing in it yet.
     pub fn new(name: impl Into<String>, style: Style) -> Self {
-        let (line, band, marks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name: name.into(), style, line, band, marks }
+        let (lines, band, marks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: name.into(), style, lines, band, marks }
     }
 }
 
@@ -151,6 +151,8 @@ pub struct Mark {
     pub y: f64,
     /// Interval along the x axis.
     pub interval: Option<(f64, f64)>,
+    /// The other of two levels: a second mark, to which a thin line leads.
+    pub other: Option<(f64, f64)>,
     /// The value is an upper bound.
     pub at_most: bool,
     /// What it says when pointed at.
@@ -160,7 +162,7 @@ pub struct Mark {
 impl Mark {
     /// A mark with nothing but its place and its words.
     pub fn at(x: f64, y: f64, tip: impl Into<String>) -> Self {
-        Self { x, y, interval: None, at_most: false, tip: tip.into() }
+        Self { x, y, interval: None, other: None, at_most: false, tip: tip.into() }
     }
 }
 
@@ -185,8 +187,8 @@ impl Style {
         Style::of("c-ink", "d-dots", "m0 4.6l4.4-7.8h-8.8z"),
         Style::of("c-amber", "d-long-dots", "m-4-4l8 8m-8 0l8-8"),
     ];
-    /// Bars from the left end of the axis, of which the legend shows a piece.
-    pub const BARS: Self = Style::of("c-blue", "d-solid", "m-6-5h12v10h-12z");
+    /// Bars from the left end of the axis; what has two levels has marks.
+    pub const BARS: Self = Style { dash: "d-bars", ..Style::DISTINCT[0] };
 
     const fn of(colour: &'static str, dash: &'static str, marker: &'static str) -> Self {
         Self { colour, dash, marker }

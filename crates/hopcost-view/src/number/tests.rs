@@ -156,6 +156,12 @@ fn shares_tiny_numbers_and_thousands() {
 
 #[test]
 fn levels_and_durations_for_people() {
+    let between = Estimate::exact(6_000.0, 9, String::new());
+    let between = Estimate { low: Some(400.0), high: Some(11_200.0), ..between };
+    let said = |power, of| either(500.0, 10_950.0, power, of).to_string();
+    assert_eq!(said(None, None), "0.50 or 11 µs");
+    assert_eq!(said(None, Some(&between)), "0.50 or 11 µs [0.40, 11.20]");
+    assert_eq!(said(Some(0), None), "500 or 11000");
     assert_eq!(expected(64_200_000_000), "65 s");
     assert_eq!(expected(200_000_000_000), "3 min 20 s");
     assert_eq!(expected(7_260_000_000_000), "2 h 1 min");

@@ -15,17 +15,19 @@ use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
 use super::shapes::About;
 use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
+use crate::names::capitalised;
 use crate::number;
 
-/// The sentence, and what it rests on.
+/// Where they cross or which is ahead, by how much, and what that rests on.
 pub(super) fn headline(found: &RunComparison, along: &Along) -> Headline {
-    let blocks = found.compared.iter().filter_map(|of| of.contrast);
-    let blocks: Vec<f64> = blocks.map(|of| f64::from(of.n)).collect();
+    let told = told(found, along);
+    let blocks: Vec<f64> = told.iter().map(|(_, of)| f64::from(of.n)).collect();
     let blocks = span(&blocks, |n| n.to_string()).unwrap_or("0".to_owned());
-    let (axis, margin) = (&along.axis, margin(found.margin));
-    let rests = format!("{blocks} blocks of adjacent trials for each {axis}, {margin}.");
-    let says = open(found, along).into_iter().chain([rests]).collect();
-    Headline { title: sentence(found, along), says, ..Headline::default() }
+    let rests = format!("{blocks} blocks of adjacent trials per value, {}.", margin(found.margin));
+    let cause = along.cause.as_ref().map(|cause| format!("{}.", capitalised(cause)));
+    let says = times(found, along, &told).into_iter().chain(cause).chain(open(along, &told));
+    let says = says.chain([rests]).collect();
+    Headline { title: crossing(found, along, &told), says, ..Headline::default() }
 }
 
 /// Every value. A second median would seem to contradict the difference, which is paired.
@@ -54,8 +56,8 @@ fn told(found: &RunComparison, along: &Along) -> Vec<(u64, Contrast)> {
     found.compared.iter().filter_map(|of| Some((at(of, along)?, of.contrast?))).collect()
 }
 
-/// `tcp overtakes pipe between 8 KiB and 14 KiB of payload; …`
-pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
+/// `tcp overtakes pipe between 8 KiB and 14 KiB of payload.`
+fn crossing(found: &RunComparison, along: &Along, told: &[(u64, Contrast)]) -> String {
     let (first, second) = names(found, along);
     let axis = &along.axis;
     let value = |at: u64| value_of(axis, at);
@@ -65,39 +67,44 @@ pub(super) fn sentence(found: &RunComparison, along: &Along) -> String {
         format!("{ahead} overtakes {behind} between {} and {}", value(one.after), value(one.until))
     });
     let crossed: Vec<String> = crossed.collect();
-    let told = told(found, along);
     let Some(((from, _), (to, _))) = told.first().zip(told.last()) else {
         return format!("No {axis} was compared.");
     };
     let range = format!("from {} to {} of {axis}", value(*from), value(*to));
-    let ratios: Vec<f64> = told.iter().map(|(_, of)| of.ratio).collect();
-    let times = span(&ratios, |ratio| number::plain(ratio, 2)).unwrap_or_default();
-    let times = format!("{second} takes {times} × as long as {first}");
     let all = |of: Ordering| told.iter().all(|(_, contrast)| side(contrast) == Some(of));
-    let answer = match crossed.as_slice() {
-        [only] => format!("{only} of {axis}; {times}"),
-        [] if all(Ordering::Greater) => format!("{first} is faster {range}: {times}"),
-        [] if all(Ordering::Less) => format!("{second} is faster {range}: {times}"),
+    match crossed.as_slice() {
+        [only] => format!("{only} of {axis}."),
+        [] if all(Ordering::Greater) => format!("{first} is faster than {second} {range}."),
+        [] if all(Ordering::Less) => format!("{second} is faster than {first} {range}."),
         [] if all(Ordering::Equal) => {
             let margin = number::plain(found.margin * 100.0, 2);
-            format!("{first} and {second} differ by less than {margin} % {range}")
+            format!("{first} and {second} differ by less than {margin} % {range}.")
         }
-        [] => format!("No crossing is shown {range}: {times}"),
+        [] => format!("No crossing of {first} and {second} is shown {range}."),
         several => {
-            format!("They cross {} times, by {axis}: {}", several.len(), crossed.join("; "))
+            format!("They cross {} times, by {axis}: {}.", several.len(), crossed.join("; "))
         }
-    };
-    along.cause.as_ref().map_or(format!("{answer}."), |cause| format!("{answer}; {cause}."))
+    }
+}
+
+/// `tcp takes 0.60 to 1.4 × as long as pipe (95 % each: 0.58 to 1.5).`
+fn times(found: &RunComparison, along: &Along, told: &[(u64, Contrast)]) -> Option<String> {
+    let (first, second) = names(found, along);
+    let written = |all: Vec<f64>| span(&all, |ratio| number::plain(ratio, 2));
+    let times = written(told.iter().map(|(_, of)| of.ratio).collect())?;
+    let ends = written(told.iter().flat_map(|(_, of)| [of.low, of.high]).flatten().collect());
+    let ends = ends.map_or(String::new(), |ends| format!(" (95 % each: {ends})"));
+    Some(format!("{second} takes {times} × as long as {first}{ends}."))
 }
 
 /// Where neither is shown to take less.
-fn open(found: &RunComparison, along: &Along) -> Option<String> {
+fn open(along: &Along, told: &[(u64, Contrast)]) -> Option<String> {
     let is_inside = |at: u64| along.crossings.iter().any(|one| one.after < at && at < one.until);
-    let told = told(found, along).into_iter();
     let (bounded, bare): (Vec<_>, Vec<_>) = told
+        .iter()
         .filter(|(at, of)| side(of).is_none() && !is_inside(*at))
         .partition(|(_, of)| of.low.is_some());
-    let values = |all: &[(u64, Contrast)]| {
+    let values = |all: &[&(u64, Contrast)]| {
         let all = all.iter().map(|(at, _)| value_of(&along.axis, *at));
         all.collect::<Vec<_>>().join(", ")
     };
@@ -209,36 +216,38 @@ mod tests {
             let found = found(points, crossings);
             headline(&found, found.along.as_ref().unwrap()).sentences().join(" ")
         };
-        let rests = "9 blocks of adjacent trials for each payload, margin 3.0 %.";
+        let rests = "9 blocks of adjacent trials per value, margin 3.0 %.";
         for (points, crossings, want) in [
             (
                 &[(64, 1.4, Outside), (1 << 20, 0.6, Outside)][..],
                 &[(8192, 14_336, true)][..],
-                "tcp overtakes pipe between 8 KiB and 14 KiB of payload; tcp takes 0.60 to 1.4 × as \
-                 long as pipe.",
+                "tcp overtakes pipe between 8 KiB and 14 KiB of payload. tcp takes 0.60 to 1.4 × as \
+                 long as pipe (95 % each: 0.59 to 1.4).",
             ),
             (
                 &[(64, 1.4, Outside)],
                 &[(64, 128, true), (4096, 5120, false)],
                 "They cross 2 times, by payload: tcp overtakes pipe between 64 B and 128 B; pipe \
-                 overtakes tcp between 4 KiB and 5 KiB.",
+                 overtakes tcp between 4 KiB and 5 KiB. tcp takes 1.4 × as long as pipe (95 % each: 1.4).",
             ),
             // What the margin leaves open is slower all the same, as the table says.
             (
                 &[(64, 2.0, Outside), (1 << 20, 1.02, Open)],
                 &[],
-                "pipe is faster from 64 B to 1 MiB of payload: tcp takes 1.0 to 2.0 × as long as pipe.",
+                "pipe is faster than tcp from 64 B to 1 MiB of payload. tcp takes 1.0 to 2.0 × as long as \
+                 pipe (95 % each: 1.0 to 2.0).",
             ),
             (
                 &[(64, 1.01, Inside), (128, 1.0, Inside)],
                 &[],
-                "pipe and tcp differ by less than 3.0 % from 64 B to 128 B of payload.",
+                "pipe and tcp differ by less than 3.0 % from 64 B to 128 B of payload. tcp takes 1.0 × as \
+                 long as pipe (95 % each: 0.99 to 1.0).",
             ),
             (
                 &[(64, 1.4, Outside), (128, 1.0, Open)],
                 &[],
-                "No crossing is shown from 64 B to 128 B of payload: tcp takes 1.0 to 1.4 × as long as \
-                 pipe. No difference is shown at 128 B; a longer --budget may show one.",
+                "No crossing of pipe and tcp is shown from 64 B to 128 B of payload. tcp takes 1.0 to \
+                 1.4 × as long as pipe (95 % each: 0.99 to 1.4). No difference is shown at 128 B; a longer --budget may show one.",
             ),
         ] {
             assert_eq!(said(points, crossings), format!("{want} {rests}"));

@@ -10,7 +10,7 @@ use hopcost_read::results::{
 };
 
 use super::along;
-use super::contrasts::{beside, bounded, difference, margin, name, verdict};
+use super::contrasts::{self, beside, difference, margin, name, verdict};
 use super::headline::{Headline, disturbed};
 use super::model::{
     Block, Cell, Document, Medium, Rows, Section, Unit as Digits, notes, numbers, words,
@@ -31,8 +31,8 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 
 /// What a live comparison says first.
 pub(super) fn live(found: &Comparison, results: &Results) -> Headline {
-    let rests = format!("{}{}", in_common(found), disturbed(results, usize::MAX));
-    let said = headline(&found.compared, "the baseline", &rests);
+    let rests = format!("{}{}", in_common(found), disturbed(results));
+    let said = headline(&found.compared, "the baseline", SAID_MAX, &rests);
     let Some(why) = &found.invalid else { return said };
     let says = std::iter::once(said.title).chain(said.says).collect();
     Headline { title: format!("Invalid: {why}."), says, ..said }
@@ -54,16 +54,8 @@ pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
     std::iter::once(table).chain(notes(said.into_iter().flatten())).collect()
 }
 
-/// Each case of a live comparison in a sentence to paste.
-pub(super) fn live_sentences(found: &Comparison, besides: &str) -> Vec<String> {
-    let invalid = found.invalid.as_ref().map_or(String::new(), |why| format!("invalid: {why}; "));
-    let besides = format!("; {invalid}{}; {besides}", in_common(found));
-    let all = &found.compared;
-    all.iter().map(|of| sentence(of, all, "the baseline", &besides)).collect()
-}
-
 /// What a comparison of stored runs, or along an axis, says first.
-pub(crate) fn of_runs(found: &RunComparison) -> Headline {
+fn of_runs(found: &RunComparison, most: usize) -> Headline {
     if let Some(along) = &found.along {
         return along::headline(found, along);
     }
@@ -75,7 +67,7 @@ pub(crate) fn of_runs(found: &RunComparison) -> Headline {
     let rests = format!("{sides}, {}", margin(found.margin));
     match ranked(found) {
         Some(title) => Headline { title, says: vec![format!("{rests}.")], ..Headline::default() },
-        None => headline(&all(found), IN_BASELINE, &rests),
+        None => headline(&all(found), "in the baseline", most, &rests),
     }
 }
 
@@ -114,9 +106,6 @@ fn ranked(found: &RunComparison) -> Option<String> {
     (!sides.is_empty()).then(|| format!("Beside {baseline}: {}.", sides.join("; ")))
 }
 
-/// What a case is compared with in other runs.
-const IN_BASELINE: &str = "in the baseline";
-
 /// The same with all cases, as a document.
 pub fn document(found: &RunComparison, medium: Medium) -> Document {
     let blocks = match &found.along {
@@ -128,18 +117,13 @@ pub fn document(found: &RunComparison, medium: Medium) -> Document {
         }
     };
     let charts = framed(charts(found), medium).and_then(|of| Section::of("shifts", [of]));
-    of_runs(found).document(blocks, charts.into_iter().collect())
+    of_runs(found, SAID_MAX).document(blocks, charts.into_iter().collect())
 }
 
-/// Each case in a sentence to paste.
+/// Each case in a sentence to paste, then what they rest on.
 pub(crate) fn sentences(found: &RunComparison) -> Vec<String> {
-    if let Some(along) = &found.along {
-        return vec![along::sentence(found, along)];
-    }
-    let all = all(found);
-    let besides = format!("; {}; {}", against(found), margin(found.margin));
-    let each = all.iter().map(|of| sentence(of, &all, IN_BASELINE, &besides));
-    ranked(found).into_iter().chain(each).collect()
+    let against = format!("{}.", capitalised(&against(found)));
+    of_runs(found, usize::MAX).sentences().into_iter().chain([against]).collect()
 }
 
 /// The ratio along an axis.
@@ -148,12 +132,12 @@ pub(crate) fn charts(found: &RunComparison) -> Vec<Chart> {
 }
 
 /// The first cases in a sentence each, then what they rest on.
-fn headline(compared: &[Compared], itself: &str, rests: &str) -> Headline {
+fn headline(compared: &[Compared], itself: &str, most: usize, rests: &str) -> Headline {
     let all = ordered(compared);
-    let said = all.iter().take(SAID_MAX).map(|of| sentence(of, compared, itself, ""));
+    let said = all.iter().take(most).map(|of| sentence(of, compared, itself));
     let mut said = said.collect::<Vec<_>>().into_iter();
     let title = said.next().unwrap_or("No case was measured on both sides.".to_owned());
-    let more = all.len().saturating_sub(SAID_MAX);
+    let more = all.len().saturating_sub(most);
     let more = if more > 0 { format!("{more} more below. ") } else { String::new() };
     let ids = compared.iter().flat_map(|of| [of.case.as_str(), of.baseline.as_str()]);
     let says = said.chain([more + &placed(ids, &format!("{rests}."))]).collect();
@@ -224,28 +208,16 @@ pub(super) fn contrast_of(ratio: &Ratio) -> Contrast {
     }
 }
 
-/// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]; 24 blocks …).` `itself` is what
-/// a case is called beside itself.
-fn sentence(of: &Compared, all: &[Compared], itself: &str, besides: &str) -> String {
+/// A case beside its baseline. `itself` is what a case is called beside itself.
+fn sentence(of: &Compared, all: &[Compared], itself: &str) -> String {
     let (name, base) = names(of, all, itself);
     let name = of.side.as_ref().map_or(name.clone(), |side| format!("{side}: {name}"));
-    let said = match verdict(of).as_str() {
-        "not measured" => format!("{name} was not measured beside {base}"),
-        "not confirmed" => {
-            format!("{name} is slower than {base} at first, which a second measurement denies")
+    match () {
+        () if !of.is_measured() => format!("{name} was not measured beside {base}."),
+        () if of.looks_slower() && !of.is_slower() => {
+            format!("{name} is slower than {base} at first, which a second measurement denies.")
         }
-        _ => told(of.contrast.as_ref(), &name, &base),
-    };
-    let shown = difference(of.contrast).value.shown().map(|shown| shown.to_string());
-    let inner = shown.map_or(besides.trim_start_matches("; ").to_owned(), |of| of + besides);
-    if inner.is_empty() { format!("{said}.") } else { format!("{said} ({inner}).") }
-}
-
-/// `tcp is slower than pipe, by at least 4.2 %`
-pub(super) fn told(found: Option<&Contrast>, name: &str, base: &str) -> String {
-    match found.and_then(|found| bounded(found, Some(base))) {
-        Some(bounded) => format!("{name} is {bounded}"),
-        None => format!("{name} has no interval beside {base}"),
+        () => format!("{}.", contrasts::sentence(&name, &base, of.contrast.as_ref())),
     }
 }
 
@@ -384,7 +356,7 @@ mod tests {
     fn an_answer_begins_with_sentences_that_name_both_cases() {
         let of = compared(Verdict::Outside, 1.051, Some((1.042, 1.06)));
         let spinning = Compared { case: format!("{CASE}&wait=spin"), ..of.clone() };
-        let said = headline(&[of.clone(), spinning.clone()], "", "24 blocks").sentences();
+        let said = headline(&[of.clone(), spinning.clone()], "", 3, "24 blocks").sentences();
         let first = "tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0]).";
         let second = first.replace("tcp is", "tcp with wait spin is");
         assert_eq!(said, [first, &second, "24 blocks."]);
@@ -393,10 +365,10 @@ mod tests {
         assert_eq!((name.as_str(), base.as_str()), ("tcp with wait spin", "tcp"));
         let again = |again: Compared| {
             let of = Compared { again: Some(Box::new(again)), ..of.clone() };
-            sentence(&of, &[], "", "; 1 run")
+            sentence(&of, &[], "")
         };
         let said = again(Compared::unmeasured(CASE));
-        assert_eq!(said, "tcp was not measured beside pipe (+5.1 % [+4.2, +6.0]; 1 run).");
+        assert_eq!(said, "tcp was not measured beside pipe.");
         let equal = compared(Verdict::Inside, 1.0, Some((0.99, 1.01)));
         assert!(again(equal).contains("a second measurement denies"));
     }

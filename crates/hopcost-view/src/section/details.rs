@@ -7,7 +7,7 @@ use hopcost_read::results::{CaseResult, Results, Status, TcpResult, ThreadResult
 
 use super::fields::table;
 use super::model::{
-    Block, Cell, Fold, Medium, Rows, Scale, Section, Tone, Value, facts, says, words,
+    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, facts, says, words,
 };
 use super::words::fate;
 use crate::names::headline;
@@ -24,7 +24,8 @@ fn one(index: usize, case: &CaseResult) -> Block {
     let mut brief = vec![Cell::code(&case.id)];
     match headline(case).filter(|_| measured) {
         Some((what, estimate)) => {
-            brief.extend([Cell::text(what), Cell::estimate(Some(estimate), Scale::Time)]);
+            let value = Cell::at_levels(case.levels, Some(estimate), Scale::Time, Interval::Told);
+            brief.extend([Cell::text(what), value]);
         }
         None => brief.push(Cell::text(case.status.word())),
     }

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use hopcost_model::finding::Code;
-use hopcost_model::text::listed;
 use hopcost_read::results::{
     ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Results,
 };
 
-use super::comparison::{placed, told};
-use super::contrasts::{difference, name};
+use super::comparison::placed;
+use super::contrasts::{difference, name, sentence};
 use super::headline::{Headline, rests_on, titled};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Tone, estimates, notes, numbers, says, words,
@@ -17,21 +16,16 @@ use super::model::{
 use crate::names::quantile;
 use crate::number;
 
-/// Segments that the sentence of a case names.
-const NAMED_MAX: usize = 2;
-
 /// By how much two cases differ and in which segment most, and each case with its longest segment.
 pub(super) fn headline(found: &Explanation, results: &Results) -> Headline {
-    let most = if found.cases.len() > 1 { 1 } else { NAMED_MAX };
-    let cases = found.cases.iter().map(|case| whole(case, most));
+    let cases = found.cases.iter().map(whole);
     let mut facts: Vec<(String, String)> = names(found).into_iter().zip(cases).collect();
     let title = match (&found.untraced, facts.as_slice()) {
         (Some(untraced), [(first, _), (second, _)]) => {
-            let said = told(Some(untraced), second, first);
-            let shown = difference(*untraced).value.shown();
-            let shown = shown.map_or(String::new(), |of| format!(" ({of})"));
-            let most = widest(found).map_or(String::new(), |most| format!("; most in {most}"));
-            format!("Untraced, {said}{shown}{most}.")
+            let said = format!("Untraced, {}.", sentence(second, first, Some(untraced)));
+            let most = widest(found).map(|most| ("difference".to_owned(), most));
+            facts.splice(..0, most);
+            said
         }
         (_, [_]) => {
             let (name, said) = facts.remove(0);
@@ -44,7 +38,7 @@ pub(super) fn headline(found: &Explanation, results: &Results) -> Headline {
         }
     };
     let ids = found.cases.iter().map(|case| case.case.as_str());
-    let says = vec![placed(ids, &format!("{}.", rests_on(results, usize::MAX)))];
+    let says = vec![placed(ids, &format!("{}.", rests_on(results)))];
     Headline { title, facts, says }
 }
 
@@ -52,9 +46,7 @@ pub(super) fn headline(found: &Explanation, results: &Results) -> Headline {
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     let found = results.explanation.as_ref()?;
     let cases = found.cases.iter().zip(names(found)).flat_map(|(case, name)| {
-        [says(format!("{name}: {}.", whole(case, NAMED_MAX))), table(case)]
-            .into_iter()
-            .chain(known(case))
+        [says(format!("{name}: {}.", whole(case))), table(case)].into_iter().chain(known(case))
     });
     let beside = (found.cases.len() > 1).then(|| beside(found));
     Section::of("explanation", beside.into_iter().chain(cases))
@@ -89,21 +81,19 @@ fn names(found: &Explanation) -> Vec<String> {
     named.collect()
 }
 
-/// `2.51 µs ±3%, 5.12 µs while traced; most in switch (0.9 µs) and send (0.8 µs)`
-fn whole(case: &ExplainedCase, named: usize) -> String {
+/// `2.51 µs ±3% a hop, 5.12 µs while traced; most in switch (0.9 µs)`
+fn whole(case: &ExplainedCase) -> String {
     let brief = |of| Cell::brief(Some(of), Scale::Time, "").value.shown();
     let Some(traced) = case.total_ns.point else {
         return "no hop could be cut into segments".to_owned();
     };
     let untraced = brief(&case.untraced_p50_ns).filter(|_| case.untraced_p50_ns.point.is_some());
     let untraced = untraced.map_or("not known".to_owned(), |of| of.to_string());
-    let mut segments: Vec<&ExplainedSegment> = case.segments.iter().collect();
     let ns = |of: &ExplainedSegment| of.typical_ns.point.unwrap_or(0.0);
-    segments.sort_by(|a, b| ns(b).total_cmp(&ns(a)));
-    let one = |of: &&ExplainedSegment| format!("{} ({})", of.segment, number::time(ns(of), 2));
-    let most: Vec<String> = segments.iter().take(named).map(one).collect();
-    let most = listed(&most);
-    format!("{untraced} a hop, {} while traced; most in {most}", number::time(traced, 3))
+    let most = case.segments.iter().max_by(|a, b| ns(a).total_cmp(&ns(b)));
+    let most = most.map(|of| format!("; most in {} ({})", of.segment, number::time(ns(of), 2)));
+    let most = most.unwrap_or_default();
+    format!("{untraced} a hop, {} while traced{most}", number::time(traced, 3))
 }
 
 /// The segment in which two cases differ most, and by how much.
@@ -116,7 +106,7 @@ fn widest(found: &Explanation) -> Option<String> {
     let more = |of: &ComparedSegment| ns(second, of) - ns(first, of);
     let most = found.compared.iter().max_by(|a, b| more(a).abs().total_cmp(&more(b).abs()))?;
     let sign = if more(most) < 0.0 { '-' } else { '+' };
-    Some(format!("{} ({sign}{})", most.segment, number::time(more(most).abs(), 2)))
+    Some(format!("most in {} ({sign}{})", most.segment, number::time(more(most).abs(), 2)))
 }
 
 /// The segments of a case. Where the cost of events is taken off, what they cost is no news.
@@ -240,11 +230,11 @@ mod tests {
     fn an_answer_begins_with_the_difference_and_its_segment() {
         let cases = vec![case("pipe", 1000.0), case("tcp", 2000.0)];
         let text = crate::text::answer(&explained(cases), None, &TextStyle::plain(100));
-        let first = "Untraced, tcp is slower than pipe, by at least 90.0 % (+100.0 % [+90.0, +110.0]); \
-                     most in receive in\nthe kernel (+1.0 µs).\n";
+        let first = "Untraced, tcp is slower than pipe, by at least 90.0 % (+100.0 % [+90.0, +110.0]).\n\
+                     difference  most in receive in the kernel (+1.0 µs)\n";
         assert!(text.starts_with(first), "{text}");
         for said in [
-            "\npipe  1.00 µs a hop, 1.48 µs while traced; most in receive in the kernel (1.0 µs)\n",
+            "\npipe        1.00 µs a hop, 1.48 µs while traced; most in receive in the kernel (1.0 µs)\n",
             "Tracing adds 12 events of 91 ns",
             "took: “send in the kernel”.",
             "Left out: 10 of 8000 hops: no event shows it.",

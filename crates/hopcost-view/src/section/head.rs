@@ -7,10 +7,9 @@ use hopcost_model::text::count;
 use hopcost_read::results::{Results, Status};
 
 use super::fields::facts_of;
-use super::headline::disturbed;
 use super::model::{Block, Cell, Medium, Section, Tone, paste, says};
 use super::words::sentence;
-use crate::names::{capitalised, cpus};
+use crate::names::cpus;
 
 /// `Intel Xeon, KVM, Linux 6.18.44`
 pub(crate) fn machine(host: &Host) -> String {
@@ -44,22 +43,31 @@ pub(super) fn line(results: &Results) -> String {
     )
 }
 
-/// By what the run was disturbed, where that is not `said`, and what a column of quiet values is.
-fn slowed(results: &Results, said: &str) -> Option<Block> {
-    let why = disturbed(results, usize::MAX);
+/// By what the run was disturbed, and what a column of quiet values is.
+fn slowed(results: &Results) -> Option<Block> {
+    let why = results.disturbed.as_ref()?;
     let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
     let mut all = estimates.flat_map(|estimates| estimates.intervals());
-    let quiet = match all.any(|(_, estimate)| estimate.quiet.is_some()) {
-        true => " The column quiet is what to expect without.",
-        false if said.contains(&why) => return None,
-        false => "",
-    };
-    Some(says(format!("{}.{quiet}", capitalised(why.trim_start_matches(", ")))))
+    let is_any_quiet = all.any(|(_, estimate)| estimate.quiet.is_some());
+    let quiet = if is_any_quiet { " The column quiet is what to expect without." } else { "" };
+    Some(says(format!("Disturbed: {why}.{quiet}")))
 }
 
 /// Where the rest is.
 pub(super) fn more(stored: Stored<'_>) -> Block {
     says(format!("More: {} --details (or --html)", stored.show_command))
+}
+
+/// `Intel Xeon, KVM; 10 rounds, nominal 95 % intervals; 2026-11-26, hopcost quick; disturbed: …`
+pub(super) fn besides(results: &Results) -> String {
+    let date = results.about.started.split('T').next().unwrap_or_default();
+    let rounds = count(results.plan.rounds_done as usize, "round");
+    let rests = format!("{rounds}, nominal 95 % intervals");
+    let made = format!("{date}, {}", results.command);
+    let disturbed = results.disturbed.as_ref().map(|why| format!("disturbed: {why}"));
+    let doubts = distinct(doubts(results).map(|finding| finding.evidence.clone()));
+    let known = [machine(&results.host), rests, made].into_iter().chain(disturbed).chain(doubts);
+    known.map(|part| part.trim_end_matches('.').to_owned()).collect::<Vec<_>>().join("; ")
 }
 
 /// What stands above the first section. A page says what casts doubt on the run, and folds the rest.
@@ -74,23 +82,23 @@ pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
         }
         Medium::Document => blocks.push(Block::Text(Tone::Lead, summary(results))),
     }
-    blocks.extend(alerts(results, ""));
+    blocks.extend(alerts(results));
     blocks.push(Block::Facts(known));
     blocks.push(paste("Command that made this run", &results.command));
     blocks
 }
 
 /// What must not be overlooked.
-pub(super) fn alerts(results: &Results, said: &str) -> Vec<Block> {
+pub(super) fn alerts(results: &Results) -> Vec<Block> {
     let ended = results.plan.ended_early.clone();
     let ended = ended.map(|why| Block::Text(Tone::Alert, why));
-    warnings(results, said).into_iter().chain(ended).collect()
+    warnings(results).into_iter().chain(ended).collect()
 }
 
 /// The same, but for why the run ended early.
-pub(super) fn warnings(results: &Results, said: &str) -> Vec<Block> {
+pub(super) fn warnings(results: &Results) -> Vec<Block> {
     let plan = &results.plan;
-    let mut blocks: Vec<Block> = slowed(results, said).into_iter().collect();
+    let mut blocks: Vec<Block> = slowed(results).into_iter().collect();
     if !plan.complete {
         let (done, planned) = (plan.rounds_done, plan.rounds_planned);
         blocks.push(Block::Text(Tone::Alert, format!(

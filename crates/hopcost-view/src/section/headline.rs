@@ -6,9 +6,6 @@ use hopcost_read::results::Results;
 
 use super::model::{Block, Cell, Document, Section, facts, says};
 
-/// Characters of a first line.
-const TITLE_MAX: usize = 100;
-
 /// The first lines of an answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Headline {
@@ -40,6 +37,14 @@ impl Headline {
         named.into_iter().chain(self.says.iter().map(|said| says(said.as_str()))).collect()
     }
 
+    /// All of it in a line to paste.
+    pub fn in_a_line(&self) -> String {
+        let named = self.facts.iter().map(|(name, said)| format!("{name}: {said}"));
+        let facts = named.collect::<Vec<_>>().join("; ");
+        let parts = [self.title.clone(), facts].into_iter().chain(self.says.iter().cloned());
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The same for programs.
     pub fn sentences(&self) -> Vec<String> {
         let named = self.facts.iter().map(|(name, said)| format!("{name}: {said}"));
@@ -48,26 +53,18 @@ impl Headline {
     }
 }
 
-/// `Fastest wake-up (median, 6 rounds, disturbed: other tasks):`
+/// `Fastest wake-up (median, 6 rounds, disturbed):`
 pub(super) fn titled(about: &str, results: &Results) -> String {
-    let (before, after) = (format!("{about}, "), "):");
-    let room = TITLE_MAX.saturating_sub(before.chars().count() + after.len());
-    format!("{before}{}{after}", rests_on(results, room))
+    format!("{about}, {}):", rests_on(results))
 }
 
-/// `6 rounds, disturbed: other tasks`, within `room` characters.
-pub(super) fn rests_on(results: &Results, room: usize) -> String {
+/// `6 rounds, disturbed`
+pub(super) fn rests_on(results: &Results) -> String {
     let rounds = count(results.plan.rounds_done as usize, "round");
-    let disturbed = disturbed(results, room.saturating_sub(rounds.len()));
-    format!("{rounds}{disturbed}")
+    rounds + disturbed(results)
 }
 
-/// `, disturbed: other tasks, …`: as many of the causes as have room; empty where nothing did.
-pub(super) fn disturbed(results: &Results, room: usize) -> String {
-    let Some(why) = &results.disturbed else { return String::new() };
-    let ends = why.match_indices(", ").map(|(at, _)| format!(", disturbed: {}, …", &why[..at]));
-    let mut parts: Vec<String> = std::iter::once(", disturbed".to_owned()).chain(ends).collect();
-    parts.push(format!(", disturbed: {why}"));
-    let fits = |text: &&String| text.chars().count() <= room;
-    parts.iter().rfind(fits).unwrap_or(&parts[0]).clone()
+/// Whether something disturbed the run: by what, stands below.
+pub(super) fn disturbed(results: &Results) -> &'static str {
+    if results.disturbed.is_some() { ", disturbed" } else { "" }
 }

@@ -18,8 +18,6 @@ use super::model::{
 /// Claims of a screen that have a line each; beyond it those that hold are listed by their ids, then
 /// those that are undecided.
 const LINES_MAX: usize = 32;
-/// Characters of a first line for what the verdicts rest on.
-const ROOM: usize = 40;
 
 /// How many claims have which verdict, and each question with its answer: with all of it where there
 /// are claims of questions alone.
@@ -157,24 +155,21 @@ fn parts(claim: &JudgedClaim) -> Block {
         .table()
 }
 
-/// `61 claims (6 rounds): 9 fail, 20 undecided, 2 not testable here, 30 hold.`
+/// `61 claims (6 rounds): 9 fail, 20 undecided, 30 hold, 2 not testable here.`
 fn summary(judged: &Judged, results: &Results) -> String {
     let claims = &judged.claims;
     if claims.is_empty() {
         return "No claim: the run has no claims file that this version of hopcost reads.".into();
     }
+    let (here, not_here): (Vec<_>, Vec<_>) =
+        claims.iter().partition(|of| of.verdict.is_some() && of.can_be_tested());
     let of = |verdict: Option<Ruling>| {
-        let all = claims.iter().filter(move |claim| claim.verdict == verdict);
-        let (here, not_here): (Vec<_>, Vec<_>) = all.partition(|claim| claim.can_be_tested());
-        let said = (!here.is_empty())
-            .then(|| format!("{} {}", here.len(), Ruling::verb(verdict, here.len())));
-        let untested =
-            (!not_here.is_empty()).then(|| format!("{} not testable here", not_here.len()));
-        said.into_iter().chain(untested)
+        let n = here.iter().filter(|claim| claim.verdict == verdict).count();
+        (n > 0).then(|| format!("{n} {}", Ruling::verb(verdict, n)))
     };
-    let all: Vec<String> = Ruling::ALL.into_iter().flat_map(of).collect();
-    let claims = count(claims.len(), "claim");
-    format!("{claims} ({}): {}.", rests_on(results, ROOM), all.join(", "))
+    let not_here = (!not_here.is_empty()).then(|| format!("{} not testable here", not_here.len()));
+    let all: Vec<String> = Ruling::ALL.into_iter().filter_map(of).chain(not_here).collect();
+    format!("{} ({}): {}.", count(claims.len(), "claim"), rests_on(results), all.join(", "))
 }
 
 /// A claim's id, behind its file's name if another file has the same id.

@@ -171,7 +171,9 @@ fn first((.., case): &Line<'_>) -> Cell {
         (Some((what, why)), _) if case.status != Status::Measured => {
             Cell::text(what).hint(Some(why.to_owned()))
         }
-        (_, Some((_, estimate))) => Cell::estimate(Some(estimate), Scale::Time),
+        (_, Some((_, estimate))) => {
+            Cell::at_levels(case.levels, Some(estimate), Scale::Time, Interval::Told)
+        }
         (_, None) => Cell::text("no estimate"),
     }
 }

@@ -96,7 +96,8 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
         .column(numbers("rate, 1/s"), |(index, _, load)| rate(load.rate).of(*index))
         .column(numbers("response p50"), |(index, case, _)| {
             let p50 = estimated(case, Statistic::P50);
-            Cell::brief(p50, MICRO, mark(case)).of(*index)
+            let cell = Cell::at_levels(case.levels, p50, MICRO, Interval::Relative);
+            cell.marked(mark(case)).of(*index)
         })
         .column(numbers("p99"), |(_, case, _)| {
             Cell::brief(estimated(case, Statistic::P99), MICRO, "")

@@ -32,7 +32,7 @@ pub(crate) use fields::{table, table_of};
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
-use headline::Headline;
+pub(crate) use headline::Headline;
 use model::{Block, Section, says};
 pub use model::{Document, Medium};
 
@@ -80,7 +80,7 @@ pub(crate) fn answer(
     lines: impl Fn(&Document) -> usize,
 ) -> Document {
     let headline = headline(results);
-    let mut parts = screen(results, &headline.sentences().join(" "));
+    let mut parts = screen(results);
     let last = std::iter::once(says(head::line(results))).chain(stored.map(head::more));
     parts.push((Weight::Must, last.collect()));
     loop {
@@ -110,37 +110,36 @@ fn headline(results: &Results) -> Headline {
 }
 
 /// What stands below it.
-fn screen(results: &Results, said: &str) -> Vec<Part> {
+fn screen(results: &Results) -> Vec<Part> {
     let must = |blocks: Vec<Block>| (Weight::Must, blocks);
     if let Some(judged) = &results.judged {
-        return vec![must(judged::blocks(judged)), must(head::alerts(results, said))];
+        return vec![must(judged::blocks(judged)), must(head::alerts(results))];
     }
     if let Some(found) = &results.explanation {
-        return vec![must(explanation::blocks(results, found)), must(head::alerts(results, said))];
+        return vec![must(explanation::blocks(results, found)), must(head::alerts(results))];
     }
     let (published, rest) = (published::brief(results), answer::screen(results));
     let is_said = |part: &Part| matches!(part.1.first(), Some(Block::Text(..)));
     let apart = !published.is_empty() && rest.first().is_some_and(is_said);
     let apart = apart.then(|| Block::Heading("All that was measured".to_owned()));
-    let first = [head::warnings(results, said), published, apart.into_iter().collect()];
+    let first = [head::warnings(results), published, apart.into_iter().collect()];
     first.into_iter().map(must).chain(rest).collect()
 }
 
 /// The percentiles of a run that are asked for.
 pub(crate) fn percentiles(results: &Results, asked: &[f64]) -> Document {
     let tables = ladder::percentiles(results, asked);
-    let head =
-        head::warnings(results, "").into_iter().chain(tables).chain(answer::to_know(results));
+    let head = head::warnings(results).into_iter().chain(tables).chain(answer::to_know(results));
     let title = head::line(results);
     Document { title, head: head.collect(), ..Document::default() }
 }
 
-/// Each ranking of a run as a line of its own.
+/// The conclusion of a run in a line to paste, with machine, command and what casts doubt on it; of
+/// claims a line each.
 pub(crate) fn sentences(results: &Results) -> Vec<String> {
     match &results.judged {
         Some(judged) => judged::sentences(judged),
-        None if results.explanation.is_some() => headline(results).sentences(),
-        None => answer::sentences(results),
+        None => vec![format!("{} ({})", headline(results).in_a_line(), head::besides(results))],
     }
 }
 

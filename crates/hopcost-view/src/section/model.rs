@@ -667,6 +667,26 @@ impl Cell {
         Self { hint, ..Value::Number(Box::new(number)).into() }
     }
 
+    /// The same, or both levels of a case whose trials lie at two: no trial takes what lies between.
+    pub fn at_levels(
+        levels: Option<(f64, f64)>,
+        estimate: Option<&Estimate>,
+        scale: Scale,
+        interval: Interval,
+    ) -> Self {
+        let unit = match scale {
+            Scale::Time => Some(None),
+            Scale::Power(power) => Some(Some(power)),
+            _ => None,
+        };
+        let Some(((low, high), power)) = levels.zip(unit) else {
+            return Self::measured(estimate, scale, interval);
+        };
+        let key = estimate.and_then(|of| of.point).unwrap_or(low);
+        let between = estimate.filter(|_| interval == Interval::Told);
+        Value::Number(Box::new(Number::of(number::either(low, high, power, between), key))).into()
+    }
+
     /// An estimate with its interval.
     pub fn estimate(estimate: Option<&Estimate>, scale: Scale) -> Self {
         Self::measured(estimate, scale, Interval::Told)

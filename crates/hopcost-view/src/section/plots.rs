@@ -10,7 +10,7 @@ use super::answer;
 use super::head::machine;
 use super::model::{Block, Medium, Section};
 use super::shapes::{About, Point, lines};
-use super::words::{estimated, mechanism, setting};
+use super::words::{estimated, mechanism, rates_at_levels, setting};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
@@ -142,9 +142,15 @@ fn of_workload(
             says: "A line joins the values of one case along the axis; bands are their intervals."
                 .to_owned(),
         };
-        let points = points.iter();
-        let points =
-            points.filter_map(|(line, at, case)| Point::of(line, *at, value(case).as_ref()));
+        let points = points.iter().filter_map(|(line, at, case)| {
+            let of = value(case)?;
+            let levels = match unit {
+                Unit::Ns if suffix.is_empty() => case.levels,
+                Unit::GigabitsPerSecond => rates_at_levels(case, &of),
+                _ => None,
+            };
+            Point::of(line, *at, Some(&of), levels)
+        });
         lines(&about, points.collect(), x, &Axis::new(what, Scale::Log, unit))
     };
     charts.into_iter().flat_map(chart).collect()
@@ -168,7 +174,7 @@ fn of_groups<'a>(
         };
         let named: Vec<(String, &CaseResult)> = all_of(group, results).map(name).collect();
         let all = named.iter().flat_map(|(line, case)| {
-            let point = |(x, y, ends)| Point { line: line.clone(), x, y, ends };
+            let point = |(x, y, ends)| Point { line: line.clone(), x, y, other: None, ends };
             points(case).into_iter().map(point)
         });
         let all: Vec<Point> = all.collect();
@@ -207,9 +213,11 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
 /// The trials of each group of the ladder.
 pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
     let says = "A line per case: its trials in the order of time, each as a multiple of the \
-                reported value. A slope is drift; steps are states of the host.";
+                reported value; of a case with two levels, of the lower. A slope is drift; steps \
+                are states of the host.";
     let points = |case: &CaseResult| {
         let reported = headline(case).and_then(|(_, of)| of.point);
+        let reported = case.levels.map(|(low, _)| low).or(reported);
         let point =
             |of: &TrialPoint| Some((f64::from(of.round) + 1.0, of.value_ns? / reported?, None));
         case.trials.iter().filter_map(point).collect()

@@ -32,30 +32,49 @@ pub(crate) struct Point {
     pub line: String,
     pub x: f64,
     pub y: f64,
+    /// The upper of two levels, of which `y` is the lower.
+    pub other: Option<f64>,
     pub ends: Option<(f64, f64)>,
 }
 
 impl Point {
-    /// An estimate; of an upper bound, only the bound is known.
-    pub fn of(line: &str, x: f64, y: Option<&Estimate>) -> Option<Self> {
-        let ends = y?.low.zip(y?.high).filter(|_| !y.is_some_and(|of| of.at_most));
-        Some(Self { line: line.to_owned(), x, y: y?.point?, ends })
+    /// An estimate, or two levels instead; of an upper bound, only the bound is known.
+    pub fn of(
+        line: &str,
+        x: f64,
+        y: Option<&Estimate>,
+        levels: Option<(f64, f64)>,
+    ) -> Option<Self> {
+        let ends =
+            y?.low.zip(y?.high).filter(|_| levels.is_none() && !y.is_some_and(|y| y.at_most));
+        let (y, other) = (levels.map_or(y?.point?, |of| of.0), levels.map(|of| of.1));
+        Some(Self { line: line.to_owned(), x, y, other, ends })
     }
 }
+
+/// A row: its cells, its estimate, and the two levels at which its trials lie, if there are two.
+pub(crate) type Drawn<'a> = (Vec<String>, &'a Estimate, Option<(f64, f64)>);
+
+/// What two marks of a value are.
+const LEVELS: &str = "Two marks that a thin line joins are the two levels at which trials lie";
 
 /// Whether an axis has a place for a value.
 fn holds(scale: Scale, value: f64) -> bool {
     value.is_finite() && (scale != Scale::Log || value > 0.0)
 }
 
-/// A row for each value under the names of these columns, with its interval.
+/// A row for each value under the names of these columns, with its interval or its two levels.
 pub(crate) fn rows(
     about: About,
     columns: &[&str],
-    values: &[(Vec<String>, &Estimate)],
+    values: &[Drawn<'_>],
     axis: &Axis,
 ) -> Option<Chart> {
-    let points: Vec<f64> = values.iter().filter_map(|(_, of)| of.point).collect();
+    let places = values.iter().flat_map(|(_, of, levels)| match levels {
+        Some((low, high)) => [Some(*low), Some(*high)],
+        None => [of.point, None],
+    });
+    let points: Vec<f64> = places.flatten().collect();
     let least = points.iter().copied().fold(f64::INFINITY, f64::min);
     let most = points.iter().copied().fold(0.0, f64::max);
     let is_bars = least > 0.0 && most <= BARS_MAX * least;
@@ -64,35 +83,40 @@ pub(crate) fn rows(
         false => (axis.scale, Style::DISTINCT[0]),
     };
     let mut series = Series::new("", look);
-    for (at, (names, of)) in values.iter().enumerate() {
-        let tip = format!("{}\n{}", names.join(", "), number::estimate(of));
-        let Some(x) = of.point.filter(|x| holds(scale, *x)) else { continue };
+    for (at, (names, of, levels)) in values.iter().enumerate() {
+        let said = either(*levels).unwrap_or_else(|| number::estimate(of).to_string());
+        let tip = format!("{}\n{said}", names.join(", "));
+        let (x, other) = levels.map_or((of.point, None), |(low, high)| (Some(low), Some(high)));
+        let Some(x) = x.filter(|x| holds(scale, *x)) else { continue };
+        let y = at as f64 + 0.5;
         let ends = of
             .low
             .zip(of.high)
             .filter(|(low, high)| [*low, *high].iter().all(|end| holds(scale, *end)));
-        let interval = ends.filter(|_| !of.at_most);
-        series.marks.push(Mark {
-            interval,
-            at_most: of.at_most,
-            ..Mark::at(x, at as f64 + 0.5, tip)
-        });
+        let interval = ends.filter(|_| !of.at_most && levels.is_none());
+        let other = other.map(|x| (x, y));
+        series.marks.push(Mark { interval, other, at_most: of.at_most, ..Mark::at(x, y, tip) });
     }
     series.marks.first()?;
     let zero = is_bars.then_some(0.0);
-    let points: Vec<f64> = series.marks.iter().map(|mark| mark.x).chain(zero).collect();
+    let marks = series.marks.iter().flat_map(|mark| [Some(mark.x), mark.other.map(|of| of.0)]);
+    let points: Vec<f64> = marks.flatten().chain(zero).collect();
     let ends = series.marks.iter().filter_map(|mark| mark.interval);
     let found = clipped(scale, &points, ends.flat_map(<[f64; 2]>::from));
     let x = Axis { scale, domain: Some((zero.unwrap_or(found.0), found.1)), ..axis.clone() };
-    let row = |(names, of): &(Vec<String>, &Estimate)| Row {
+    let row = |(names, of, levels): &Drawn| Row {
         cells: names.clone(),
-        end: number::estimate(of).amount(),
+        end: either(*levels).unwrap_or_else(|| number::estimate(of).amount()),
     };
-    let is_adjusted = values.iter().any(|(_, of)| of.quiet.is_some());
+    let torn = values
+        .iter()
+        .filter_map(|(names, _, levels)| Some(format!("{}, {}", names.first()?, either(*levels)?)));
+    let torn: Vec<String> = torn.collect();
+    let is_adjusted = values.iter().any(|(_, of, _)| of.quiet.is_some());
     Some(Chart {
         id: about.id,
         title: about.title,
-        description: described(&about.says, &[&x]),
+        description: described(&about.says, &[&x], &torn),
         y: Vertical::Rows(Rows {
             columns: columns.iter().map(|head| (*head).to_owned()).collect(),
             rows: values.iter().map(row).collect(),
@@ -113,7 +137,7 @@ pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Ve
     let named = grouped(fitting, |point| point.line.clone());
     let all = || named.iter().flat_map(|(_, points)| points);
     let xs = distinct(all().map(|point| point.x));
-    let ys: Vec<f64> = all().map(|point| point.y).collect();
+    let ys: Vec<f64> = all().flat_map(|of| [Some(of.y), of.other]).flatten().collect();
     let ends = all().filter_map(|point| point.ends).flat_map(<[f64; 2]>::from);
     let at = if xs.len() <= TICKS_MAX && x.at.is_empty() { xs.clone() } else { x.at.clone() };
     let x_ends = x.domain.unwrap_or_else(|| domain(x.scale, xs.iter().copied()));
@@ -128,7 +152,9 @@ pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Ve
         };
         let looks = Style::DISTINCT.into_iter().zip(named);
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
-        let said = described(&about.says, &[&x, &y]);
+        let torn = named.iter().filter(|(_, points)| points.iter().any(|of| of.other.is_some()));
+        let torn: Vec<String> = torn.map(|(name, _)| name.clone()).collect();
+        let said = described(&about.says, &[&x, &y], &torn);
         Chart {
             id: format!("{}{number}", about.id),
             title: format!("{}{of}", about.title),
@@ -147,12 +173,19 @@ pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Ve
 fn line(look: Style, name: &str, points: &[Point], x: &Axis, unit: Unit) -> Series {
     let mut points: Vec<&Point> = points.iter().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let marked = points.iter().filter(|of| points.len() <= MARKS_MAX || x.at.contains(&of.x));
-    let tip = |of: &Point| format!("{name}\n{}: {}", x.unit.text(of.x), unit.text(of.y));
+    let is_marked =
+        |of: &&&Point| points.len() <= MARKS_MAX || of.other.is_some() || x.at.contains(&of.x);
+    let mark = |of: &&Point| {
+        let or = of.other.map_or(String::new(), |other| format!(" or {}", unit.text(other)));
+        let tip = format!("{name}\n{}: {}{or}", x.unit.text(of.x), unit.text(of.y));
+        Mark { other: of.other.map(|other| (of.x, other)), ..Mark::at(of.x, of.y, tip) }
+    };
+    // A line does not lead through what has two levels.
+    let lines = points.split(|of| of.other.is_some()).filter(|part| part.len() > 1);
     Series {
-        line: points.iter().map(|of| (of.x, of.y)).collect(),
+        lines: lines.map(|part| part.iter().map(|of| (of.x, of.y)).collect()).collect(),
         band: points.iter().filter_map(|of| of.ends.map(|(low, high)| (of.x, low, high))).collect(),
-        marks: marked.map(|of| Mark::at(of.x, of.y, tip(of))).collect(),
+        marks: points.iter().filter(is_marked).map(mark).collect(),
         ..Series::new(name, look)
     }
 }
@@ -172,8 +205,16 @@ fn clipped(scale: Scale, points: &[f64], ends: impl Iterator<Item = f64>) -> (f6
     domain(scale, points.iter().copied().chain(held))
 }
 
-fn described(says: &str, axes: &[&Axis]) -> String {
+/// `0.88 or 65 µs`
+fn either(levels: Option<(f64, f64)>) -> Option<String> {
+    levels.map(|(low, high)| number::either(low, high, None, None).amount())
+}
+
+/// What is to be seen; `torn` has two levels.
+fn described(says: &str, axes: &[&Axis], torn: &[String]) -> String {
     let is_log = axes.iter().any(|axis| axis.scale == Scale::Log);
     let log = if is_log { " The axis is logarithmic." } else { "" };
-    format!("{says}{log}")
+    let levels =
+        if torn.is_empty() { String::new() } else { format!(" {LEVELS}: {}.", torn.join("; ")) };
+    format!("{says}{log}{levels}")
 }

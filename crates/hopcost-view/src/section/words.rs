@@ -7,7 +7,7 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
 use super::model::{Block, Cell, Unit, notes};
-use crate::names::foreign;
+use crate::names::{foreign, headline};
 use crate::number;
 
 /// The index of a case.
@@ -18,6 +18,13 @@ pub(super) fn index_of(results: &Results, id: &str) -> Option<usize> {
 /// One of a case's estimates.
 pub(super) fn estimated(case: &CaseResult, statistic: Statistic) -> Option<&Estimate> {
     case.estimates.as_ref().and_then(|estimates| estimates.get(statistic))
+}
+
+/// A rate at the two levels of its case's time, the lower first.
+pub(super) fn rates_at_levels(case: &CaseResult, rate: &Estimate) -> Option<(f64, f64)> {
+    let (low, high) = case.levels?;
+    let times = rate.point? * headline(case)?.1.point?;
+    Some((times / high, times / low))
 }
 
 /// What cases of one table have in common: the settings that are not columns.

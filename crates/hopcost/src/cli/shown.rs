@@ -28,7 +28,7 @@ pub struct Shown {
     /// Print every number and finding as text
     #[arg(long, conflicts_with_all = ["format", "sentence"])]
     details: bool,
-    /// Print each ranking as one line to paste, with machine and command
+    /// Print the conclusion as one line to paste, with machine and command
     #[arg(long, conflicts_with = "format")]
     sentence: bool,
     /// Print these percentiles of each case (75,99.99) as far as the samples support them

@@ -9,16 +9,14 @@ use super::table::is_base;
 use crate::names::Place;
 use crate::number;
 use crate::section::comparison::contrast_of;
-use crate::section::contrasts::{bound, difference};
+use crate::section::contrasts::{bound, difference, side};
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Cell, Scale};
+use crate::section::model::{Cell, Interval, Scale};
 
 /// Names that a tie lists.
 const NAMES_MAX: usize = 3;
 /// Characters of a line.
 const LINE_MAX: usize = 88;
-/// An interval that reaches further than this share of its value ranks nothing.
-const NOISY: f64 = 0.5;
 
 /// Of the entries of one group: a line per place, and one on the fastest that spins.
 pub(super) fn headline(entries: &[Entry<'_>], results: &Results) -> Headline {
@@ -41,42 +39,41 @@ pub(super) fn headline(entries: &[Entry<'_>], results: &Results) -> Headline {
 
 /// `5.2 µs ±3%`, or both levels of what has two.
 fn value(entry: &Entry) -> String {
-    match entry.case.levels {
-        Some((low, high)) => number::either(low, high),
-        None => {
-            let shown = Cell::brief(Some(entry.estimate), Scale::Time, "").value.shown();
-            shown.map_or(String::new(), |shown| shown.to_string())
-        }
-    }
+    let cell = Cell::at_levels(entry.levels, Some(entry.estimate), Scale::Time, Interval::Relative);
+    cell.value.shown().map_or(String::new(), |shown| shown.to_string())
 }
 
 fn of_spinning(best: &Entry) -> String {
     let name = best.name.replace(", spinning", "");
-    let high = best.estimate.high.unwrap_or(f64::INFINITY);
-    let is_noisy = high - best.point() > NOISY * best.point();
-    let noise = if is_noisy { " (too noisy to rank)" } else { "" };
     let cpu = best.case.cpu_ns_per_message;
     let cpu = cpu.map_or(String::new(), |ns| format!(": {} per message", number::time(ns, 2)));
     let (value, place) = (value(best), best.place.name());
-    format!("{name} takes {value} on {place}{noise}, but keeps each CPU busy{cpu}")
+    format!("{name} takes {value} on {place}, but keeps each CPU busy{cpu}")
 }
 
 /// Of two, by how much they differ: `tcp takes 4.4 µs ±4%; websocket is slower, by at least 13.1 %
 /// (+14.3 % [+13.1, +16.0])`
 fn of_two(entries: &[&Entry]) -> Option<String> {
     let [a, b] = entries else { return None };
+    if a.levels.or(b.levels).is_some() {
+        return None;
+    }
     let (base, other) = if is_base(a) { (a, b) } else { (b, a) };
     let ratio = other.ratio.filter(|ratio| is_base(base) && ratio.low.is_some())?;
     let (said, found) = (contrast_of(ratio), other.name.as_str());
-    let (bound, shown) = (bound(&said)?, difference(said).value.shown()?);
-    Some(format!("{} takes {}; {found} is {bound} ({shown})", base.name, value(base)))
+    let bound = match side(&said) {
+        Some(_) => format!("is {}", bound(&said)?),
+        None => "shows no difference".to_owned(),
+    };
+    let shown = difference(said).value.shown()?;
+    Some(format!("{} takes {}; {found} {bound} ({shown})", base.name, value(base)))
 }
 
 /// `pipe is fastest, 5.2 µs ±3%; then fifo and udp, about 6.0 µs ±4%; slowest: tcp, 16 µs ±2%`. What
 /// has two levels is not among them.
 fn of_several(entries: &[&Entry]) -> Option<String> {
     let (mut all, mut torn): (Vec<&Entry>, Vec<&Entry>) =
-        entries.iter().copied().partition(|entry| entry.case.levels.is_none());
+        entries.iter().copied().partition(|entry| entry.levels.is_none());
     if all.is_empty() {
         std::mem::swap(&mut all, &mut torn);
     }

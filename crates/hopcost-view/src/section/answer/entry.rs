@@ -14,6 +14,7 @@ use hopcost_read::results::{
 use crate::names::{Place, all_of, headline, row_label};
 use crate::number;
 use crate::section::model::{Cell, Scale};
+use crate::section::words::rates_at_levels;
 
 /// A case in its place of a table.
 #[derive(Clone)]
@@ -30,6 +31,8 @@ pub(super) struct Entry<'a> {
     pub index: usize,
     pub case: &'a CaseResult,
     pub estimate: &'a Estimate,
+    /// Where its trials lie at two levels: the estimate lies between them.
+    pub levels: Option<(f64, f64)>,
     pub rank: Option<Rank>,
     pub ratio: Option<&'a Ratio>,
 }
@@ -62,6 +65,10 @@ pub(super) fn entries<'a>(
             RankedBy::Throughput => case.stream.as_ref()?.aggregate_gbps.as_ref()?,
         };
         estimate.point?;
+        let levels = match by {
+            RankedBy::Time => case.levels,
+            RankedBy::Throughput => rates_at_levels(case, estimate),
+        };
         let (rank, ratio) = ranked.get(&(index as u32)).copied().unwrap_or((None, None));
         let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);
         Some(Entry {
@@ -74,6 +81,7 @@ pub(super) fn entries<'a>(
             index,
             case,
             estimate,
+            levels,
             rank,
             ratio,
         })

@@ -6,6 +6,7 @@ use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Results};
 use crate::names::{all_of, row_label};
 use crate::number;
 use crate::section::headline::{Headline, titled};
+use crate::section::model::{Cell, Scale};
 
 /// Lines of a screen for them.
 const LINES_MAX: usize = 14;
@@ -35,7 +36,7 @@ pub(super) fn headline(results: &Results) -> Option<Headline> {
 
 /// `adds 60 µs to unix-stream (× 7): 8 more system calls, 21 µs more CPU a message`
 fn sentence(of: &LibraryCost, beneath: &str) -> Option<String> {
-    let adds = number::time(of.adds_ns.point?, of.adds_ns.digits.clamp(2, 3));
+    let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference, "").value.shown()?;
     let times = of.times.map_or(String::new(), |times| format!(" (× {})", number::plain(times, 2)));
     let calls = of.system_calls.filter(|calls| *calls >= 0.5);
     let calls = calls.map(|calls| count(calls.round() as usize, "more system call"));

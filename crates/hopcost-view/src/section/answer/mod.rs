@@ -9,20 +9,19 @@ mod question;
 mod runtimes;
 mod table;
 
-use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
-use hopcost_read::results::{Estimate, RankedBy, Results};
+use hopcost_read::results::Results;
 
+use self::entry::Entry;
 pub(crate) use self::entry::between;
 pub(super) use self::entry::ticks;
-use self::entry::{Entry, by_rank};
 pub(super) use self::know::{Doubts, stalled};
 pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
 use super::headline::{Headline, titled};
-use super::model::{Block, Form, Medium, Scale, Section, Table, says};
-use super::shapes::{About, rows};
-use super::{comparison, head, load};
+use super::model::{Block, Form, Medium, Section, Table, says};
+use super::shapes::{About, Drawn, rows};
+use super::{comparison, load};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale::Log};
 use crate::names::{Place, capitalised, plain_id};
@@ -183,8 +182,11 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
             None if entry.row.spins => table::SPINS.to_owned(),
             None => String::new(),
         };
-        let named = own.iter().map(|of| (vec![table::short(&of.name), rank(of)], of.estimate));
-        let values: Vec<(Vec<String>, &Estimate)> = named.collect();
+        let values = own.iter().map(|of| {
+            let cells = vec![table::short(&of.name), rank(of)];
+            (cells, of.estimate, of.levels)
+        });
+        let values: Vec<Drawn> = values.collect();
         let title = match question.shape {
             Shape::Calls => question.title.clone(),
             _ => format!("{}: {}", question.title, place.name()),
@@ -208,47 +210,6 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
 /// What to know of a run, as far as there is room.
 pub(super) fn to_know(results: &Results) -> Vec<Block> {
     know::blocks(know::sentences(results, &Doubts::of(results), None))
-}
-
-/// Each ranking in a line, with its values, the machine, the command and what to know of the run.
-pub(super) fn sentences(results: &Results) -> Vec<String> {
-    let date = results.about.started.split('T').next().unwrap_or_default();
-    let rounds = count(results.plan.rounds_done as usize, "round");
-    let mut besides = format!(
-        "{}; {rounds}, nominal 95 % intervals; {date}, {}",
-        head::machine(&results.host),
-        results.command
-    );
-    let disturbed = results.disturbed.as_ref().map(|why| format!("disturbed: {why}"));
-    let doubts = head::doubts(results).map(|finding| finding.evidence.clone());
-    for said in disturbed.into_iter().chain(distinct(doubts)) {
-        besides = format!("{besides}; {}", said.trim_end_matches('.'));
-    }
-    if let Some(found) = &results.comparison {
-        return comparison::live_sentences(found, &besides);
-    }
-    let mut lines = Vec::new();
-    for group in &results.ladder {
-        for by in [RankedBy::Time, RankedBy::Throughput] {
-            let all = entry::entries(group, by, entry::usual(&group.rows), results);
-            for (place, mut of) in grouped(all, |entry| entry.place) {
-                of.sort_by(|a, b| match by {
-                    RankedBy::Time => a.point().total_cmp(&b.point()),
-                    RankedBy::Throughput => b.point().total_cmp(&a.point()),
-                });
-                let (what, scale) = match by {
-                    RankedBy::Time if group.batched => ("cost", Scale::Time),
-                    RankedBy::Time => ("p50", Scale::Time),
-                    RankedBy::Throughput => ("throughput", Scale::Named("Gbit/s".to_owned())),
-                };
-                let title = table::titled(group, results);
-                let named = of.iter().map(|entry| (entry.rank, entry.in_words(scale.clone())));
-                let said = by_rank(named);
-                lines.push(format!("{title}, {}, {what}: {said} ({besides})", place.name()));
-            }
-        }
-    }
-    lines
 }
 
 /// What ranks, intervals and marks mean, as far as there are any.

@@ -94,9 +94,14 @@ pub(super) fn conclude<'a>(
     }
 }
 
-/// Without idle knobs, which are another condition, not another mechanism.
-fn plain(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
-    entries.into_iter().filter(|entry| entry.case.case.idle_knob == IdleKnob::None).collect()
+/// Without idle knobs, which are another condition, not another mechanism, and without the empty loop
+/// beside calls.
+fn plain(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let alone = entries.iter().all(|entry| entry.name == EMPTY_LOOP);
+    entries.retain(|entry| {
+        entry.case.case.idle_knob == IdleKnob::None && (alone || entry.name != EMPTY_LOOP)
+    });
+    entries
 }
 
 /// A table of a group, and of the spinning ends of its size that were timed in batches (`aside`).
@@ -213,9 +218,7 @@ fn of_streams<'a>(groups: Vec<&'a LadderGroup>, results: &'a Results) -> Vec<Que
 
 /// Calls: those of several sizes in a table, the others in a line.
 fn of_calls<'a>(group: &'a LadderGroup, results: &'a Results) -> Vec<Question<'a>> {
-    let mut entries = entries(group, RankedBy::Time, usual(&group.rows), results);
-    let alone = entries.iter().all(|entry| entry.name == EMPTY_LOOP);
-    entries.retain(|entry| alone || entry.name != EMPTY_LOOP);
+    let entries = plain(entries(group, RankedBy::Time, usual(&group.rows), results));
     let kinds = grouped(entries, |entry| {
         let parts = &entry.case.case;
         (parts.mechanism.clone(), parts.parameters.clone(), parts.runtime.clone())

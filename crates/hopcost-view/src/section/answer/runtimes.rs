@@ -38,9 +38,13 @@ pub(super) fn headline(results: &Results) -> Headline {
 pub(super) fn absent(results: &Results) -> impl Iterator<Item = (String, String)> {
     let own = results.results.iter().filter_map(|case| Some((foreign(case)?, case)));
     let absent = |(runtime, cases): (String, Vec<(String, &CaseResult)>)| {
-        let reason = cases.iter().find_map(|(_, case)| case.reason.clone())?;
+        let reason = cases.iter().find_map(|(_, case)| case.reason.as_deref())?;
+        let why = match reason.contains(" is absent: ") {
+            true => "`hopcost worker list` says why and how to install it",
+            false => reason,
+        };
         let is_measured = cases.iter().any(|(_, case)| case.estimates.is_some());
-        (!is_measured).then(|| (runtime, format!("not measured: {reason}")))
+        (!is_measured).then(|| (runtime, format!("not measured: {why}")))
     };
     grouped(own, |(runtime, _)| runtime.clone()).into_iter().filter_map(absent)
 }
@@ -107,7 +111,9 @@ fn table(
             Some(ratio) if runtime != BASE => Value::ratio(ratio, Interval::Relative).into(),
             _ => {
                 let mark = case.map_or("", |(_, case)| doubts.mark(case));
-                Cell::brief(cell.value.as_ref(), Scale::Time, mark)
+                let levels = case.and_then(|(_, case)| case.levels);
+                let value = cell.value.as_ref();
+                Cell::at_levels(levels, value, Scale::Time, Interval::Relative).marked(mark)
             }
         };
         vec![(numbers(runtime), shown.of(case.map(|(index, _)| index)))]

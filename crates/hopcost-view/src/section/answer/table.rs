@@ -115,15 +115,8 @@ fn rank_cell<'e, 'r: 'e>(entry: &Entry, beside: impl Iterator<Item = &'e Entry<'
 
 /// The number of an entry with its interval, or its two levels.
 fn value(entry: &Entry, scale: Scale, doubts: &Doubts) -> Cell {
-    let mark = doubts.mark(entry.case);
-    let cell = match entry.case.levels.filter(|_| scale == Scale::Time) {
-        Some((low, high)) => {
-            let text = format!("{}{mark}", number::either(low, high));
-            Value::sorted(text, entry.estimate.point.unwrap_or(low)).into()
-        }
-        None => Cell::measured(Some(entry.estimate), scale, Interval::Percent).marked(mark),
-    };
-    cell.of(entry.index)
+    let cell = Cell::at_levels(entry.levels, Some(entry.estimate), scale, Interval::Percent);
+    cell.marked(doubts.mark(entry.case)).of(entry.index)
 }
 
 /// Whether an entry is what multiples refer to.
@@ -137,9 +130,10 @@ fn base<'e, 'r: 'e>(mut entries: impl Iterator<Item = &'e Entry<'r>>) -> String 
     format!("× {}", base.map_or("", |base| &base.name)).trim_end().to_owned()
 }
 
-/// What has an interval: without one, a median of a few ratios may contradict the values.
+/// What has an interval: without one, a median of a few ratios may contradict the values. One of a
+/// case with two levels is of no trial.
 fn told<'a>(entry: &Entry<'a>) -> Option<&'a Ratio> {
-    entry.ratio.filter(|ratio| ratio.low.is_some())
+    entry.ratio.filter(|ratio| ratio.low.is_some() && entry.levels.is_none())
 }
 
 fn multiple(entry: &Entry) -> Cell {

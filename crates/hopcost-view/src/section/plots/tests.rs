@@ -71,11 +71,12 @@ fn what_differs_in_size_is_a_curve_with_its_tail() {
     let Vertical::Value(y) = &chart.y else { panic!("lines have a value axis") };
     let (low, high) = y.domain.unwrap();
     let all = charts.iter().filter(|(_, one)| one.title.starts_with("Stream by message size"));
-    let lines = all.flat_map(|(_, one)| &one.series).flat_map(|one| &one.line);
+    let lines = all.flat_map(|(_, one)| &one.series).flat_map(|one| one.lines.iter().flatten());
     let points: Vec<f64> = lines.map(|(_, y)| *y).collect();
     let most = points.iter().copied().fold(0.0, f64::max);
     assert!(low > 0.0 && high < most * 3.0, "an interval does not stretch the axis");
-    assert!(chart.series.iter().all(|one| one.line.is_sorted_by(|a, b| a.0 <= b.0)));
+    let lines = chart.series.iter().flat_map(|one| &one.lines);
+    assert!(lines.clone().all(|line| line.is_sorted_by(|a, b| a.0 <= b.0)) && lines.count() > 0);
     assert!(chart.notes.last().unwrap().starts_with(&format!("Run {}: ", results.about.id)));
 }
 
@@ -104,8 +105,8 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
         let values = [("pipe", estimate(100.0, 110.0)), ("tcp", estimate(300.0, high))];
         let about = About { id: "bars".into(), title: "Bars".into(), says: "Two.".into() };
         let axis = Axis::new("cost", Scale::Log, Unit::Ns);
-        let values: Vec<(Vec<String>, &Estimate)> =
-            values.iter().map(|(name, of)| (vec![(*name).to_owned()], of)).collect();
+        let values: Vec<_> =
+            values.iter().map(|(name, of)| (vec![(*name).to_owned()], of, None)).collect();
         crate::section::shapes::rows(about, &["case"], &values, &axis).unwrap()
     };
     let (near, far) = (bars(330.0), bars(1e6));
@@ -118,4 +119,45 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
 fn a_plot_is_drawn_like_this() {
     let plots = of_run(&stored::results("quick"));
     insta::assert_snapshot!(element(&plots[0].1).replace("><", ">\n<"));
+}
+
+#[test]
+fn two_levels_are_two_marks_with_nothing_between() {
+    let mut results = stored::results("ladder");
+    let place = |case: &CaseResult| case.case.placement.is_some_and(|place| place.is_two_cpu());
+    let torn = results.results.iter_mut().find(|case| {
+        place(case) && case.case.mechanism == "pipe" && case.case.payload_bytes == Some(64)
+    });
+    torn.unwrap().levels = Some((880.0, 65_000.0));
+    let chart = answer::charts(&results).into_iter().find(|one| one.id.ends_with("two-cpus"));
+    let chart = chart.unwrap();
+    let Vertical::Rows(rows) = &chart.y else { panic!("rows") };
+    let at = rows.rows.iter().position(|row| row.cells[0] == "pipe").unwrap();
+    let y = at as f64 + 0.5;
+    let mark = chart.series[0].marks.iter().find(|mark| mark.y == y).unwrap();
+    assert_eq!((mark.x, mark.other, mark.interval), (880.0, Some((65_000.0, y)), None));
+    assert_eq!(rows.rows[at].end, "0.88 or 65 µs");
+    assert!(
+        chart.description.contains("trials lie: pipe, 0.88 or 65 µs."),
+        "{}",
+        chart.description
+    );
+    assert!(svg(&chart).contains("class=\"thin\"") && mark.tip.ends_with("\n0.88 or 65 µs"));
+
+    let point = |x: f64, levels| {
+        let estimate = Estimate::exact(10.0 * x, 9, String::new());
+        Point::of("pipe", x, Some(&estimate), levels).unwrap()
+    };
+    let torn = Some((5.0, 500.0));
+    let points = [(1.0, None), (2.0, None), (3.0, torn), (4.0, None), (5.0, None)];
+    let points = points.map(|(x, levels)| point(x, levels)).into();
+    let about = About { id: "lines".into(), title: "Lines".into(), says: "One.".into() };
+    let axis = |scale| Axis::new("", scale, Unit::Ns);
+    let drawn = lines(&about, points, &axis(Scale::Linear), &axis(Scale::Log)).remove(0);
+    let of = &drawn.series[0];
+    let parts: Vec<usize> = of.lines.iter().map(Vec::len).collect();
+    assert_eq!((parts, of.marks[2].y, of.marks[2].other), (vec![2, 2], 5.0, Some((3.0, 500.0))));
+    let Vertical::Value(y) = &drawn.y else { panic!("lines have a value axis") };
+    assert!(y.domain.unwrap().1 >= 500.0 && of.band.is_empty(), "{:?}", y.domain);
+    assert!(drawn.description.contains("two levels at which trials lie: pipe."));
 }
