@@ -45,13 +45,17 @@ impl System {
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a program");
         set_mode(path, 0o755);
     }
-    /// A C++ compiler whose programs answer as a worker of this version.
+    /// A C++ compiler whose programs answer as a worker of this version, with its mechanisms.
     fn has_cpp(&self, version: &str) {
         for tool in ["c++", "make"] {
             self.has(tool, "exit 0");
         }
+        let lines = include_str!("../workers/cpp/worker.toml").lines();
+        let named = lines.filter_map(|line| line.strip_prefix("[mechanism.")?.strip_suffix(']'));
+        let rows: Vec<String> = named.map(|name| format!("{{\"name\":\"{name}\"}}")).collect();
+        let rows = rows.join(",");
         let worker = format!(
-            "#!/bin/sh\nread line\necho '{{\"is\":\"described\",\"protocol\":3,\"runtime\":\"cpp\",\"version\":\"{version}\",\"mechanisms\":[]}}'\ncat >/dev/null\n"
+            "#!/bin/sh\nread line\necho '{{\"is\":\"described\",\"protocol\":3,\"runtime\":\"cpp\",\"version\":\"{version}\",\"mechanisms\":[{rows}]}}'\ncat >/dev/null\n"
         );
         fs::write(self.bin().join("worker"), worker).expect("a program");
         let built = "[ \"$1\" = --build ] || exit 0\nmkdir -p .build\n\

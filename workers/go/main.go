@@ -2,38 +2,41 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
-
-	"hopcost-go-worker/internal/clock"
-	"hopcost-go-worker/internal/mechanism"
-	"hopcost-go-worker/internal/protocol"
-	"hopcost-go-worker/internal/trial"
 )
+
+const runtimeName = "go"
 
 func main() {
 	defer failOnPanic()
 	endOnAlarm()
-	commands := protocol.NewReader(os.Stdin)
+	commands := json.NewDecoder(os.Stdin)
 	worker := new(worker)
 	for {
-		command, err := commands.Next()
+		var next command
+		err := commands.Decode(&next)
 		if err == io.EOF {
 			return
 		}
-		if err == nil {
-			err = worker.obey(command)
+		if err != nil {
+			fail(fmt.Errorf("a command is not as documented: %w", err))
 		}
+		answer, err := worker.obey(&next)
 		if err != nil {
 			fail(err)
 		}
-		if command.Do == "stop" {
+		say(answer)
+		if next.Do == "stop" {
 			return
 		}
 	}
@@ -52,77 +55,96 @@ func endOnAlarm() {
 }
 
 type worker struct {
-	trial *trial.Trial
+	trial *trial
 }
 
-// obey does what a command says, and replies.
-func (w *worker) obey(command *protocol.Command) error {
+// obey does what a command says.
+func (w *worker) obey(command *command) (reply, error) {
 	switch command.Do {
 	case "describe":
-		return reply(describe())
+		return reply{Is: "described", Runtime: runtimeName, description: describe()}, nil
 	case "attach":
-		return w.attach(command)
+		if w.trial != nil {
+			return reply{}, errors.New("attach comes once")
+		}
+		attached, err := attach(command)
+		w.trial = attached
+		return reply{Is: "attached", PID: os.Getpid(), Seats: attachedSeats(command.Seats)}, err
 	case "clock":
-		return reply(readClock(command.CPU))
+		return reply{Is: "clock", Runtime: runtimeName, clockReading: readClock(command.CPU)}, nil
 	case "run":
 		if w.trial == nil {
-			return errors.New("run comes after attach")
+			return reply{}, errors.New("run comes after attach")
 		}
-		ends, err := w.trial.Run(command.Phase, command.Count, command.Stamp)
-		if err != nil {
-			return err
-		}
-		return reply(protocol.Ran{Is: "ran", Ends: ends})
+		ends, err := w.trial.run(command.Phase, command.Count, command.Stamp)
+		return reply{Is: "ran", Ends: ends}, err
 	case "stop":
-		return reply(protocol.Stopped{Is: "stopped"})
+		return reply{Is: "stopped"}, nil
 	default:
-		return fmt.Errorf("there is no command `%s` here", command.Do)
+		return reply{}, fmt.Errorf("there is no command `%s` here", command.Do)
 	}
 }
 
-func (w *worker) attach(command *protocol.Command) error {
-	if w.trial != nil {
-		return errors.New("attach comes once")
+func attachedSeats(asked []seat) (attached []seat) {
+	for _, one := range asked {
+		attached = append(attached, seat{Role: one.Role})
 	}
-	attached, err := trial.Attach(command, fail)
-	if err != nil {
-		return err
-	}
-	w.trial = attached
-	answer := protocol.Attached{Is: "attached", PID: os.Getpid()}
-	for _, role := range attached.Roles() {
-		answer.Seats = append(answer.Seats, protocol.AttachedSeat{Role: role})
-	}
-	return reply(answer)
+	return attached
 }
 
-func readClock(cpu int) protocol.ClockReading {
-	cost := clock.MeasureCost()
-	return protocol.ClockReading{
-		Is: "clock", CPU: cpu, Runtime: runtimeName,
-		Source: clock.Source, TicksPerSecond: clock.TicksPerSecond, ResolutionTicks: cost.Resolution,
-		StampMinNS: cost.Min, StampP50NS: cost.P50, StampP99NS: cost.P99,
+func describe() *description {
+	found := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range build.Deps {
+			found[module.Path] = strings.TrimPrefix(module.Version, "v")
+		}
 	}
+	collector := os.Getenv("GOGC")
+	if collector == "" {
+		collector = "100, the default"
+	}
+	answer := &description{
+		Protocol: 3, Version: "0.1.0", Libraries: found,
+		Remarks: []string{
+			fmt.Sprintf("the garbage collector is on (GOGC %s); no loop of the worker allocates, but websocket's library does", collector),
+			fmt.Sprintf("GOMAXPROCS is %d here; unless it is set it follows the CPUs that the process is confined to, one under same-cpu", runtime.GOMAXPROCS(0)),
+			"every end is a goroutine that is not locked to a thread; descriptors do not block and are waited for by the runtime's poller (epoll)",
+		},
+	}
+	for _, one := range mechanisms {
+		answer.Mechanisms = append(answer.Mechanisms, describedMechanism{one.name, one.revision})
+	}
+	return answer
 }
 
 // speaking is held for good by whoever says that the trial is over.
 var speaking sync.Mutex
 
-func reply(answer any) error {
+func say(answer reply) {
 	speaking.Lock()
 	defer speaking.Unlock()
-	return protocol.Write(os.Stdout, answer)
+	write(answer)
 }
 
 // fail says in one line why the trial is over, and ends the process.
 func fail(err error) {
 	speaking.Lock()
-	failed := protocol.Failed{Is: "failed", Reason: strings.Join(strings.Fields(err.Error()), " ")}
-	if errors.Is(err, mechanism.ErrPeerClosed) {
-		failed.Cause = protocol.PartnerGone
+	failed := reply{Is: "failed", Reason: strings.Join(strings.Fields(err.Error()), " ")}
+	if errors.Is(err, errPeerClosed) {
+		failed.Cause = partnerGone
 	}
-	_ = protocol.Write(os.Stdout, failed)
+	write(failed)
 	os.Exit(1)
+}
+
+func write(answer reply) {
+	encoder := json.NewEncoder(os.Stdout)
+	// The escaping is for HTML, and makes reasons hard to read.
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(answer) != nil {
+		// Nobody listens any more.
+		os.Exit(1)
+	}
 }
 
 // failOnPanic makes a mistake in this program a failed trial with a reason.

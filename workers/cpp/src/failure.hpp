@@ -1,18 +1,24 @@
 // What ends a trial: one line that says why.
 #pragma once
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
-
-enum class Cause { said_by_reason, partner_gone };
+#include <system_error>
 
 struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
-    Cause cause = Cause::said_by_reason;
+    // All that is known is that the other end is gone: what its worker says explains more.
+    bool is_partner_gone = false;
 };
 
 // A failed system call, by errno: "doing: No such file or directory".
-[[nodiscard]] Failure system_failure(const std::string& doing);
+[[nodiscard]] inline Failure system_failure(const std::string& doing) {
+    return Failure(doing + ": " + std::system_category().message(errno));
+}
 
-// The other end is gone: what the other worker says explains more.
-[[nodiscard]] Failure peer_closed();
+[[nodiscard]] inline Failure peer_closed() {
+    Failure failure("the other end closed the link");
+    failure.is_partner_gone = true;
+    return failure;
+}

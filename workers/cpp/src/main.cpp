@@ -1,10 +1,7 @@
 // The C++ worker of hopcost (workers/PROTOCOL.md).
-#include <unistd.h>
-
 #include <csignal>
-#include <exception>
+#include <iostream>
 
-#include "lines.hpp"
 #include "worker.hpp"
 
 int main() {
@@ -12,13 +9,14 @@ int main() {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         Worker worker;
-        LineReader commands(STDIN_FILENO);
-        while (!worker.has_stopped()) {
-            const auto command = commands.next();
-            if (!command) return 0;
-            say(worker.answer(*command));
+        for (std::string line; std::getline(std::cin, line);) {
+            const Json command = Json::parse(line);
+            say(worker.answer(command));
+            if (command.at("do") == "stop") break;
         }
     } catch (const std::exception& error) {
         give_up(error);
     }
+    // At once, whatever threads there are.
+    std::_Exit(0);
 }

@@ -1,22 +1,30 @@
-// A mechanism: what is said of it, how its link is opened, how an end attaches.
+// A mechanism: how its link is opened, and how an end attaches. What is said of it stands
+// in worker.toml.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "case.hpp"
-#include "descriptor.hpp"
-#include "order.hpp"
+#include "loops.hpp"
+
+enum class Role { caller, callee };
+
+// What of a case an end plays.
+struct Subject {
+    std::size_t payload = 0;
+    std::map<std::string, std::string> parameters;
+};
 
 // What an end needs to reach the other: descriptors (of a pipe the incoming and
 // the outgoing one, otherwise one socket), or memory that both threads share.
+// Descriptors stay open as long as the process, which plays one trial.
 struct Half {
-    std::vector<Descriptor> descriptors;
+    std::vector<int> descriptors;
     std::shared_ptr<void> shared;
 };
 
@@ -25,77 +33,49 @@ struct Link {
     Half callee;
 };
 
-struct Opening {
-    const Case& subject;
-    // Where names may be made.
-    std::string scratch;
-};
-
-struct Attaching {
-    const Case& subject;
-    Role role;
-};
-
-// An end of a link, or the one end of a call. It attaches and runs on one and
-// the same thread.
-class End {
-public:
-    End() = default;
-    End(const End&) = delete;
-    End& operator=(const End&) = delete;
-    virtual ~End() = default;
-    virtual Counters run(const Order& order, Samples& room) = 0;
-    // Whether its samples are kept.
-    [[nodiscard]] virtual bool stamps() const = 0;
-};
-
-enum class Workload { call, roundtrip };
-enum class Boundary { thread, process };
-enum class LinkSource { own, descriptors };
-enum class Peers { own, any };
-
-struct PayloadRange {
-    std::size_t min, max, standard;
-};
-struct CountRange {
-    double min, max;
-};
-struct Parameter {
-    std::string name;
-    std::vector<std::string> values;
-    std::string standard;
-    std::string about;
-};
-
-// What `describe` says (workers/PROTOCOL.md).
-struct Facts {
-    std::string name;
-    std::string family;
-    std::string about;
-    std::string unavailable;
-    Workload workload = Workload::roundtrip;
-    std::vector<Boundary> boundaries;
-    std::optional<PayloadRange> payload;
-    std::vector<Parameter> parameters;
-    LinkSource link = LinkSource::own;
-    std::string carrier;
-    Peers peers = Peers::own;
-    std::string crosses;
-    std::string copies;
-    std::string wakes;
-    std::string between_stamps;
-    std::string limits;
-    std::vector<std::string> sources;
-    std::optional<CountRange> system_calls;
-    // Raised by one whenever a change of its code can move its numbers.
-    unsigned revision = 1;
-};
+// An end of a link, or the one end of a call: plays a phase behind one indirect call.
+// It attaches and plays on one and the same thread.
+using End = std::function<Counters(const Order& order, Samples& room)>;
 
 struct Mechanism {
-    Facts facts;
-    // Both halves of a link between two threads; of a call there is none.
-    std::function<Link(const Opening&)> open;
-    std::function<std::unique_ptr<End>(Half, const Attaching&)> attach;
+    std::string name;
+    // Raised by one whenever a change of its code can move its numbers.
+    unsigned revision;
+    std::function<End(const Half&, const Subject&, Role)> attach;
+    // Makes a link between two threads; a call has none.
+    std::function<Link(const Subject&)> open;
     // What it is made of besides the language: name and version.
-    std::vector<std::pair<std::string, std::string>> libraries;
+    std::vector<std::pair<std::string, std::string>> libraries = {};
+    // Why it cannot be used here, if so.
+    std::string unavailable = {};
 };
+
+// Attaches an end of a round trip; the two ends' channels may be of two types.
+template <class CallerChannel, class CalleeChannel = CallerChannel>
+End attach_channel(const Half& half, const Subject& subject, Role role) {
+    if (role == Role::caller) {
+        auto channel = std::make_shared<CallerChannel>(half, subject, role);
+        return [channel, next = std::uint64_t{1}](const Order& order, Samples& room) mutable {
+            return play_caller<SteadyClock>(*channel, next, order, room);
+        };
+    }
+    auto channel = std::make_shared<CalleeChannel>(half, subject, role);
+    return [channel, next = std::uint64_t{1}](const Order& order, Samples&) mutable {
+        return play_callee(*channel, next, order);
+    };
+}
+
+template <class Operation>
+End attach_call(const Half&, const Subject& subject, Role) {
+    auto operation = std::make_shared<Operation>(subject);
+    return [operation](const Order& order, Samples& room) {
+        return play_calls<SteadyClock>(*operation, order, room);
+    };
+}
+
+// The mechanisms, a function a file of mechanism/, in the order of the documentation.
+std::vector<Mechanism> call_mechanisms();
+std::vector<Mechanism> hand_over_mechanisms();
+std::vector<Mechanism> descriptor_mechanisms();
+std::vector<Mechanism> websocketpp_mechanisms();
+Mechanism beast_mechanism();

@@ -1,196 +1,271 @@
 #include "worker.hpp"
 
+#include <gnu/libc-version.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <iostream>
 
-#include "describe.hpp"
 #include "failure.hpp"
-#include "lines.hpp"
-#include "registry.hpp"
-#include "stamp_cost.hpp"
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
-Role parse_role(const std::string& word) {
-    if (word == "caller") return Role::caller;
-    if (word == "callee") return Role::callee;
-    throw Failure("`" + word + "` is no role");
+std::mutex speaking;
+
+void write_line(const Json& reply) {
+    std::cout << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+}
+
+}  // namespace
+
+void say(const Json& reply) {
+    const std::lock_guard lock(speaking);
+    write_line(reply);
+}
+
+void give_up(const std::exception& error) {
+    // Held for good: another thread that fails has nothing to add.
+    speaking.lock();
+    std::string reason = error.what();
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    Json failed = {{"is", "failed"}, {"reason", reason}};
+    const auto failure = dynamic_cast<const Failure*>(&error);
+    if (failure && failure->is_partner_gone) failed["cause"] = "partner-gone";
+    write_line(failed);
+    std::_Exit(1);
+}
+
+namespace {
+
+// Whatever fails in a seat ends the process at once: the other end may be asleep waiting for it.
+template <class Task>
+void or_give_up(const Task& task) try {
+    task();
+} catch (const std::exception& error) {
+    give_up(error);
+}
+
+}  // namespace
+
+Player::Player() {
+    std::thread([this] { play(); }).detach();
+}
+
+void Player::start(std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    task_ = std::move(task);
+    changed_.notify_all();
+}
+
+void Player::wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !task_; });
+}
+
+void Player::play() {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return task_ != nullptr; });
+        lock.unlock();
+        or_give_up(task_);
+        lock.lock();
+        task_ = nullptr;
+        changed_.notify_all();
+    }
+}
+
+namespace {
+
+void append(std::vector<Mechanism>& all, const std::vector<Mechanism>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+[[maybe_unused]] Mechanism unavailable(const char* name, unsigned revision, const char* library, const char* packages) {
+    return {name, revision, nullptr, nullptr, {},
+            std::string(library) + " was not there when the worker was built: install " + packages + " and build again"};
+}
+
+// In the order of the documentation.
+std::vector<Mechanism> make_all() {
+    std::vector<Mechanism> all;
+    append(all, call_mechanisms());
+    append(all, hand_over_mechanisms());
+    append(all, descriptor_mechanisms());
+#ifdef HAS_WEBSOCKETPP
+    append(all, websocketpp_mechanisms());
+#else
+    for (const auto& [name, revision] : {std::pair("websocket", 2), std::pair("websocket-threaded", 1)})
+        all.push_back(unavailable(name, revision, "WebSocket++ or Asio", "libwebsocketpp-dev libasio-dev"));
+#endif
+#ifdef HAS_BEAST
+    all.push_back(beast_mechanism());
+#else
+    all.push_back(unavailable("websocket-beast", 2, "Boost.Beast", "libboost-dev"));
+#endif
+    return all;
+}
+
+const std::vector<Mechanism>& mechanisms() {
+    static const std::vector<Mechanism> all = make_all();
+    return all;
+}
+
+const Mechanism& find(const std::string& name) {
+    for (const Mechanism& mechanism : mechanisms()) {
+        if (mechanism.name != name) continue;
+        if (!mechanism.unavailable.empty()) throw Failure(name + ": " + mechanism.unavailable);
+        return mechanism;
+    }
+    throw Failure("there is no mechanism `" + name + "` in C++");
+}
+
+Json libraries() {
+#if defined(__clang__)
+    const char* compiler = "Clang " __VERSION__;
+#else
+    const char* compiler = "GCC " __VERSION__;
+#endif
+    Json libraries = {{"cpp", compiler}, {"glibc", gnu_get_libc_version()}};
+    const auto json = Json::meta();
+    libraries["nlohmann-json"] = json["version"]["string"];
+#ifdef _GLIBCXX_RELEASE
+    libraries["libstdc++"] = std::to_string(_GLIBCXX_RELEASE);
+#endif
+    for (const Mechanism& mechanism : mechanisms())
+        for (const auto& [name, version] : mechanism.libraries) libraries[name] = version;
+    return libraries;
+}
+
+Json describe() {
+    Json rows = Json::array();
+    for (const Mechanism& mechanism : mechanisms()) {
+        rows.push_back({{"name", mechanism.name}, {"revision", mechanism.revision}});
+        if (!mechanism.unavailable.empty()) rows.back()["unavailable"] = mechanism.unavailable;
+    }
+    return {{"is", "described"},
+            {"protocol", 3},
+            {"runtime", "cpp"},
+            {"version", WORKER_VERSION},
+            {"libraries", libraries()},
+            {"remarks",
+             {"compiled ahead of time as C++20 (WebSocket++ as C++17), CMake build type " WORKER_BUILD,
+              "the messages of a trial are made beforehand, at most 256 of them and 16 KiB, but four at least; one is "
+              "sent from where it lies, and what arrives is compared as a whole"}},
+            {"mechanisms", rows}};
+}
+
+// What a stamp costs. hopcost has confined this worker to the CPU.
+Json stamp_cost(const Json& command) {
+    std::vector<std::uint64_t> costs(10'000);
+    for (auto& cost : costs) {
+        const std::uint64_t before = SteadyClock::now();
+        cost = SteadyClock::now() - before;
+    }
+    std::sort(costs.begin(), costs.end());
+    return {{"is", "clock"},
+            {"cpu", command.at("cpu")},
+            {"runtime", "cpp"},
+            {"source", "CLOCK_MONOTONIC"},
+            {"ticks_per_second", 1e9},
+            {"stamp_min_ns", costs.front()},
+            {"stamp_p50_ns", costs[costs.size() / 2]},
+            {"stamp_p99_ns", costs[costs.size() * 99 / 100]}};
+}
+
+Role role_of(const Json& seat) {
+    const auto word = seat.at("role").get<std::string>();
+    if (word != "caller" && word != "callee") throw Failure("`" + word + "` is no role");
+    return word == "caller" ? Role::caller : Role::callee;
 }
 
 const char* word(Role role) { return role == Role::caller ? "caller" : "callee"; }
 
-Phase parse_phase(const std::string& word) {
-    if (word == "pilot") return Phase::pilot;
-    if (word == "warm-up") return Phase::warm_up;
-    if (word == "measure") return Phase::measure;
-    if (word == "count") return Phase::count;
-    throw Failure("`" + word + "` is no phase");
-}
-
-Stamp parse_stamp(const Json& stamp) {
-    const auto kind = stamp.at("kind").get<std::string>();
-    if (kind == "each") return {};
-    const auto n = stamp.at("n").get<std::uint64_t>();
-    if (n == 0 || n > UINT32_MAX) throw Failure("a batch cannot have " + std::to_string(n) + " operations");
-    if (kind == "batch") return {StampKind::batch, n};
-    if (kind == "two-lengths") return {StampKind::two_lengths, n};
-    throw Failure("`" + kind + "` is no way to stamp");
-}
-
-Order parse_order(const Json& command) {
+Order order_of(const Json& command) {
+    const Json& stamp = command.at("stamp");
     Order order;
-    order.phase = parse_phase(command.at("phase").get<std::string>());
     order.count = command.at("count").get<std::uint64_t>();
-    order.stamp = parse_stamp(command.at("stamp"));
-    if (order.count == 0 || order.count % order.step() != 0)
+    order.batch = stamp.value("n", std::uint64_t{1});
+    order.has_two_lengths = stamp.at("kind") == "two-lengths";
+    if (order.count == 0 || order.step() == 0 || order.count % order.step() != 0)
         throw Failure("the count " + std::to_string(order.count) + " is no multiple of " + std::to_string(order.step()));
     return order;
 }
 
-// How many descriptors an end of this mechanism is given.
-std::size_t descriptors_of(const std::string& mechanism) { return mechanism == "pipe" ? 2 : 1; }
-
-Half inherited(const Facts& facts, const Json& link) {
-    if (facts.link != LinkSource::descriptors) throw Failure(facts.name + " makes its link itself and plays both ends");
-    const auto numbers = link.value("fds", std::vector<int>{});
-    const std::size_t wanted = descriptors_of(facts.name);
-    if (numbers.size() != wanted)
-        throw Failure(facts.name + " takes " + std::to_string(wanted) + " inherited descriptors, not " +
-                      std::to_string(numbers.size()));
-    Half half;
-    for (const int fd : numbers) half.descriptors.push_back(adopt(fd));
-    return half;
-}
-
-Json end_of(const Seat& seat, const Counters& counters) {
-    Json end = {{"role", word(seat.role())},
-                {"count", counters.count},
-                {"samples", seat.samples().empty() ? 0 : counters.samples},
-                {"max_ticks", counters.max_ticks},
-                {"elapsed_ticks", counters.elapsed_ticks}};
-    if (counters.lost > 0) end["lost"] = counters.lost;
-    return end;
-}
-
-struct Part {
-    Role role;
-    Half half;
-};
-
-// What each seat gets: its inherited half, half of a link made here, or, for a
-// call, nothing.
-std::vector<Part> parts_of(const Json& command, const Case& subject, const Mechanism& mechanism) {
-    std::vector<Part> parts;
-    bool has_links = true;
-    for (const Json& seat : command.at("seats")) {
-        Part part{parse_role(seat.at("role").get<std::string>()), {}};
-        const std::string wait = subject.wait_of(part.role);
-        if (mechanism.facts.workload == Workload::roundtrip && wait != "block")
-            throw Failure(subject.mechanism + " waits by `block` alone, not by `" + wait + "`");
-        if (seat.contains("link") && !seat["link"].is_null())
-            part.half = inherited(mechanism.facts, seat["link"]);
-        else
-            has_links = false;
-        parts.push_back(std::move(part));
-    }
-    if (parts.empty() || parts.size() > 2) throw Failure("a worker plays one end or both");
-    if (mechanism.facts.workload == Workload::call) {
-        if (parts.size() != 1 || parts[0].role != Role::caller) throw Failure("a call has one end, the caller");
-        return parts;
-    }
-    if (has_links) return parts;
-    if (parts.size() != 2 || parts[0].role != Role::caller || parts[1].role != Role::callee ||
-        subject.value("boundary", "") != word(Boundary::thread))
-        throw Failure("without a link this worker plays both ends, the caller first, as threads of one process");
-    Link link = mechanism.open({subject, command.value("scratch", "")});
-    parts[0].half = std::move(link.caller);
-    parts[1].half = std::move(link.callee);
-    return parts;
-}
-
 }  // namespace
+
+template <class Task>
+void Worker::each_seat(const Task& task) {
+    // The main thread's last: it does its part here.
+    for (auto seat = seats_.rbegin(); seat != seats_.rend(); ++seat) {
+        if (seat->player)
+            seat->player->start([&task, &seat = *seat] { task(seat); });
+        else
+            or_give_up([&] { task(*seat); });
+    }
+    for (Seat& seat : seats_)
+        if (seat.player) seat.player->wait();
+}
 
 Json Worker::attach(const Json& command) {
     if (!seats_.empty()) throw Failure("this worker has attached already");
-    const Case subject = parse_case(command.at("case").get<std::string>());
-    const Mechanism& mechanism = mechanism_of(subject);
-    if (command.contains("samples_fd") && !command["samples_fd"].is_null())
-        samples_ = adopt(command["samples_fd"].get<int>());
-    is_call_ = mechanism.facts.workload == Workload::call;
-    for (Part& part : parts_of(command, subject, mechanism)) {
-        // Shared, because a std::function has to be copyable.
-        auto half = std::make_shared<Half>(std::move(part.half));
-        auto attach_end = [subject, half, role = part.role, &mechanism] {
-            return mechanism.attach(std::move(*half), Attaching{subject, role});
-        };
-        if (seats_.empty())
-            seats_.push_back(std::make_unique<MainSeat>(part.role, std::move(attach_end)));
-        else
-            seats_.push_back(std::make_unique<ThreadSeat>(part.role, std::move(attach_end)));
+    const Mechanism& mechanism = find(command.at("mechanism").get<std::string>());
+    const Subject subject{command.at("payload").get<std::size_t>(),
+                          command.at("parameters").get<std::map<std::string, std::string>>()};
+    if (const int fd = command.value("samples_fd", -1); fd >= 0) {
+        samples_ = fdopen(fd, "wb");
+        if (!samples_) throw system_failure("the descriptor of the samples");
     }
-    Json seats = Json::array();
-    // The main thread's first: it attaches here, while the other one does on its own.
-    for (const auto& seat : seats_) {
-        seat->attached();
-        seats.push_back({{"role", word(seat->role())}, {"tid", seat->tid()}});
+    Link own;
+    for (const Json& seat : command.at("seats")) {
+        const Role role = role_of(seat);
+        Half& half = role == Role::caller ? own.caller : own.callee;
+        if (seat.contains("link")) half.descriptors = seat["link"].at("fds").get<std::vector<int>>();
+        seats_.emplace_back().role = role;
+        if (seats_.size() > 1) seats_.back().player = std::make_unique<Player>();
     }
-    return {{"is", "attached"}, {"pid", getpid()}, {"seats", seats}};
+    if (mechanism.open && own.caller.descriptors.empty() && own.callee.descriptors.empty()) {
+        if (seats_.size() != 2) throw Failure("without a link a worker plays both ends, the caller first");
+        own = mechanism.open(subject);
+    }
+    each_seat([&](Seat& seat) {
+        seat.end = mechanism.attach(seat.role == Role::caller ? own.caller : own.callee, subject, seat.role);
+        seat.tid = gettid();
+    });
+    Json attached = Json::array();
+    for (const Seat& seat : seats_) attached.push_back({{"role", word(seat.role)}, {"tid", seat.tid}});
+    return {{"is", "attached"}, {"pid", getpid()}, {"seats", attached}};
 }
 
 Json Worker::run(const Json& command) {
     if (seats_.empty()) throw Failure("there is nothing to run before `attach`");
-    const Order order = parse_order(command);
-    if (order.stamp.kind == StampKind::two_lengths && !is_call_) throw Failure("two lengths are for calls alone");
-    for (const auto& seat : seats_) seat->prepare(order);
-    // The main thread's last: it plays its end here.
-    for (auto seat = seats_.rbegin(); seat != seats_.rend(); ++seat) (*seat)->begin(order);
+    const Order order = order_of(command);
+    const bool keeps = command.at("phase") == "measure";
+    for (Seat& seat : seats_) seat.room.assign(keeps && seat.role == Role::caller ? order.samples() : 0, 0);
+    each_seat([&](Seat& seat) { seat.counters = seat.end(order, seat.room); });
     Json ends = Json::array();
-    for (const auto& seat : seats_) {
-        const Counters counters = seat->finish();
-        const Samples& samples = seat->samples();
+    for (const Seat& seat : seats_) {
+        const Samples& samples = seat.room;
         if (!samples.empty()) {
-            if (!samples_.is_open()) throw Failure("`attach` named no descriptor for samples");
-            write_all(samples_.get(), samples.data(), counters.samples * sizeof samples[0]);
+            if (!samples_) throw Failure("`attach` named no descriptor for samples");
+            if (std::fwrite(samples.data(), sizeof samples[0], samples.size(), samples_) != samples.size() ||
+                std::fflush(samples_) != 0)
+                throw system_failure("writing the samples");
         }
-        ends.push_back(end_of(*seat, counters));
+        ends.push_back({{"role", word(seat.role)},
+                        {"count", seat.counters.count},
+                        {"samples", samples.size()},
+                        {"max_ticks", seat.counters.max_ticks},
+                        {"elapsed_ticks", seat.counters.elapsed_ticks}});
     }
     return {{"is", "ran"}, {"ends", ends}};
 }
 
-namespace {
-
-Json clock_reading(const Json& command) {
-    const auto cpu = command.at("cpu").get<unsigned>();
-    const StampCost cost = stamp_cost(cpu);
-    return {{"is", "clock"},
-            {"cpu", cpu},
-            {"runtime", "cpp"},
-            {"source", "CLOCK_MONOTONIC"},
-            {"ticks_per_second", 1e9},
-            {"stamp_min_ns", cost.min_ns},
-            {"stamp_p50_ns", cost.p50_ns},
-            {"stamp_p99_ns", cost.p99_ns}};
-}
-
-}  // namespace
-
-std::string Worker::answer(const std::string& line) {
-    const Json command = Json::parse(line);
+Json Worker::answer(const Json& command) {
     const auto wanted = command.at("do").get<std::string>();
-    const auto reply = [&]() -> Json {
-        if (wanted == "describe") return describe();
-        if (wanted == "attach") return attach(command);
-        if (wanted == "run") return run(command);
-        if (wanted == "clock") return clock_reading(command);
-        if (wanted == "stop") return {{"is", "stopped"}};
-        if (wanted == "meet") throw Failure("no end of this worker offers an address");
-        throw Failure("the C++ worker knows no command `" + wanted + "`");
-    };
-    std::string text = reply().dump();
-    has_stopped_ = wanted == "stop";
-    return text;
+    if (wanted == "describe") return describe();
+    if (wanted == "attach") return attach(command);
+    if (wanted == "run") return run(command);
+    if (wanted == "clock") return stamp_cost(command);
+    if (wanted == "stop") return {{"is", "stopped"}};
+    throw Failure("the C++ worker knows no command `" + wanted + "`");
 }

@@ -1,25 +1,68 @@
 // The commands of the protocol (workers/PROTOCOL.md) and their replies.
 #pragma once
 
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
+#include <sys/types.h>
 
-#include "seat.hpp"
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "mechanism.hpp"
+
+using Json = nlohmann::ordered_json;
+
+// Writes a line to standard output.
+void say(const Json& reply);
+
+// Answers `failed` and ends the process with exit code 1, whichever thread calls
+// it; only the first call says anything.
+[[noreturn]] void give_up(const std::exception& error);
+
+// A thread that does what it is given, as long as the process lives.
+class Player {
+public:
+    Player();
+    void start(std::function<void()> task);
+    // Waits until the last task is done.
+    void wait();
+
+private:
+    [[noreturn]] void play();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::function<void()> task_;
+};
+
+// An end and who plays it.
+struct Seat {
+    Role role = Role::caller;
+    // None of the first seat, which is the main thread's.
+    std::unique_ptr<Player> player;
+    pid_t tid = 0;
+    End end;
+    Samples room;
+    Counters counters;
+};
 
 class Worker {
 public:
     // The reply to a command; throws where there is none but `failed`.
-    [[nodiscard]] std::string answer(const std::string& line);
-    [[nodiscard]] bool has_stopped() const { return has_stopped_; }
+    [[nodiscard]] Json answer(const Json& command);
 
 private:
-    nlohmann::ordered_json attach(const nlohmann::ordered_json& command);
-    nlohmann::ordered_json run(const nlohmann::ordered_json& command);
+    Json attach(const Json& command);
+    Json run(const Json& command);
+    // Has every seat do something, and waits for all.
+    template <class Task>
+    void each_seat(const Task& task);
 
-    bool has_stopped_ = false;
-    bool is_call_ = false;
-    Descriptor samples_;
-    std::vector<std::unique_ptr<Seat>> seats_;
+    std::deque<Seat> seats_;
+    std::FILE* samples_ = nullptr;
 };

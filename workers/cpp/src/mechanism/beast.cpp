@@ -5,10 +5,10 @@
 #include <boost/beast/websocket.hpp>
 #include <boost/version.hpp>
 
-#include "ends.hpp"
+#include "failure.hpp"
+#include "links.hpp"
+#include "mechanism.hpp"
 #include "messages.hpp"
-#include "registry.hpp"
-#include "sockets.hpp"
 
 namespace {
 
@@ -19,17 +19,15 @@ using boost::system::error_code;
 
 class Beast {
 public:
-    static constexpr bool loses = false;
-
-    Beast(Half half, const Attaching& attaching) : messages_(attaching.subject.payload()) {
-        Descriptor socket = std::move(half.descriptors.front());
-        set_nodelay(socket, attaching.subject);
-        stream_.next_layer().assign(asio::ip::tcp::v4(), socket.release());
+    Beast(const Half& half, const Subject& subject, Role role) : messages_(subject.payload) {
+        const int socket = half.descriptors.at(0);
+        set_nodelay(socket, true);
+        stream_.next_layer().assign(asio::ip::tcp::v4(), socket);
         stream_.binary(true);
         stream_.auto_fragment(false);
         buffer_.reserve(messages_.payload() + read_at_least);
         error_code error;
-        if (attaching.role == Role::caller)
+        if (role == Role::caller)
             stream_.handshake("127.0.0.1", "/", error);
         else
             stream_.accept(error);
@@ -69,14 +67,11 @@ private:
     beast::flat_buffer buffer_;
 };
 
-std::string boost_version() {
-    return std::to_string(BOOST_VERSION / 100'000) + "." + std::to_string(BOOST_VERSION / 100 % 1000) + "." +
-           std::to_string(BOOST_VERSION % 100);
-}
-
 }  // namespace
 
 Mechanism beast_mechanism() {
-    return {beast_facts(), [](const Opening&) { return halves(tcp_pair()); }, attach_channel<Beast>,
-            {{"boost", boost_version()}, {"boost-beast", std::to_string(BOOST_BEAST_VERSION)}}};
+    const auto boost = std::to_string(BOOST_VERSION / 100'000) + "." + std::to_string(BOOST_VERSION / 100 % 1000) +
+                       "." + std::to_string(BOOST_VERSION % 100);
+    return {"websocket-beast", 2, attach_channel<Beast>, [](const Subject&) { return halves(tcp_pair()); },
+            {{"boost", boost}, {"boost-beast", std::to_string(BOOST_BEAST_VERSION)}}};
 }

@@ -17,10 +17,10 @@
 #include <websocketpp/server.hpp>
 #include <websocketpp/version.hpp>
 
-#include "ends.hpp"
+#include "failure.hpp"
+#include "links.hpp"
+#include "mechanism.hpp"
 #include "messages.hpp"
-#include "registry.hpp"
-#include "sockets.hpp"
 
 namespace {
 
@@ -77,17 +77,15 @@ class WebSocket {
     using MessagePtr = typename Endpoint::message_ptr;
 
 public:
-    static constexpr bool loses = false;
-
-    WebSocket(Half half, const Attaching& attaching) : messages_(attaching.subject.payload()) {
-        Descriptor socket = std::move(half.descriptors.front());
-        set_nodelay(socket, attaching.subject);
+    WebSocket(const Half& half, const Subject& subject, Role) : messages_(subject.payload) {
+        const int socket = half.descriptors.at(0);
+        set_nodelay(socket, true);
         // By default the library logs to standard output, which is the protocol's.
         endpoint_.clear_access_channels(websocketpp::log::alevel::all);
         endpoint_.clear_error_channels(websocketpp::log::elevel::all);
         endpoint_.init_asio(&context_);
         connection_ = new_connection(endpoint_);
-        connection_->get_raw_socket().assign(asio::ip::tcp::v4(), socket.release());
+        connection_->get_raw_socket().assign(asio::ip::tcp::v4(), socket);
         connection_->set_message_handler([this](auto, MessagePtr message) { take(std::move(message)); });
         connection_->set_fail_handler([this](auto) { is_over_ = true; });
         connection_->set_close_handler([this](auto) { is_over_ = true; });
@@ -152,9 +150,7 @@ class Threaded : private WebSocket<Endpoint> {
     using MessagePtr = typename Endpoint::message_ptr;
 
 public:
-    static constexpr bool loses = false;
-
-    Threaded(Half half, const Attaching& attaching) : Base(std::move(half), attaching) {
+    Threaded(const Half& half, const Subject& subject, Role role) : Base(half, subject, role) {
         auto& connection = *this->connection_;
         connection.set_message_handler([this](auto, MessagePtr message) {
             tell([&] { this->take(std::move(message)); });
@@ -162,14 +158,8 @@ public:
         const auto over = [this](auto) { tell([&] { this->is_over_ = true; }); };
         connection.set_fail_handler(over);
         connection.set_close_handler(over);
-        thread_ = std::thread([this] { run(); });
-    }
-
-    ~Threaded() {
-        // What was sent last is still the library's to write.
-        while (!Base::outgoing().expired() && !is_over()) std::this_thread::yield();
-        this->context_.stop();
-        thread_.join();
+        // It lives as long as the process.
+        std::thread([this] { run(); }).detach();
     }
 
     void send(std::uint64_t sequence) {
@@ -198,11 +188,6 @@ private:
         told_.notify_one();
     }
 
-    bool is_over() {
-        const std::lock_guard lock(mutex_);
-        return this->is_over_;
-    }
-
     void run() try {
         this->context_.run();
     } catch (const Failure& failure) {
@@ -213,33 +198,25 @@ private:
     std::condition_variable told_;
     // Why the library's thread has ended.
     std::optional<Failure> failure_;
-    std::thread thread_;
 };
 
-std::unique_ptr<End> attach_threaded(Half half, const Attaching& attaching) {
-    if (attaching.subject.value("answer", "thread") == "handler")
-        return attach_channel<Threaded<Client>, WebSocket<Server>>(std::move(half), attaching);
-    return attach_channel<Threaded<Client>, Threaded<Server>>(std::move(half), attaching);
+End attach_threaded(const Half& half, const Subject& subject, Role role) {
+    if (subject.parameters.at("answer") == "handler")
+        return attach_channel<Threaded<Client>, WebSocket<Server>>(half, subject, role);
+    return attach_channel<Threaded<Client>, Threaded<Server>>(half, subject, role);
 }
 
-std::string websocketpp_version() {
-    return std::to_string(websocketpp::major_version) + "." + std::to_string(websocketpp::minor_version) + "." +
-           std::to_string(websocketpp::patch_version);
-}
-
-std::string asio_version() {
-    return std::to_string(ASIO_VERSION / 100'000) + "." + std::to_string(ASIO_VERSION / 100 % 1000) + "." +
-           std::to_string(ASIO_VERSION % 100);
+std::string version(int major, int minor, int patch) {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
 }  // namespace
 
-Mechanism websocketpp_mechanism() {
-    return {websocketpp_facts(), [](const Opening&) { return halves(tcp_pair()); },
-            attach_channel<WebSocket<Client>, WebSocket<Server>>,
-            {{"websocketpp", websocketpp_version()}, {"asio", asio_version()}}};
-}
-
-Mechanism websocketpp_threaded_mechanism() {
-    return {websocketpp_threaded_facts(), [](const Opening&) { return halves(tcp_pair()); }, attach_threaded, {}};
+std::vector<Mechanism> websocketpp_mechanisms() {
+    namespace library = websocketpp;
+    const auto open = [](const Subject&) { return halves(tcp_pair()); };
+    return {{"websocket", 2, attach_channel<WebSocket<Client>, WebSocket<Server>>, open,
+             {{"websocketpp", version(library::major_version, library::minor_version, library::patch_version)},
+              {"asio", version(ASIO_VERSION / 100'000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100)}}},
+            {"websocket-threaded", 1, attach_threaded, open}};
 }

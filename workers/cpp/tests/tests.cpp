@@ -1,0 +1,175 @@
+// What `hopcost worker check` cannot see: the arithmetic of stamps and batches over a clock and
+// a channel that do as they are told, the messages against the protocol's formula, and a lost datagram.
+#include <sys/socket.h>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "links.hpp"
+#include "loops.hpp"
+#include "messages.hpp"
+
+namespace {
+
+int failures = 0;
+
+void check(bool is_so, const char* what, int line) {
+    if (is_so) return;
+    std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, line, what);
+    ++failures;
+}
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+struct TestClock {
+    inline static std::uint64_t time = 0;
+    static std::uint64_t now() { return time; }
+};
+
+using Numbers = std::vector<std::uint64_t>;
+
+// The n-th exchange takes n ticks.
+struct Channel {
+    Numbers sent, received;
+    void send(std::uint64_t sequence) { sent.push_back(sequence); }
+    void receive(std::uint64_t sequence) {
+        received.push_back(sequence);
+        TestClock::time += received.size();
+    }
+};
+
+// An operation takes 10 ticks.
+struct Operation {
+    int skip = -1;
+    int done = 0;
+    std::uint64_t call(std::uint64_t x) {
+        TestClock::time += 10;
+        return done++ == skip ? x : x + 1;
+    }
+};
+
+void each_exchange_is_a_sample() {
+    Channel channel;
+    Samples room(3);
+    std::uint64_t next = 1;
+    const Counters seen = play_caller<TestClock>(channel, next, {3}, room);
+    // Two exchanges lead in, so the stamped ones take 3, 4 and 5.
+    CHECK((room == Samples{3, 4, 5}));
+    CHECK(seen.count == 3 && seen.samples == 3 && seen.max_ticks == 5 && seen.elapsed_ticks == 12);
+    CHECK((channel.sent == Numbers{1, 3, 5, 7, 9}));
+    CHECK((channel.received == Numbers{2, 4, 6, 8, 10}));
+    CHECK(next == 11);
+}
+
+void a_batch_is_a_sample_and_without_room_the_sums_are_kept() {
+    Channel channel;
+    Samples room(2), none;
+    std::uint64_t next = 11;
+    const Counters seen = play_caller<TestClock>(channel, next, {4, 2}, room);
+    CHECK((room == Samples{3 + 4, 5 + 6}));
+    CHECK(seen.count == 4 && seen.samples == 2 && seen.max_ticks == 11 && seen.elapsed_ticks == 18);
+    CHECK(channel.sent.front() == 11 && channel.sent.back() == 21 && next == 23);
+    Channel another;
+    CHECK(play_caller<TestClock>(another, next, {3}, none).elapsed_ticks == 12);
+    CHECK(none.empty());
+}
+
+void a_callee_answers_with_the_next_number() {
+    Channel channel;
+    std::uint64_t next = 1;
+    CHECK(play_callee(channel, next, {1}).count == 1);
+    CHECK((channel.received == Numbers{1, 3, 5}));
+    CHECK((channel.sent == Numbers{2, 4, 6}));
+    CHECK(next == 7);
+}
+
+void calls_in_batches_and_in_two_lengths() {
+    const Order two_lengths{12, 2, true}, batches{12, 4};
+    CHECK(two_lengths.samples() == 4 && batches.samples() == 3);
+    Operation operation;
+    Samples room(4);
+    Counters seen = play_calls<TestClock>(operation, two_lengths, room);
+    CHECK((room == Samples{20, 40, 20, 40}));
+    CHECK(seen.count == 12 && seen.samples == 4 && seen.elapsed_ticks == 120 && seen.max_ticks == 40);
+    seen = play_calls<TestClock>(operation, {6, 3}, room);
+    CHECK(seen.samples == 2 && room[0] == 30 && room[1] == 30);
+    Operation lazy{3};
+    bool is_noticed = false;
+    try {
+        play_calls<TestClock>(lazy, {6, 3}, room);
+    } catch (const Failure&) {
+        is_noticed = true;
+    }
+    CHECK(is_noticed);
+}
+
+void messages_are_the_protocols() {
+    const Messages messages(20);
+    const std::uint64_t word = 3 * 0x9E3779B97F4A7C15u;
+    for (std::size_t at = 0; at < 20; ++at)
+        CHECK(messages.at(3)[at] == static_cast<std::byte>((word + at / 8) >> (8 * (at % 8))));
+    CHECK(messages.at(1)[0] == std::byte{0x15} && messages.at(1)[7] == std::byte{0x9E});
+    CHECK(messages.at(1)[8] == std::byte{0x16} && messages.at(1) != messages.at(2));
+    // So many of them are 16 KiB at most, where that is not fewer than four.
+    const std::vector<std::pair<std::size_t, std::uint64_t>> known = {
+        {0, 256}, {1, 256}, {64, 256}, {65, 128}, {100, 128}, {1024, 16}, {1025, 8}, {2049, 4}, {4096, 4}, {65'536, 4}};
+    for (const auto& [payload, contents] : known) {
+        CHECK(Messages::contents(payload) == contents);
+        const Messages all(payload);
+        CHECK(all.at(7 + contents) == all.at(7));
+        CHECK(payload == 0 || !all.is(7 + contents / 2, all.at(7), payload));
+    }
+}
+
+void any_flipped_bit_is_seen() {
+    const Messages messages(65);
+    std::vector<std::byte> copy(messages.at(5), messages.at(5) + 65);
+    CHECK(messages.is(5, copy.data(), 65) && !messages.is(6, copy.data(), 65) && !messages.is(5, copy.data(), 64));
+    for (std::size_t bit = 0; bit < 65 * 8; ++bit) {
+        copy[bit / 8] ^= std::byte{1} << (bit % 8);
+        CHECK(!messages.is(5, copy.data(), 65));
+        copy[bit / 8] ^= std::byte{1} << (bit % 8);
+    }
+}
+
+void messages_begin_where_hopcosts_do() {
+    const auto offset = [](const void* bytes, std::size_t alignment) {
+        return reinterpret_cast<std::uintptr_t>(bytes) % alignment;
+    };
+    for (const std::size_t length : {1, 64, 129, 4095, 4096, 32'768, 65'507}) {
+        const std::size_t alignment = length < page ? cache_line : page;
+        const Messages messages(length);
+        for (const std::uint64_t sequence : {1, 2, 3}) CHECK(offset(messages.at(sequence), alignment) == 0);
+        CHECK(offset(Buffer(length).data(), std::max(alignment, 2 * cache_line)) == 0);
+    }
+}
+
+void a_datagram_that_comes_twice_is_answered_twice() {
+    const auto [caller, callee] = udp_pair();
+    const Messages messages(64);
+    for (const std::uint64_t sequence : {1, 1, 3, 3, 5}) send(caller, messages.at(sequence), 64, 0);
+    for (const Mechanism& mechanism : descriptor_mechanisms()) {
+        if (mechanism.name != "udp") continue;
+        Samples none;
+        CHECK(mechanism.attach({{callee}, nullptr}, {64, {}}, Role::callee)({1}, none).count == 1);
+    }
+    std::byte input[65];
+    for (const std::uint64_t sequence : {2, 2, 4, 4, 6})
+        CHECK(messages.is(sequence, input, static_cast<std::size_t>(recv(caller, input, sizeof input, MSG_DONTWAIT))));
+}
+
+}  // namespace
+
+int main() {
+    each_exchange_is_a_sample();
+    a_batch_is_a_sample_and_without_room_the_sums_are_kept();
+    a_callee_answers_with_the_next_number();
+    calls_in_batches_and_in_two_lengths();
+    messages_are_the_protocols();
+    any_flipped_bit_is_seen();
+    messages_begin_where_hopcosts_do();
+    a_datagram_that_comes_twice_is_answered_twice();
+    std::printf("%s\n", failures == 0 ? "all tests passed" : "tests failed");
+    return failures == 0 ? 0 : 1;
+}

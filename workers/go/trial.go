@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// samplesAtFirst is the room that attach makes: enough for most trials.
+const samplesAtFirst = 1 << 17
+
+// wordsAtOnce is how many samples are written at once.
+const wordsAtOnce = 8192
+
+// trial is what attach makes: the ends that this worker plays.
+type trial struct {
+	operation      operation
+	caller, callee channel
+	seats          []seat
+	// next is the number of the next message, of all phases together.
+	next    uint64
+	samples *os.File
+	// room is kept from phase to phase, and so are the bytes to be written.
+	room  []uint64
+	bytes []byte
+}
+
+// attach takes the ends of a case.
+func attach(command *command) (*trial, error) {
+	mechanism, err := find(command.Mechanism)
+	if err != nil {
+		return nil, err
+	}
+	trial := &trial{next: 1, seats: command.Seats}
+	if err := trial.sit(mechanism, command); err != nil {
+		return nil, err
+	}
+	if command.SamplesFD != nil {
+		if trial.samples = os.NewFile(uintptr(*command.SamplesFD), "samples"); trial.samples == nil {
+			return nil, fmt.Errorf("descriptor %d is none", *command.SamplesFD)
+		}
+		trial.roomFor(samplesAtFirst)
+		trial.bytes = make([]byte, 0, 8*wordsAtOnce)
+	}
+	return trial, nil
+}
+
+func (t *trial) sit(mechanism *mechanism, command *command) (err error) {
+	switch seats := command.Seats; {
+	case mechanism.call != nil:
+		t.operation, err = mechanism.call(command.Payload)
+	case mechanism.pair != nil:
+		t.caller, t.callee, err = mechanism.pair(command.Payload)
+	case len(seats) != 1 || seats[0].Link == nil:
+		err = fmt.Errorf("`%s` is played between processes alone: give one end and its half of a link", mechanism.name)
+	default:
+		isCallee := seats[0].Role == "callee"
+		var end channel
+		end, err = mechanism.attach(half{seats[0].Link.FDs, isCallee, newMessages(command.Payload), command.Parameters})
+		if isCallee {
+			t.callee = end
+		} else {
+			t.caller = end
+		}
+	}
+	return err
+}
+
+// run plays a phase.
+func (t *trial) run(phase string, count uint64, stamp stamp) ([]end, error) {
+	samples, err := samplesOf(count, stamp)
+	if err != nil {
+		return nil, err
+	}
+	seen := &seen{}
+	if phase == "measure" && (t.operation != nil || t.caller != nil) {
+		if t.samples == nil {
+			return nil, errors.New("there is no descriptor for samples")
+		}
+		seen.into = t.roomFor(int(samples))
+	}
+	if err := t.play(count, stamp, seen); err != nil {
+		return nil, err
+	}
+	if err := t.write(seen.into); err != nil {
+		return nil, fmt.Errorf("writing the samples: %w", err)
+	}
+	var ends []end
+	for _, seat := range t.seats {
+		end := end{Role: seat.Role, Count: count}
+		if seat.Role == "caller" {
+			end.Samples = uint64(len(seen.into))
+			end.MaxTicks = seen.longest
+			end.ElapsedTicks = seen.elapsed
+		}
+		ends = append(ends, end)
+	}
+	return ends, nil
+}
+
+// play runs the loops of a phase: one in this goroutine, a second in another.
+func (t *trial) play(count uint64, stamp stamp, seen *seen) error {
+	if t.operation != nil {
+		return playCalls(t.operation, count, stamp, seen)
+	}
+	first := t.next
+	t.next += 2 * (count + leadIn)
+	if t.caller == nil {
+		return playCallee(t.callee, first, count)
+	}
+	if t.callee == nil {
+		return playCaller(t.caller, first, count, stamp, seen)
+	}
+	over := make(chan struct{})
+	go func() {
+		defer failOnPanic()
+		// The caller would wait for ever for one that has failed.
+		if err := playCallee(t.callee, first, count); err != nil {
+			fail(err)
+		}
+		close(over)
+	}()
+	if err := playCaller(t.caller, first, count, stamp, seen); err != nil {
+		return err
+	}
+	<-over
+	return nil
+}
+
+// roomFor is room for so many samples, each page of it written to: the kernel gives
+// a page when it is touched first, which is not to be in a sample. The garbage that
+// this makes is collected now.
+func (t *trial) roomFor(samples int) []uint64 {
+	if samples > len(t.room) {
+		t.room = nil
+		t.room = make([]uint64, samples)
+		for i := range t.room {
+			t.room[i] = 1
+		}
+		runtime.GC()
+	}
+	return t.room[:samples]
+}
+
+// write writes samples as little-endian words.
+func (t *trial) write(samples []uint64) error {
+	for len(samples) > 0 {
+		part := samples[:min(wordsAtOnce, len(samples))]
+		t.bytes = t.bytes[:0]
+		for _, sample := range part {
+			t.bytes = binary.LittleEndian.AppendUint64(t.bytes, sample)
+		}
+		if _, err := t.samples.Write(t.bytes); err != nil {
+			return err
+		}
+		samples = samples[len(part):]
+	}
+	return nil
+}
