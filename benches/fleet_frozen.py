@@ -22,9 +22,19 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "fleet"), str(ROOT)]
-from hopcost_fleet.dask import QUIET, WORKER  # noqa: E402
-
+# As docs/fleet-kubernetes.yaml sets up a worker.
+WORKER = ["--no-nanny", "--no-dashboard", "--death-timeout", "60", "--nthreads", "2"]
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "30s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "5s",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "30s",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
+}
 PYTHON = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "fleet" / "venv" / "bin" / "python"
 
 def rank(n: int) -> int:

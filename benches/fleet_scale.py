@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Scale of a fleet, by simulation: what the driver needs and takes at 10, 100, 1,000 and 10,000 hosts.
 
-    benches/fleet_scale.py [--hopcost FILE] [--report-with FILE] [--hosts 10,100,1000,10000] [--keep DIR]
+    benches/fleet_scale.py [--hopcost FILE] [--hosts 10,100,1000,10000] [--keep DIR]
 
 The hosts are played from a recorded run (made here, of a test engine in virtual time) by fleet/tests/simulated.py; the
-driver, its plan, its journal and the report are the real ones. Every host is measured once, then as many pairs as there
+driver, its plan, its journal, its reading of run files and the report are the real ones. Every host is measured once, then as many pairs as there
 are hosts, drawn at random, in disjoint rounds. Time is real time of this machine without what it takes to play the hosts.
 Nothing is asserted. 10,000 hosts take about a gigabyte in the temporary directory for as long as it runs.
 """
@@ -30,44 +30,37 @@ def one(hopcost: Path, count: int, directory: Path, recorded: Path) -> None:
     from hopcost_fleet import driver, journal
     from tests import simulated
 
-    spans = {}
-    for name in ("inventory", "plan", "measure_hosts", "measure_pairs"):
-        spans[name] = [0.0]
-        setattr(driver.Driver, name, timed(getattr(driver.Driver, name), spans[name]))
+    spans = {"hosts": 0.0, "pairs": 0.0}
+    measure = driver.Driver.measure
+
+    async def timed(self, title, tasks):
+        """Adds up what rounds take, without the playing of hosts."""
+        began, played = time.perf_counter(), self.launcher.played_s
+        await measure(self, title, tasks)
+        spans[title.split(",")[0]] += time.perf_counter() - began - (self.launcher.played_s - played)
+
+    driver.Driver.measure = timed
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     words = ["run", *CASES, "--pairs", f"sample:{count}"]
     began = time.perf_counter()
-    words += ["--hopcost", str(hopcost), "--out", str(directory), "--no-report"]
-    _code, engine = simulated.main(count, recorded, 1, words)
+    words += ["--hopcost", str(hopcost), "--out", str(directory)]
+    _code, launcher = simulated.main(count, recorded, 1, words)
     book = journal.Journal(directory, new=False)
     done = Counter(task["kind"] for task in book.latest("done"))
     print(json.dumps({
-        "real_s": time.perf_counter() - began, "played_s": engine.played_s,
+        "real_s": time.perf_counter() - began, "played_s": launcher.played_s,
         "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "bare_mib": before_kib / 1024,
         "done": done, "rounds": len({task["round"] for task in book.latest("done", "failed", "skipped") if task["kind"] == "pair"}),
-        **{name: span[0] for name, span in spans.items()},
+        **spans,
     }))  # fmt: skip
 
 
-def timed(function, span: list):
-    """Adds up what a step takes, without the playing of hosts."""
-
-    def around(driver, *arguments):
-        began, played = time.perf_counter(), driver.engine.played_s
-        try:
-            return function(driver, *arguments)
-        finally:
-            span[0] += time.perf_counter() - began - (driver.engine.played_s - played)
-
-    return around
-
-
-def report(hopcost: Path, directory: Path) -> tuple[str, str]:
-    """Seconds and MiB of the first report of a fleet, which reads every file, and of the next; why not, if it has none."""
+def report(directory: Path) -> tuple[str, str]:
+    """Seconds and MiB of two reports of a fleet."""
     took = []
     for _ in range(2):
         began = time.perf_counter()
-        words = [sys.executable, "-m", "hopcost_fleet", "report", directory, "--hopcost", hopcost]
+        words = [sys.executable, "-m", "hopcost_fleet", "report", directory]
         child = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": str(ROOT / "fleet")},
@@ -82,7 +75,6 @@ def report(hopcost: Path, directory: Path) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hopcost", type=Path, default=ROOT / "target" / "release" / "hopcost")
-    parser.add_argument("--report-with", type=Path, help="the binary that reads run files for the report, if it is another")
     parser.add_argument("--hosts", default="10,100,1000,10000")
     parser.add_argument("--keep", type=Path, help="keep the fleets in this directory")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
@@ -98,7 +90,7 @@ def main() -> None:
         recorded.unlink(missing_ok=True)
         subprocess.run([hopcost, "run", *CASES, "--rounds", "6", "--measure", "1ms", "--out", recorded], check=True, capture_output=True)
         print(f"{hopcost}, a run file of {recorded.stat().st_size / 1024:.0f} KiB, {len(CASES)} cases in 6 rounds\n")
-        print("  hosts   pairs  rounds  driver MiB  KiB a host  inventory s  plan s  ms a host  ms a pair  report s (again)  report MiB  on disk MiB")
+        print("  hosts   pairs  rounds  driver MiB  KiB a host  ms a host  ms a pair  report s (twice)  report MiB  on disk MiB")
         for count in map(int, options.hosts.split(",")):
             directory = folder / f"fleet-{count}"
             words = [sys.executable, __file__, "--hopcost", hopcost, "--one", str(count), directory, recorded]
@@ -107,10 +99,10 @@ def main() -> None:
                 sys.exit(child.stderr)
             x = json.loads(child.stdout)
             disk = sum(p.stat().st_blocks * 512 for p in directory.rglob("*") if p.is_file()) / 2**20
-            again, mib = report((options.report_with or hopcost).resolve(), directory)
+            again, mib = report(directory)
             hosts, pairs = x["done"]["host"], x["done"].get("pair", 0)
             print(f"{count:7,} {pairs:7,} {x['rounds']:7} {x['memory_mib']:11.1f} {(x['memory_mib'] - x['bare_mib']) * 1024 / count:11.1f}"
-                  f" {x['inventory']:12.2f} {x['plan']:7.2f} {x['measure_hosts'] / hosts * 1e3:10.2f} {x['measure_pairs'] / max(pairs, 1) * 1e3:10.2f}"
+                  f" {x['hosts'] / hosts * 1e3:10.2f} {x['pairs'] / max(pairs, 1) * 1e3:10.2f}"
                   f" {again:>17} {mib:>11} {disk:12.1f}", flush=True)  # fmt: skip
 
 

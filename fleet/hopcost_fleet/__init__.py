@@ -1,3 +1,3 @@
-"""The fleet driver of hopcost: many hosts, each measured by the native binary, driven by an engine that people already run."""
+"""The driver of fleets: many hosts, measured by hopcost, started by what people already run."""
 
 VERSION = "0.1.0"

@@ -1,535 +1,280 @@
-"""The loop: inventory, then the suite once a host, then pairs in rounds. What happens to a host becomes its row, and the others go on."""
+"""The driver: who is there, then rounds: every host once, then pairs of hosts.
 
-import base64
-import hashlib
+What happens to a host becomes its row, and the others go on.
+"""
+
+import asyncio
 import json
 import os
-import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 
 from . import plan
-from .agent import AFTER_LEASE_S, CHUNK_BYTES, GRACE_S, MOST_FILE_BYTES, sha256
-from .engine import STOP, Engine, Job, Reply, lost
-from .hosts import Host, Usage, is_name, labels_of, printable, seconds
+from .agent import AFTER_LEASE_S, GRACE_S, last_line, sha256
+from .hosts import Host, printable
 from .journal import Journal, file_of
+from .launch import FILE_MAX_BYTES, Lost
 
-# Files go to or come from so many hosts at once.
-WAVE = 64
-QUICK_S = 60.0
-# What a round takes beside its measurement, on which a plan within a budget relies until it has seen one.
-ROUND_S = 5.0
+# Files go to or come from this many hosts at once, and hopcost reads this many.
+FILES_AT_ONCE = 32
+READ_AT_ONCE = 256
+QUICK_S, FILE_S = 60.0, 600.0
 LEASE_S = 900.0
-CLOCK_OFF_S = 60.0
-ADDRESS = re.compile(r"[0-9A-Za-z:][0-9A-Za-z.:%_-]{0,254}")
-MOST_SUITE_CHARACTERS = 1 << 20
-# What a reply holds beside `ok`: of a job that was done.
-REPLIES: dict[str, dict[str, type]] = {
-    "hello": {"has_binary": bool}, "clock": {"time_s": float}, "facts": {"facts": dict}, "run": {"exit": int},
-    "cost": {"cpu_percent": float, "wakeups_per_s": float}, "fetch": {"data": str},
-}  # fmt: skip
-
-
-@dataclass
-class Settings:
-    """What a fleet measures. Stored with it, so that `--resume` measures the same: what is stored is judged as what was given."""
-
-    suite: str | None = None
-    suite_text: str | None = None
-    cases: list[str] = field(default_factory=list)
-    pairs: str = "none"
-    pair_cases: list[str] = field(default_factory=list)
-    pair_time: str = "10s"
-    host_time: str | None = None
-    budget: str | None = None
-    lease: str | None = None
-    labels: dict[str, dict[str, str]] = field(default_factory=dict)
-    # Whether hosts use a program that they have. Which one is never stored.
-    installed: bool = False
-
-    def __post_init__(self) -> None:
-        texts = [self.pairs, *self.cases, *self.pair_cases, self.suite or "", self.suite_text or ""]
-        if not all(isinstance(text, str) for text in texts) or not isinstance(self.installed, bool):
-            raise ValueError
-        if any(text.startswith("-") or not text.isprintable() for text in texts[:-1]):
-            raise Usage("a case or suite begins with no `-`: options of hopcost run are not options of a fleet")
-        if len(texts[-1]) > MOST_SUITE_CHARACTERS:
-            raise Usage(f"a suite has at most {MOST_SUITE_CHARACTERS:,} characters")
-        plan.check(self.pairs)
-        self.pair_time_s = seconds(self.pair_time)
-        self.host_time_s, self.budget_s, self.lease_s = (
-            seconds(text) if text else None for text in (self.host_time, self.budget, self.lease)
-        )
-        for name, labels in self.labels.items():
-            if not is_name(name):
-                raise ValueError
-            labels_of([f"{key}={value}" for key, value in labels.items()], name)
+# Exit codes of a hopcost that measured: all cases, not all, and with doubts.
+MEASURED = (0, 1, 3)
 
 
 class Driver:
-    """One fleet, on one engine, into one directory."""
+    """One fleet, by one launcher, into one directory."""
 
-    def __init__(self, journal: Journal, engine: Engine, settings: Settings, binary: Path, facts: dict, cost_s: float = 2.0, installed: str = "",
-                 peer_command: str = "") -> None:  # fmt: skip
+    def __init__(self, journal: Journal, launcher, options: Namespace, binary: Path) -> None:
         self.journal = journal
-        self.engine = engine
-        self.settings = settings
+        self.launcher = launcher
+        self.options = options
         self.binary = binary
-        self._program = {"installed": installed} if installed else {"sha256": sha256(binary)}
-        self.facts = facts
-        self.cost_s = cost_s
-        self.fleet = journal.get("id") or ""
-        self.names: dict[str, Host] = {}
-        self.ready: set[str] = set()
-        self.began_s = engine.time()
-        self.round_s = settings.pair_time_s + ROUND_S
-        self.show = Progress()
-        # Never stored.
-        self._peer_words = shlex.split(peer_command)
-        self._left_there = False
-        self._changes: list[tuple[int, dict[str, object]]] = []
+        # Part of every job: of which fleet it is, and which hopcost measures.
+        self.common = {"fleet": journal.get("id"), "sha256": sha256(binary)}
+        self.hosts: dict[str, Host] = {}
+        # The state of hosts that take no further part.
+        self.out: dict[str, str] = {}
+        self.silent = "unreachable"
+        # Tasks whose files may be removed from their host.
+        self.stored = defaultdict(list)
+        self.files = asyncio.Semaphore(FILES_AT_ONCE)
 
-    def run(self) -> None:
+    async def run(self, hosts: list[Host]) -> None:
         """All of it; what is left to do is in the journal at any time."""
-        self.inventory()
-        if self.journal.get("planned") is None:
-            self.plan()
+        await self.inventory(hosts)
+        self.silent = "lost"
+        if self.journal.get("planned"):
+            await self.recover()
         else:
-            self.recover()
-        self.measure_hosts()
-        for number, ids in self.journal.rounds().items():
-            if self.out_of_time():
-                self.skip_rest()
-                break
-            self.measure_pairs(number, ids)
-        # What could not be tried because of a host is skipped.
-        self._usable(self.journal.planned("host") + self.journal.planned("pair"))
+            self.plan()
+        planned = (task for task in self.journal.tasks() if task["state"] == "planned")
+        for number, tasks in groupby(planned, lambda task: task["round"]):
+            await self.measure(f"pairs, round {number}" if number else "hosts", list(tasks))
         self.journal.set(status="complete")
-        if not self._left_there:
-            dict(self.ask(dict.fromkeys(self.ready, {"do": "drop"}), QUICK_S))
-        self.show.end()
+        # A file that could not be stored is fetched by --resume.
+        left = {task["a"] for task in self.journal.latest("failed") if task["exit_code"] is None}
+        hosts = [host for host in self.ready() if host not in left]
+        await self.each("cleaning up", hosts, lambda host: self.ask(host, {"do": "drop"}))
 
-    # --- asking ---
+    def ready(self) -> list[str]:
+        """The hosts that take part."""
+        return [host for host in self.hosts if host not in self.out]
 
-    def ask(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
-        """A job each, at once. A host that does not answer is lost to this driver."""
-        STOP.check()
-        jobs = {h: {**job, "fleet": self.fleet, **self._program} for h, job in jobs.items() if h in self.ready}
-        if not jobs:
-            return
-        for host, reply in self.engine.run(jobs, deadline_s):
-            if reply["ok"] and not sound(jobs[host]["do"], reply):
-                reply = lost("it answers with what no agent answers")
-            if reply.get("lost"):
-                self.ready.discard(host)
-                self.journal.host(host, state="lost", reason=f"{jobs[host]['do']}: {printable(reply.get('error'))}")
-            yield host, reply
+    async def each(self, title: str, things: list, do: Callable[..., Awaitable]) -> None:
+        """Does something to each, all at once."""
+        if things:
+            say(f"{title}: {len(things)}")
+        await asyncio.gather(*map(do, things))
 
-    # --- inventory ---
+    async def ask(self, host: str, job: dict, most_s: float = QUICK_S, **files: Path) -> dict:
+        """The reply of a host. One that gives none takes no further part."""
+        job = {**job, **self.common}
+        try:
+            return await self.launcher.ask(self.hosts[host], job, most_s, **files)
+        except Lost as error:
+            self.leave([host], self.silent, f"{job['do']}: {error}")
+            return {"error": str(error)}
 
-    def inventory(self) -> None:
-        """Who is there, with which clock, and with this driver's binary, which is brought where it is missing."""
-        hosts = self.engine.hosts()
-        nameless = [host.address for host in hosts if not is_name(host.name)]
-        if nameless:
-            raise Usage(f"a host at {printable(nameless[0], 80)} has a name that no file can have")
-        known = {row["name"] for row in self.journal.host_rows()}
-        if known:  # resumed
-            strangers = [host.name for host in hosts if host.name not in known]
-            if strangers:
-                self.show.say(f"{len(strangers)} hosts are not of this fleet and are left out: {', '.join(strangers[:5])}")
-            hosts = [host for host in hosts if host.name in known]
-        self.names = {host.name: host for host in hosts}
+    def leave(self, hosts: Iterable[str], state: str, reason: object) -> None:
+        """Hosts take no further part, and their rows say why."""
+        self.out |= dict.fromkeys(hosts, state)
+        self.journal.set_hosts(hosts, state, printable(reason))
+
+    # --- inventory and plan ---
+
+    async def inventory(self, hosts: list[Host]) -> None:
+        """Asks every host, and brings hopcost if it is missing."""
+        known = self.journal.hosts()
         if not known:
-            labels = dict(self.settings.labels)
+            labels = dict(self.options.labels)
             for host in hosts:
                 host.labels |= labels.pop(host.name, {})
             if labels:
-                self.show.say(f"{len(labels)} labelled hosts are not there: {', '.join(list(labels)[:5])}")
+                say(f"labelled, and not there: {', '.join(list(labels)[:5])}")
             self.journal.add_hosts(hosts)
-        gone = dict.fromkeys(known - set(self.names), {"state": "unreachable", "reason": "the engine does not know it now"})
-        self.journal.hosts(gone)
-        refused = {h.name: {"state": "refused", "reason": h.refused} for h in hosts if h.refused}
-        self.journal.hosts(refused)
-        self.ready = set(self.names) - set(refused)
-        self.show.phase("inventory", len(self.ready))
-        self._greet()
-        self._look_at_facts()
-        self._look_at_costs()
+        # A fleet that is resumed takes no more hosts.
+        self.hosts = {host.name: host for host in hosts if host.name in known or not known}
+        gone = known.keys() - self.hosts.keys()
+        self.leave(gone, "unreachable", f"{self.launcher.name} does not know it now")
+        for host in hosts:
+            if host.refused and host.name in self.hosts:
+                self.leave([host.name], "refused", host.refused)
+        await self.each("asking hosts", self.ready(), self.greet)
+        self.journal.set_hosts(self.ready(), "ready", None)
 
-    def _greet(self) -> None:
-        missing = []
-        for host, reply in self.ask(dict.fromkeys(self.ready, {"do": "hello"}), QUICK_S):
-            if reply.get("lost"):
-                self.journal.host(host, state="unreachable", reason=printable(reply["error"]))
-            elif self._fine(host, reply):
-                self.names[host].data_address = self.names[host].data_address or str(reply.get("address") or "")
-                missing += [] if reply.get("has_binary") else [host]
-            self.show.step()
-        if missing:
-            self._ship(missing)
-
-    def _ship(self, hosts: list[str]) -> None:
-        size = self.binary.stat().st_size
-        self.show.phase(f"shipping {size / 1e6:.0f} MB", len(hosts))
-        for wave in waves(hosts):
-            with open(self.binary, "rb") as file:
-                for offset in range(0, max(size, 1), CHUNK_BYTES):
-                    data = base64.b64encode(file.read(CHUNK_BYTES)).decode()
-                    last = offset + CHUNK_BYTES >= size
-                    job = {"do": "put", "offset": offset, "data": data, "last": last}
-                    for host, reply in self.ask(dict.fromkeys(wave, job), QUICK_S):
-                        self._fine(host, reply)
-            self.show.step(len(wave))
-
-    def _look_at_facts(self) -> None:
-        self.show.phase("facts", len(self.ready))
-        rows: dict[str, dict[str, object]] = {}
-        for host, reply in self.ask(dict.fromkeys(self.ready, {"do": "facts"}), QUICK_S):
-            self.show.step()
-            if not self._fine(host, reply):
-                continue
-            said = reply["facts"]
-            ran = {key: printable(said.get(key), 80) for key in ("hopcost", "protocol", "checksum")}
-            rows[host] = {"hopcost": ran["hopcost"], "checksum": ran["checksum"], "state": "ready", "reason": None}
-            if any(ran[key] != str(self.facts.get(key)) for key in ("hopcost", "protocol")):
-                reason = "runs hopcost {hopcost} with protocol {protocol}".format(**ran)
-                ours = "{hopcost} with protocol {protocol}".format(**self.facts)
-                rows[host] |= {"state": "refused", "reason": f"{reason}, and this driver {ours}"}
-                self.ready.discard(host)
-            elif ran["checksum"] != str(self.facts.get("checksum")):
-                rows[host]["reason"] = f"another build of hopcost {ran['hopcost']}: {ran['checksum']}"
-        for wave in waves(sorted(self.ready)):
-            sent_s = self.engine.time()
-            for host, reply in self.ask(dict.fromkeys(wave, {"do": "clock"}), QUICK_S):
-                if self._fine(host, reply):
-                    off_s = (sent_s + self.engine.time()) / 2 - float(reply["time_s"])
-                    rows[host]["clock_off_s"] = off_s
-                    if abs(off_s) > CLOCK_OFF_S:
-                        way = "behind" if off_s > 0 else "ahead of"
-                        rows[host]["reason"] = f"its clock is {abs(off_s):,.0f} s {way} the driver's"
-        # One that was lost between has its row already.
-        self.journal.hosts({h: row for h, row in rows.items() if h in self.ready or row["state"] == "refused"})
-
-    def _look_at_costs(self) -> None:
-        self.show.phase("what agents cost", len(self.ready))
-        rows: dict[str, dict[str, object]] = {}
-        for frozen, prefix in ((False, "agent"), (True, "frozen")):
-            job = {"do": "cost", "frozen": frozen, "seconds": self.cost_s}
-            for host, reply in self.ask(dict.fromkeys(self.ready, job), QUICK_S + self.cost_s):
-                if reply["ok"]:
-                    row = rows.setdefault(host, {})
-                    row |= {f"{prefix}_{key}": float(reply[key]) for key in ("cpu_percent", "wakeups_per_s")}
-        self.journal.hosts(rows)
-
-    def _fine(self, host: str, reply: Reply) -> bool:
-        """Whether a host did what it was asked; one that could not takes no further part."""
-        if not reply["ok"] and not reply.get("lost"):
-            self.ready.discard(host)
-            self.journal.host(host, state="refused", reason=printable(reply.get("error")))
-        return reply["ok"]
-
-    # --- planning ---
+    async def greet(self, host: str) -> None:
+        """Brings hopcost to a host, if it is missing, and tries it."""
+        reply = await self.ask(host, {"do": "bring"})
+        if reply.get("missing"):
+            async with self.files:
+                job = {"do": "bring", "sent": True}
+                reply = await self.ask(host, job, FILE_S, send=self.binary)
+        why = "hopcost arrived changed" if reply.get("missing") else reply.get("error")
+        if why and host not in self.out:
+            self.leave([host], "refused", why)
 
     def plan(self) -> None:
-        """Every host once, then pairs of all hosts, as many rounds as the budget has time for."""
-        names = [row["name"] for row in self.journal.host_rows()]
-        most = None
-        if self.settings.budget_s is not None:
-            left_s = self.settings.budget_s - (self.engine.time() - self.began_s) - (self.settings.host_time_s or 0)
-            most = max(0, int(left_s / self.round_s))
-        seed = int(self.journal.get("seed") or 0)
-        rounds, left_out = plan.rounds(self.settings.pairs, len(names), seed, most)
-        measured = self.settings.suite is not None or self.settings.suite_text is not None or self.settings.cases
-        self.journal.plan(("host", name, None, 0, 1) for name in (names if measured else []))
+        """Every host once, then pairs of all hosts."""
+        names = list(self.journal.hosts())
+        rounds = plan.rounds(self.options.pairs, len(names))
+        if self.options.suite or self.options.cases:
+            self.journal.plan(("host", name, None, 0, 1) for name in names)
         self.journal.plan(
-            ("pair", names[a], names[b], number, 1) for number, pairs in enumerate(rounds, 1) for a, b in pairs
+            ("pair", names[a], names[b], number, 1)
+            for number, pairs in enumerate(rounds, 1)
+            for a, b in pairs
         )
-        self.journal.set(planned="yes", pairs_left_out=str(left_out))
-        if left_out:
-            self.show.say(f"{left_out:,} pairs are not within the budget and were not planned")
+        self.journal.set(planned="yes")
 
-    def recover(self) -> None:
-        """What an earlier driver left: files of tasks that ended without it are fetched, the rest gets another attempt."""
-        away = {t["id"]: t for t in self.journal.latest("running", "failed") if t["exit_code"] is None}
-        self.journal.tasks([t["id"] for t in away.values() if t["state"] == "running"],
-                           {"state": "failed", "reason": "the driver ended while it ran"})  # fmt: skip
-        left: dict[int, Reply] = {}
-        while away:  # a host may have several
-            once = {t["a"]: t for t in away.values()}
-            for host, reply in self.ask({h: {"do": "look", "task": f"t{t['id']}"} for h, t in once.items()}, QUICK_S):
-                if reply["ok"] and reply.get("exit") is not None:
-                    left[once[host]["id"]] = reply
-            self._collect({t["a"]: (t, left[t["id"]]) for t in once.values() if t["id"] in left})
-            away = {number: t for number, t in away.items() if once[t["a"]] is not t}
-        again = self.journal.latest("failed", "skipped")
-        self.journal.plan((t["kind"], t["a"], t["b"], t["round"], t["attempt"] + 1) for t in again)
-
-    def out_of_time(self) -> bool:
-        """Whether another round would end after the budget."""
-        budget_s = self.settings.budget_s
-        return budget_s is not None and self.engine.time() - self.began_s + self.round_s > budget_s
-
-    def skip_rest(self) -> None:
-        """Pairs for which no time is left."""
-        rest = [task["id"] for task in self.journal.planned("pair")]
-        reason = f"not within the budget of {self.settings.budget_s:g} s"
-        self.journal.tasks(rest, {"state": "skipped", "reason": reason})
-
-    def _usable(self, tasks: list) -> dict[str, object]:
-        """By near end, what can be measured now; what cannot, because of a host, is skipped with the reason."""
-        usable, why = {}, {}
-        for task in tasks:
-            missing = [name for name in (task["a"], task["b"]) if name and name not in self.ready]
-            if missing:
-                why.setdefault(missing[0], []).append(task["id"])
-            else:
-                usable[task["a"]] = task
-        if why:
-            states = {row["name"]: row["state"] for row in self.journal.host_rows()}
-            for name, ids in why.items():
-                self.journal.tasks(ids, {"state": "skipped", "reason": f"{name} is {states[name]}"})
-        return usable
+    async def recover(self) -> None:
+        """Fetches what ended on hosts without a driver; what is not done gets another attempt."""
+        self.journal.end_running("the driver ended while it ran")
+        away = [task for task in self.journal.latest("failed") if task["exit_code"] is None]
+        await self.collect([task for task in away if task["a"] not in self.out])
+        self.journal.plan(
+            (task["kind"], task["a"], task["b"], task["round"], task["attempt"] + 1)
+            for task in self.journal.latest("failed", "skipped")
+        )
 
     # --- measuring ---
 
-    def measure_hosts(self) -> None:
-        """The suite on every host, at once."""
-        todo = self._usable(self.journal.planned("host"))
-        settings = self.settings
-        words = [f"--suite={settings.suite}"] if settings.suite else []
-        words += [f"--budget={settings.host_time}"] if settings.host_time else []
-        lease_s = settings.lease_s or (settings.host_time_s * 1.5 + 60 if settings.host_time_s else LEASE_S)
-        job = {"arguments": words, "cases": settings.cases, "suite_text": settings.suite_text}
-        self.show.phase("hosts", len(todo))
-        self._measure(todo, dict.fromkeys(todo, job), lease_s)
-
-    def measure_pairs(self, number: int, ids: list[int]) -> None:
-        """A round: near ends start the workers of their far ends, and measure."""
-        began_s = self.engine.time()
-        todo = self._usable(self.journal.by_id(ids))
-        if not todo:
-            return
-        lease_s = self.settings.lease_s or self.settings.pair_time_s * 1.5 + 30
-        self.show.phase(f"pairs, round {number}", len(todo))
-        words = [f"--budget={self.settings.pair_time}"]
-        jobs = {h: {"cases": self.settings.pair_cases, "arguments": [*self._peer(t["b"]), *words]} for h, t in todo.items()}
-        self._measure(todo, jobs, lease_s)
-        self.round_s = max(self.settings.pair_time_s, self.engine.time() - began_s)
-
-    def _peer(self, far: str) -> list[str]:
-        """The options by which the near end of a pair starts a worker on the far host, and reaches it."""
-        host = self.names[far]
-        if "installed" in self._program:
-            program = shlex.quote(self._program["installed"])
-        else:
-            program = f'"${{XDG_CACHE_HOME:-$HOME/.cache}}/hopcost/bin/hopcost-{self._program["sha256"]}"'
-        words = [*self._peer_words, host.data_address or host.address] if self._peer_words else self.engine.words(host)
-        reached = [f"--peer-address={host.data_address}"] if ADDRESS.fullmatch(host.data_address) else []
-        return [f"--peer={shlex.join([*words, f'exec {program} worker'])}", *reached]
-
-    def _measure(self, todo: dict, jobs: dict[str, Job], lease_s: float) -> None:
-        """Runs on near ends. No file moves before the last of them has ended."""
-        numbers = [todo[host]["id"] for host in jobs]
-        self.journal.tasks(numbers, {"state": "running", "started_s": self.engine.time()})
-        jobs = {h: {"do": "run", "task": f"t{todo[h]['id']}", "lease_s": lease_s, **job} for h, job in jobs.items()}
-        replies = {}
-        for host, reply in self.ask(jobs, lease_s + AFTER_LEASE_S + 2 * GRACE_S):
-            task = todo.pop(host)
-            if reply["ok"]:
-                replies[host] = (task, {**reply, "ended_s": self.engine.time()})
+    async def measure(self, title: str, tasks: list[dict]) -> None:
+        """One round, all at once. No file moves before the last of them has ended."""
+        for task in tasks:
+            missing = [name for name in (task["a"], task["b"]) if name in self.out]
+            if missing:
+                reason = f"{missing[0]} is {self.out[missing[0]]}"
+                task |= {"state": "skipped", "reason": reason}
             else:
-                self._fail(task, f"{host}: {reply.get('error')}")
-            self.show.step()
-        for host in [host for host in jobs if host in todo]:
-            self._fail(todo[host], f"{host} is lost")
-        self._write()
-        self._collect(replies)
+                task |= {"state": "running", "started_s": time.time()}
+        self.journal.set_tasks(tasks)
+        is_running = lambda task: task["state"] == "running"
+        begun = list(filter(is_running, tasks))
+        await self.each(title, begun, self.measure_one)
+        self.journal.set_tasks([task for task in begun if not is_running(task)])
+        await self.collect(list(filter(is_running, begun)))
 
-    def _fail(self, task, reason: str, **more: object) -> None:
-        values = {"state": "failed", "reason": printable(reason), "ended_s": self.engine.time(), **more}
-        self._changes.append((task["id"], values))
+    async def measure_one(self, task: dict) -> None:
+        """Has the near host measure, and its file stay there."""
+        options, is_pair = self.options, task["kind"] == "pair"
+        time_s = options.pair_time if is_pair else options.host_time
+        lease_s = options.lease or (time_s * 1.5 + 60 if time_s else LEASE_S)
+        words = self.peer(task["b"]) if is_pair else []
+        words += [f"--budget={time_s:g}s"] if time_s else []
+        if options.suite and options.suite_text is None and not is_pair:
+            words.append(f"--suite={options.suite}")
+        job = {
+            "do": "run", "task": f"t{task['id']}", "arguments": words, "lease_s": lease_s,
+            "cases": options.pair_cases if is_pair else options.cases,
+            "suite_text": None if is_pair else options.suite_text,
+            "stored": self.stored.pop(task["a"], []),
+        }  # fmt: skip
+        reply = await self.ask(task["a"], job, lease_s + AFTER_LEASE_S + 2 * GRACE_S)
+        task["ended_s"] = time.time()
+        if not reply.get("bytes"):
+            settle(task, reply)
 
-    # --- files ---
+    def peer(self, far: str) -> list[str]:
+        """The options by which a near host starts a worker on the far one, and reaches it."""
+        host, words = self.hosts[far], self.launcher.words(self.hosts[far])
+        if self.options.peer_command:
+            address = host.data_address or host.address
+            words = [*shlex.split(self.options.peer_command), address]
+        cache = "${XDG_CACHE_HOME:-$HOME/.cache}"
+        line = f'exec "{cache}/hopcost/bin/hopcost-{self.common["sha256"]}" worker'
+        reached = [f"--peer-address={host.data_address}"] if host.data_address else []
+        return [f"--peer={shlex.join([*words, line])}", *reached]
 
-    def _collect(self, replies: dict) -> None:
-        """Fetches the run files, and says in each task's row what became of it."""
-        for host, (task, reply) in replies.items():
-            if not isinstance(reply.get("bytes"), int):
-                self._settle(task, reply, None)
-        self._write()
-        for wave in waves([h for h, (_, reply) in replies.items() if isinstance(reply.get("bytes"), int)]):
-            self._fetch({host: replies[host] for host in wave})
+    async def collect(self, tasks: list[dict]) -> None:
+        """Fetches the run files of tasks that have ended, and has hopcost read them."""
+        await self.each("fetching files", tasks, self.fetch)
+        self.journal.set_tasks([task for task in tasks if not task["file"]])
+        done = [task for task in tasks if task["file"]]
+        for some in (done[at : at + READ_AT_ONCE] for at in range(0, len(done), READ_AT_ONCE)):
+            files = [self.journal.directory / task["file"] for task in some]
+            runs = await self.read(files)
+            self.journal.set_tasks([{**task, "run": run} for task, run in zip(some, runs)])
+            for task in some:
+                self.stored[task["a"]].append(f"t{task['id']}")
 
-    def _fetch(self, replies: dict) -> None:
-        parts, whole = {}, {}
-        for host, (task, reply) in replies.items():
-            if not 0 < reply["bytes"] <= MOST_FILE_BYTES:
-                self._settle(task, reply, None, f"its run file has {reply['bytes']} bytes")
-                continue
-            parts[host] = Part(self.journal.directory / file_of(task["kind"], task["a"], task["b"], task["attempt"]), reply)
-        while parts:
-            jobs = {h: {"do": "fetch", "task": f"t{replies[h][0]['id']}", "offset": p.have} for h, p in parts.items()}
-            answered = set()
-            for host, reply in self.ask(jobs, QUICK_S):
-                answered.add(host)
-                problem = parts[host].take(reply)
-                if problem == "":
-                    whole[host] = parts.pop(host)
-                elif problem:
-                    parts.pop(host)
-                    self._settle(*replies[host], None, problem)
-            for host in set(parts) - answered:
-                parts.pop(host).forget()
-                self._settle(*replies[host], None, f"{host} is lost")
-        stored = set()
-        for host, part in whole.items():
-            problem = part.store()
-            stored |= set() if problem else {host}
-            self._settle(*replies[host], None if problem else part.path, problem)
-        self._write()
-        jobs = {host: {"do": "drop", "task": f"t{replies[host][0]['id']}"} for host in replies if host in stored}
-        dict(self.ask(jobs, QUICK_S))
+    async def fetch(self, task: dict) -> None:
+        """Fetches a run file under another name, until all of it is right and on the disk."""
+        path = self.journal.directory / file_of(task)
+        part = path.with_name(f".{path.name}.part")
+        job, reply = {"do": "fetch", "task": f"t{task['id']}"}, {}
+        async with self.files:
+            try:
+                reply = await self.ask(task["a"], job, FILE_S, receive=part)
+                if not reply and task["state"] == "failed":
+                    return  # it never ended there
+                problem = reply.get("error") or keep(part, path, reply)
+            except OSError as error:
+                problem = f"{path.name} could not be stored: {error.strerror}"
+            finally:
+                part.unlink(missing_ok=True)
+        if not problem:
+            task["file"] = str(path.relative_to(self.journal.directory))
+        settle(task, reply, problem)
 
-    def _settle(self, task, reply: Reply, path: Path | None, problem: str = "") -> None:
-        code = reply.get("exit") if isinstance(reply.get("exit"), int) else None
-        said = printable(reply.get("said") or "")
-        # Without an exit code `--resume` looks for the file again, which is still there.
-        self._left_there |= bool(problem)
-        values: dict[str, object] = {"exit_code": None if problem else code, "ended_s": reply.get("ended_s") or self.engine.time()}
-        if path is not None:
-            values["file"] = str(path.relative_to(self.journal.directory))
-        if path is not None and code in (0, 1, 3):
-            self._changes.append((task["id"], {"state": "done", "reason": None if code == 0 else said, **values}))
-        else:
-            why = problem or f"hopcost ended with {code}: {said}" + ("" if path or code == 124 else ", and left no run file")
-            self._fail(task, why, **values)
-
-    def _write(self) -> None:
-        """What became of tasks, on the disk before anything else begins."""
-        self.journal.change(self._changes)
-        self._changes = []
-
-    # --- the end ---
-
-    def abort(self) -> None:
-        """Ends what runs on every host; what was finished is in the journal, what ran is failed."""
-        self.engine.abort()
-        self._write()
-        running = [task["id"] for task in self.journal.latest("running")]
-        self.journal.tasks(running, {"state": "failed", "reason": "the fleet was aborted", "ended_s": self.engine.time()})
-        self.journal.set(status="aborted")
-        self.show.end()
-
-
-class Part:
-    """A run file on its way here: under another name until all of it is here, right and on the disk."""
-
-    def __init__(self, path: Path, reply: Reply) -> None:
-        self.path = path
-        self.have = 0
-        self._want = reply["bytes"]
-        self._hash = reply.get("sha256")
-        self._digest = hashlib.sha256()
-        self._part = path.with_name(f".{path.name}.part")
-        self._part.unlink(missing_ok=True)
-
-    def take(self, reply: Reply) -> str | None:
-        """Adds what came: None while there is more to come, nothing when all of it is here and right, or what is wrong."""
-        problem = self._add(reply)
-        if problem:
-            self.forget()
-        return problem
-
-    def _add(self, reply: Reply) -> str | None:
-        if not reply["ok"]:
-            return f"its run file could not be fetched: {reply.get('error')}"
+    async def read(self, files: list[Path]) -> list[str]:
+        """What run files hold, one JSON text each."""
+        pipe, lines, why = asyncio.subprocess.PIPE, [], "it did not end in time"
+        child = await asyncio.create_subprocess_exec(
+            self.binary, "fleet", "index", "--", *files, stdout=pipe, stderr=pipe
+        )
         try:
-            data = base64.b64decode(str(reply.get("data")), validate=True)
-        except ValueError:
-            data = b""
-        if not data or self.have + len(data) > self._want:
-            return "its run file came with another length than it had"
-        self._digest.update(data)
-        try:
-            with open(self._part, "ab") as file:
-                file.write(data)
-        except OSError as error:
-            return f"{self.path.name} could not be stored: {error.strerror}"
-        self.have += len(data)
-        if self.have < self._want:
-            return None
-        return "" if self._digest.hexdigest() == self._hash else "its run file arrived changed: its SHA-256 is another"
-
-    def store(self) -> str:
-        """Gives it its name, once it is on the disk; what is wrong, if something is."""
-        try:
-            with open(self._part, "rb") as file:
-                os.fsync(file.fileno())
-            # Never over a file that is there: an attempt has a name of its own. It may be there already, stored by a
-            # driver that ended before it could say so.
-            if self.path.is_file() and sha256(self.path) != self._hash:
-                raise FileExistsError(0, "another file is there")
-            self._part.rename(self.path)
-        except OSError as error:
-            self.forget()
-            return f"{self.path.name} could not be stored: {error.strerror}"
-        return ""
-
-    def forget(self) -> None:
-        """Nothing is left of it."""
-        self._part.unlink(missing_ok=True)
+            with suppress(TimeoutError):
+                out, err = await asyncio.wait_for(child.communicate(), FILE_S)
+                lines = out.decode().split("\n")[:-1]
+                why = f"it ended with {child.returncode}: {last_line(err)}"
+        finally:
+            if child.returncode is None:
+                child.kill()
+        if len(lines) != len(files):
+            lines = [json.dumps({"error": f"hopcost fleet index: {why}"})] * len(files)
+        return lines
 
 
-class Progress:
-    """One line on stderr, drawn over itself on a terminal."""
-
-    def __init__(self) -> None:
-        self._tty = sys.stderr.isatty()
-        self._clear = "\r\x1b[K" if self._tty else ""
-        self._drawn_s = 0.0
-        self._name, self._done, self._total = "", 0, 0
-
-    def phase(self, name: str, total: int) -> None:
-        """What is being done now, to so many."""
-        self._name, self._done, self._total = name, 0, total
-        if self._tty:
-            self._draw()
-        elif not name.startswith("pairs, round") or name.endswith(" 1"):
-            print(f"hopcost-fleet: {name}: {total}", file=sys.stderr)
-
-    def step(self, n: int = 1) -> None:
-        """So many more are done."""
-        self._done += n
-        if self._tty and (time.monotonic() - self._drawn_s > 0.1 or self._done == self._total):
-            self._draw()
-
-    def say(self, text: str) -> None:
-        """A line that stays."""
-        print(f"{self._clear}hopcost-fleet: {text}", file=sys.stderr)
-
-    def end(self) -> None:
-        """Takes the line away."""
-        print(self._clear, end="", file=sys.stderr, flush=True)
-
-    def _draw(self) -> None:
-        self._drawn_s = time.monotonic()
-        print(f"{self._clear}{self._name}: {self._done} of {self._total}", end="", file=sys.stderr, flush=True)
+def keep(part: Path, path: Path, reply: dict) -> str:
+    """Gives a file that came its name, if it is right; what is wrong, if something is."""
+    size = reply.get("bytes") or 0
+    if not 0 < size <= FILE_MAX_BYTES:
+        return f"its run file has {size} bytes"
+    if sha256(part) != reply.get("sha256"):
+        return "its run file arrived changed: its SHA-256 is another"
+    # A driver that was killed may have stored it already.
+    if path.exists() and sha256(path) != reply["sha256"]:
+        return f"{path.name} could not be stored: another file is there"
+    with open(part, "rb") as file:
+        os.fsync(file.fileno())
+    part.rename(path)
+    return ""
 
 
-def sound(do: str, reply: Reply) -> bool:
-    """Whether a reply holds what its job asks for, and no number that cannot be."""
-    numbers = [value for value in reply.values() if isinstance(value, (int, float))]
-    fields = REPLIES.get(do, {}).items()
-    return all(abs(n) < 1e15 for n in numbers) and all(
-        isinstance(reply.get(key), (int, float) if kind is float else kind) for key, kind in fields
-    )
+def settle(task: dict, reply: dict, problem: str = "") -> None:
+    """What came of a task. If it has no exit code, `--resume` looks for its file again."""
+    problem = problem or reply.get("error") or ""
+    code, said = reply.get("exit"), printable(reply.get("said") or "")
+    task |= {"state": "failed", "exit_code": None if problem else code}
+    if problem:
+        task["reason"] = printable(f"{task['a']}: {problem}")
+    elif not task["file"] or code not in MEASURED:
+        nothing = "" if task["file"] else ", and left no run file"
+        task["reason"] = f"hopcost ended with {code}: {said}{nothing}"
+    else:
+        task |= {"state": "done", "reason": said if code else None}
 
 
-def waves(hosts: list[str]) -> Iterator[list[str]]:
-    """So many at once."""
-    return (hosts[i : i + WAVE] for i in range(0, len(hosts), WAVE))
+def say(text: str) -> None:
+    """A line for people."""
+    print(f"hopcost-fleet: {printable(text, 2000)}", file=sys.stderr)

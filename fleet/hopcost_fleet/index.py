@@ -1,9 +1,8 @@
 """The index of a fleet (fleet.sqlite) as tables of pandas. Nothing in it is believed unchecked."""
 
+import json
 import re
 import sqlite3
-from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,138 +10,122 @@ import numpy as np
 import pandas as pd
 
 from .hosts import is_name
-from .journal import document
 
 # Statistics by which hosts are compared, the first that a case has; and whether more is better.
 HEADLINE = {"aggregate_gbps": True, "cost_ns": False, "p50_ns": False}
 # No index that a driver wrote exceeds these.
-CELL_MAX_BYTES, HOSTS_MAX, STEPS_MAX, LABELS_MAX = 16 << 20, 100_000, 2_000_000_000, 32
-NUMBER_MAX = 1e18
+CELL_MAX_BYTES, HOSTS_MAX, STEPS_MAX, NUMBER_MAX = 16 << 20, 100_000, 2_000_000_000, 1e18
 # Readings of what changes by itself, of the far end, and of single CPUs.
 UNSTEADY = re.compile(r"(load|stat|peer|cpu[0-9][^.]*)\.")
+HOST = ["name", "state", "reason", "labels"]
+TASK = ["task", "a", "b", "attempt", "state", "reason", "error"]
+VALUE = ["task", "case", "statistic", "unit", "value", "low", "high"]
 
 
-@dataclass
-class Index:
-    """The tables, and a sentence for each thing that was left out or needs to be known."""
-
-    db: sqlite3.Connection
-    remarks: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_MAX_BYTES)
-        self.db.execute("PRAGMA trusted_schema = OFF")
-        # Any true value ends the statement.
-        self.db.set_progress_handler(lambda: True, STEPS_MAX)
-        # One moment for all of them, though the driver may be writing.
-        self.db.execute("BEGIN")
-        # A view may be an endless one, so only tables are read.
-        tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        missing = sorted({"fleet", "host", "task"} - tables)
-        if missing:
-            raise ValueError(f"no such table: {missing[0]}")
-
-    def leave_out(self, count: int, what: str) -> None:
-        """Says how many of something were left out."""
-        if count:
-            self.remarks.append(f"Left out of the index, {what}: {count}.")
-
-    def documents(self, table: str, columns: str) -> list[tuple[object, dict]]:
-        """Rows of a table with what their document holds."""
-        rows = [(key, document(text)) for key, text in self.db.execute(f"SELECT {columns} FROM {table}")]
-        self.leave_out(sum(of is None for _, of in rows), f"rows of {table} that are no JSON object")
-        return [row for row in rows if row[1] is not None]
-
-    def frame(self, what: str, rows: list[dict], texts: str, numbers: str) -> pd.DataFrame:
-        """These keys of rows as columns; what is no text or plausible number is missing, and counted."""
-        found = pd.DataFrame(rows, columns=[*texts.split(), *numbers.split()], dtype=object)
-        is_number = lambda of: type(of) in (int, float) and abs(of) < NUMBER_MAX
-        wrong = 0
-        for name in found:
-            good = found[name].map((lambda of: type(of) is str) if name in texts.split() else is_number).astype(bool)
-            wrong += int((found[name].notna() & ~good).sum())
-            found[name] = found[name].where(good, None)
-        self.leave_out(wrong, f"values of {what} that are no text or plausible number")
-        return found.astype(dict.fromkeys(numbers.split(), float))
-
-    def settings(self) -> dict[str, str]:
-        """Of the fleet, those that are text."""
-        rows = self.db.execute("SELECT key, value FROM fleet").fetchall()
-        return {key: value for key, value in rows if isinstance(key, str) and isinstance(value, str)}
-
-    def hosts(self) -> pd.DataFrame:
-        """The hosts by name, each with its labels."""
-        rows = [{**of, "name": name} for name, of in self.documents("host", "name, document")]
-        good = [of for of in rows if isinstance(of["name"], str) and is_name(of["name"])]
-        self.leave_out(len(rows) - len(good), "hosts of impossible names")
-        if len(good) > HOSTS_MAX:
-            raise ValueError(f"it has more than {HOSTS_MAX} hosts")
-        numbers = "clock_off_s agent_cpu_percent agent_wakeups_per_s frozen_cpu_percent frozen_wakeups_per_s"
-        hosts = self.frame("hosts", good, "name state reason", numbers)
-        labels = [of.get("labels", {}) for of in good]
-        self.leave_out(sum(not isinstance(of, dict) for of in labels), "labels that are no JSON object")
-        hosts["labels"] = [labels_of(of) for of in labels]
-        return hosts.fillna({"state": ""}).sort_values("name").reset_index(drop=True)
-
-    def tasks(self) -> pd.DataFrame:
-        """The tasks, `b` of a host's being empty; `error` is why a run file cannot be read, empty if it can."""
-        rows = []
-        for number, of in self.documents("task", "id, document"):
-            indexed = of.get("indexed")
-            error = indexed.get("error") or "" if isinstance(indexed, dict) else None
-            rows.append({**of, "id": number, "error": error})
-        tasks = self.frame("tasks", rows, "kind a b state reason error", "id attempt")
-        is_pair = tasks.kind == "pair"
-        tasks["b"] = tasks.b.where(is_pair, "").fillna("")
-        sound = (is_pair | (tasks.kind == "host")) & tasks.a.map(lambda a: is_name(a or "")).astype(bool)
-        sound &= ~is_pair | tasks.b.map(is_name).astype(bool)
-        self.leave_out(int((~sound).sum()), "tasks of no host")
-        return tasks[sound].fillna({"attempt": 0, "state": ""})
-
-    def runs(self, tasks: pd.Series) -> tuple[pd.DataFrame, dict[int, dict[str, str]]]:
-        """What the run files of these tasks hold: estimates by which hosts are compared, cases without any, facts."""
-        wanted, rows, owners, facts = set(tasks), [], [], {}
-        is_steady = cache(lambda key: not UNSTEADY.match(key))
-        for number, text in self.db.execute("SELECT id, run FROM task WHERE run IS NOT NULL"):
-            run = (document(text) or {}) if number in wanted else {}
-            of_run, said = run.get("estimates"), run.get("facts")
-            of_run = [of for of in of_run if isinstance(of, dict)] if isinstance(of_run, list) else []
-            of_run = [of for of in of_run if of.get("statistic", "") in ("", *HEADLINE)]
-            rows += of_run
-            owners += [number] * len(of_run)
-            if isinstance(said, dict):
-                facts[number] = {key: of for key, of in said.items() if isinstance(of, str) and is_steady(key)}
-        found = self.frame("estimates", rows, "case statistic unit validity skip", "point low high").assign(task=owners)
-        below = found.point <= 0
-        self.leave_out(int(below.sum()), "estimates that are not above 0")
-        found.loc[below, "point"] = np.nan
-        astray = ~((found.low <= found.point) & (found.point <= found.high))
-        found.loc[astray, ["low", "high"]] = np.nan
-        return found, facts
-
-
-def open_index(directory: Path, is_indexed: bool) -> Index:
-    """Opens the index to read it.
-
-    Where it could not be written, nobody has checked what lies beside the file, so it is taken as
-    it is: SQLite would follow a stranger's journal.
-    """
-    mode = "mode=ro" if is_indexed else "immutable=1"
-    uri = f"file:{quote(str((directory / 'fleet.sqlite').resolve()))}?{mode}"
-    db = sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)
+def read(directory: Path) -> "Index":
+    """Reads the index, and writes nothing."""
+    path = directory.resolve() / "fleet.sqlite"
+    for beside in (path, *path.parent.glob("fleet.sqlite-*")):
+        if not beside.is_file():
+            raise ValueError(f"{beside.name} is no file")
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=10)
     try:
         return Index(db)
-    except sqlite3.Error:
+    finally:
         db.close()
-        raise
 
 
-def has_own_values(estimates: pd.DataFrame) -> pd.Series:
-    """Which estimates are values of their case, and not invalid by the findings of their run."""
-    return estimates.point.notna() & (estimates.validity != "invalid") & (estimates.statistic != "")
+class Index:
+    """The tables, of what a driver may have written; `left_out` counts the other values."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.left_out = 0
+        self.facts: dict[int, dict[str, str]] = {}
+        self._values: list[tuple] = []
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_MAX_BYTES)
+        db.execute("PRAGMA trusted_schema = OFF")
+        # Any true value ends the statement.
+        db.set_progress_handler(lambda: True, STEPS_MAX)
+        # One moment for all tables, though a driver may be writing.
+        db.execute("BEGIN")
+        # A view may be an endless one.
+        found = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        missing = sorted({"fleet", "host", "task"} - {name for (name,) in found})
+        if missing:
+            raise ValueError(f"no such table: {missing[0]}")
+        settings = db.execute("SELECT key, value FROM fleet")
+        self.settings = {key: value for key, value in settings if type(value) is str}
+        hosts = (self._host(*row) for row in db.execute("SELECT name, document FROM host"))
+        self.hosts = pd.DataFrame([host for host in hosts if host], columns=HOST)
+        if len(self.hosts) > HOSTS_MAX:
+            raise ValueError(f"it has more than {HOSTS_MAX} hosts")
+        tasks = (self._task(*row) for row in db.execute("SELECT id, document, run FROM task"))
+        self.tasks = pd.DataFrame([task for task in tasks if task], columns=TASK)
+        self.values = pd.DataFrame(self._values, columns=VALUE)
+
+    def _host(self, name: object, text: object) -> tuple | None:
+        of = document(text)
+        if of is None or type(name) is not str or not is_name(name):
+            self.left_out += 1
+            return None
+        labels = of.get("labels")
+        labels = labels.items() if type(labels) is dict else ()
+        labels = {key: value for key, value in labels if type(value) is str}
+        return name, self._text(of, "state") or "", self._text(of, "reason"), labels
+
+    def _task(self, number: int, text: object, run: object) -> tuple | None:
+        of = document(text) or {}
+        kind, a = (self._text(of, key) for key in ("kind", "a"))
+        b = self._text(of, "b") if kind == "pair" else ""
+        names = [a] if kind == "host" else [a, b]
+        if kind not in ("host", "pair") or not all(name and is_name(name) for name in names):
+            self.left_out += 1
+            return None
+        attempt = self._number(of, "attempt")
+        error = None if run is None else self._run(number, document(run) or {})
+        return number, a, b, attempt, self._text(of, "state"), self._text(of, "reason"), error
+
+    def _run(self, task: int, run: dict) -> str:
+        """Keeps what a run file holds; why it cannot be read, if that is so."""
+        facts, estimates = run.get("facts"), run.get("estimates")
+        if type(facts) is dict:
+            steady = ((key, of) for key, of in facts.items() if not UNSTEADY.match(key))
+            self.facts[task] = {key: of for key, of in steady if type(of) is str}
+        for of in estimates if type(estimates) is list else ():
+            if type(of) is not dict or str(of.get("statistic")) not in HEADLINE:
+                continue
+            case, unit, validity = (self._text(of, key) for key in ("case", "unit", "validity"))
+            value, low, high = (self._number(of, key) for key in ("point", "low", "high"))
+            # What its run calls invalid is no value of the case.
+            if case is None or np.isnan(value) or validity == "invalid":
+                continue
+            if value <= 0:
+                self.left_out += 1
+                continue
+            if not 0 < low <= value <= high:
+                low = high = np.nan
+            self._values.append((task, case, of["statistic"], unit or "", value, low, high))
+        return self._text(run, "error") or ""
+
+    def _text(self, of: dict, key: str) -> str | None:
+        value = of.get(key)
+        if value is None or type(value) is str:
+            return value
+        self.left_out += 1
+        return None
+
+    def _number(self, of: dict, key: str) -> float:
+        value = of.get(key)
+        if type(value) in (int, float) and abs(value) < NUMBER_MAX:
+            return value
+        self.left_out += value is not None
+        return np.nan
 
 
-def labels_of(of: object) -> dict[str, str]:
-    """The labels of a host that are text, a few of them."""
-    words = of.items() if isinstance(of, dict) else ()
-    return dict([(key, value) for key, value in words if isinstance(value, str)][:LABELS_MAX])
+def document(text: object) -> dict | None:
+    """What a cell holds; None if that is no JSON object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return found if type(found) is dict else None

@@ -27,8 +27,6 @@ STUDENT = np.array([
     (20, 0.591, 0.8808), (21, 0.580, 0.8842), (24, 0.614, 0.9020), (32, 0.637, 0.9281),
     (48, 0.669, 0.9523), (64, 0.704, 0.9658), (np.inf, 0.82, 1.0),
 ])  # fmt: skip
-# Qn of values that spread like Student's t of 5, which stands for a heavier tail.
-QN_STUDENT_5 = 1.138
 # Hosts of the smaller side from which groups are compared, and up to which ranks are exact.
 GROUP_MIN, EXACT_MAX = 4, 20
 # Logarithms as near as this are the same number, rounded.
@@ -59,26 +57,13 @@ def ranked_difference(a: np.ndarray, b: np.ndarray, rank: int) -> float:
     return high
 
 
-def student(hosts: int) -> tuple[float, float]:
-    """The degrees of freedom and the factor, which change in proportion to 1 / hosts."""
-    freedom, factor = (np.interp(-1 / hosts, -1 / STUDENT[:, 0], STUDENT[:, at]) for at in (1, 2))
-    return freedom * hosts, factor
-
-
-def threshold(hosts: int, cases: int) -> float | None:
+def threshold(hosts: int, cases: int) -> float:
     """By how many scales an outlier deviates, of so many hosts in each of so many cases."""
     if hosts < HOSTS_MIN:
-        return None
-    freedom, factor = student(hosts)
-    return -factor * special.stdtrit(freedom, FALSE_ALARMS / (2 * hosts * cases))
-
-
-def heavy_alarms(hosts: int, cases: int, least: float) -> float:
-    """Mean number of false outliers where hosts spread like Student's t of 5, roughly."""
-    freedom, factor = student(hosts)
-    # How the scale of a fleet of this size varies.
-    scales = np.sqrt(special.chdtri(freedom, np.arange(0.5, 200) / 200) / freedom) / factor
-    return 2 * hosts * cases * special.stdtr(5, -least * QN_STUDENT_5 * scales).mean()
+        return np.inf
+    # Both change in proportion to 1 / hosts.
+    freedom, factor = (np.interp(-1 / hosts, -1 / STUDENT[:, 0], STUDENT[:, at]) for at in (1, 2))
+    return -factor * special.stdtrit(freedom * hosts, FALSE_ALARMS / (2 * hosts * cases))
 
 
 def place(logs: np.ndarray, errors: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -104,7 +89,7 @@ def median_interval(logs: np.ndarray) -> tuple[float, float]:
     return (ordered[rank - 1], ordered[-rank]) if rank else (np.nan, np.nan)
 
 
-def rank_sum_error(few: np.ndarray, hosts: int, sums: np.ndarray) -> np.ndarray:
+def rank_sum_error(few: np.ndarray, hosts: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """Two-sided errors of rank sums: exact where a group is small and so is its error."""
     below = sums - few * (few + 1) / 2
     pairs = few * (hosts - few)
@@ -112,7 +97,7 @@ def rank_sum_error(few: np.ndarray, hosts: int, sums: np.ndarray) -> np.ndarray:
     errors = 2 * special.ndtr(-off / np.sqrt(pairs * (hosts + 1) / 12))
     for at in np.flatnonzero((few <= EXACT_MAX) & (errors <= PLAIN)):
         other_way = int(np.ceil(min(below[at], pairs[at] - below[at])))
-        errors[at] = min(2 * rank_sum_tail(int(few[at]), int(hosts - few[at]), other_way), 1)
+        errors[at] = min(2 * rank_sum_tail(int(few[at]), int(hosts[at] - few[at]), other_way), 1)
     return errors
 
 
@@ -147,16 +132,9 @@ def shift(group: np.ndarray, rest: np.ndarray) -> tuple[float, float, float]:
 
 def fisher(with_it: np.ndarray, of: int, all_with: np.ndarray, hosts: int) -> np.ndarray:
     """Fisher's exact test, one-sided: that so many `of` some hosts have it is more than chance."""
+    from scipy import stats
 
-    def log_choose(n: int, k: np.ndarray) -> np.ndarray:
-        return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-
-    def error(least: int, have: int) -> float:
-        k = np.arange(least, min(of, have) + 1)
-        ways = log_choose(have, k) + log_choose(hosts - have, of - k) - log_choose(hosts, of)
-        return min(np.exp(ways).sum(), 1.0)
-
-    return np.array([error(least, have) for least, have in zip(with_it, all_with, strict=True)])
+    return stats.hypergeom.sf(with_it - 1, hosts, all_with, of)
 
 
 def holm(errors: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 """Stands in for hopcost where a test is of the driver: speaks the same command line and measures nothing.
 
 What it does is said by the cases (`call/ok`, `call/hang`, `call/fail`, `call/full`, `call/slow`, `call/crash`, `call/invalid`) and by
-variables of its host: FAKE_VERSION, FAKE_PROTOCOL, FAKE_CHECKSUM, FAKE_FULL, FAKE_FLOOD and FAKE_HANG (a command, as `facts`).
+variables of its host: FAKE_FULL, FAKE_BROKEN, and FAKE_HANG (a command, as `fleet`).
 """
 
 import errno
@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 
-VERSION = os.environ.get("FAKE_VERSION", "0.1.0")
 TRIAL_S = 0.05
 
 
@@ -122,20 +121,14 @@ def worker():
 
 
 def main():
-    if sys.argv[1] == os.environ.get("FAKE_FLOOD"):
-        while True:
-            sys.stdout.write("y" * 4096)
     if sys.argv[1] == os.environ.get("FAKE_HANG"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         open(os.path.join(os.environ["FAKE_HOSTS"], "hangs"), "w").close()
         time.sleep(1000)
     match sys.argv[1:]:
-        case ["facts"]:
-            said = {"hopcost": VERSION, "commit": "0", "checksum": os.environ.get("FAKE_CHECKSUM", "fa4e"), "protocol": int(os.environ.get("FAKE_PROTOCOL", "3"))}
-            print(json.dumps({**said, "host": {"readings": []}, "clock": {"utc_ns": time.time_ns()}}))
-            return 0
-        case ["list", "--suites"]:
-            print("  quick  11 s  a few")
+        case ["--version"]:
+            if "FAKE_BROKEN" in os.environ:
+                sys.exit("hopcost: GLIBC_2.99 not found")
             return 0
         case ["run", *words]:
             return run(words)
@@ -143,8 +136,8 @@ def main():
             return worker()
         case ["fleet", "index", "--", *files]:
             for file in files:
-                # An index is larger than what the driver lets other programs write.
-                print(json.dumps({"id": file, "started": "now", "facts": {"padding": "x" * (1 << 19)}, "estimates": []}))
+                estimate = {"case": "c", "statistic": "p50_ns", "unit": "ns", "point": 9.0}
+                print(json.dumps({"id": file, "facts": {}, "estimates": [estimate]}))
             return 0
     print("hopcost: usage", file=sys.stderr)
     return 2

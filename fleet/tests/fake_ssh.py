@@ -10,6 +10,7 @@ from pathlib import Path
 
 address, command = sys.argv[1:]
 home = Path(os.environ["FAKE_HOSTS"]) / address
+print("Welcome to", address)  # a banner
 if (home / "down").exists():
     sys.exit(f"ssh: connect to host {address} port 22: No route to host")
 home.mkdir(exist_ok=True)

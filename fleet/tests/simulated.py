@@ -1,9 +1,8 @@
-"""Hosts that answer from a recorded run, in time that is only played: the driver, the journal and the report are the real ones.
+"""Hosts that answer from a recorded run: the driver, the journal and the report are the real ones.
 
-    simulated.py COUNT RUN_FILE SEED WORDS…     words of `hopcost-fleet`, without an engine
+    simulated.py COUNT RUN_FILE SEED WORDS…     words of `hopcost-fleet`, without a launcher
 """
 
-import base64
 import hashlib
 import json
 import random
@@ -15,23 +14,20 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hopcost_fleet import cli  # noqa: E402
-from hopcost_fleet.agent import CHUNK_BYTES  # noqa: E402
-from hopcost_fleet.engine import Engine, Job, Reply, lost  # noqa: E402
 from hopcost_fleet.hosts import Host  # noqa: E402
+from hopcost_fleet.launch import Lost  # noqa: E402
 
-HOST_S, PAIR_S = 60.0, 10.0
 SPREAD = 0.02
 # Known beforehand, so that a report can be held to it: one host in a hundred is slow and has another kernel, one in
 # five hundred dies in its suite.
 SLOW_EVERY, SLOW, DEAD_EVERY = 100, 1.3, 500
 
 
-class Simulated(Engine):
+class Simulated:
     """N hosts, the same for the same seed."""
 
     name = "simulated"
@@ -39,7 +35,6 @@ class Simulated(Engine):
     def __init__(self, count: int, recorded: Path, seed: int) -> None:
         self._recorded = smallest(recorded)
         self._seed = seed
-        self._now_s = float(1 << 30)
         self._folder = tempfile.TemporaryDirectory(prefix="hopcost-simulated-")
         draw = random.Random(seed)
         names = [f"h{i:05d}" for i in range(count)]
@@ -50,53 +45,35 @@ class Simulated(Engine):
         # What playing took of the driver's real time; benches take it away.
         self.played_s = 0.0
 
-    def hosts(self) -> list[Host]:
+    async def hosts(self) -> list[Host]:
         return [Host(name, name, name, {"rack": f"r{i // 40}"}) for i, name in enumerate(self._factor)]
 
     def words(self, host: Host) -> list[str]:
         return ["at", host.name]
 
-    def time(self) -> float:
-        return self._now_s
-
-    def run(self, jobs: dict[str, Job], deadline_s: float) -> Iterator[tuple[str, Reply]]:
-        longest_s = 0.0
-        for host, job in jobs.items():
-            began = time.perf_counter()
-            took_s, reply = self._answer(host, job)
-            longest_s = max(longest_s, deadline_s if reply.get("lost") else took_s)
-            self.played_s += time.perf_counter() - began
-            yield host, reply
-        self._now_s += longest_s
-
-    def close(self) -> None:
-        self._folder.cleanup()
-
-    def _answer(self, host: str, job: Job) -> tuple[float, Reply]:
-        path = Path(self._folder.name) / f"{host}.{job.get('task')}"
-        match job["do"]:
-            case "hello":
-                return 0.1, {"ok": True, "has_binary": True}
-            case "clock":
-                return 0.01, {"ok": True, "time_s": self._now_s}
-            case "facts":
-                return 0.5, {"ok": True, "facts": self.facts}
-            case "cost":
-                return 2.2, {"ok": True, "cpu_percent": 0.0 if job["frozen"] else 0.2, "wakeups_per_s": 0.0 if job["frozen"] else 3.0}
-            case "run" if host in self.dead:
-                return 0.0, lost("died, as it was to")
-            case "run":
+    async def ask(self, host: Host, job: dict, most_s: float, send=None, receive=None) -> dict:
+        if job["do"] not in ("run", "fetch"):
+            return {}
+        began = time.perf_counter()
+        try:
+            path = Path(self._folder.name) / f"{host.name}.{job['task']}"
+            if job["do"] == "run":
+                if host.name in self.dead:
+                    raise Lost("died, as it was to")
+                for task in job["stored"]:
+                    path.with_suffix(f".{task}").unlink()
                 peer = next((shlex.split(w)[1] for w in job["arguments"] if w.startswith("--peer=")), None)
-                data = self._play(host, peer)
-                path.write_bytes(data)
-                reply = {"ok": True, "exit": 0, "said": "", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-                return PAIR_S if peer else HOST_S, reply
-            case "fetch":
-                data = path.read_bytes()[job["offset"] :][:CHUNK_BYTES]
-                return 0.01, {"ok": True, "data": base64.b64encode(data).decode()}
-            case "drop":
-                path.unlink(missing_ok=True)
-        return 0.01, {"ok": True, "exit": None}
+                path.write_bytes(self._play(host.name, peer))
+            data = path.read_bytes()
+            if receive:
+                receive.write_bytes(data)
+            digest = hashlib.sha256(data).hexdigest()
+            return {"exit": 0, "said": "", "bytes": len(data), "sha256": digest}
+        finally:
+            self.played_s += time.perf_counter() - began
+
+    async def close(self) -> None:
+        self._folder.cleanup()
 
     def _play(self, host: str, peer: str | None) -> bytes:
         """The recorded run, as if every operation had taken so many times as long there."""
@@ -148,17 +125,10 @@ def smallest(recorded: Path) -> bytes:
 
 
 def main(count: int, recorded: Path, seed: int, words: list[str]) -> tuple[int, Simulated]:
-    """The driver over a simulation: its exit code, and the engine."""
-    engine = Simulated(count, recorded, seed)
-    cli.make_engine = lambda _options: engine
-    own_facts = cli.own_facts
-
-    def facts(binary: Path) -> dict:
-        engine.facts = own_facts(binary)
-        return engine.facts
-
-    cli.own_facts = facts
-    return cli.main([*words, "--seed", str(seed)]), engine
+    """The driver over a simulation: its exit code, and the launcher."""
+    launcher = Simulated(count, recorded, seed)
+    cli.launcher_of = lambda _options: launcher
+    return cli.main(words), launcher
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 FLEET = TESTS.parent
 FAKE = TESTS / "fake_hopcost.py"
-# What agents cost is not what most tests are about.
-QUICK = ["--cost-time", "100ms"]
 # The report needs it, the driver does not.
 HAS_PANDAS = all(importlib.util.find_spec(name) for name in ("pandas", "scipy", "matplotlib"))
 sys.path.insert(0, str(FLEET))
-from hopcost_fleet.journal import HOST, TASK  # noqa: E402
+from hopcost_fleet.journal import TASK  # noqa: E402
+
+HOST = ("address", "labels", "state", "reason")
 
 
 def environment(**more: str) -> dict[str, str]:

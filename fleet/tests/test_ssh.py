@@ -62,7 +62,7 @@ class Ssh(FleetTest):
         """The driver on the control host; pairs reach each other by the same ssh."""
         ssh = shlex.join(["ssh", "-F", str(self.root / "client")])
         return self.cluster.start("control", sys.executable, "-m", "hopcost_fleet", "run", *arguments, "--ssh", self.list, "--ssh-command", ssh,
-                                  "--peer-command", ssh, "--hopcost", BINARY, "--no-report", "--out", self.out)  # fmt: skip
+                                  "--peer-command", ssh, "--hopcost", BINARY, "--out", self.out)  # fmt: skip
 
     def ended(self, driver: subprocess.Popen, code: int) -> None:
         _, err = driver.communicate(timeout=150)
@@ -78,7 +78,7 @@ class Ssh(FleetTest):
         driver = self.drive_there("--pair-cases", slow, "--pairs", "all", "--pair-time", "6s", "--lease", "8s")
         [row] = self.until(self.running, "no pair was measured", 60)
         cache = str(self.root / row["a"] / "cache")
-        for line in self.until(lambda: [line for line in processes_with(f"XDG_CACHE_HOME={cache}") if "agent" in line], "no agent there", 20):
+        for line in self.until(lambda: [line for line in processes_with(f"XDG_CACHE_HOME={cache}") if "b64decode" in line], "no agent there", 20):
             subprocess.run(["kill", "-KILL", line.split()[0]], capture_output=True)
         self.ended(driver, 1)
         states = [t["state"] for t in self.rows("SELECT * FROM task")]
