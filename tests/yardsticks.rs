@@ -38,7 +38,7 @@ fn every_pinned_trial_has_a_reading_before_and_after() {
         assert!(trial.watched_ns > trial.wall_ns && trial.watched_ns < trial.took_ns, "{trial:?}");
         let used: Vec<u32> = trial.cpu_uses.iter().map(|used| used.cpu).collect();
         assert_eq!(used, Vec::from_iter(trial.cpus_asked[0]));
-        let counted = |used: &CpuUse| used.interrupts.is_some() && used.softirqs.is_some();
+        let counted = |used: &CpuUse| used.network_softirqs.is_some();
         assert!(trial.cpu_uses.iter().all(counted), "{:?}", trial.cpu_uses);
         let moments: Vec<_> = trial.yardsticks.iter().map(|read| read.moment).collect();
         let pinned = trial.cpus_asked[0].is_some();

@@ -47,7 +47,6 @@ const REFUSALS: &[Refusal] = &[
     ("explain pipe pipe --place same-cpu", 2, &["both cases are the same"]),
     ("explain pipe --tail p50", 2, &["above the median"]),
     ("explain pipe --tail p99 tcp udp", 2, &["want one case or two"]),
-    ("explain pipe --perfetto /nowhere/at/all.json", 2, &["/nowhere/at/all.json"]),
     // advise
     ("advise --payload 64 --rate 0", 2, &["--rate: want 0.01"]),
     ("advise --payload 64 --p99 0", 2, &["--p99 must be greater than 0"]),

@@ -85,9 +85,7 @@ SELECT t.case_index, t.case_id, {t.parts},
        json_extract(e.document, '$.pooled') AS pooled,
        json_extract(e.document, '$.at_most') AS at_most,
        json_extract(e.document, '$.digits') AS digits,
-       json_extract(e.document, '$.detectable') AS detectable,
        json_extract(e.document, '$.insufficient') AS insufficient,
-       json_extract(e.document, '$.estimand') AS estimand,
        json_extract(e.document, '$.validity') AS validity
   FROM estimate e
   JOIN cases t ON t.case_id = json_extract(e.document, '$.case_id')

@@ -36,16 +36,13 @@ impl Counted {
     /// The counts right now, of these CPUs.
     pub fn now(root: &Root, cpus: &[u32]) -> Self {
         let text = |path| root.text(path).unwrap_or_default();
-        let (stat, interrupts, softirqs) =
-            (text("/proc/stat"), text("/proc/interrupts"), text("/proc/softirqs"));
+        let (stat, softirqs) = (text("/proc/stat"), text("/proc/softirqs"));
         let of = |&cpu: &u32| CpuUse {
             cpu,
             idle_ns: time_ns(&stat, cpu, IDLE),
             steal_ns: time_ns(&stat, cpu, STEAL),
             interrupt_ns: time_ns(&stat, cpu, INTERRUPT),
-            interrupts: sum(&interrupts, cpu, |_| true),
-            softirqs: sum(&softirqs, cpu, |_| true),
-            network_softirqs: sum(&softirqs, cpu, |name| name == "NET_RX"),
+            network_softirqs: count(&softirqs, cpu, "NET_RX"),
         };
         Self { cpus: cpus.iter().map(of).collect(), groups: throttled_groups(root) }
     }
@@ -59,8 +56,6 @@ impl Counted {
             idle_ns: less(now.idle_ns, then.idle_ns),
             steal_ns: less(now.steal_ns, then.steal_ns),
             interrupt_ns: less(now.interrupt_ns, then.interrupt_ns),
-            interrupts: less(now.interrupts, then.interrupts),
-            softirqs: less(now.softirqs, then.softirqs),
             network_softirqs: less(now.network_softirqs, then.network_softirqs),
         };
         pairs.map(did).collect()
@@ -95,42 +90,27 @@ fn time_ns(stat: &str, cpu: u32, columns: Range<usize>) -> Option<u64> {
     ticks.checked_mul(NS_PER_TICK)
 }
 
-/// A CPU's column of /proc/interrupts or /proc/softirqs, summed over the rows of some names.
-fn sum(table: &str, cpu: u32, wanted: impl Fn(&str) -> bool) -> Option<u64> {
-    let mut lines = table.lines();
+/// A CPU's column of a row of /proc/softirqs.
+fn count(table: &str, cpu: u32, row: &str) -> Option<u64> {
+    let mut lines = table.lines().map(str::split_ascii_whitespace);
     let name = format!("CPU{cpu}");
-    let heads: Vec<&str> = lines.next()?.split_ascii_whitespace().collect();
-    let column = heads.iter().position(|head| *head == name)?;
-    let mut found = None;
-    for line in lines {
-        let mut words = line.split_ascii_whitespace();
-        let Some(row) = words.next().and_then(|word| word.strip_suffix(':')) else { continue };
-        // Some rows are one count for all CPUs; those are of errors.
-        let counts: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
-        if wanted(row) && counts.len() >= heads.len() {
-            found = Some(counts[column].checked_add(found.unwrap_or(0))?);
-        }
-    }
-    found
+    let column = lines.next()?.position(|head| head == name)?;
+    let mut row =
+        lines.find_map(|mut words| (words.next()?.strip_suffix(':')? == row).then_some(words))?;
+    row.nth(column)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const INTERRUPTS: &str = "           CPU0       CPU2
-  24:          1          2  IO-APIC   5-edge      ACPI:Ged
- LOC:        100       2000  Local timer interrupts
- ERR:          7
- garbage";
-
     #[test]
-    fn columns_are_found_by_their_head_and_rows_for_all_cpus_left_out() {
-        assert_eq!(sum(INTERRUPTS, 0, |_| true), Some(101));
-        assert_eq!(sum(INTERRUPTS, 2, |_| true), Some(2_002));
-        assert_eq!(sum(INTERRUPTS, 2, |name| name == "LOC"), Some(2_000));
-        assert_eq!(sum(INTERRUPTS, 1, |_| true), None, "an offline CPU has no column");
-        assert_eq!(sum("CPU0\n", 0, |_| true), None);
+    fn columns_are_found_by_their_head() {
+        let table = "           CPU0       CPU2\n   TIMER:  1  2\n garbage\n  NET_RX:  100  2000";
+        assert_eq!(count(table, 0, "NET_RX"), Some(100));
+        assert_eq!(count(table, 2, "NET_RX"), Some(2_000));
+        assert_eq!(count(table, 1, "NET_RX"), None, "an offline CPU has no column");
+        assert_eq!(count("CPU0\n", 0, "NET_RX"), None);
     }
 
     #[test]

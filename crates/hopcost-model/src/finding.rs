@@ -23,8 +23,6 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A class of cases does not follow its yardstick, or is not put in relation to its quiet speed.
-    NotAdjusted = "NOT_ADJUSTED";
     /// The hypervisor ran something else.
     Steal = "STEAL";
     /// The quota of the control group withheld CPU time.
@@ -55,8 +53,6 @@ codes! {
     Clocksource = "CLOCKSOURCE";
     /// The stamp is a visible part of what was timed.
     TimerDominates = "TIMER_DOMINATES";
-    /// A virtual machine.
-    Hypervisor = "HYPERVISOR";
     /// A blocking end did not sleep.
     NeverSlept = "NEVER_SLEPT";
     /// A spinning end slept.
@@ -73,8 +69,6 @@ codes! {
     ZeroCopyCopied = "ZC_COPIED";
     /// Completions are missing.
     ZeroCopyUncompleted = "ZC_UNCOMPLETED";
-    /// Little's law does not hold.
-    Little = "LITTLE";
     /// The clocks of the two ends cannot be compared.
     ClockOffset = "CLOCK_OFFSET";
     /// The receiver was not waiting.
@@ -89,8 +83,6 @@ codes! {
     TcpRetransmitted = "TCP_RETRANSMITTED";
     /// Counters took turns.
     Multiplexed = "PERF_MULTIPLEXED";
-    /// A counter does not exist here.
-    CountersMissing = "PERF_UNAVAILABLE";
     /// The warm-up ended before the runtime was steady.
     NotSteady = "NOT_STEADY";
     /// A thread besides the ends did part of the work.

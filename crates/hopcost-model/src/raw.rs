@@ -176,10 +176,6 @@ document! {
         /// mean time of one operation in nanoseconds.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub warm_up_ns: Vec<f64>,
-        /// Phases without stamps around the measured one; only where the caller is of
-        /// another runtime and the callee in Rust.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub stamp_check: Option<StampCheck>,
         /// What its yardsticks took right before and right after the measurement.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub yardsticks: Vec<YardstickReading>,
@@ -213,12 +209,8 @@ document! {
         pub sent_ticks: u64,
         /// Ticks from the first intended time to the last receipt.
         pub received_ticks: u64,
-        /// Messages of the generator without a channel.
-        pub generator_messages: u64,
-        /// 99th percentile of how late it was.
+        /// 99th percentile of how late the generator was without a channel.
         pub generator_lag_p99_ticks: u64,
-        /// How late it was with its last message.
-        pub generator_lag_last_ticks: u64,
         /// Of each sample kept: the begin of its send minus its intended time.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub lags: Vec<u64>,
@@ -243,11 +235,7 @@ document! {
         pub steal_ns: Option<u64>,
         /// Time in interrupts and softirqs (likewise).
         pub interrupt_ns: Option<u64>,
-        /// Interrupts (/proc/interrupts, timer and rescheduling included).
-        pub interrupts: Option<u64>,
-        /// Softirqs (/proc/softirqs).
-        pub softirqs: Option<u64>,
-        /// Of these, those that take packets in (NET_RX).
+        /// Softirqs that take packets in (NET_RX of /proc/softirqs).
         pub network_softirqs: Option<u64>,
     }
 
@@ -357,23 +345,6 @@ document! {
         pub voluntary: u64,
         /// Involuntary context switches.
         pub involuntary: u64,
-    }
-
-    /// The same exchanges with and without the caller's stamps, timed by the callee in
-    /// Rust, from the first message to the last.
-    #[derive(Copy)]
-    pub struct StampCheck {
-        /// Exchanges of each of the three phases between the callee's two stamps.
-        pub exchanges: u64,
-        /// With one stamp an exchange: the measured phase, in nanoseconds by the
-        /// callee's clock.
-        pub stamped_ns: f64,
-        /// The same exchanges, in nanoseconds by the caller's own clock.
-        pub stamped_by_caller_ns: f64,
-        /// With stamps only around the whole phase, before the measured one.
-        pub bare_before_ns: f64,
-        /// The same after it.
-        pub bare_after_ns: f64,
     }
 
     /// Time accounting of one used CPU over one round (/proc/stat).

@@ -30,8 +30,6 @@ pub struct WorkloadSpec {
     pub is_for_all_runtimes: bool,
     /// Statistics that it has besides those of every workload.
     pub statistics: &'static [Statistic],
-    /// What the headline of a batch is.
-    pub estimand: &'static str,
     /// Keys on which two cases have to agree for a multiple of theirs to mean something.
     pub alike: &'static [&'static str],
     /// Where its ends run by default; absent: on one CPU, and on the nearest two.
@@ -105,7 +103,6 @@ const CALL: WorkloadSpec = WorkloadSpec {
     loses: false,
     is_for_all_runtimes: true,
     statistics: &[],
-    estimand: "median over trials of the trial's median cost of one call",
     alike: &[],
     place: None,
 };
@@ -117,7 +114,6 @@ const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
     length: PhaseLength::FittedOrAsked,
     uncounted: 2,
     loses: true,
-    estimand: "median over trials of the trial's median cost of one round trip",
     alike: &["payload", "touch", "place"],
     ..CALL
 };
@@ -131,7 +127,6 @@ const WAKE: WorkloadSpec = WorkloadSpec {
     uncounted: 1,
     is_for_all_runtimes: false,
     statistics: &[Statistic::P95, Statistic::Stdev],
-    estimand: "median over trials of the trial's median cost of one wake-up",
     alike: &["payload", "touch", "gap", "place"],
     ..CALL
 };
@@ -142,8 +137,6 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     length: PhaseLength::Timed,
     uncounted: 2,
     is_for_all_runtimes: false,
-    estimand: "median over trials of the time per message, all flows together (first byte to \
-               last byte, over messages)",
     alike: &["payload", "touch", "fields", "flows", "ack", "ack-size", "place"],
     place: Some(Placement::Free),
     ..CALL
@@ -156,7 +149,6 @@ const LOAD: WorkloadSpec = WorkloadSpec {
     length: PhaseLength::Scheduled,
     uncounted: 1,
     is_for_all_runtimes: false,
-    estimand: "median over trials of the trial's median response (received minus intended)",
     alike: &["payload", "touch", "rate", "arrivals", "queue", "senders", "background", "place"],
     ..CALL
 };

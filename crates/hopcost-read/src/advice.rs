@@ -343,7 +343,7 @@ fn says(of: &Candidate, request: &AdviceRequest) -> String {
     let what = if request.rate.is_some() { "response" } else { "round trip" };
     let statistic = match request.sort {
         SortedBy::P99 => "p99",
-        _ if of.p50.as_ref().is_some_and(|p50| p50.estimand.contains("cost of one")) => "cost",
+        _ if of.p99.is_none() => "cost",
         _ => "p50",
     };
     let sorted =

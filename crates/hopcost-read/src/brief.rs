@@ -141,7 +141,7 @@ fn ended_early(raw: &RawRun, done: u32) -> Option<String> {
 }
 
 /// Whether the cases that were measured are pinned.
-pub fn pinning(raw: &RawRun) -> Pinning {
+fn pinning(raw: &RawRun) -> Pinning {
     let placements: Vec<Option<Placement>> =
         raw.plan.live_cases().map(|case| case.placement).collect();
     let free = placements.iter().filter(|place| **place == Some(Placement::Free)).count();

@@ -8,7 +8,7 @@ use hopcost_model::group::grouped;
 use hopcost_model::results::{Estimate, Statistic};
 use hopcost_model::units::Rate;
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::findings::{ACHIEVED_MIN, is_generator_late};
 use crate::format;
 use crate::load::LoadResult;
@@ -62,12 +62,12 @@ struct Point<'a> {
 
 /// One for every set of loads that differ in their rate, in the order of the plan.
 pub fn curves(readings: &[Reading], findings: &[Finding]) -> Vec<LoadCurve> {
-    let loads = known(readings).filter_map(|(case, reading)| {
+    let loads = readings.iter().filter_map(|reading| {
         let load = reading.result.load.as_ref()?;
         let of_case = |found: &&Finding| found.case.as_ref() == Some(&reading.result.id);
         let is_on_time = !findings.iter().filter(of_case).any(is_generator_late);
         let p99 = reading.get(Statistic::P99);
-        Some((case, Point { id: &reading.result.id, load, p99, is_on_time }))
+        Some((reading.case, Point { id: &reading.result.id, load, p99, is_on_time }))
     });
     let loads = loads.filter(|(case, _)| case.workload == Workload::Load);
     let groups = grouped(loads, |(case, _)| Case { rate: None, ..(*case).clone() }).into_iter();

@@ -14,7 +14,6 @@ use hopcost_stats::sample::median;
 use crate::counters::CounterResult;
 use crate::estimate::{self, Measured, estimates};
 use crate::load::LoadResult;
-use crate::placed::PlacedShare;
 use crate::pooled::{CurvePoint, Mode, Pooled};
 use crate::run::Run;
 use crate::stream::StreamResult;
@@ -24,7 +23,7 @@ use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
 use crate::wake::WakeResult;
-use crate::{command, counters, load, placed, stream, tcp, threads, wake};
+use crate::{command, counters, load, stream, tcp, threads, wake};
 
 words! {
     /// What became of a case.
@@ -64,8 +63,7 @@ document! {
         pub samples: u64,
         /// The estimates; `null` if never measured.
         pub estimates: Option<Estimates>,
-        /// Multiple of the baseline; `null` where there is none or where the
-        /// baseline means something else.
+        /// Multiple of the case that those of its group and place in the ladder are of.
         pub ratio: Option<Ratio>,
         /// CPU time of both ends over messages (a round trip is two messages; a
         /// call is one): median over trials.
@@ -82,9 +80,6 @@ document! {
         pub modes: Vec<Mode>,
         /// The two levels at which its trials lie, the lower first; `null` where they lie at one.
         pub levels: Option<(f64, f64)>,
-        /// How the scheduler placed the ends; empty where they are pinned, or where nobody
-        /// knows.
-        pub placed: Vec<PlacedShare>,
         /// One point a trial, in time order.
         pub trials: Vec<TrialPoint>,
         /// Follows from the findings; `null` if never measured.
@@ -151,9 +146,9 @@ impl CaseResult {
             let key = |of: Statistic| of.key().to_owned();
             all.extend(estimates.intervals().map(|(of, found)| (key(of), "ns", found.clone())));
             all.extend(
-                estimates.exact_values().map(|(of, ns)| {
-                    (key(of), "ns", Estimate::exact(ns, self.n_trials, of.about()))
-                }),
+                estimates
+                    .exact_values()
+                    .map(|(of, ns)| (key(of), "ns", Estimate::exact(ns, self.n_trials))),
             );
         }
         for (percent, found) in &self.percentiles {
@@ -237,13 +232,6 @@ impl Reading<'_> {
     pub fn headline_by_round(&self) -> BTreeMap<u32, f64> {
         self.by_round(|trial| Some(trial.value_ns))
     }
-}
-
-/// The cases, each with what was found.
-pub fn known<'a, 'b>(
-    readings: &'b [Reading<'a>],
-) -> impl Iterator<Item = (&'a Case, &'b Reading<'a>)> + Clone {
-    readings.iter().map(|reading| (reading.case, reading))
 }
 
 /// Reads every case of the plan, in its order.
@@ -397,7 +385,6 @@ fn of_case<'a>(
         touch: touch_cost(case, &raw),
         counters: counters::counters(case, &raw),
         tcp: tcp::results(&raw),
-        placed: placed::shares(case, &threads, &table),
         threads,
         replay: replay(run, &id, &table),
         ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))

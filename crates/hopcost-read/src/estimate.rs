@@ -1,6 +1,6 @@
 //! Estimates over the trials of a case.
 //!
-//! The estimand is nearly always the median over trials of the trial's own
+//! An estimate is nearly always the median over trials of the trial's own
 //! statistic, with the order-statistic interval of a median. A quantile that the
 //! typical trial is too short for is taken from the samples of all trials
 //! together and says `pooled`; what even they do not support is `insufficient`.
@@ -14,14 +14,13 @@ use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::next_run::{Interval, Trials, next_run_interval, pooled_interval};
-use hopcost_stats::pooled::{DRAWS, Moment, Pooled, pooled_moment, pooled_quantile};
-use hopcost_stats::precision::{
-    DIGITS_WITHOUT_INTERVAL, detectable_beside_next_run, detectable_difference, significant_digits,
-};
+use hopcost_stats::pooled::{Moment, Pooled, pooled_moment, pooled_quantile};
+use hopcost_stats::precision::{DIGITS_WITHOUT_INTERVAL, significant_digits};
 use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
 
 use crate::format;
+use crate::ratio::{Series, paired};
 use crate::trial::{Family, Trial};
 use crate::yardstick::{Basis, Dependence, Doubt};
 
@@ -59,21 +58,17 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
         }
     }
     above_the_median(&mut estimates);
-    for (number, (statistic, name)) in (QUANTILES.len() as u64..).zip(MOMENTS) {
+    for (number, statistic) in (QUANTILES.len() as u64..).zip(MOMENTS) {
         if applies(statistic, workload) {
             let estimate = match moment_of(statistic).filter(|_| is_of_all(workload)) {
-                Some(moment) => measured.moment(moment, name, seed(number)),
-                None => {
-                    measured.over(&|trial| trial.statistic(statistic), own_estimand(name, workload))
-                }
+                Some(moment) => measured.moment(moment, seed(number)),
+                None => measured.over(&|trial| trial.statistic(statistic)),
             };
             estimates.set(statistic, estimate);
         }
     }
     if trials.iter().any(|trial| trial.per_trip_ns.is_some()) {
-        let estimand = "median over trials of the time of the phase over its round trips";
-        let found = measured.over(&|trial| trial.per_trip_ns, estimand.to_owned());
-        estimates.set(Statistic::PerTrip, found);
+        estimates.set(Statistic::PerTrip, measured.over(&|trial| trial.per_trip_ns));
     }
     let own = |statistic| trials.iter().filter_map(move |trial| trial.statistic(statistic));
     if let Some(least) = own(Statistic::Least).min_by(f64::total_cmp) {
@@ -119,7 +114,7 @@ fn raise_to_median(estimate: &mut Estimate, least: Option<f64>, quiet: Option<f6
 
 impl Measured<'_> {
     /// The median over trials of one value each, with its interval.
-    fn over(&self, of: &dyn Fn(&Trial) -> Option<f64>, estimand: String) -> Estimate {
+    fn over(&self, of: &dyn Fn(&Trial) -> Option<f64>) -> Estimate {
         let own: Vec<(f64, f64)> =
             self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.slower()))).collect();
         let met: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
@@ -130,8 +125,8 @@ impl Measured<'_> {
         let both = self
             .doubt
             .and_then(|doubt| Some((found(&met, doubt.met)?, found(&adjusted, doubt.adjusted)?)));
-        let Some((of_met, of_adjusted)) = both else { return over_trials(met, estimand) };
-        let found = self.of_both(of_met, of_adjusted, estimand);
+        let Some((of_met, of_adjusted)) = both else { return over_trials(met) };
+        let found = self.of_both(of_met, of_adjusted);
         Estimate { n_trials: met.len() as u32, level: found.low.map(|_| LEVEL), ..found }
     }
 
@@ -141,7 +136,6 @@ impl Measured<'_> {
         &self,
         (met, of_met): (f64, (f64, f64)),
         (adjusted, of_adjusted): (f64, (f64, f64)),
-        estimand: String,
     ) -> Estimate {
         let Doubt { basis, span_s, .. } = self.doubt.unwrap_or_default();
         let moment = moment(span_s);
@@ -162,13 +156,8 @@ impl Measured<'_> {
             }
             _ => None,
         };
-        let found = between(met, ends, self.trials.len(), estimand);
-        Estimate {
-            insufficient: moment.clone().or(found.insufficient.clone()),
-            detectable: ends.and_then(|(low, high)| detectable_beside_next_run(low, high)),
-            quiet,
-            ..found
-        }
+        let found = between(met, ends, self.trials.len());
+        Estimate { insufficient: moment.clone().or(found.insufficient.clone()), quiet, ..found }
     }
 }
 
@@ -204,12 +193,8 @@ fn ends(interval: Interval) -> (f64, f64) {
 const QUANTILES: [Statistic; 5] =
     [Statistic::P50, Statistic::P90, Statistic::P99, Statistic::P999, Statistic::P95];
 
-/// What is estimated besides, with its name. Each draws from a seed of its place after those.
-const MOMENTS: [(Statistic, &str); 3] = [
-    (Statistic::Min, "minimum"),
-    (Statistic::Mean, "mean"),
-    (Statistic::Stdev, "standard deviation"),
-];
+/// What is estimated besides. Each draws from a seed of its place after those.
+const MOMENTS: [Statistic; 3] = [Statistic::Min, Statistic::Mean, Statistic::Stdev];
 
 fn moment_of(statistic: Statistic) -> Option<Moment> {
     match statistic {
@@ -224,10 +209,6 @@ fn is_of_all(workload: Workload) -> bool {
     applies(Statistic::Stdev, workload)
 }
 
-fn own_estimand(name: &str, workload: Workload) -> String {
-    format!("median over trials of the trial's {name} of one {}", workload.spec().operation)
-}
-
 /// Whether a workload has a statistic: some only those that name it.
 fn applies(statistic: Statistic, workload: Workload) -> bool {
     match statistic {
@@ -237,24 +218,31 @@ fn applies(statistic: Statistic, workload: Workload) -> bool {
 }
 
 /// The median of one value a round (or trial), with its interval, of this run.
-pub fn over_trials(values: Vec<f64>, estimand: String) -> Estimate {
+pub fn over_trials(values: Vec<f64>) -> Estimate {
     let n_trials = values.len() as u32;
     let Some(sample) = Sample::new(values) else {
-        return missing(n_trials, estimand, "no trial has this statistic".to_owned());
+        return missing(n_trials, "no trial has this statistic".to_owned());
     };
     let (ends, level) = median_interval(&sample, LEVEL).unzip();
-    Estimate { level, ..between(sample.median(), ends, sample.len(), estimand) }
+    Estimate { level, ..between(sample.median(), ends, sample.len()) }
+}
+
+/// How much longer values take than those of a base, paired by round; `None` without a round in
+/// which both were measured.
+pub fn difference(values: &Series, of_base: &Series) -> Option<Estimate> {
+    let longer: Vec<f64> =
+        paired(values, of_base).into_iter().map(|(_, of, base)| of - base).collect();
+    (!longer.is_empty()).then(|| over_trials(longer))
 }
 
 /// A value with the ends of its interval.
-fn between(point: f64, ends: Option<(f64, f64)>, trials: usize, estimand: String) -> Estimate {
+fn between(point: f64, ends: Option<(f64, f64)>, trials: usize) -> Estimate {
     Estimate {
         low: ends.map(|ends| ends.0),
         high: ends.map(|ends| ends.1),
         insufficient: too_few(trials),
-        detectable: ends.and_then(|(low, high)| detectable_difference(low, high)),
         digits: significant_digits(point, ends),
-        ..Estimate::exact(point, trials as u32, estimand)
+        ..Estimate::exact(point, trials as u32)
     }
 }
 
@@ -263,12 +251,12 @@ fn too_few(trials: usize) -> Option<String> {
         .then(|| format!("{}; an interval needs {TRIALS_MIN}", format::count(trials, "trial")))
 }
 
-fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
+fn missing(n_trials: u32, why: String) -> Estimate {
     Estimate {
         point: None,
         insufficient: Some(why),
         digits: DIGITS_WITHOUT_INTERVAL,
-        ..Estimate::exact(0.0, n_trials, estimand)
+        ..Estimate::exact(0.0, n_trials)
     }
 }
 
@@ -276,8 +264,7 @@ fn missing(n_trials: u32, estimand: String, why: String) -> Estimate {
 /// rest does not differ from nothing, it becomes an upper bound.
 fn cost(measured: &Measured) -> Estimate {
     let trials = measured.trials;
-    let estimand = measured.workload.spec().estimand.to_owned();
-    let mut cost = measured.over(&|trial| Some(trial.value_ns()), estimand);
+    let mut cost = measured.over(&|trial| Some(trial.value_ns()));
     let resolution_ns =
         sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -330,9 +317,6 @@ pub fn widen(estimate: &mut Estimate, bound_ns: f64) {
         quiet.high = quiet.high.map(|high| high + bound_ns);
     }
     estimate.digits = significant_digits(point, estimate.low.zip(estimate.high));
-    // Of the difference of two, each of which may be wrong by it.
-    let both = 2.0 * bound_ns / point.abs();
-    estimate.detectable = estimate.detectable.map(|share| share + both).filter(|s| s.is_finite());
 }
 
 fn bound_to(cost: &mut Estimate, bound: f64) {
@@ -340,21 +324,16 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
     cost.high = cost.high.map(|_| bound);
     cost.at_most = true;
     cost.quiet = None;
-    cost.detectable = None;
     cost.digits = DIGITS_WITHOUT_INTERVAL;
-    cost.estimand
-        .push_str(&format!(": at most {}, not distinguishable from the loop", format::ns(bound)));
 }
 
 /// A quantile: over trials where the typical one supports it, else pooled.
 fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
-    let (trials, workload) = (measured.trials, measured.workload);
-    let counts: Vec<f64> = trials.iter().map(|trial| support(trial, q)).collect();
+    let counts: Vec<f64> = measured.trials.iter().map(|trial| support(trial, q)).collect();
     if publishable(sample::median(&counts).unwrap_or(0.0), q) {
-        let estimand = own_estimand(name, workload);
-        return measured.over(&|trial| Some(trial.sample.quantile(q)), estimand);
+        return measured.over(&|trial| Some(trial.sample.quantile(q)));
     }
-    of_all(measured, q, name, ", because a trial alone is too short for it", seed)
+    of_all(measured, q, name, seed)
 }
 
 /// The quantiles of the samples of all trials together; `None` of workloads whose mean and
@@ -366,7 +345,7 @@ pub fn pooled_quantiles(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Optio
     let mut estimates = Estimates::default();
     for (number, statistic) in (0..).zip(QUANTILES) {
         if let Some(q) = statistic.quantile() {
-            let estimate = of_all(measured, q, statistic.label(), "", seed(number));
+            let estimate = of_all(measured, q, statistic.label(), seed(number));
             estimates.set(statistic, estimate);
         }
     }
@@ -375,8 +354,8 @@ pub fn pooled_quantiles(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Optio
 }
 
 /// A quantile of the samples of all trials together.
-fn of_all(measured: &Measured, q: f64, name: &str, because: &str, seed: u64) -> Estimate {
-    let (trials, workload) = (measured.trials, measured.workload);
+fn of_all(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
+    let trials = measured.trials;
     let n_trials = trials.len() as u32;
     let total: f64 = trials.iter().map(|trial| support(trial, q)).sum();
     if !publishable(total, q) {
@@ -386,18 +365,10 @@ fn of_all(measured: &Measured, q: f64, name: &str, because: &str, seed: u64) -> 
             trials.iter().map(|trial| trial.sample.len() as f64).sum::<f64>(),
             libm::floor(total),
         );
-        return missing(n_trials, format!("{name} of one {}", workload.spec().operation), why);
+        return missing(n_trials, why);
     }
     let of = |samples: &[&[f64]]| pooled_quantile(samples, q, LEVEL, seed);
-    measured.pooled(&of, pooled_estimand(name, workload, because))
-}
-
-fn pooled_estimand(name: &str, workload: Workload, because: &str) -> String {
-    format!(
-        "pooled: {name} of the samples of all trials together (one {}){because}; approximate 95 % \
-         interval from resampling whole trials {DRAWS} times",
-        workload.spec().operation
-    )
+    measured.pooled(&of)
 }
 
 impl Measured<'_> {
@@ -414,20 +385,20 @@ impl Measured<'_> {
     }
 
     /// A moment of the samples of all trials together.
-    fn moment(&self, moment: Moment, name: &str, seed: u64) -> Estimate {
+    fn moment(&self, moment: Moment, seed: u64) -> Estimate {
         let of = |samples: &[&[f64]]| pooled_moment(samples, moment, LEVEL, seed);
-        self.pooled(&of, pooled_estimand(name, self.workload, ""))
+        self.pooled(&of)
     }
 
     /// A statistic of the samples of all trials.
-    fn pooled(&self, of: &dyn Fn(&[&[f64]]) -> Option<Pooled>, estimand: String) -> Estimate {
+    fn pooled(&self, of: &dyn Fn(&[&[f64]]) -> Option<Pooled>) -> Estimate {
         let n_trials = self.trials.len();
         let find = |adjusted: bool| {
             let samples = self.samples(adjusted);
             of(&samples.iter().map(|samples| &samples[..]).collect::<Vec<_>>())
         };
         let Some(met) = find(false) else {
-            return missing(n_trials as u32, estimand, "there are too few samples".to_owned());
+            return missing(n_trials as u32, "there are too few samples".to_owned());
         };
         let both = self.doubt.and_then(|doubt| {
             let is_adjusted = doubt.basis != Basis::Met;
@@ -438,9 +409,9 @@ impl Measured<'_> {
             Some((with(met, doubt.met)?, with(adjusted, doubt.adjusted)?))
         });
         let found = match both {
-            Some((met, adjusted)) => self.of_both(met, adjusted, estimand),
+            Some((met, adjusted)) => self.of_both(met, adjusted),
             // The bootstrap's coverage is not known exactly.
-            None => between(met.point, met.interval, n_trials, estimand),
+            None => between(met.point, met.interval, n_trials),
         };
         Estimate { pooled: true, ..found }
     }

@@ -6,9 +6,8 @@ use hopcost_model::case::{Case, IdleKnob, Workload};
 use hopcost_model::document;
 use hopcost_model::results::Estimate;
 
-use crate::case::{Reading, known};
-use crate::estimate::{over_trials, widen};
-use crate::ratio::paired;
+use crate::case::Reading;
+use crate::estimate::{difference, widen};
 
 document! {
     /// A case with an idle knob against the same case without.
@@ -27,27 +26,24 @@ document! {
 /// Every pair of measured wake-ups that differ in the knob alone, in the order of the
 /// plan; none without a round in which both were measured.
 pub fn prices(readings: &[Reading]) -> Vec<KnobPrice> {
-    let wakes = known(readings).filter(|(case, _)| case.workload == Workload::Wake);
-    let measured = wakes.filter(|(_, reading)| reading.is_measured());
-    let by_case: BTreeMap<&Case, &Reading> = measured.clone().collect();
-    let price = |(case, with): (&Case, &Reading)| {
-        let same = Case { idle_knob: IdleKnob::None, ..case.clone() };
-        price(case.idle_knob, by_case.get(&same)?, with)
+    let is_wake = |of: &&Reading| of.case.workload == Workload::Wake && of.is_measured();
+    let wakes = || readings.iter().filter(is_wake);
+    let by_case: BTreeMap<&Case, &Reading> = wakes().map(|of| (of.case, of)).collect();
+    let knobs = wakes().filter(|with| with.case.idle_knob != IdleKnob::None);
+    let price = |with: &Reading| {
+        let same = Case { idle_knob: IdleKnob::None, ..with.case.clone() };
+        price(with.case.idle_knob, by_case.get(&same)?, with)
     };
-    let knobs = measured.clone().filter(|(case, _)| case.idle_knob != IdleKnob::None);
     knobs.filter_map(price).collect()
 }
 
 fn price(knob: IdleKnob, without: &Reading, with: &Reading) -> Option<KnobPrice> {
-    let pairs = paired(&without.headline_by_round(), &with.headline_by_round());
-    let mut difference_ns = over_trials(
-        pairs.iter().map(|(_, without, with)| without - with).collect(),
-        "median over rounds of the p50 without the knob minus the p50 with it".to_owned(),
-    );
+    let (longer, base) = (without.headline_by_round(), with.headline_by_round());
+    let mut difference_ns = difference(&longer, &base)?;
     // Each of the two may be off by what the clocks are not known to agree by.
     let bounds_ns = [without, with].into_iter().filter_map(|of| of.result.clock_bound_ns()).sum();
     widen(&mut difference_ns, bounds_ns);
-    (!pairs.is_empty()).then(|| KnobPrice {
+    Some(KnobPrice {
         without: without.result.id.clone(),
         with: with.result.id.clone(),
         knob,

@@ -13,7 +13,7 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload};
 use hopcost_model::workload::Sampling;
 
-use crate::case::{EMPTY_LOOP, Reading, known};
+use crate::case::{EMPTY_LOOP, Reading};
 use crate::format;
 use crate::ranking::{LadderGroup, LadderRow};
 use crate::run::Run;
@@ -36,7 +36,8 @@ type Key = (String, Option<u32>, Boundary, Option<String>, Case);
 /// Builds the ladder from the cases, which are in the order of the plan.
 pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
     let mut groups: BTreeMap<Meaning, Vec<Entry>> = BTreeMap::new();
-    for (case, reading) in known(readings) {
+    for reading in readings {
+        let case = reading.case;
         let family = reading.family.unwrap_or_else(|| expected(case));
         let shape = run.facts(case).and_then(|facts| Some(facts.own.as_ref()?.shape));
         groups.entry(Meaning::of(case, family, shape)).or_default().push(Entry {

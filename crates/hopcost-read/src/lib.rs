@@ -36,7 +36,6 @@ mod knobs;
 mod libraries;
 mod load;
 mod ladder;
-mod placed;
 pub mod plausible;
 mod pooled;
 mod published;
@@ -47,7 +46,6 @@ mod remarks;
 pub mod results;
 mod run;
 mod runtimes;
-mod stamp_check;
 pub mod stored;
 mod stream;
 mod sums;
@@ -113,7 +111,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let raw = &*believed::believed(raw);
     let run = run::Run::new(raw, rust);
     let readings = case::read(&run);
-    let ratios = ratio::to_baseline(&run, &readings);
     let run_wide = findings::of_run(&run, &readings);
     let mut ladder = match &raw.plan.comparison {
         // A ratio of neighbours says more than two medians.
@@ -121,6 +118,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         None => ladder::ladder(&run, &readings),
     };
     ranking::rank(&mut ladder, &readings, raw.plan.baseline.as_deref());
+    let multiples = ranking::multiples(&ladder);
     let drifts = findings::drifts(&readings);
     let explanation = explain::of_run(raw);
     let judged: Vec<_> = readings
@@ -157,9 +155,9 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),
-        results: (readings.into_iter().zip(ratios).zip(judged))
-            .map(|((reading, ratio), (findings, validity))| CaseResult {
-                ratio,
+        results: (readings.into_iter().zip(judged))
+            .map(|(reading, (findings, validity))| CaseResult {
+                ratio: multiples.get(&reading.index).cloned(),
                 findings,
                 validity,
                 ..reading.result
@@ -183,20 +181,12 @@ pub fn advice(raw: &RawRun, rust: &[Mechanism], request: &AdviceRequest) -> Advi
 mod tests {
     use hopcost_model::case::Role;
     use hopcost_model::protocol::{EventReading, ZeroCopySends};
-    use hopcost_model::raw::{RawRun, StampCheck};
+    use hopcost_model::raw::RawRun;
 
     use crate::stored::{Asked, RunSummary, Side, of_runs};
     use crate::testing::{
         Builder, CALL, FUTEX, MECHANISMS, PIPE, PIPE_4K, PIPE_PYTHON, STREAM, STREAM_NO_ACK, WAKE,
         event, noisy, read, thread,
-    };
-
-    const CHECK: StampCheck = StampCheck {
-        exchanges: 399,
-        stamped_ns: 1.2e6,
-        stamped_by_caller_ns: 1.3e6,
-        bare_before_ns: 1.1e6,
-        bare_after_ns: 1.15e6,
     };
 
     fn varied() -> Builder {
@@ -216,7 +206,6 @@ mod tests {
                 t.each(&noisy(400, round));
                 t.raw.threads = vec![thread("python3", Some(Role::Caller), 900, 7)];
                 t.raw.warm_up_ns = vec![9000.0, 3000.0, 3000.1, 3000.2];
-                t.raw.stamp_check = Some(CHECK);
             })
             .case(PIPE_PYTHON, 8, |round, t| t.each(&noisy(400, 2 * round)))
             .case(&PIPE_PYTHON.replace("64", "4096"), 8, |round, t| t.each(&noisy(400, round)))
@@ -271,11 +260,6 @@ mod tests {
             trial.threads.extend(trial.threads.clone());
             for part in &mut trial.warm_up_ns {
                 *part = [f64::NAN, f64::INFINITY, -1.0, 0.0][i % 4];
-            }
-            if let Some(check) = &mut trial.stamp_check {
-                check.exchanges = u64::MAX * (i as u64 % 2);
-                check.bare_after_ns = [f64::NAN, f64::MAX, -1.0, 0.0][i % 4];
-                check.stamped_ns = [f64::MIN_POSITIVE, f64::MAX, f64::INFINITY][i % 3];
             }
             if i % 5 == 0 {
                 trial.stamp = None;

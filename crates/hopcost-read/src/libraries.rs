@@ -2,11 +2,11 @@
 
 use hopcost_model::case::{Boundary, Case};
 use hopcost_model::document;
-use hopcost_model::results::Estimate;
+use hopcost_model::results::{Estimate, Ratio};
 
-use crate::case::{CaseResult, Reading, known};
-use crate::estimate::over_trials;
-use crate::ratio::paired;
+use crate::case::{CaseResult, Reading};
+use crate::estimate::difference;
+use crate::ratio::ratio;
 use crate::run::Run;
 
 document! {
@@ -19,8 +19,8 @@ document! {
         pub beneath: String,
         /// p50 less that of the case beneath, paired by round.
         pub adds_ns: Estimate,
-        /// The same as a multiple.
-        pub times: Option<f64>,
+        /// How many times as long that takes, paired by round.
+        pub times: Option<Ratio>,
         /// System calls of an operation beyond those of the case beneath, all processes together.
         pub system_calls: Option<f64>,
         /// CPU time of a message beyond that of the case beneath, all processes together.
@@ -34,12 +34,11 @@ document! {
 
 /// Those of every library's case that was measured beside the case beneath, the least first.
 pub fn costs(run: &Run, readings: &[Reading]) -> Vec<LibraryCost> {
-    let measured = || known(readings).filter(|(_, reading)| reading.is_measured());
-    let of_library = measured().filter(|(case, _)| case.runtimes.caller.library().is_some());
-    let cost = |(case, reading): (&Case, &Reading)| {
-        let beneath = beneath(run, case);
-        let (_, base) = measured().find(|(base, _)| is_beneath(base, case, beneath))?;
-        cost(reading, base)
+    let measured = || readings.iter().filter(|reading| reading.is_measured());
+    let of_library = measured().filter(|of| of.case.runtimes.caller.library().is_some());
+    let cost = |of: &Reading| {
+        let beneath = beneath(run, of.case);
+        cost(of, measured().find(|base| is_beneath(base.case, of.case, beneath))?)
     };
     let mut all: Vec<LibraryCost> = of_library.filter_map(cost).collect();
     all.sort_by(|a, b| {
@@ -67,8 +66,7 @@ fn is_beneath(base: &Case, case: &Case, mechanism: &str) -> bool {
 }
 
 fn cost(reading: &Reading, base: &Reading) -> Option<LibraryCost> {
-    let pairs = paired(&reading.headline_by_round(), &base.headline_by_round());
-    let point = |of: &Reading| of.headline()?.point.filter(|point| *point > 0.0);
+    let (values, of_base) = (reading.headline_by_round(), base.headline_by_round());
     let calls = |of: &CaseResult| {
         let counted = of.counters.iter().filter(|of| of.event == "system-calls");
         counted.map(|of| of.per_operation).sum::<Option<f64>>().filter(|calls| *calls > 0.0)
@@ -76,14 +74,11 @@ fn cost(reading: &Reading, base: &Reading) -> Option<LibraryCost> {
     let (own, beneath) = (&reading.result, &base.result);
     let less = |(a, b): (f64, f64)| a - b;
     let others = || own.threads.iter().filter(|thread| thread.other.is_some());
-    (!pairs.is_empty()).then(|| LibraryCost {
+    Some(LibraryCost {
         case: own.id.clone(),
         beneath: beneath.id.clone(),
-        adds_ns: over_trials(
-            pairs.iter().map(|(_, own, base)| own - base).collect(),
-            "median over rounds of its p50 minus that of the case beneath".to_owned(),
-        ),
-        times: point(reading).zip(point(base)).map(|(own, base)| own / base),
+        adds_ns: difference(&values, &of_base)?,
+        times: ratio(base, &values, &of_base),
         system_calls: calls(own).zip(calls(beneath)).map(less),
         cpu_ns_per_message: own.cpu_ns_per_message.zip(beneath.cpu_ns_per_message).map(less),
         other: others().next().and_then(|thread| thread.other.clone()),
@@ -126,6 +121,8 @@ mod tests {
         let [tcp, unix] = results.libraries.as_slice() else { panic!("{:?}", results.libraries) };
         assert!(tcp.beneath.contains("/tcp?") && tcp.adds_ns.point == Some(1000.0), "{tcp:?}");
         assert_eq!(unix.adds_ns.point, Some(6003.5));
+        let times = unix.times.as_ref().unwrap();
+        assert!((times.point - 3.001).abs() < 0.001 && times.low < Some(times.point), "{times:?}");
         assert_eq!(unix.system_calls.map(f64::round), Some(8.0));
         assert_eq!((unix.other.as_deref(), unix.other_share), (Some("broker"), 0.5));
     }

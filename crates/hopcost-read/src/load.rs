@@ -33,10 +33,6 @@ document! {
         pub dropped_share: f64,
         /// Begin of the send minus intended: how long messages waited for the sender.
         pub lag: LoadQuantiles,
-        /// Of the lag, what is the sender's own: it was there in time and left its wait late.
-        pub own_lag: LoadQuantiles,
-        /// Of the lag, what the mechanism held the sender up for: a send had not returned yet.
-        pub held_lag: LoadQuantiles,
         /// Share of the messages for which the sender was late by itself by more than a tenth of
         /// the response's p99: median over trials; `null` if the sender did not report it.
         pub own_late_share: Option<f64>,
@@ -104,16 +100,11 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         arrivals: case.arrivals,
         received_per_s: over_trials(
             loads.iter().filter_map(|(trial, load)| received_per_s(trial, load)).collect(),
-            "median over trials of the messages received a second".to_owned(),
         ),
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered).saturating_sub(dropped)),
         dropped_share: share(dropped),
         lag: of_messages(&|_, load| load.lags.clone()),
-        own_lag: of_messages(&|_, load| load.own_lags.clone().unwrap_or_default()),
-        held_lag: of_messages(&|_, load| {
-            load.own_lags.as_ref().map_or(Vec::new(), |own| less(&load.lags, own))
-        }),
         own_late_share: middle(&|trial, load| lateness(trial, load)?.measured),
         service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
         generator_lag_p99_ns: middle(&|trial, load| {
@@ -272,7 +263,6 @@ mod tests {
         let load = results.results[0].load.clone().unwrap();
         assert_eq!((load.lag.p50_ns, load.lag.p99_ns), (Some(100.0), Some(10_000.0)));
         assert_eq!((load.service.p50_ns, load.service.p99_ns), (Some(2_000.0), Some(2_000.0)));
-        assert_eq!((load.own_lag.p99_ns, load.held_lag.p99_ns), (Some(0.0), Some(10_000.0)));
         assert_eq!(load.own_late_share, Some(0.0));
         let estimates = results.results[0].estimates.as_ref().unwrap();
         assert_eq!(estimates.headline_ns(), Some(2_100.0));
@@ -304,10 +294,7 @@ mod tests {
         let results = with(8, untold);
         assert_eq!(found(&results, Code::GeneratorLate), None);
         let load = results.results[0].load.as_ref().unwrap();
-        assert_eq!(
-            (load.own_late_share, load.own_lag.p50_ns, load.held_lag.p50_ns),
-            (None, None, None)
-        );
+        assert_eq!(load.own_late_share, None);
         let lost = |t: &mut TrialBuilder| {
             t.raw.load.as_mut().unwrap().delivered -= 1;
             t.raw.ends[1].lost = 1;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, WaitKind, Workload};
+use hopcost_model::case::{Boundary, Case, IdleKnob, WaitKind};
 use hopcost_model::document;
 use hopcost_model::results::{Contrast, Ratio, Verdict};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
-use crate::ratio::{self, is_exact_enough};
+use crate::ratio::{self, bound_share, is_exact_enough, widened};
 use crate::trials::PerTrial;
 
 document! {
@@ -163,6 +163,13 @@ pub fn rank(groups: &mut [LadderGroup], readings: &[Reading], baseline: Option<&
     }
 }
 
+/// The multiple of each case's time, by its index.
+pub fn multiples(groups: &[LadderGroup]) -> BTreeMap<u32, Ratio> {
+    let rankings = groups.iter().flat_map(|group| &group.rankings);
+    let ranked = rankings.filter(|of| of.by == RankedBy::Time).flat_map(|of| &of.cases);
+    ranked.filter_map(|case| Some((case.result, case.ratio.clone()?))).collect()
+}
+
 fn items<'a>(
     group: &LadderGroup,
     readings: &'a [Reading<'a>],
@@ -270,12 +277,11 @@ fn is_base(item: &Item, base: Option<&Case>) -> bool {
 }
 
 fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
-    let told = [item, base]
-        .into_iter()
-        .all(|item| item.reading.case.workload != Workload::Wake || is_exact_enough(item.reading));
-    let same = item.reading.family.is_some() && item.reading.family == base.reading.family;
-    let ratio = || ratio::ratio(base.reading, &item.by_round, &base.by_round);
-    (told && same).then(ratio).flatten()
+    let (of, to) = (item.reading, base.reading);
+    let same = of.family.is_some() && of.family == to.family;
+    let told = same && is_exact_enough(of) && is_exact_enough(to);
+    let found = told.then(|| ratio::ratio(to, &item.by_round, &base.by_round)).flatten()?;
+    Some(widened(found, bound_share(of), bound_share(to)))
 }
 
 #[cfg(test)]

@@ -6,15 +6,13 @@ mod idle;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Placement, Role, Workload};
-use hopcost_model::protocol::ClockReading;
+use hopcost_model::case::{Case, Placement, Workload};
 use hopcost_stats::sample::median;
 
-use crate::brief::Pinning;
-use crate::case::{Reading, known};
+use crate::case::Reading;
+use crate::format;
 use crate::run::Run;
 use crate::trial::Family;
-use crate::{format, threads};
 
 /// From this multiple on, waking another CPU deserves an explanation.
 const WAKE_UP_MULTIPLE: f64 = 5.0;
@@ -33,19 +31,16 @@ pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<Str
         touching(readings),
         frequency(run),
         filters(run),
-        container(run),
-        one_cpu(run),
     ];
-    let mut remarks: Vec<String> = all.into_iter().flatten().collect();
-    remarks.extend(ends_without_threads(readings));
-    remarks
+    all.into_iter().flatten().collect()
 }
 
 /// Median over mechanisms of two CPUs over one CPU, where both ends sleep, of how many it is, and
 /// one of the cases on two.
 fn wake_up_multiple<'a>(run: &Run, readings: &'a [Reading<'a>]) -> Option<(f64, usize, &'a Case)> {
-    let sleeping: Vec<(&'a Case, f64)> = known(readings)
-        .filter_map(|(case, reading)| Some((case, reading.headline()?.point?)))
+    let sleeping: Vec<(&'a Case, f64)> = readings
+        .iter()
+        .filter_map(|reading| Some((reading.case, reading.headline()?.point?)))
         .filter(|(case, cost)| {
             let roundtrip = case.workload == Workload::Roundtrip;
             roundtrip
@@ -119,38 +114,22 @@ fn guest(run: &Run) -> Option<String> {
 
 fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
     readings.iter().find(|reading| reading.result.stamp.map(Family::of) == Some(Family::Each))?;
-    let mut clocks: Vec<&ClockReading> = Vec::new();
-    for clock in run.raw.clocks.iter().filter(|clock| clock.source != "virtual") {
-        if !clocks.iter().any(|known| known.runtime == clock.runtime) {
-            clocks.push(clock);
-        }
-    }
-    let price = |clock: &&ClockReading| match clock.knows_its_cost() {
-        true => format::ns(clock.stamp_p50_ns),
-        false => "an unknown time".to_owned(),
-    };
-    let costs = match clocks.as_slice() {
-        [] => return None,
-        [only] => format!("({}) costs {}", only.source, price(only)),
-        _ => {
-            let of = |clock: &&ClockReading| {
-                format!("{} in {} ({})", price(clock), clock.runtime, clock.source)
-            };
-            format!("costs {}", clocks.iter().map(of).collect::<Vec<_>>().join(", "))
-        }
-    };
-    Some(format!(
-        "Reading the clock {costs} and is part of every operation timed by itself. Nothing is \
-         subtracted."
-    ))
+    let clock = run.raw.clocks.iter().find(|clock| clock.knows_its_cost())?;
+    let (source, ns) = (&clock.source, format::ns(clock.stamp_p50_ns));
+    (source != "virtual").then(|| {
+        format!(
+            "Reading the clock ({source}) costs {ns} and is part of every operation timed by \
+             itself. Nothing is subtracted."
+        )
+    })
 }
 
 /// Of the case in which writing and comparing messages is the greatest share of the number.
 fn touching(readings: &[Reading]) -> Option<String> {
-    let shares = known(readings).filter_map(|(case, reading)| {
+    let shares = readings.iter().filter_map(|reading| {
         let ns = reading.result.touch?.operation_ns.filter(|ns| *ns > 0.0)?;
         let whole = reading.headline()?.point.filter(|whole| *whole > ns)?;
-        Some((ns / whole, ns, case))
+        Some((ns / whole, ns, reading.case))
     });
     let (share, ns, case) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
@@ -184,42 +163,6 @@ fn filters(run: &Run) -> Option<String> {
     value.contains("filter").then(|| {
         format!("Every system call passes a seccomp filter ({value}), which adds to its cost.")
     })
-}
-
-fn container(run: &Run) -> Option<String> {
-    let name = run.raw.host_before.get("virt.container")?;
-    Some(format!("hopcost ran in a container: {name}."))
-}
-
-fn one_cpu(run: &Run) -> Option<String> {
-    let pinned = crate::brief::pinning(run.raw) == Pinning::All;
-    let far = run.raw.host_before.get("peer.address").is_some();
-    (run.raw.plan.cpus.len() == 1 && pinned && !far).then(|| {
-        "Only one CPU was used, so nothing here says what crossing to another one costs.".to_owned()
-    })
-}
-
-/// Runtimes whose ends are no threads of their own, and how many threads did the work.
-fn ends_without_threads(readings: &[Reading]) -> Vec<String> {
-    let mut found: BTreeMap<&str, u32> = BTreeMap::new();
-    for (case, reading) in known(readings) {
-        for role in [Role::Caller, Role::Callee] {
-            if threads::is_no_thread(case, &reading.result.threads, role) {
-                let process = threads::process_of(case, role);
-                let threads = reading.result.threads.iter();
-                let threads = threads.filter(|thread| thread.process == process);
-                let most = found.entry(case.runtimes.of(role).word()).or_default();
-                *most = (*most).max(threads.map(|thread| thread.threads).sum());
-            }
-        }
-    }
-    let remark = |(runtime, threads): (&str, u32)| {
-        format!(
-            "{runtime} multiplexes its ends over up to {threads} OS threads: CPU time and context switches \
-             cannot be attributed to one end, only to the process."
-        )
-    };
-    found.into_iter().map(remark).collect()
 }
 
 #[cfg(test)]
@@ -257,11 +200,6 @@ mod tests {
         assert!(
             remarks(&[], 3000).contains("Reading the clock (tsc) costs 20.0 ns and is part of")
         );
-        let python = format!("{ONE}&runtime=python");
-        let raw = Builder::new().case(&python, 6, |_, t| t.each(&[3000; 50])).build();
-        let both =
-            "costs 20.0 ns in rust (tsc), 60.0 ns in python (CLOCK_MONOTONIC) and is part of";
-        assert!(read(&raw).remarks.join("\n").contains(both));
     }
 
     #[test]

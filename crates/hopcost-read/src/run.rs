@@ -21,7 +21,7 @@ pub struct Steal {
 impl Steal {
     /// Share of the time that was stolen, 0 to 1.
     pub fn share(self) -> f64 {
-        if self.wall_ns == 0 { 0.0 } else { self.stolen_ns as f64 / self.wall_ns as f64 }
+        if self.wall_ns == 0 { 0.0 } else { (self.stolen_ns as f64 / self.wall_ns as f64).min(1.0) }
     }
 }
 

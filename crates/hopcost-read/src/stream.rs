@@ -42,9 +42,6 @@ document! {
         pub messages_per_s: Option<f64>,
         /// Share of the zero-copy sends that the kernel copied, 0 to 1; `null` if there were none.
         pub copied_share: Option<f64>,
-        /// Mean number of messages in flight by Little's law (throughput × mean
-        /// latency, a flow): median over trials.
-        pub little_outstanding: Option<f64>,
         /// Messages that the acknowledgement lets be in flight, a flow.
         pub window: Option<u64>,
     }
@@ -62,12 +59,12 @@ pub fn result(
     }
     let rates: Vec<Rates> = per_trial.iter().filter_map(|trial| trial.rates).collect();
     let basis = run.doubt(trials[0].case as usize).map(|doubt| doubt.basis);
-    let over = |of: fn(&Rates) -> f64, estimand: &str| -> Option<Estimate> {
+    let over = |of: fn(&Rates) -> f64| -> Option<Estimate> {
         let own = per_trial.iter().filter_map(|trial| Some((of(&trial.rates?), trial.slower)));
         let own: Vec<(f64, f64)> = own.collect();
         let times = |factor: f64| {
             let values = own.iter().map(|(rate, slower)| rate * slower / factor);
-            over_trials(values.collect(), estimand.to_owned())
+            over_trials(values.collect())
         };
         let quiet = match basis {
             Some(Basis::Slower(factor)) => Some(times(factor)),
@@ -76,12 +73,9 @@ pub fn result(
         let quiet =
             quiet.and_then(|of| Some(Quiet { point: of.point?, low: of.low, high: of.high }));
         let met = own.iter().map(|(rate, _)| *rate).collect();
-        let met = || over_trials(met, estimand.to_owned());
-        (!own.is_empty()).then(|| Estimate { quiet, ..met() })
+        (!own.is_empty()).then(|| Estimate { quiet, ..over_trials(met) })
     };
-    let middle = |of: &dyn Fn(&Rates) -> Option<f64>| {
-        median(&rates.iter().filter_map(of).collect::<Vec<_>>())
-    };
+    let messages: Vec<f64> = rates.iter().map(|rates| rates.messages_per_s).collect();
     let copied_share = copied_share(trials);
     let fields = case.fields.unwrap_or(1).max(1);
     let message_bytes = case.payload_bytes.unwrap_or(0);
@@ -95,17 +89,10 @@ pub fn result(
             AckSize::Number => ack.to_string(),
             AckSize::Field => format!("{ack} with a field"),
         }),
-        aggregate_gbps: over(
-            |rates| rates.aggregate_gbps,
-            "median over trials of the throughput of all flows together",
-        ),
-        per_flow_gbps: over(
-            |rates| rates.per_flow_gbps,
-            "median over trials of the median throughput of a flow",
-        ),
-        messages_per_s: middle(&|rates| Some(rates.messages_per_s)),
+        aggregate_gbps: over(|rates| rates.aggregate_gbps),
+        per_flow_gbps: over(|rates| rates.per_flow_gbps),
+        messages_per_s: median(&messages),
         copied_share,
-        little_outstanding: middle(&|rates| rates.little_outstanding),
         window: case.ack.and_then(Ack::window),
     })
 }
@@ -171,7 +158,6 @@ mod tests {
         assert!((stream.aggregate_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
         assert!((stream.per_flow_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
         assert!((stream.messages_per_s.unwrap() - 1e9 / 3000.0).abs() < 1e-3);
-        assert!((stream.little_outstanding.unwrap() - 1.0).abs() < 1e-9);
         assert_eq!((stream.window, stream.fields, stream.field_bytes), (Some(1), 8, 256));
         assert_eq!((stream.flows, stream.ack.as_str()), (1, "per-message"));
         assert_eq!(result.estimates.unwrap().get(Statistic::P50).unwrap().point, Some(3000.0));
@@ -191,7 +177,6 @@ mod tests {
         let gbps = 2048.0 * 8.0 / 3000.0;
         assert!((stream.per_flow_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9);
         assert!((stream.aggregate_gbps.unwrap().point.unwrap() - gbps).abs() < 1e-9, "not twice");
-        assert!((stream.little_outstanding.unwrap() - 1.0).abs() < 1e-9, "of each flow");
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn pool(name: &str) -> String {
 }
 
 /// Whose process an end runs in: the caller's where both are threads of one.
-pub fn process_of(case: &Case, role: Role) -> Role {
+fn process_of(case: &Case, role: Role) -> Role {
     if case.two_processes() { role } else { Role::Caller }
 }
 

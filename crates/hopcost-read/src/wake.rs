@@ -141,9 +141,6 @@ mod tests {
             assert_eq!(exact.low.map(|ns| ns - 100.0), bounded.low, "{statistic:?}");
             assert_eq!(exact.high.map(|ns| ns + 100.0), bounded.high, "{statistic:?}");
         }
-        let wider = estimate(&bounded, Statistic::P50).detectable.unwrap()
-            - estimate(&exact, Statistic::P50).detectable.unwrap();
-        assert!((wider - 2.0 / 30.0).abs() < 0.01, "{wider}");
         assert_eq!(estimate(&of(5_000), Statistic::P50).low, Some(0.0), "no time is negative");
         let ratio = |results: &crate::results::Results| results.results[1].ratio.clone().unwrap();
         let (exact, bounded) = (ratio(&exact), ratio(&bounded));
@@ -160,7 +157,6 @@ mod tests {
         let stdev = estimate(&many, Statistic::Stdev);
         assert!(stdev.low < stdev.point && stdev.point < stdev.high, "{stdev:?}");
         assert!(stdev.pooled && estimate(&many, Statistic::Mean).pooled);
-        assert!(stdev.estimand.contains("standard deviation of the samples of all trials"));
         assert_eq!(estimate(&many, Statistic::P99).point, None, "800 samples are too few");
     }
 }

@@ -1,32 +1,9 @@
-//! What a spread supports: which differences could be seen, how many digits mean
-//! something.
+//! How many digits a spread supports.
 
 /// Digits printed where there is no interval to tell.
 pub const DIGITS_WITHOUT_INTERVAL: u8 = 2;
 /// Digits printed at most.
 pub const DIGITS_MAX: u8 = 4;
-
-/// The smallest relative difference that a comparison with a result of the same
-/// spread could have shown (0.03 is 3 %): `exp(√2·h) − 1`, where `h` is half the
-/// width of the interval in log units.
-///
-/// √2, because the difference of two independent results spreads that much wider
-/// than one. A true difference of just this size is shown in half of such
-/// comparisons. `None` unless both ends are positive.
-pub fn detectable_difference(low: f64, high: f64) -> Option<f64> {
-    Some(libm::expm1(core::f64::consts::SQRT_2 * half_width(low, high)?))
-}
-
-/// The same from the ends of the interval for the next run, which is wider by that √2 already.
-pub fn detectable_beside_next_run(low: f64, high: f64) -> Option<f64> {
-    half_width(low, high).map(libm::expm1)
-}
-
-/// Half the width of an interval, in log units.
-fn half_width(low: f64, high: f64) -> Option<f64> {
-    let has_logarithm = low > 0.0 && high >= low && high.is_finite();
-    has_logarithm.then(|| (libm::log(high) - libm::log(low)) / 2.0)
-}
 
 /// Significant digits of `point` that the interval supports: down to the decimal
 /// place in which half its width begins, at least one, at most [`DIGITS_MAX`].
@@ -75,20 +52,6 @@ mod tests {
             assert_eq!(got, digits, "{point} {low} {high}");
         }
         assert_eq!(significant_digits(5.0, None), DIGITS_WITHOUT_INTERVAL);
-    }
-
-    #[test]
-    fn detectable_of_a_known_width() {
-        // ±10 % in log units: exp(√2·0.1) − 1.
-        let got = detectable_difference(libm::exp(-0.1), libm::exp(0.1)).unwrap();
-        assert!((got - 0.151_91).abs() < 1e-4, "{got}");
-        assert_eq!(detectable_difference(5.0, 5.0), Some(0.0));
-        assert_eq!(detectable_difference(-1.0, 5.0), None);
-        for (low, high) in [(0.0, 5.0), (2.0, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)] {
-            assert_eq!(detectable_difference(low, high), None);
-        }
-        let beside = detectable_beside_next_run(libm::exp(-0.1), libm::exp(0.1)).unwrap();
-        assert!((beside - 0.105_17).abs() < 1e-5, "{beside}");
     }
 
     proptest! {

@@ -91,7 +91,7 @@ mod tests {
     use crate::style::TextStyle;
 
     fn candidate(name: String, fit: Fit) -> Candidate {
-        let exact = Estimate::exact(12_000.0, 9, String::new());
+        let exact = Estimate::exact(12_000.0, 9);
         let out = fit == Fit::Outside;
         Candidate {
             case: format!("roundtrip/{name}?payload=4096"),

@@ -15,7 +15,6 @@ mod markup;
 pub mod mechanisms;
 mod names;
 pub mod number;
-pub mod perfetto;
 pub mod plan;
 mod rows;
 mod runs;

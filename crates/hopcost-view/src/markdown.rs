@@ -113,7 +113,7 @@ pub(crate) fn cell(cell: &Cell) -> String {
         Value::Finding(code, _) => code.word().to_owned(),
         value => {
             let text = value.shown().map_or(String::new(), |shown| shown.to_string());
-            escape(&(text + &value.marks("*", " (wide)").concat()))
+            escape(&(text + value.mark("*")))
         }
     }
 }

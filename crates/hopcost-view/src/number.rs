@@ -141,15 +141,6 @@ pub fn either(low: f64, high: f64, power: Option<i32>, between: Option<&Estimate
     }
 }
 
-/// Whether an estimate's interval spans more than a factor of 2: nobody should
-/// read such a value as precise.
-pub fn is_wide(estimate: &Estimate) -> bool {
-    match (estimate.point, estimate.low, estimate.high) {
-        (Some(_), Some(low), Some(high)) => !estimate.at_most && high > 2.0 * low,
-        _ => false,
-    }
-}
-
 /// An estimate and its interval, with at most [`DIGITS_MAX`] digits, two at
 /// least. The interval is rounded outwards to the decimals of the value: what
 /// is shown covers what was found, and a value within its interval is shown

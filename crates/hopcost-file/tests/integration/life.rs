@@ -106,7 +106,7 @@ fn derived_rows_are_there_for_sql() {
     let row = |case: &str, statistic: &str, point| EstimateRow {
         case_id: case.into(),
         statistic: statistic.into(),
-        estimate: Estimate { point, ..Estimate::exact(0.0, 9, "a median".into()) },
+        estimate: Estimate { point, ..Estimate::exact(0.0, 9) },
         validity: Validity::Suspect,
     };
     let finding = Finding {

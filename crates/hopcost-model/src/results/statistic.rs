@@ -25,13 +25,8 @@ document! {
         /// Computed from the samples of all trials together, because a trial
         /// alone is too short for this quantile.
         pub pooled: bool,
-        /// What is being estimated, in words.
-        pub estimand: String,
         /// Why there is no value or no interval.
         pub insufficient: Option<String>,
-        /// The smallest relative difference that a comparison with a result of
-        /// the same spread could have detected (0.03 is 3 %).
-        pub detectable: Option<f64>,
         /// Significant digits that the spread between trials supports.
         pub digits: u8,
         /// Not distinguishable from the empty loop: read `point` as "at most".
@@ -75,12 +70,6 @@ macro_rules! statistics {
             /// Name without its unit, as in tables for people (`p99.9`).
             pub const fn label(self) -> &'static str {
                 match self { $(Statistic::$variant => $label),+ }
-            }
-
-            /// What it is, in a sentence.
-            pub fn about(self) -> String {
-                let lines: &[&str] = match self { $(Statistic::$variant => &[$($doc),+]),+ };
-                lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n")
             }
         }
     };
@@ -205,8 +194,8 @@ impl Estimates {
 
 impl Estimate {
     /// A value without an interval, such as the greatest of all trials.
-    pub fn exact(value: f64, n_trials: u32, estimand: String) -> Self {
-        Estimate { point: Some(value), n_trials, estimand, digits: 3, ..Self::default() }
+    pub fn exact(value: f64, n_trials: u32) -> Self {
+        Estimate { point: Some(value), n_trials, digits: 3, ..Self::default() }
     }
 
     /// The same in a unit of which so many are one of its own.

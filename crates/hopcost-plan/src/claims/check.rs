@@ -56,8 +56,6 @@ pub enum Quantity {
     Throughput,
     /// The share of the zero-copy sends that the kernel copied.
     CopiedShare,
-    /// The share of the messages that wait for a timer of TCP.
-    StalledShare,
     /// The share of the exchanges that were lost.
     LostShare,
     /// By what share a run differs from the one before.
@@ -68,14 +66,13 @@ pub enum Quantity {
 }
 
 /// The words of quantities that are neither statistics nor events.
-const WORDS: [(&str, Quantity); 9] = [
+const WORDS: [(&str, Quantity); 8] = [
     ("headline", Quantity::Headline),
     ("ticks", Quantity::Ticks),
     ("cpu", Quantity::Cpu),
     ("context-switches", Quantity::Switches),
     ("throughput", Quantity::Throughput),
     ("copied-share", Quantity::CopiedShare),
-    ("stalled-share", Quantity::StalledShare),
     ("lost-share", Quantity::LostShare),
     ("between-runs", Quantity::BetweenRuns),
 ];
@@ -120,10 +117,9 @@ impl Quantity {
         match self {
             Quantity::Headline | Quantity::Statistic(_) | Quantity::Cpu => JudgedUnit::Ns,
             Quantity::Throughput => JudgedUnit::Gbps,
-            Quantity::CopiedShare
-            | Quantity::StalledShare
-            | Quantity::LostShare
-            | Quantity::BetweenRuns => JudgedUnit::Share,
+            Quantity::CopiedShare | Quantity::LostShare | Quantity::BetweenRuns => {
+                JudgedUnit::Share
+            }
             Quantity::Ticks | Quantity::Switches | Quantity::Event(_) | Quantity::Finding(..) => {
                 JudgedUnit::Number
             }

@@ -24,7 +24,6 @@ fn the_interval_is_that_of_the_ranks() {
     assert!((p50.level.unwrap() - 0.960_937_5).abs() < 1e-12);
     assert!(!p50.pooled && p50.insufficient.is_none());
     assert_eq!((p50.n_trials, p50.digits), (9, 3));
-    assert!((p50.detectable.unwrap() - 0.042).abs() < 0.001, "{:?}", p50.detectable);
 }
 
 #[test]
@@ -40,7 +39,6 @@ fn tails_go_from_trials_to_pooled_to_insufficient() {
     assert!(!enough.pooled && enough.point.is_some() && enough.level.is_some());
     let pooled = one(8, Statistic::P99, |round, t| t.each(&noisy(400, round)));
     assert!(pooled.pooled && pooled.low.is_some() && pooled.level.is_none());
-    assert!(pooled.estimand.starts_with("pooled"));
     assert!(pooled.low <= pooled.point && pooled.point <= pooled.high);
     let none = one(8, Statistic::P99, |round, t| t.each(&noisy(100, round)));
     assert_eq!((none.point, none.low), (None, None));

@@ -201,8 +201,8 @@ impl<'a> Known<'a> {
     }
 
     /// A value of each trial, over trials.
-    fn over(&self, estimand: &str, of: impl Fn(&Traced) -> Option<f64>) -> Estimate {
-        over_trials(self.trials.values().filter_map(of).collect(), estimand.to_owned())
+    fn over(&self, of: impl Fn(&Traced) -> Option<f64>) -> Estimate {
+        over_trials(self.trials.values().filter_map(of).collect())
     }
 
     /// A value of each trial, median over trials.
@@ -226,30 +226,21 @@ impl<'a> Known<'a> {
 
     /// A value of its typical hops: the mean over the middle half of the trials by their typical hop, the same
     /// of each value, so that segments add up to the whole as medians would not.
-    fn typical(&self, estimand: &str, of: &dyn Fn(&Hop) -> f64) -> Estimate {
+    fn typical(&self, of: &dyn Fn(&Hop) -> f64) -> Estimate {
         let mut trials: Vec<&Traced> = self.trials.values().collect();
         trials.sort_by(|a, b| a.mean(length_ns).total_cmp(&b.mean(length_ns)));
         let outside = trials.len() / 4;
         let middle = &trials[outside..trials.len() - outside];
         let point = middle.iter().map(|trial| trial.mean(of)).sum::<f64>() / middle.len() as f64;
-        let all = self.over(estimand, |trial| Some(trial.mean(of)));
+        let all = self.over(|trial| Some(trial.mean(of)));
         let (low, high) = (all.low.map(|low| low.min(point)), all.high.map(|high| high.max(point)));
         Estimate { point: all.point.map(|_| point), low, high, ..all }
     }
 
     fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
-        let total_ns = self.typical(
-            "mean over the middle half of the trials of the trial's typical hops (the middle fifth by length)",
-            &length_ns,
-        );
-        let untraced_p50_ns = self
-            .over("median over trials of the trial's median operation without events", |trial| {
-                trial.untraced_p50_ns()
-            });
-        let without_events_ns = self.over(
-            "median over trials of the trial's median hop less what its events cost",
-            |trial| Some(trial.p50_ns() - trial.mean(events) * trial.event_cost_ns()?),
-        );
+        let untraced_p50_ns = self.over(|trial| trial.untraced_p50_ns());
+        let without_events_ns =
+            self.over(|trial| Some(trial.p50_ns() - trial.mean(events) * trial.event_cost_ns()?));
         let both = without_events_ns.point.zip(untraced_p50_ns.point.filter(|ns| *ns > 0.0));
         let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
         let hops = self.trials.values().map(|trial| trial.hops.len() as u64);
@@ -262,9 +253,8 @@ impl<'a> Known<'a> {
             left_out: left_out
                 .map(|(reason, hops)| LeftOutHops { reason: reason.clone(), hops: *hops })
                 .collect(),
-            total_ns,
-            traced_p50_ns: self
-                .over("median over trials of the trial's median hop", |trial| Some(trial.p50_ns())),
+            total_ns: self.typical(&length_ns),
+            traced_p50_ns: self.over(|trial| Some(trial.p50_ns())),
             untraced_p50_ns,
             events: self.median(|trial| trial.mean(events)),
             event_cost_ns: median(&costs),
@@ -295,10 +285,7 @@ impl<'a> Known<'a> {
     ) -> ExplainedSegment {
         let own = |hop: &Hop| hop.parts.get(&segment).copied().unwrap_or_default();
         let own_ns = |hop: &Hop| own(hop).ns as f64;
-        let mut typical_ns = self.typical(
-            "mean over the same trials of the segment in the trial's typical hops",
-            &own_ns,
-        );
+        let mut typical_ns = self.typical(&own_ns);
         let has = |hop: &Hop| f64::from(u8::from(hop.parts.contains_key(&segment)));
         let is_little =
             typical_ns.point.zip(whole_ns).is_some_and(|(own, whole)| own < whole / 100.0);

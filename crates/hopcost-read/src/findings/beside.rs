@@ -1,13 +1,12 @@
 //! Findings about what the kernel counted beside the trials, for the whole run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, Workload};
+use hopcost_model::case::{Boundary, Case};
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawTrial, Throttling};
-use hopcost_stats::sample::Sample;
 
-use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
+use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run};
 use crate::format;
 use crate::run::Run;
 
@@ -25,59 +24,6 @@ const INTERRUPT_SUSPECT: f64 = 0.05;
 const PACKETS_LEAST_PER_S: f64 = 1_000.0;
 /// What the names of mechanisms have in common that send packets themselves.
 const NETWORK: [&str; 3] = ["tcp", "udp", "websocket"];
-
-/// Times as many packets an operation as in the case's calm trials: a round trip or a wake-up
-/// makes as many in every trial, whereas a stream's are merged as they happen to meet.
-const PACKETS_TIMES: f64 = 3.0;
-/// The calm trials of a case: a flood may have been there for most of them.
-const CALM: f64 = 0.25;
-/// Trials below which none counts as calm.
-const CALM_OF: usize = 4;
-/// Share of trials with the packets of others from which on a median over trials may have moved.
-const FLOODED_SUSPECT: f64 = 0.25;
-
-/// Suspect are trials of a case that uses the network in which a CPU took in many more packets an
-/// operation than in others of the same case.
-pub fn softirq_case(of: &Seen) -> Option<Finding> {
-    let steady = matches!(of.case.workload, Workload::Roundtrip | Workload::Wake);
-    let counted = |trial: &&&RawTrial| trial.watched_ns > 0 && trial.operations > 0;
-    let trials: Vec<&RawTrial> = of.reading.trials.iter().filter(counted).copied().collect();
-    if !steady || !uses_network(of.case) || trials.len() < CALM_OF {
-        return None;
-    }
-    let cpus: BTreeSet<u32> =
-        trials.iter().flat_map(|trial| &trial.cpu_uses).map(|used| used.cpu).collect();
-    let flooded = cpus.into_iter().filter_map(|cpu| {
-        let more_per_s = more_than_calm(&trials, cpu)?;
-        let most = more_per_s.iter().copied().max_by(f64::total_cmp)?;
-        Some((cpu, more_per_s.len(), most))
-    });
-    let (cpu, hit, most) = flooded.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let severity = suspect_if(hit as f64 > FLOODED_SUSPECT * trials.len() as f64);
-    let says = format!(
-        "In {}, CPU {cpu} took in packets up to <per_second n> times a second more than the case itself \
-         makes, going by its calmest trials.",
-        of_trials(hit, trials.len())
-    );
-    let values = [("per_second", most), ("trials", hit as f64)];
-    Some(finding(Code::SoftIrq, severity, says, &values))
-}
-
-/// How many more packets a second a CPU took in than calm trials have for as many operations; of
-/// the trials in which that is many.
-fn more_than_calm(trials: &[&RawTrial], cpu: u32) -> Option<Vec<f64>> {
-    let an_operation = |trial: &RawTrial| {
-        let used = trial.cpu_uses.iter().find(|used| used.cpu == cpu)?;
-        Some(used.network_softirqs? as f64 / trial.operations as f64)
-    };
-    let all: Vec<f64> = trials.iter().map(|trial| an_operation(trial)).collect::<Option<_>>()?;
-    let calm = Sample::new(all.clone())?.quantile(CALM);
-    let more = trials.iter().zip(all).filter(|(_, each)| *each > PACKETS_TIMES * calm);
-    let more = more.map(|(trial, each)| {
-        (each - calm) * trial.operations as f64 / (trial.watched_ns as f64 / 1e9)
-    });
-    Some(more.filter(|per_s| *per_s > PACKETS_SUSPECT_PER_S).collect())
-}
 
 /// Whether packets are sent by what the case does.
 fn uses_network(case: &Case) -> bool {
@@ -217,39 +163,5 @@ mod tests {
         assert!(flood.starts_with("CPU 1 took in packets 40000 times a second"), "{flood}");
         let long = said(PIPE, 2_000, 90_000_000).unwrap();
         assert!(long.ends_with("for 9.0 % of the time."), "{long}");
-    }
-
-    #[test]
-    fn packets_of_others_beside_a_case_that_sends_some_itself() {
-        // Each of 100 operations in a tenth of a second makes two.
-        let flooded = |id: &str, trials: u32, of_others: u64| {
-            let run = Builder::new().case(id, 8, |round, t| {
-                t.each(&[3000; 100]);
-                t.raw.watched_ns = 100_000_000;
-                let more = if round < trials { of_others } else { 0 };
-                t.raw.cpu_uses = vec![taken_in(0, 200 + more)];
-            });
-            let results = run.read();
-            assert!(results.findings.iter().all(|finding| finding.case.is_some()));
-            found(&results, Code::SoftIrq)
-        };
-        let tcp = PIPE.replace("pipe", "tcp");
-        assert_eq!(flooded(&tcp, 0, 0), None);
-        assert_eq!(flooded(&tcp, 2, 900), None, "9000 a second");
-        let (severity, evidence) = flooded(&tcp, 2, 1_500).unwrap();
-        assert_eq!(severity, Severity::Note);
-        assert!(
-            evidence.starts_with("In 2 of 8 trials, CPU 0 took in packets up to 15000"),
-            "{evidence}"
-        );
-        assert_eq!(flooded(&tcp, 5, 1_500).map(|found| found.0), Some(Severity::Suspect));
-        assert_eq!(flooded(&tcp, 8, 1_500), None, "in all trials it cannot be told from its own");
-        // Many packets that are not many beside the case's own are its own.
-        let busy = Builder::new().case(&tcp, 8, |round, t| {
-            t.each(&[3000; 100]);
-            t.raw.watched_ns = 1_000_000;
-            t.raw.cpu_uses = vec![taken_in(0, if round == 3 { 500 } else { 200 })];
-        });
-        assert_eq!(found(&busy.read(), Code::SoftIrq), None);
     }
 }

@@ -8,7 +8,7 @@ use hopcost_stats::sample::median;
 
 use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
 use super::stalled;
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::disturbed::is_never_idle;
 use crate::format;
 use crate::run::Run;
@@ -165,8 +165,8 @@ fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
 
 /// What foreign tasks took of a typical trial of the typical case, where that is much.
 pub fn preempted_run(run: &Run, readings: &[Reading]) -> Option<Finding> {
-    let typical = known(readings).filter(|(case, _)| !run.is_engine(case));
-    let typical = typical.filter_map(|(_, reading)| median(&foreign_shares(run, reading)));
+    let typical = readings.iter().filter(|of| !run.is_engine(of.case));
+    let typical = typical.filter_map(|reading| median(&foreign_shares(run, reading)));
     let shares: Vec<f64> = typical.collect();
     let share = median(&shares).filter(|share| *share > FOREIGN_SUSPECT)?;
     let evidence = format!(

@@ -6,7 +6,6 @@ use hopcost_model::host::Host;
 use super::make::{finding, suspect_if};
 use crate::format;
 use crate::run::{Run, Steal};
-use crate::yardstick::{Adjustment, Applied, Speed, YardstickLevel};
 
 /// Share of the run stolen from a used CPU from which on it is noted.
 const STEAL_NOTE: f64 = 0.001;
@@ -22,7 +21,7 @@ const CLOCK_GETTIME_MAX_NS: f64 = 150.0;
 
 /// All of them.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let mut found = vec![build_slow(run), hypervisor(run)];
+    let mut found = vec![build_slow(run)];
     // A test engine's made-up time knows no other programs.
     if !run.is_virtual() {
         found.extend([
@@ -33,7 +32,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
             two_hopcosts(run),
         ]);
     }
-    found.into_iter().flatten().chain(not_adjusted(run)).chain(distance_moved(run)).collect()
+    found.into_iter().flatten().chain(distance_moved(run)).collect()
 }
 
 fn build_slow(run: &Run) -> Option<Finding> {
@@ -117,48 +116,6 @@ fn steal(run: &Run) -> Option<Finding> {
     Some(finding(Code::Steal, suspect_if(suspect), evidence, &values))
 }
 
-/// The classes whose trials contrasts compare unadjusted, and those of which nobody can say what
-/// the quiet machine would do although its speed is known.
-fn not_adjusted(run: &Run) -> impl Iterator<Item = Finding> {
-    let of_class = run.yardsticks.adjustments.iter().filter_map(|adjustment| {
-        let why = why_not(adjustment)?;
-        let cases = format::count(adjustment.cases as usize, "case");
-        let (class, runtime) = (adjustment.class.word(), &adjustment.runtime);
-        let evidence = format!("{cases} of class `{class}` ({runtime}) are not adjusted: {why}.");
-        let mut values = vec![("cases", f64::from(adjustment.cases))];
-        values.extend(adjustment.elasticity.map(|slope| ("elasticity", slope)));
-        Some(finding(Code::NotAdjusted, Severity::Note, evidence, &values))
-    });
-    let of_level = run.yardsticks.levels.iter().filter_map(|level| {
-        let evidence = no_quiet(level)?;
-        Some(finding(Code::NotAdjusted, Severity::Note, evidence, &[]))
-    });
-    of_class.chain(of_level)
-}
-
-fn why_not(adjustment: &Adjustment) -> Option<String> {
-    match adjustment.applied {
-        Applied::Divided | Applied::NotNeeded => None,
-        Applied::Shared => Some(
-            "other tasks had their CPU for more than a tenth of a typical trial, which slows a \
-             short speed probe by another factor"
-                .to_owned(),
-        ),
-        Applied::Refused => {
-            let removed = adjustment.removed_share?;
-            Some(format!(
-                "they did not follow the speed probe (elasticity {}, 95 % interval {} to {}; \
-                 dividing would {} the variance by {})",
-                format::three(adjustment.elasticity?),
-                format::three(adjustment.elasticity_low?),
-                format::three(adjustment.elasticity_high?),
-                if removed < 0.0 { "raise" } else { "lower" },
-                format::percent(removed.abs()),
-            ))
-        }
-    }
-}
-
 /// The pairs of CPUs whose distance moved.
 fn distance_moved(run: &Run) -> impl Iterator<Item = Finding> {
     run.yardsticks.moved.iter().map(|moved| {
@@ -173,50 +130,6 @@ fn distance_moved(run: &Run) -> impl Iterator<Item = Finding> {
         let values = [("most_ns", most), ("others_ns", others), ("trials", of_most as f64)];
         finding(Code::DistanceMoved, Severity::Suspect, evidence, &values)
     })
-}
-
-/// Why a class shows no value of the quiet machine.
-fn no_quiet(level: &YardstickLevel) -> Option<String> {
-    let cpus: Vec<String> = level.cpus.iter().map(u32::to_string).collect();
-    let of = format!("class `{}` on CPU {}", level.class.word(), cpus.join(" and "));
-    Some(match level.speed {
-        Speed::Unknown | Speed::Quiet | Speed::Slower => return None,
-        Speed::KeptAwake => format!(
-            "Other work kept the CPUs of {of} from idling, which makes wake-ups faster or slower: \
-             the run shows raw values and no quiet ones."
-        ),
-        Speed::TooFar => format!(
-            "The machine was {} × slower than its quiet speed in {of}: too far to say what the \
-             quiet machine would do.",
-            format::three(level.slower?)
-        ),
-        Speed::OtherPair => format!(
-            "The distance between the CPUs of {of} has changed since their quiet speed was learnt, \
-             so that speed does not count."
-        ),
-        Speed::Wrong => {
-            let known = level.reference.as_ref()?;
-            format!(
-                "The stored quiet speed of {of} was wrong: an operation took {} and not {}, as run \
-                 {} taught on {}. hopcost dropped it.",
-                format::ns(level.p50_ns),
-                format::ns(known.operation_ns),
-                known.learnt_from,
-                known.learnt_on.split('T').next().unwrap_or_default()
-            )
-        }
-    })
-}
-
-fn hypervisor(run: &Run) -> Option<Finding> {
-    let of = |key| run.raw.host_before.get(key);
-    let evidence = match (of("virt.hypervisor"), of("peer.virt.hypervisor")) {
-        (None, None) => return None,
-        (Some(name), None) => format!("Hypervisor: {name}."),
-        (None, Some(far)) => format!("Hypervisor of the far host: {far}."),
-        (Some(name), Some(far)) => format!("Hypervisor: {name}; of the far host: {far}."),
-    };
-    Some(finding(Code::Hypervisor, Severity::Note, evidence, &[]))
 }
 
 #[cfg(test)]
@@ -254,13 +167,13 @@ mod tests {
     #[test]
     fn what_concerns_every_case_is_said_once_with_its_evidence() {
         type Row = (Code, fn(&mut RawRun), Option<(Severity, &'static str)>);
-        use Code::{Clocksource, Hypervisor, Steal, Traced, TwoHopcosts};
+        use Code::{Clocksource, Steal, Traced, TwoHopcosts};
         let gdb = "gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so).";
         let began = "1 other run of this user ran when the run began, and 0 when it ended.";
         let ended = "0 other runs of this user ran when the run began, and 2 when it ended.";
         const BOTH: [(&str, &str); 2] =
             [("security.tracer", "gdb (pid 7)"), ("security.preload", "LD_PRELOAD=/a.so")];
-        let rows: [Row; 17] = [
+        let rows: [Row; 16] = [
             (Clocksource, |raw| on(raw, &[("clocksource.current", "hpet")]), suspect("`hpet`")),
             (Clocksource, |raw| on(raw, &[("clocksource.current", "arch_sys_counter")]), None),
             (Clocksource, |raw| raw.clocks[0].clock_gettime_p50_ns = 700.0, suspect("700 ns")),
@@ -285,7 +198,6 @@ mod tests {
             (TwoHopcosts, |raw| other_runs(raw, "0", Some("0")), None),
             (TwoHopcosts, |raw| other_runs(raw, "1", None), suspect(began)),
             (TwoHopcosts, |raw| other_runs(raw, "0", Some("2")), suspect(ended)),
-            (Hypervisor, |raw| on(raw, &[("virt.hypervisor", "KVM")]), note("KVM")),
         ];
         for (code, change, expected) in rows {
             let results = changed(change);

@@ -9,7 +9,6 @@ use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, of_trials};
 use crate::format;
-use crate::stamp_check::Spans;
 use crate::threads::ThreadResult;
 
 /// The share of the CPU time from which on threads that are no end are a visible part.
@@ -24,8 +23,6 @@ const PARTS_AGREE: usize = 4;
 /// Otherwise its last parts are looked at for a trend: as many at most, and at least.
 const PARTS_LAST: usize = 20;
 const PARTS_MIN: usize = 8;
-/// Two clocks may run apart by this much; the kernel's is slewed, the processor's is not.
-const CLOCKS_APART: f64 = 200e-6;
 
 /// Threads that play no end, of processes in which another thread does: where none
 /// does, the ends are no threads, and these are the ends' own.
@@ -130,27 +127,6 @@ fn samples(trial: &RawTrial) -> Vec<f64> {
     }
 }
 
-/// The clocks run apart by more than [`CLOCKS_APART`] in most trials, wherever within the
-/// caller's first and last exchange the callee's span begins and ends.
-pub fn clock_disagrees(of: &Seen) -> Option<Finding> {
-    let spans = of.reading.trials.iter().filter_map(|trial| Spans::of(of.run, trial));
-    let spans: Vec<Spans> = spans.collect();
-    let n = spans.iter().filter(|spans| spans.are_apart(CLOCKS_APART)).count();
-    if 2 * n <= spans.len() {
-        return None;
-    }
-    let typical = median(&spans.iter().map(|spans| spans.disagreement()).collect::<Vec<_>>())?;
-    let evidence = format!(
-        "In {}, the caller's clock and the callee's differ over the same exchanges by more \
-         than {} ppm, the first exchange and the last left out; typically by {} %.",
-        of_trials(n, spans.len()),
-        CLOCKS_APART * 1e6,
-        format::three(typical * 100.0)
-    );
-    let values = [("trials", n as f64), ("disagreement_ppm", typical * 1e6)];
-    Some(finding(Code::ClockDisagrees, Severity::Invalid, evidence, &values))
-}
-
 /// The share of a phase that samples of single operations cover at least, and what
 /// may be missing where a phase is short.
 const COVERED_MIN: f64 = 0.7;
@@ -184,10 +160,9 @@ pub fn covers_too_little(of: &Seen) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::results::Results;
-    use hopcost_model::raw::StampCheck;
 
     use super::*;
-    use crate::testing::{Builder, PIPE, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};
+    use crate::testing::{Builder, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};
     use hopcost_model::case::Role;
 
     fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
@@ -281,31 +256,5 @@ mod tests {
         assert!(evidence.starts_with("In 8 of 8 trials the warm-up ended"), "{evidence}");
         // A runtime that is warmed up as planned is not asked.
         assert_eq!(fires(&run(PIPE_PYTHON, |round, t| t.each(&step(round, 1.5)))), None);
-    }
-
-    #[test]
-    fn two_clocks_over_the_same_exchanges() {
-        let id = &format!("{PIPE}&runtime=python:rust");
-        // A thousand round trips of 3 µs, of which the callee sees what is between the
-        // middle of the first and that of the last.
-        let check = |ratio: f64| {
-            run(id, move |_, t| {
-                t.each(&[3000; 1000]);
-                t.raw.stamp_check = Some(StampCheck {
-                    exchanges: 999,
-                    stamped_ns: 999.0 * 3000.0 / ratio,
-                    stamped_by_caller_ns: 999.0 * 3000.0,
-                    bare_before_ns: 3e6,
-                    bare_after_ns: 3e6,
-                });
-            })
-        };
-        // A round trip either way is a thousandth, 200 ppm are a fifth of that.
-        for (ratio, fires) in [(1.0, false), (1.0011, false), (1.0013, true), (0.9987, true)] {
-            let found = severity(&check(ratio), Code::ClockDisagrees);
-            assert_eq!(found, fires.then_some(Severity::Invalid), "{ratio}");
-        }
-        let evidence = &check(2.0).results[0].findings[0].evidence;
-        assert!(evidence.contains("typically by 100 %"), "{evidence}");
     }
 }

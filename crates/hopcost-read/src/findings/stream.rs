@@ -2,23 +2,14 @@
 
 mod stall;
 
-pub use stall::{nagle_delack, stalled_share};
+pub use stall::nagle_delack;
 
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 
 use super::make::{Seen, finding, suspect_if};
+use crate::stream;
 use crate::sums::total;
-use crate::{format, stream};
-
-/// More messages in flight than allowed by this factor cannot be: the mean latency
-/// of thinned samples is off by less.
-const OUTSTANDING_MAX: f64 = 1.05;
-/// With one message outstanding, the share of the time inside messages below which
-/// it is noted (composing a large message takes a part of the loop by itself) …
-const INSIDE_NOTE: f64 = 0.8;
-/// … and below which throughput and latency tell different stories.
-const INSIDE_SUSPECT: f64 = 0.5;
 
 /// The share of segments sent again from which on percentiles are of these: a p99 is.
 const RETRANSMITTED_SUSPECT: f64 = 0.01;
@@ -46,28 +37,6 @@ pub fn uncompleted(of: &Seen) -> Option<Finding> {
         .then(|| finding(Code::ZeroCopyUncompleted, Severity::Suspect, says, &values))
 }
 
-pub fn little(of: &Seen) -> Option<Finding> {
-    let stream = of.reading.result.stream.as_ref()?;
-    let (found, window) = (stream.little_outstanding?, stream.window? as f64);
-    let (severity, why) = match () {
-        () if found > OUTSTANDING_MAX * window => {
-            (Severity::Invalid, "one of the two numbers is wrong.".to_owned())
-        }
-        () if window > 1.0 || found >= INSIDE_NOTE => return None,
-        () => {
-            let outside = format::percent(1.0 - found);
-            let why = format!("{outside} of the time passes outside the messages.");
-            (suspect_if(found < INSIDE_SUSPECT), why)
-        }
-    };
-    let says = format!(
-        "Throughput times latency is <outstanding> messages in flight, the acknowledgements allow \
-         {window}: {why}"
-    );
-    let values = [("outstanding", found), ("window", window)];
-    Some(finding(Code::Little, severity, says, &values))
-}
-
 /// What TCP sent again, either end.
 pub fn retransmitted(of: &Seen) -> Option<Finding> {
     let tcp = &of.reading.result.tcp;
@@ -85,10 +54,7 @@ mod tests {
     use hopcost_model::finding::Code;
     use hopcost_model::protocol::{TcpReading, ZeroCopySends};
 
-    use crate::testing::{
-        Builder, Row, STREAM, STREAM_NO_ACK, STREAM_TWO_FLOWS, TrialBuilder, expect, invalid, note,
-        suspect,
-    };
+    use crate::testing::{Builder, Row, STREAM, TrialBuilder, expect, note, suspect};
 
     /// 1000 messages of 3000 ns each in this many nanoseconds.
     fn stream(t: &mut TrialBuilder, elapsed: u64) {
@@ -110,10 +76,8 @@ mod tests {
 
     #[test]
     fn each_finding_has_its_evidence() {
-        use Code::{Little, ZeroCopyCopied, ZeroCopyUncompleted};
-        let wrong = invalid("wrong");
-        let window = STREAM.replace("per-message", "window:16").leak();
-        let rows: [Row; 16] = [
+        use Code::{ZeroCopyCopied, ZeroCopyUncompleted};
+        let rows: [Row; 7] = [
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 0), None),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 1), note("8 of 16000 segments again")),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 50), suspect("2.5 %")),
@@ -121,28 +85,6 @@ mod tests {
             (ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 0), None),
             (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 990, 990), suspect("80 sends")),
             (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 1000, 5), None),
-            (Little, STREAM, |_, t| stream(t, 3_000_000), None),
-            (Little, STREAM, |_, t| stream(t, 3_700_000), None),
-            (Little, STREAM, |_, t| stream(t, 4_000_000), note("25 %")),
-            (Little, STREAM, |_, t| stream(t, 7_000_000), suspect("57 %")),
-            (Little, STREAM, |_, t| stream(t, 2_000_000), wrong),
-            // A window need not be full, but holds no more than it does.
-            (Little, window, |_, t| stream(t, 7_000_000), None),
-            (Little, window, |_, t| stream(t, 150_000), wrong),
-            (Little, STREAM_NO_ACK, |_, t| t.stream(1, 9, 2048, &[], 3_000), None),
-            // Always one in flight; the second flow's messages take seven times as long.
-            (
-                Little,
-                STREAM_TWO_FLOWS,
-                |_, t| {
-                    let latencies = [[3000; 1000], [21_000; 1000]].concat();
-                    t.stream(2, 1000, 2048, &latencies, 3_000_000);
-                    for end in [1, 3] {
-                        t.raw.ends[end].elapsed_ticks = 21_000_000;
-                    }
-                },
-                None,
-            ),
         ];
         for (code, id, make, expected) in rows {
             expect(&Builder::new().case(id, 8, make).read(), code, expected);

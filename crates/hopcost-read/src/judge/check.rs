@@ -41,12 +41,11 @@ impl Found {
     /// A number and where it lies; `back` gives it its unit.
     fn placed(found: &Contrast, back: fn(f64) -> f64) -> Self {
         let end = |end: f64| Some(back(end)).filter(|end| end.is_finite());
-        let estimand = "the number of the check, over rounds".to_owned();
         let value = Estimate {
             low: found.ends.and_then(|(low, _)| end(low)),
             high: found.ends.and_then(|(_, high)| end(high)),
             level: Some(1.0 - 2.0 * found.error),
-            ..Estimate::exact(back(found.point), found.n as u32, estimand)
+            ..Estimate::exact(back(found.point), found.n as u32)
         };
         let ruling = match found.verdict {
             Verdict::Inside => Ruling::Holds,

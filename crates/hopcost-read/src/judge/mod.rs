@@ -18,7 +18,7 @@ use hopcost_plan::{
     Asking, Check, Claim, Claims, Number, Quantity, Selector, claims_of, level, parse_claims,
 };
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::judge::words::JudgedPart;
 use crate::run::Run;
 
@@ -227,9 +227,7 @@ impl<'a> Bench<'a> {
                 let named = |id: &String| self.readings.iter().find(|one| one.result.id == *id);
                 ids.iter().filter_map(named).collect()
             }
-            (None, Ok(of)) => {
-                known(self.readings).filter(|(case, _)| of.fits(case)).map(|(_, one)| one).collect()
-            }
+            (None, Ok(of)) => self.readings.iter().filter(|one| of.fits(one.case)).collect(),
             (None, Err(_)) => Vec::new(),
         };
         let leveled = |one: &'a Reading<'a>| (level(&selector, one.case), one);

@@ -7,7 +7,6 @@ use hopcost_model::raw::RawTrial;
 use hopcost_plan::Quantity;
 
 use crate::case::{Reading, Status};
-use crate::findings::stalled_share;
 use crate::run::Run;
 use crate::sums::{handled, lost, messages, per};
 use crate::trials::PerTrial;
@@ -34,7 +33,7 @@ pub fn by_round(
     let mut why = None;
     let mut found = BTreeMap::new();
     for (trial, own) in reading.trials.iter().zip(&reading.per_trial) {
-        match of_trial(run, reading, case, trial, own, quantity) {
+        match of_trial(reading, case, trial, own, quantity) {
             Ok(value) if value.is_finite() => drop(found.insert(own.round, value)),
             Ok(_) => {}
             Err(reason) => why = Some(reason),
@@ -55,7 +54,6 @@ fn between(found: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
 }
 
 fn of_trial(
-    run: &Run,
     reading: &Reading,
     case: &Case,
     trial: &RawTrial,
@@ -94,9 +92,6 @@ fn of_trial(
             let sends = stream::zero_copy(&[trial]).filter(|sends| sends.completed > 0);
             let share = sends.map(|sends| (sends.copied as f64 / sends.completed as f64).min(1.0));
             share.ok_or_else(|| because("no send was to be without a copy"))
-        }
-        Quantity::StalledShare => {
-            stalled_share(run, trial).ok_or_else(|| because("messages are not timed one by one"))
         }
         Quantity::Finding(code, _) => Err(format!("{code} is a finding of a case, not of a trial")),
         Quantity::LostShare => {

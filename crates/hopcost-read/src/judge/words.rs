@@ -8,7 +8,7 @@ use hopcost_model::results::{Estimate, JudgedUnit, Region, Ruling};
 use hopcost_model::text::listed;
 use hopcost_plan::{Check, Number, Quantity};
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::format;
 use crate::ladder::bytes;
 
@@ -81,7 +81,6 @@ fn quantity(quantity: &Quantity) -> String {
         Quantity::Event(event) => format!("number of {}", event.replace('-', " ")),
         Quantity::Throughput => "throughput".to_owned(),
         Quantity::CopiedShare => "copied share".to_owned(),
-        Quantity::StalledShare => "stalled share".to_owned(),
         Quantity::LostShare => "lost share".to_owned(),
         Quantity::BetweenRuns => "difference between runs".to_owned(),
         Quantity::Finding(code, None) => format!("finding {code}"),
@@ -210,8 +209,8 @@ fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
     );
     let mut without: Case = reading.case.clone();
     without.parameters.insert("nodelay".to_owned(), "on".to_owned());
-    let other = known(all).find(|(case, _)| **case == without);
-    let other = other.and_then(|(_, other)| other.headline()?.point);
+    let other = all.iter().find(|other| *other.case == without);
+    let other = other.and_then(|other| other.headline()?.point);
     Some(match other {
         Some(ns) => format!("{timer}; with TCP_NODELAY it takes {}", format::ns(ns)),
         None => timer,

@@ -15,7 +15,7 @@ use hopcost_model::group::distinct;
 use hopcost_model::results::{Estimate, Ratio};
 use hopcost_plan::{Selector, shown, shown_by};
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::published::source::PublishedLayout;
 use crate::ranking::Place;
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
@@ -28,8 +28,6 @@ document! {
     /// A published table beside what was measured. Absolute numbers of another
     /// machine are shown and not judged; ratios are lined up.
     pub struct PublishedTable {
-        /// Title.
-        pub title: String,
         /// The file that it is from, without its ending.
         pub file: String,
         /// Title of the file.
@@ -128,8 +126,8 @@ fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<Published
     if places.is_empty() {
         places.push(None);
     }
-    let two_ends = known(readings).filter(|(case, _)| case.workload.has_two_ends());
-    let mut touches = distinct(two_ends.map(|(case, _)| case.touch));
+    let two_ends = readings.iter().filter(|of| of.case.workload.has_two_ends());
+    let mut touches = distinct(two_ends.map(|of| of.case.touch));
     if touches.is_empty() {
         touches.push(Touch::Verify);
     }
@@ -163,10 +161,8 @@ struct Beside<'a> {
 fn find<'a>(readings: &'a [Reading<'a>], row: &Row, kind: Kind) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
         row.cases.iter().find_map(|selector| {
-            known(readings)
-                .filter(|(_, reading)| !measured || reading.is_measured())
-                .find(|(case, _)| fits_at(selector, case, kind))
-                .map(|(_, reading)| reading)
+            let mut all = readings.iter().filter(|of| !measured || of.is_measured());
+            all.find(|of| fits_at(selector, of.case, kind))
         })
     };
     of(true).or_else(|| of(false))
@@ -194,23 +190,9 @@ fn table(
     rows: &[&Beside],
 ) -> PublishedTable {
     let head = &source.head;
-    let mut title = head.title.clone();
-    let untouched = match touch {
-        Touch::Verify => String::new(),
-        touch => format!("beside touch={touch} here"),
-    };
-    let parts = group.split(", ").zip(&head.layout.group);
-    let parts: Vec<String> = parts.map(|(part, name)| format!("{name} {part}")).collect();
-    let group_named = if parts.is_empty() { group.to_owned() } else { parts.join(", ") };
-    for part in [group_named.as_str(), place.map_or("", here), &untouched] {
-        if !part.is_empty() {
-            title.push_str(&format!(", {part}"));
-        }
-    }
     let shown: Vec<PublishedRow> =
         (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
     PublishedTable {
-        title,
         file: file.to_owned(),
         file_title: head.title.clone(),
         name: head.name.clone(),
@@ -227,15 +209,6 @@ fn table(
         machine: head.machine.clone(),
         timed: head.timed.clone(),
         rows: shown,
-    }
-}
-
-/// Where it was measured here, in words.
-fn here(place: &str) -> &'static str {
-    match place {
-        "free" => "beside ends that were not pinned here",
-        "same-cpu" => "beside ends on one CPU here",
-        _ => "beside ends on two CPUs here",
     }
 }
 

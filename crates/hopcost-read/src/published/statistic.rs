@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::Reading;
-use crate::estimate::over_trials;
-use crate::ratio::paired;
+use crate::estimate;
 use crate::trials::PerTrial;
 
 /// What a number is of: so many operations, a multiple or a difference.
@@ -66,10 +65,7 @@ fn ticks_per_ns(of: &Reading) -> Option<f64> {
 
 /// How much longer an operation takes than the baseline's, paired by round.
 fn difference(of: &Reading, base: &Reading, statistic: &str) -> Option<Estimate> {
-    let pairs = paired(&by_round(of, statistic), &by_round(base, statistic));
-    let longer = pairs.iter().map(|(_, of, base)| of - base).collect();
-    let estimand = format!("median over rounds of the {statistic} minus the baseline's");
-    let longer = (!pairs.is_empty()).then(|| over_trials(longer, estimand));
+    let longer = estimate::difference(&by_round(of, statistic), &by_round(base, statistic));
     // As with a multiple: without an interval it is nobody's number.
     longer.filter(|longer| longer.low.is_some())
 }
@@ -81,7 +77,7 @@ fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
         // What a published minimum is of; it has no interval, and no multiple.
         Statistic::Min => {
             let least_ns = estimates.exact(Statistic::Least)?;
-            Some(Estimate::exact(least_ns, reading.result.n_trials, "least of all trials".into()))
+            Some(Estimate::exact(least_ns, reading.result.n_trials))
         }
         // A batch has nothing but its mean.
         Statistic::Mean => estimates.get(statistic).or(estimates.get(Statistic::Cost)).cloned(),

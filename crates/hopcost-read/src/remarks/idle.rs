@@ -3,13 +3,13 @@
 use hopcost_model::case::Workload;
 use hopcost_model::host::Host;
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::run::Run;
 
 /// Of a run with wake-ups: what its CPUs do while they are idle, and what those CPUs did whose
 /// figures were published.
 pub fn remark(run: &Run, readings: &[Reading], published: &[String]) -> Option<String> {
-    known(readings).find(|(case, _)| case.workload == Workload::Wake)?;
+    readings.iter().find(|of| of.case.workload == Workload::Wake)?;
     let host = &run.raw.host_before;
     let cpu = *run.raw.plan.cpus.last()?;
     let mut facts = vec![idling(host, cpu)];

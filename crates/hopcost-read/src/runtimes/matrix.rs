@@ -13,7 +13,6 @@ use hopcost_model::results::{Estimate, Ratio};
 use super::name;
 use crate::case::Reading;
 use crate::ratio::ratio;
-use crate::run::Run;
 use crate::trial::Family;
 
 document! {
@@ -43,8 +42,6 @@ document! {
         pub value: Option<Estimate>,
         /// Multiple of Rust's, paired by round.
         pub ratio: Option<Ratio>,
-        /// Why there is no value.
-        pub missing: Option<String>,
     }
 }
 
@@ -68,7 +65,7 @@ type Row<'a> = (Case, Vec<&'a Entry<'a>>);
 
 /// One matrix, or two, for every setting in which a runtime other than Rust takes
 /// part, in the order of the plan.
-pub fn matrices<'a>(run: &Run, entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
+pub fn matrices<'a>(entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
     let alike = entries.iter().filter(|entry| entry.runtime().is_some());
     let mut matrices = Vec::new();
     for (setting, entries) in grouped(alike, |entry| name::setting(&entry.case)) {
@@ -77,8 +74,8 @@ pub fn matrices<'a>(run: &Run, entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
         let (common, alone): (Vec<Row>, Vec<Row>) =
             rows.filter(foreign).partition(|(_, entries)| entries.len() > 1);
         let title = name::title(&setting, family(common.iter().chain(&alone)));
-        matrices.extend(matrix(run, title.clone(), common));
-        matrices.extend(matrix(run, format!("{title}: measured in one runtime only"), alone));
+        matrices.extend(matrix(title.clone(), common));
+        matrices.extend(matrix(format!("{title}: measured in one runtime only"), alone));
     }
     matrices
 }
@@ -95,7 +92,7 @@ fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
     if batched { Family::Batch } else { Family::Each }
 }
 
-fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
+fn matrix(title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
     let all: Vec<&Entry> = rows.iter().flat_map(|(_, entries)| entries).copied().collect();
     let mut runtimes = distinct(all.into_iter().filter_map(Entry::runtime));
     // The others in the order of the plan.
@@ -115,7 +112,7 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
     });
     let shown = rows.iter().map(|row| RuntimeRow {
         label: name::mechanism(&row.0, rows.iter().map(|(case, _)| case)),
-        cells: runtimes.iter().map(|runtime| cell(run, row, runtime)).collect(),
+        cells: runtimes.iter().map(|runtime| cell(row, runtime)).collect(),
     });
     (!rows.is_empty()).then(|| RuntimeMatrix {
         title,
@@ -125,14 +122,13 @@ fn matrix(run: &Run, title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix>
 }
 
 /// A runtime's, with its multiple of the same in Rust where both numbers are of one kind.
-fn cell(run: &Run, (case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
+fn cell((case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
     let of = |runtimes: Runtimes| {
         let same = with(case, runtimes);
         Some(entries.iter().find(|entry| entry.case == same)?.reading)
     };
     let Some(own) = of(Runtimes::both(runtime.clone())) else {
-        let missing = Some(why_not(run, case, runtime));
-        return RuntimeCell { result: None, value: None, ratio: None, missing };
+        return RuntimeCell { result: None, value: None, ratio: None };
     };
     // An upper bound has no multiple.
     let by_round = |of: &Reading| match of.headline() {
@@ -144,26 +140,12 @@ fn cell(run: &Run, (case, entries): &Row, runtime: &Runtime) -> RuntimeCell {
         result: Some(own.index),
         value: own.headline().cloned(),
         ratio: rust.and_then(|rust| ratio(rust, &by_round(own), &by_round(rust))),
-        missing: own.result.reason.clone().filter(|_| !own.is_measured()),
     }
 }
 
 /// The same case with other runtimes.
 fn with(case: &Case, runtimes: Runtimes) -> Case {
     Case { runtimes, ..case.clone() }
-}
-
-/// Why the plan has no such case: the runtime has no such mechanism, or nobody asked.
-fn why_not(run: &Run, case: &Case, runtime: &Runtime) -> String {
-    let mechanism = case.mechanism_name();
-    let has = match run.raw.workers.iter().find(|worker| worker.runtime == runtime.word()) {
-        Some(worker) => worker
-            .mechanisms
-            .iter()
-            .any(|m| m.name == mechanism && m.workloads.contains(&case.workload)),
-        None => !runtime.is_rust() || run.facts(case).is_some(),
-    };
-    if has { "not in the plan".to_owned() } else { format!("{runtime} has no {mechanism}") }
 }
 
 #[cfg(test)]
@@ -232,8 +214,6 @@ mod tests {
         assert!((ratio.low.unwrap() - 4.0).abs() < 1e-9, "paired by round");
         assert_eq!((ratio.baseline.as_str(), ratio.n_rounds), (PIPE, 8));
         let tcp = &common.rows[0].cells;
-        assert_eq!(tcp[1].missing.as_deref(), Some("refused"));
-        assert_eq!(tcp[1].result, Some(2));
-        assert_eq!((tcp[2].result, tcp[2].missing.as_deref()), (None, Some("go has no tcp")));
+        assert_eq!((tcp[1].result, tcp[2].result), (Some(2), None));
     }
 }

@@ -1,11 +1,10 @@
-//! Runtimes compared: the same mechanisms in several languages, and what a stamp costs.
+//! Runtimes compared: the same mechanisms in several languages.
 //!
 //! Everything is paired by round, and only equal cases are compared: cases that differ
 //! in their runtimes alone.
 
 pub mod matrix;
 mod name;
-pub mod stamp;
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,9 @@ use hopcost_model::describe::Description;
 use hopcost_model::document;
 use hopcost_model::raw::RawRun;
 
-use crate::case::{Reading, known};
+use crate::case::Reading;
 use crate::run::Run;
 use crate::runtimes::matrix::{Entry, RuntimeMatrix};
-use crate::runtimes::stamp::StampCost;
 
 document! {
     /// A worker that took part, in brief.
@@ -35,24 +33,19 @@ document! {
     pub struct RuntimeComparison {
         /// Mechanisms by runtimes, one matrix for what may be compared.
         pub matrices: Vec<RuntimeMatrix>,
-        /// What a stamp of each runtime costs.
-        pub stamp_costs: Vec<StampCost>,
     }
 }
 
 /// The comparison; `None` where every end of every case is in Rust. A library is no language: its
 /// mechanisms stand in the ladder.
 pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
-    let all = known(readings).filter(|(case, _)| case.runtimes.caller.library().is_none());
+    let all = readings.iter().filter(|of| of.case.runtimes.caller.library().is_none());
     let entries: Vec<Entry> =
-        all.map(|(case, reading)| Entry { case: run.plain(case), reading }).collect();
+        all.map(|reading| Entry { case: run.plain(reading.case), reading }).collect();
     if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
         return None;
     }
-    Some(RuntimeComparison {
-        matrices: matrix::matrices(run, &entries),
-        stamp_costs: stamp::costs(run, &entries),
-    })
+    Some(RuntimeComparison { matrices: matrix::matrices(&entries) })
 }
 
 /// The workers of other runtimes that took part, in brief.
@@ -109,8 +102,7 @@ mod tests {
             .skipped(PIPE_PYTHON, "no python3 here")
             .read();
         let found = results.runtimes.unwrap();
-        let cell = &found.matrices[0].rows[0].cells[0];
-        assert_eq!(cell.missing.as_deref(), Some("no python3 here"));
+        assert_eq!(found.matrices[0].rows[0].cells[0].result, Some(0));
         assert_eq!(results.workers[0].runtime, "python");
         assert_eq!(results.workers[0].libraries["python"], "1.2.3");
         assert_eq!(results.workers[0].remarks, ["the lock is on"]);

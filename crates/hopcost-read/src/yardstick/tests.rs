@@ -73,9 +73,6 @@ fn no_value_is_ever_scaled_up() {
     let p50 = estimate(&results, Statistic::P50);
     assert!(is_near(p50.point.unwrap(), 3000.0, 0.02) && p50.quiet.is_none(), "{p50:?}");
     assert_eq!((speed(&results), results.yardsticks[0].slower), (Speed::Wrong, None));
-    let found = results.findings.iter().find(|found| found.code == Code::NotAdjusted).unwrap();
-    assert!(found.evidence.contains("run an-earlier-run taught on 2023-12-31"), "{found:?}");
-    assert!(found.evidence.ends_with("hopcost dropped it."), "{found:?}");
 }
 
 #[test]
@@ -84,7 +81,6 @@ fn what_does_not_follow_shows_what_was_met_alone() {
     let p50 = estimate(&results, Statistic::P50);
     assert!(is_near(p50.point.unwrap(), 3000.0, 0.02) && p50.low.is_some(), "{p50:?}");
     assert_eq!((p50.quiet, results.adjustments[0].applied), (None, Applied::Refused));
-    assert!(results.findings.iter().any(|found| found.code == Code::NotAdjusted));
 }
 
 #[test]
@@ -200,7 +196,6 @@ fn cpus_that_other_work_keeps_from_idling_say_nothing_of_quiet_wake_ups() {
     assert_eq!((speed(&awake), awake.yardsticks[0].taught.as_ref()), (Speed::KeptAwake, None));
     assert_eq!(estimate(&awake, Statistic::P50).quiet, None);
     assert_eq!(awake.disturbed.as_deref(), Some("CPUs kept from idling"));
-    assert!(awake.findings.iter().any(|found| found.evidence.contains("from idling")));
     let mut faster = across(0, None);
     faster.yardsticks[0].reference.as_mut().unwrap().operation_ns = 30_000.0;
     assert_eq!(speed(&read(&faster)), Speed::KeptAwake, "the reference is not wrong");

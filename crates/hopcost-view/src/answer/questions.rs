@@ -176,7 +176,6 @@ impl Answer {
         self.of_cases("trials", results, |case| &case.trials);
         self.of_cases("curves", results, |case| &case.curve);
         self.of_cases("modes", results, |case| &case.modes);
-        self.of_cases("placed", results, |case| &case.placed);
         self.of_cases("counters", results, |case| &case.counters);
         self.of_cases("tcp", results, |case| &case.tcp);
         self.of_cases("threads", results, |case| &case.threads);
@@ -226,7 +225,6 @@ impl Answer {
         // Its first field is an index of ours.
         let kinds = [&keys("runtime"), &RuntimeCell::FIELDS[1..]];
         self.add("runtimes", RuntimeComparison::ABOUT, &kinds, rows);
-        self.list("stamp_costs", results.runtimes.iter().flat_map(|of| &of.stamp_costs));
     }
 
     fn contrasts<'a>(&mut self, compared: impl Iterator<Item = (&'static str, &'a Compared)>) {

@@ -10,7 +10,6 @@ const NONE: [&str; 2] = ["<td class=\"n none\">â€“</td>", "<td class=\"none\">â€
 
 /// What stands before an estimate that was pooled, and before an interval that is wide.
 const POOLED: &str = "<small>pooled</small> ";
-const WIDE: &str = "<small>wide</small> ";
 
 /// Where a cell stands in its row.
 #[derive(Debug, Clone)]
@@ -56,11 +55,11 @@ pub(super) fn cell(out: &mut String, cell: &Cell, kind: Kind, place: Place<'_>) 
         }
         (Kind::Estimate, Some(shown)) => {
             let text = linked(&amount(&shown), cell.case);
-            let [pooled, wide] = cell.value.marks(POOLED, WIDE);
+            let pooled = cell.value.mark(POOLED);
             put!(out, "<{tag}{label}{class}{sort}{title}>{pooled}{text}{below}</{end}>");
             match &shown.interval {
                 Some(interval) => {
-                    put!(out, "<td class=\"n iv\">{wide}{}</td>", Esc(interval));
+                    put!(out, "<td class=\"n iv\">{}</td>", Esc(interval));
                 }
                 None => out.push_str(NONE[0]),
             }
@@ -93,12 +92,12 @@ pub(super) fn inline(cell: &Cell) -> String {
         }
         value => {
             let Some(shown) = value.shown() else { return String::new() };
-            let [pooled, wide] = value.marks(POOLED, WIDE);
+            let pooled = value.mark(POOLED);
             let interval = shown.interval.as_deref();
             let interval = interval.map_or(String::new(), |interval| {
                 format!(" <span class=\"iv\">{}</span>", Esc(interval))
             });
-            return format!("{pooled}{wide}{}{interval}", linked(&amount(&shown), cell.case));
+            return format!("{pooled}{}{interval}", linked(&amount(&shown), cell.case));
         }
     };
     linked(&text, cell.case)

@@ -51,7 +51,7 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
 
 #[test]
 fn the_answer_and_the_first_table_are_unfolded_and_the_rest_is_folded_but_there() {
-    for (run, first) in [("quick", "ladder"), ("wakeup", "wake"), ("runtimes", "stamps")] {
+    for (run, first) in [("quick", "ladder"), ("wakeup", "wake"), ("runtimes", "workers")] {
         let page = report(&results(run));
         let parts = between(&page, "<details class=\"part\"", "<section id=\"");
         let ids = between(&page, "<section id=\"", "\"");
@@ -113,7 +113,7 @@ fn all_is_on_the_page(results: &hopcost_read::results::Results) {
 fn hostile_texts_stay_texts() {
     let evil = "replay:\"'><script>alert(1)</script><img src=x onerror=alert(2)>&\u{202e}\u{0}";
     let texts = "command suite id started version source section key value reason title meaning \
-                 label wait error estimand evidence remedy";
+                 label wait error evidence remedy";
     let mut results = with_texts(&worn(), texts, evil);
     results.remarks.push(evil.to_owned());
     results.plan.baseline = Some(evil.to_owned());

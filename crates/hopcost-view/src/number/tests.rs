@@ -2,7 +2,7 @@ use super::*;
 
 fn made(point: f64, low: f64, high: f64, digits: u8) -> Estimate {
     let low = Some(low);
-    Estimate { low, high: Some(high), digits, ..Estimate::exact(point, 9, String::new()) }
+    Estimate { low, high: Some(high), digits, ..Estimate::exact(point, 9) }
 }
 
 #[test]
@@ -77,14 +77,6 @@ fn what_was_asked_for_is_written_exactly() {
     assert_eq!([bytes(0), bytes(256), bytes(4096)], ["0 B", "256 B", "4 KiB"]);
 }
 
-#[test]
-fn an_interval_over_a_factor_of_2_is_wide() {
-    assert!(is_wide(&made(2_400.0, 2_130.0, 4_880.0, 1)));
-    assert!(!is_wide(&made(2_400.0, 2_130.0, 4_260.0, 1)));
-    assert!(!is_wide(&Estimate { at_most: true, ..made(2.0, 1.0, 4.0, 1) }));
-    assert!(!is_wide(&Estimate { low: None, ..made(2.0, 1.0, 4.0, 1) }));
-}
-
 /// The numbers in a text, in its order.
 fn numbers(text: &str) -> Vec<f64> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
@@ -156,7 +148,7 @@ fn shares_tiny_numbers_and_thousands() {
 
 #[test]
 fn levels_and_durations_for_people() {
-    let between = Estimate::exact(6_000.0, 9, String::new());
+    let between = Estimate::exact(6_000.0, 9);
     let between = Estimate { low: Some(400.0), high: Some(11_200.0), ..between };
     let said = |power, of| either(500.0, 10_950.0, power, of).to_string();
     assert_eq!(said(None, None), "0.50 or 11 µs");

@@ -39,13 +39,8 @@ fn one(index: usize, case: &CaseResult) -> Block {
         blocks.push(Block::Heading("Threads".to_owned()));
         blocks.push(Block::Facts(case.threads.iter().map(thread).collect()));
     }
-    for (heading, table) in [
-        ("Where the scheduler put the ends", table(&case.placed)),
-        ("Typical durations", table(&case.modes)),
-    ] {
-        if matches!(&table, Block::Table(table) if !table.rows.is_empty()) {
-            blocks.extend([Block::Heading(heading.to_owned()), table]);
-        }
+    if !case.modes.is_empty() {
+        blocks.extend([Block::Heading("Typical durations".to_owned()), table(&case.modes)]);
     }
     let findings = case.findings.iter();
     let findings = findings.map(|of| ("finding", Value::Finding(of.code, of.severity).into()));
@@ -94,7 +89,7 @@ pub(super) fn tcp(results: &Results, _: Medium) -> Option<Section> {
 
 /// The machine's speed over the run.
 pub(super) fn yardsticks(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("yardsticks", [table(&results.yardsticks)])
+    Section::of("yardsticks", [table(&results.yardsticks), table(&results.adjustments)])
 }
 
 /// The host's fingerprint, what changed, and the clocks.
@@ -124,11 +119,6 @@ pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
         blocks.push(facts(readings.into_iter().map(|r: &Reading| (r.key.as_str(), value(r)))));
     }
     Section::of("host", blocks)
-}
-
-/// What a stamp of each runtime costs.
-pub(super) fn stamps(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("stamps", [table(&results.runtimes.as_ref()?.stamp_costs)])
 }
 
 /// The workers of other runtimes.

@@ -176,7 +176,7 @@ mod tests {
     use crate::style::TextStyle;
 
     fn case(id: &str, receive_ns: f64) -> ExplainedCase {
-        let estimate = |ns: f64| Estimate::exact(ns, 8, "typical".to_owned());
+        let estimate = |ns: f64| Estimate::exact(ns, 8);
         let kinds = [(SegmentKind::Send, 480.0), (SegmentKind::Receive, receive_ns)];
         let segment = |(kind, ns): (SegmentKind, f64)| ExplainedSegment {
             segment: Segment { leg: Leg::Forth, end: Role::Caller, kind },

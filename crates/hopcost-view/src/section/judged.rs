@@ -233,7 +233,7 @@ fn decisive(claim: &JudgedClaim) -> Option<(&JudgedPart, &Estimate)> {
 /// What is claimed of the number of a part.
 fn claimed(part: &JudgedPart) -> Cell {
     let end = |end: f64| {
-        let exact = Estimate::exact(end, 1, String::new());
+        let exact = Estimate::exact(end, 1);
         let shown = amount(&Estimate { low: Some(end), high: Some(end), ..exact }, part.unit);
         shown.value.shown().map_or(String::new(), |shown| shown.to_string())
     };

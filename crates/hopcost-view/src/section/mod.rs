@@ -49,7 +49,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, answer::section),
     (ALL, published::document),
     (ALL, head::remarks),
-    (ALL, details::stamps),
     (ALL, details::workers),
     (ALL, ladder::trips),
     (ALL, ladder::wakes),

@@ -368,8 +368,6 @@ pub(crate) struct Number {
     key: Option<f64>,
     /// Whether it was computed from the samples of all trials together.
     is_pooled: bool,
-    /// Whether its interval spans more than a factor of 2.
-    is_wide: bool,
     /// What is wrong with its case, where that is worse than the run as a whole.
     mark: &'static str,
     /// The same on the quiet machine.
@@ -524,7 +522,7 @@ impl Number {
         {
             shown.unit.clone_from(unit);
         }
-        let (ends, is_told) = (estimate.low.zip(estimate.high), interval == Interval::Told);
+        let ends = estimate.low.zip(estimate.high);
         // An upper bound has none.
         let point = estimate.point.filter(|_| !estimate.at_most);
         shown.interval = point.and_then(|point| interval.written(point, ends, shown.interval));
@@ -534,7 +532,6 @@ impl Number {
             shown,
             key: estimate.point,
             is_pooled: !is_brief && estimate.pooled && estimate.point.is_some(),
-            is_wide: is_told && *scale != Scale::Difference && number::is_wide(estimate),
             mark: "",
             quiet: quiet.map(|of| Box::new(Self::of_estimate(&of, scale, interval))),
         }
@@ -570,11 +567,10 @@ impl Value {
         Some(of.shown.clone())
     }
 
-    /// The marks of a number, as a view spells them: that it was pooled, or what is wrong with its
-    /// case; and that its interval is wide.
-    pub fn marks<'a>(&self, pooled: &'a str, wide: &'a str) -> [&'a str; 2] {
-        let Value::Number(of) = self else { return ["", ""] };
-        [if of.is_pooled { pooled } else { of.mark }, if of.is_wide { wide } else { "" }]
+    /// The mark of a number: as a view spells that it was pooled, or what is wrong with its case.
+    pub fn mark<'a>(&self, pooled: &'a str) -> &'a str {
+        let Value::Number(of) = self else { return "" };
+        if of.is_pooled { pooled } else { of.mark }
     }
 
     /// A verdict: how it looks, and its word.

@@ -114,14 +114,14 @@ fn of_workload(
     let gbps = |case: &CaseResult| case.stream.as_ref()?.aggregate_gbps.clone();
     let cpu = |case: &CaseResult| {
         let ns = case.cpu_ns_per_message.filter(|_| case.stream.is_some());
-        Some(Estimate::exact(ns?, case.n_trials, String::new()))
+        Some(Estimate::exact(ns?, case.n_trials))
     };
     let flow = |case: &CaseResult| case.stream.as_ref()?.per_flow_gbps.clone();
     let count = |event: &'static str| {
         move |case: &CaseResult| {
             let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
             let sum = own.map(|of| of.per_operation).sum::<Option<f64>>()?;
-            Some(Estimate::exact(sum, case.n_trials, String::new()))
+            Some(Estimate::exact(sum, case.n_trials))
         }
     };
     let (cycles, misses) = (count("cycles"), count("llc-misses"));

@@ -51,12 +51,10 @@ fn piece(cell: &Cell) -> Option<Piece> {
         Value::Finding(code, _) => words(code.word(), Paint::Plain),
         value => {
             let shown = value.shown()?;
-            let [pooled, wide] = value.marks("*", "?");
+            let mark = value.mark("*");
             Some(match &shown.interval {
-                Some(interval) => {
-                    (shown.amount(), format!("{interval}{pooled}{wide}"), Paint::Plain)
-                }
-                None => (shown.amount() + pooled + wide, String::new(), Paint::Plain),
+                Some(interval) => (shown.amount(), format!("{interval}{mark}"), Paint::Plain),
+                None => (shown.amount() + mark, String::new(), Paint::Plain),
             })
         }
     }

@@ -1,16 +1,13 @@
 //! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
-use std::path::PathBuf;
-
-use anyhow::anyhow;
 use hopcost_model::plan::{ExplanationPlan, Plan};
 use hopcost_plan::Ask;
 
 use super::exit::usage;
+use super::host;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::shown::{Shown, percentile};
 use super::subcommand::{Called, Subcommand};
-use super::{host, output, runs};
 use crate::run::runtimes::Runtimes;
 
 /// Break a round trip down into its parts, from kernel events (as root)
@@ -23,9 +20,6 @@ pub struct Args {
     /// What differs in the slowest hops: those from this percentile of a trial on (p99)
     #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
     tail: Option<f64>,
-    /// Write the events of one trial of each case as a trace that ui.perfetto.dev opens
-    #[arg(long, value_name = "FILE")]
-    perfetto: Option<PathBuf>,
     #[command(flatten)]
     axes: AxisArgs,
     #[command(flatten)]
@@ -52,21 +46,11 @@ impl Subcommand for Args {
         if self.cases.len() > 2 {
             return Err(usage("want one case or two"));
         }
-        if let Some(file) = &self.perfetto {
-            output::ensure_writable(file)?;
-        }
         let measured =
             self.measured.measured(&called.words, self.measured.out.as_deref(), |runtimes| {
                 planned(self, runtimes)
             })?;
-        let code = self.shown.show_measured(&measured)?;
-        if let Some(file) = &self.perfetto {
-            let trace = hopcost_view::perfetto::trace(&runs::open(&measured.path)?);
-            let trace = trace.ok_or_else(|| anyhow!("no trial of the run was traced"))?;
-            output::write(trace.as_bytes(), Some(file))?;
-            output::say(&format!("wrote {}", file.display()));
-        }
-        Ok(code)
+        self.shown.show_measured(&measured)
     }
 }
 

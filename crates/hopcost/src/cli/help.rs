@@ -8,13 +8,13 @@ use super::subcommand::Subcommand;
 /// Options under headings; the others come first.
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds budget measure operations seed runs interval progress"),
-    ("Output", "format details sentence percentiles output html plots perfetto out dry_run"),
+    ("Output", "format details sentence percentiles output html plots out dry_run"),
     ("Two hosts and fleets", "peer peer_address agent lease"),
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.
 const RARE: &str = "table across summary strict measure operations seed sentence \
-                    percentiles output plots perfetto dry_run boundary statistic margin \
+                    percentiles output plots dry_run boundary statistic margin \
                     sort interval progress";
 /// Options up to which a command needs neither.
 const FEW: usize = 14;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use hopcost_file::RunFile;
 use hopcost_machine::{Root, steal_ns};
-use hopcost_model::case::{Case, Runtime};
+use hopcost_model::case::Case;
 use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
@@ -20,7 +20,7 @@ use super::peer::near::Peer;
 use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial;
-use super::trial::spec::{Clocks, Lives, TrialSpec};
+use super::trial::spec::{Lives, TrialSpec};
 use super::yardstick::{Beside, OpenYardsticks};
 
 /// A case whose first trials all fail is given up after this many: the others
@@ -340,9 +340,7 @@ impl<'a> Rounds<'a> {
     ) -> anyhow::Result<Option<RawTrial>> {
         let (session, live) = (self.session, &self.live[which]);
         let cpus = session.plan.cpus_for(live.case.placement);
-        let clock = |runtime, cpu| {
-            ClockReading::find(&session.clocks, runtime, cpu).map_err(anyhow::Error::msg)
-        };
+        let clock = ClockReading::find(&session.clocks, &live.case.runtimes.caller, cpus.0);
         // Derived from the seed alone, so that a resumed run goes on as it would have.
         let seed = thinning::trial_seed(session.plan.seed, live.index, round);
         let (padding, seed) = thinning::trial_draws(seed);
@@ -353,10 +351,7 @@ impl<'a> Rounds<'a> {
             cpus,
             shape: self.shape,
             stamp: live.stamp,
-            clocks: Some(Clocks {
-                caller: clock(&live.case.runtimes.caller, cpus.0)?,
-                callee: clock(&Runtime::RUST, cpus.1)?,
-            }),
+            clock: Some(clock.map_err(anyhow::Error::msg)?),
             lives: Lives::ForTrial,
             left_ms,
             transcript: None,

@@ -16,7 +16,7 @@ use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
-use super::trial::spec::{Clocks, Failure, Lives, TrialSpec};
+use super::trial::spec::{Failure, Lives, TrialSpec};
 use super::trial::workers::TrialWorkers;
 use super::worker::Program;
 
@@ -82,10 +82,9 @@ fn spec_of<'a>(
     let workers = Workers::assemble(&case, &setup.runtimes)?;
     let caller = yardstick.cpus.first().copied();
     let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
-    let clock = |cpu| ClockReading::find(clocks, &Runtime::RUST, cpu);
     Ok(TrialSpec {
         shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
-        clocks: Some(Clocks { caller: clock(cpus.0)?, callee: clock(cpus.1)? }),
+        clock: Some(ClockReading::find(clocks, &Runtime::RUST, cpus.0)?),
         lives: Lives::ForRun,
         ..TrialSpec::exactly(setup, &case, workers, cpus, (0, 0))
     })
@@ -106,8 +105,8 @@ impl<'a> Open<'a> {
         workers.allow(PATIENCE);
         let known = self.yardstick.operations > 0;
         if !known {
-            let clocks = spec.clocks.ok_or("it has no clock")?;
-            let mut pace = Pace::new(&spec.case, clocks.caller, spec.shape);
+            let clock = spec.clock.ok_or("it has no clock")?;
+            let mut pace = Pace::new(&spec.case, clock, spec.shape);
             workers.pilot(&mut pace)?;
             self.size(spec, pace.operation_ns());
         }
@@ -133,7 +132,7 @@ impl<'a> Open<'a> {
     fn take(&mut self) -> Result<f64, Failure> {
         let spec = &self.spec.clone()?;
         let workers = self.workers.as_mut().ok_or("its workers are gone")?;
-        let clocks = spec.clocks.ok_or("it has no clock")?;
+        let clock = spec.clock.ok_or("it has no clock")?;
         workers.allow(READ_WITHIN);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;
@@ -141,7 +140,7 @@ impl<'a> Open<'a> {
         warm.sort_unstable();
         // The lower quartile: a task that shares the CPU makes most batches longer, and none shorter.
         let quartile = warm.get(warm.len() / 4).copied().unwrap_or(0) as f64;
-        let operation_ns = quartile / pace::ticks_per_ns(&spec.case, clocks.caller) / batch as f64;
+        let operation_ns = quartile / pace::ticks_per_ns(&spec.case, clock) / batch as f64;
         if operation_ns > 0.0 { Ok(operation_ns) } else { Err("it took no time at all".into()) }
     }
 

@@ -17,15 +17,11 @@ use std::ops::Range;
 use hopcost_model::case::Workload;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::RawTrial;
 
 use crate::findings::make::{Seen, finding};
-use crate::run::Run;
 
 /// Least and most time of one stall.
 const STALL_NS: (f64, f64) = (38e6, 48e6);
-/// From five stalls on, the ranges of k and k + 1 overlap and tell nothing.
-const STALLS_MAX: usize = 4;
 /// Where the times below the first stall begin.
 const BELOW_NS: f64 = 28e6;
 /// How much denser stalls must lie than the times between them and the stalls before.
@@ -52,6 +48,7 @@ pub fn nagle_delack(of: &Seen) -> Option<Finding> {
     }
     let count = |range: &Range<f64>| samples.iter().filter(|ns| range.contains(ns)).count() as u64;
     let density = |range: Range<f64>| count(&range) as f64 / (range.end - range.start);
+    // From five stalls on, the ranges of k and k + 1 overlap and tell nothing.
     let stalls = [1, 2, 3, 4].map(|k| {
         let is_dense = density(range(k)) > DENSER * density(gap(k));
         if is_dense { count(&range(k)) } else { 0 }
@@ -70,17 +67,6 @@ pub fn nagle_delack(of: &Seen) -> Option<Finding> {
     let says = format!("<share %> of the {what}s take {times} or another small multiple of it.");
     let values = [("share", share), ("k", f64::from(k)), ("stalled_samples", stalled as f64)];
     Some(finding(Code::NagleDelack, Severity::Suspect, says, &values))
-}
-
-/// The share of a trial's samples that take as long as stalls do; `None` where they are not of
-/// single operations.
-pub fn stalled_share(run: &Run, trial: &RawTrial) -> Option<f64> {
-    let tick_ns = 1e9 / run.raw.ticks_per_second(trial)?;
-    let is_stall =
-        |ticks: &&u64| (1..=STALLS_MAX).any(|k| range(k).contains(&(**ticks as f64 * tick_ns)));
-    let all = trial.samples.len();
-    (trial.stamp == Some(Stamp::Each) && all > 0)
-        .then(|| trial.samples.iter().filter(is_stall).count() as f64 / all as f64)
 }
 
 /// What `k` stalls take.

@@ -1,13 +1,15 @@
 //! What each library adds to the mechanism beneath it, in words.
 
 use hopcost_model::text::count;
-use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Results};
+use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Ratio, Results};
 
 use crate::names::{all_of, row_label};
 use crate::number;
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Cell, Scale};
+use crate::section::model::{Cell, Interval, Scale, Value};
 
+/// How many times as high as its lower end the upper end of an interval is that a line shows.
+const WIDE: f64 = 1.25;
 /// Lines of a screen for them.
 const LINES_MAX: usize = 14;
 
@@ -34,10 +36,11 @@ pub(super) fn headline(results: &Results) -> Option<Headline> {
     Some(Headline { title, says: shown.collect(), ..Headline::default() })
 }
 
-/// `adds 60 µs to unix-stream (× 7): 8 more system calls, 21 µs more CPU a message`
+/// `adds 60 µs ±5% to unix-stream (×7.0 ±30%): 8 more system calls, 21 µs more CPU a message`
 fn sentence(of: &LibraryCost, beneath: &str) -> Option<String> {
     let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference, "").value.shown()?;
-    let times = of.times.map_or(String::new(), |times| format!(" (× {})", number::plain(times, 2)));
+    let times = of.times.as_ref().and_then(multiple);
+    let times = times.map_or(String::new(), |times| format!(" ({times})"));
     let calls = of.system_calls.filter(|calls| *calls >= 0.5);
     let calls = calls.map(|calls| count(calls.round() as usize, "more system call"));
     let cpu = of.cpu_ns_per_message.filter(|cpu| *cpu > 0.0);
@@ -48,4 +51,10 @@ fn sentence(of: &LibraryCost, beneath: &str) -> Option<String> {
         format!("; {} of the CPU time is {name}'s", number::share(of.other_share))
     });
     Some(format!("adds {adds} to {beneath}{times}{why}{other}"))
+}
+
+fn multiple(times: &Ratio) -> Option<String> {
+    let is_wide = times.high > times.low.map(|low| WIDE * low);
+    let interval = if is_wide { Interval::Relative } else { Interval::Untold };
+    Some(Value::ratio(times, interval).shown()?.to_string())
 }

@@ -98,7 +98,7 @@ fn the_rows_of_a_question_stand_in_the_order_of_their_ranks() {
 #[test]
 fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
     let estimate = |ns: f64, high: f64| {
-        let bare = Estimate::exact(ns, 6, String::new());
+        let bare = Estimate::exact(ns, 6);
         Estimate { low: Some(0.9 * ns), high: Some(high), ..bare }
     };
     let bars = |high: f64| {
@@ -145,7 +145,7 @@ fn two_levels_are_two_marks_with_nothing_between() {
     assert!(svg(&chart).contains("class=\"thin\"") && mark.tip.ends_with("\n0.88 or 65 µs"));
 
     let point = |x: f64, levels| {
-        let estimate = Estimate::exact(10.0 * x, 9, String::new());
+        let estimate = Estimate::exact(10.0 * x, 9);
         Point::of("pipe", x, Some(&estimate), levels).unwrap()
     };
     let torn = Some((5.0, 500.0));

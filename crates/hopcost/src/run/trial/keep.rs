@@ -18,10 +18,10 @@ use crate::run::pace;
 /// What a phase is held against; nothing where virtual time passes at any speed, nor where
 /// no clock is looked at.
 fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
-    let clocks = spec.clocks?;
+    let clock = spec.clock?;
     (!spec.case.has_virtual_clock()).then(|| Measure {
         outside_ns: ran.outside_ns,
-        ticks_per_ns: pace::ticks_per_ns(&spec.case, clocks.caller),
+        ticks_per_ns: pace::ticks_per_ns(&spec.case, clock),
     })
 }
 
@@ -328,12 +328,9 @@ pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Fa
             lateness::ticks(*stamp).saturating_sub(caller.first_tick.saturating_add(*offset))
         };
         let mut lags: Vec<u64> = stamps.iter().zip(&offsets).map(late).collect();
-        let last = lags.last().copied().unwrap_or(0);
         lags.sort_unstable();
         let p99 = lags.get(lags.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(0);
-        load.generator_messages = load.generator_messages.saturating_add(caller.samples);
         load.generator_lag_p99_ticks = load.generator_lag_p99_ticks.max(p99);
-        load.generator_lag_last_ticks = load.generator_lag_last_ticks.max(last);
     }
     Ok(load)
 }

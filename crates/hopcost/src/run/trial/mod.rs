@@ -110,7 +110,7 @@ fn exchange(
 ) -> Result<Ran, Failure> {
     let spec = &workers.spec.clone();
     let phases = Instant::now();
-    let Some(clocks) = spec.clocks else {
+    let Some(clock) = spec.clock else {
         let stamp = spec.stamp.unwrap_or(Stamp::Each);
         workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
         let operations = spec.shape.operations.unwrap_or(1);
@@ -118,7 +118,7 @@ fn exchange(
         trial.phases_ns = phases.elapsed().as_nanos() as u64;
         return Ok(ran);
     };
-    let mut pace = Pace::new(&spec.case, clocks.caller, spec.shape);
+    let mut pace = Pace::new(&spec.case, clock, spec.shape);
     workers.pilot(&mut pace)?;
     if spec.workers.warms_up_until_steady() {
         trial.warm_up_ns = steady::warm_up(workers, &mut pace)?;
@@ -126,12 +126,12 @@ fn exchange(
     let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
     trial.stamp = Some(stamp);
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    between_readings(workers, trial, beside, |workers, trial| {
+    between_readings(workers, trial, beside, |workers, _| {
         let count = pace.warm_up_count(stamp);
         if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
             pace.lose(count, ran.outside_ns);
         }
-        steady::measure(workers, trial, clocks, stamp, pace.measure_count(stamp))
+        workers.phase(Phase::Measure, pace.measure_count(stamp), stamp, None)
     })
 }
 

@@ -37,10 +37,10 @@ pub struct TrialSpec<'a> {
     pub shape: TrialShape,
     /// The stamp that earlier trials of this case used.
     pub stamp: Option<Stamp>,
-    /// The clocks by which a pilot finds how many operations fit the shape. Without any, it has as many
+    /// The clock of the caller, by which a pilot finds how many operations fit the shape. Without any, it has as many
     /// operations as its shape says, no yardstick and no look at the clock: for tests and for looking at
     /// one trial, maybe under a tracer that stretches it.
-    pub clocks: Option<Clocks<'a>>,
+    pub clock: Option<&'a ClockReading>,
     /// How long its workers live.
     pub lives: Lives,
     /// What is left of the run's budget, where there is one.
@@ -62,15 +62,6 @@ pub enum Lives {
     ForTrial,
     /// As long as the run, as those of a yardstick do; a deadline ends a reading alone.
     ForRun,
-}
-
-/// The clocks of a trial's ends.
-#[derive(Clone, Copy)]
-pub struct Clocks<'a> {
-    /// The caller's, on its CPU.
-    pub caller: &'a ClockReading,
-    /// That of an end in Rust on the callee's CPU.
-    pub callee: &'a ClockReading,
 }
 
 /// Why a trial has no numbers.
@@ -127,7 +118,7 @@ impl<'a> TrialSpec<'a> {
                 ..TRIAL_DEFAULT
             },
             stamp: None,
-            clocks: None,
+            clock: None,
             lives: Lives::ForTrial,
             left_ms: None,
             transcript: None,
@@ -144,14 +135,14 @@ impl<'a> TrialSpec<'a> {
 
     /// Whether the counts are given.
     pub fn is_exact(&self) -> bool {
-        self.clocks.is_none()
+        self.clock.is_none()
     }
 
     /// Ticks of the caller's clock in a second; where nobody has looked at it, good to a percent.
     pub fn ticks_per_second(&self) -> f64 {
-        match self.clocks {
+        match self.clock {
             _ if self.case.has_virtual_clock() => 1e9,
-            Some(clocks) => clocks.caller.ticks_per_second,
+            Some(clock) => clock.ticks_per_second,
             None => rough_ticks(1_000_000_000) as f64,
         }
     }

@@ -1,15 +1,12 @@
-//! Runtimes that compile while they run are warmed up until nothing changes any
-//! more; and where one end is in Rust, its clock tells what the stamps of the other cost.
+//! Runtimes that compile while they run are warmed up until nothing changes any more.
 
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::{Phase, Stamp};
-use hopcost_model::raw::{RawTrial, StampCheck};
 
-use super::spec::{Clocks, Failure};
-use super::workers::{Ran, TrialWorkers};
-use crate::run::pace::{self, Pace};
+use super::spec::Failure;
+use super::workers::TrialWorkers;
+use crate::run::pace::Pace;
 
 /// Aimed length of one part of such a warm-up.
 const PART_NS: f64 = 40_000_000.0;
@@ -42,52 +39,6 @@ fn agree(parts: &[f64]) -> bool {
     let (least, most) =
         last.iter().fold((f64::MAX, 0.0f64), |(low, high), &x| (low.min(x), high.max(x)));
     most <= least * AGREE
-}
-
-/// Exchanges of a phase without stamps at least, for a difference to say anything.
-const BARE_MIN: u64 = 100;
-
-/// Measures; where the caller is of another runtime and the callee in Rust, between
-/// two phases of as many exchanges without stamps.
-pub fn measure(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    clocks: Clocks<'_>,
-    stamp: Stamp,
-    count: u64,
-) -> Result<Ran, Failure> {
-    let spec = &workers.spec.clone();
-    let checks = spec.case.workload == Workload::Roundtrip
-        && spec.workers.foreign(Role::Caller).is_some()
-        && spec.workers.foreign(Role::Callee).is_none()
-        && stamp == Stamp::Each
-        && count >= BARE_MIN;
-    if !checks {
-        return workers.phase(Phase::Measure, count, stamp, None);
-    }
-    let bare = |workers: &mut TrialWorkers<'_>| {
-        workers.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None)
-    };
-    let before = bare(workers)?;
-    let ran = workers.phase(Phase::Measure, count, stamp, None)?;
-    let after = bare(workers)?;
-    let by_callee = |ran: &Ran| {
-        let callee = ran.ends.iter().find(|end| end.role == Role::Callee);
-        let ticks = callee.map_or(0, |end| end.elapsed_ticks);
-        ticks as f64 / pace::ticks_per_ns(&spec.case, clocks.callee)
-    };
-    // The callee's two stamps hold one exchange less than the caller's.
-    let exchanges = count - 1;
-    let by_caller = ran.ends.first().map_or(0, |end| end.elapsed_ticks) as f64;
-    let by_caller_ns = by_caller / pace::ticks_per_ns(&spec.case, clocks.caller);
-    trial.stamp_check = Some(StampCheck {
-        exchanges,
-        stamped_ns: by_callee(&ran),
-        stamped_by_caller_ns: by_caller_ns * exchanges as f64 / count as f64,
-        bare_before_ns: by_callee(&before),
-        bare_after_ns: by_callee(&after),
-    });
-    Ok(ran)
 }
 
 #[cfg(test)]
