@@ -5,25 +5,22 @@ import fs from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 /** The longest line either side accepts, in bytes. */
-export const LINE_MAX = 256 * 1024;
+const LINE_MAX = 256 * 1024;
 
 const STDOUT = 1;
 
-/** An error that is said as it is, in one line. */
+/** An error that is a reason as it is, in one line. */
 export class Failure extends Error {}
 
-/** The other end is gone: what the other worker says explains more. */
+/** The other end is gone: the reason of the other worker explains more. */
 export class PartnerGone extends Failure {}
 
 /** What the system says of a partner that is gone. */
 const GONE = ['EPIPE', 'ECONNRESET', 'ECONNREFUSED'];
 
-/**
- * Sleeps without turning the event loop.
- * @param {number} ms
- */
-function sleep(ms) {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+/** The error of an end whose partner is gone. */
+export function closed() {
+  return new PartnerGone('the other end closed the link');
 }
 
 /**
@@ -39,7 +36,7 @@ export function writeAll(fd, bytes) {
       // Standard output may be the same open file as standard input, which Node has
       // made non-blocking.
       if (error.code !== 'EAGAIN') throw error;
-      sleep(1);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
 }
@@ -53,7 +50,7 @@ export function answer(reply) {
 }
 
 /**
- * Says why the worker cannot go on, and ends it. In another thread than the main one
+ * Reports why the worker cannot go on, and ends it. In another thread than the main one
  * process.exit() would end that thread alone, so there the error is thrown: uncaught,
  * it becomes the main thread's.
  * @param {unknown} error
@@ -67,7 +64,7 @@ export function giveUp(error) {
   try {
     answer({ is: 'failed', reason, ...(gone && { cause: 'partner-gone' }) });
   } catch {
-    // Nobody reads; there is nobody to tell.
+    // Nobody reads.
   }
   process.exit(1);
 }
@@ -77,39 +74,14 @@ export function giveUp(error) {
  * @param {(line: string) => Promise<void>} obey
  */
 export async function readLines(obey) {
-  /** @type {Buffer[]} */
-  let parts = [];
-  let length = 0;
-  const tooLong = () => new Failure(`a line is longer than ${LINE_MAX} bytes`);
+  let pending = Buffer.alloc(0);
   for await (const chunk of process.stdin) {
-    let rest = /** @type {Buffer} */ (chunk);
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const line = Buffer.concat([...parts, rest.subarray(0, end)]);
-      rest = rest.subarray(end + 1);
-      [parts, length] = [[], 0];
-      if (line.length > LINE_MAX) throw tooLong();
-      const text = line.toString('utf8').trim();
-      if (text !== '') await obey(text);
+    pending = Buffer.concat([pending, chunk]);
+    for (let end = pending.indexOf(10); end >= 0; end = pending.indexOf(10)) {
+      const line = pending.subarray(0, end).toString('utf8').trim();
+      pending = pending.subarray(end + 1);
+      if (line !== '') await obey(line);
     }
-    parts.push(rest);
-    length += rest.length;
-    if (length > LINE_MAX) throw tooLong();
+    if (pending.length > LINE_MAX) throw new Failure(`a line is longer than ${LINE_MAX} bytes`);
   }
-}
-
-/**
- * Checks that a descriptor was inherited.
- * @param {unknown} fd
- * @returns {number}
- */
-export function inherited(fd) {
-  if (Number.isInteger(fd) && Number(fd) > 2 && Number(fd) < 2 ** 31) {
-    try {
-      fs.fstatSync(Number(fd));
-      return Number(fd);
-    } catch {
-      // Said below.
-    }
-  }
-  throw new Failure(`descriptor ${fd} was not inherited`);
 }

@@ -3,31 +3,23 @@
  * sent as they are, and compared as a whole.
  */
 import { endianness } from 'node:os';
-import { Failure, PartnerGone } from './lines.js';
+import { Failure } from './lines.js';
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
 
 /**
- * After how many numbers messages of this length come again: a power of two.
- * @param {number} payload bytes
- */
-export function contents(payload) {
-  let count = 256;
-  while (count > 4 && count * payload > 16 * 1024) count /= 2;
-  return count;
-}
-
-/**
- * Every message of this length, by its number modulo `contents`. Each has an ArrayBuffer of
- * its own, because postMessage() copies the whole of the one behind a view.
+ * Every message of this length, by its number modulo how many there are, a power of two. Each has
+ * an ArrayBuffer of its own, because postMessage() copies the whole of the one behind a view.
  * @param {number} payload bytes
  * @returns {Buffer[]}
  */
 export function everyMessage(payload) {
   if (endianness() !== 'LE') throw new Failure('this worker needs a little-endian machine');
+  let contents = 256;
+  while (contents > 4 && contents * payload > 16 * 1024) contents /= 2;
   const words = new Uint32Array(2 * Math.ceil(payload / 8));
   const bytes = new Uint8Array(words.buffer, 0, payload);
-  return Array.from({ length: contents(payload) }, (_, number) => {
+  return Array.from({ length: contents }, (_, number) => {
     const first = BigInt.asUintN(64, BigInt(number) * GOLDEN);
     let [low, high] = [Number(first & 0xffffffffn), Number(first >> 32n)];
     for (let at = 0; at < words.length; at += 2) {
@@ -40,15 +32,6 @@ export function everyMessage(payload) {
     message.set(bytes);
     return message;
   });
-}
-
-/**
- * Whether two messages are the same, in length and in every byte.
- * @param {Uint8Array} message that came
- * @param {Buffer} wanted
- */
-export function same(message, wanted) {
-  return wanted.equals(message);
 }
 
 /**
@@ -65,7 +48,18 @@ export function notTheMessage(number, got, want) {
   );
 }
 
-/** The error of an end whose partner is gone. */
-export function closed() {
-  return new PartnerGone('the other end closed the link');
+/**
+ * The `send` of an end, which changes a byte of message `spoil`, if that is one of its own.
+ * @param {(message: Buffer) => void} send
+ * @param {{role: 'caller' | 'callee', spoil?: number}} seat
+ */
+export function spoiling(send, { role, spoil }) {
+  if (!spoil || (spoil % 2 === 1) !== (role === 'caller')) return send;
+  let number = role === 'caller' ? -1 : 0;
+  return (/** @type {Buffer} */ message) => {
+    number += 2;
+    const copy = Buffer.from(message);
+    if (number === spoil) copy[0] ^= 1;
+    send(copy);
+  };
 }

@@ -7,10 +7,7 @@
  * and than `process.hrtime()`, which allocates an array.
  */
 import { performance } from 'node:perf_hooks';
-import { Failure } from './lines.js';
 
-/** The most samples a phase may ask for. */
-const SAMPLES_MAX = 2 ** 26;
 const NS_PER_MS = 1e6;
 const PAIRS = 10_000;
 
@@ -27,24 +24,11 @@ export function now() {
  * @property {number} max
  * @property {number} elapsed the sum of all samples
  * @property {Buffer} bytes the samples as they are handed over
+ * @typedef {object} End what an end reports of a phase
+ * @property {'caller' | 'callee'} role
+ * @property {number} count
+ * @property {Taken} [taken]
  */
-
-/**
- * Operations between two stamps.
- * @param {Order} order
- */
-export function operationsPerSample({ count, stamp }) {
-  if (!Number.isSafeInteger(count) || count < 0) {
-    throw new Failure(`${count} operations are none`);
-  }
-  const n = stamp?.kind === 'each' ? 1 : stamp?.n;
-  if (!['each', 'batch', 'two-lengths'].includes(stamp?.kind) || !Number.isSafeInteger(n) || n < 1) {
-    throw new Failure(`${JSON.stringify(stamp)} is no way to stamp`);
-  }
-  const whole = stamp.kind === 'two-lengths' ? 3 * n : n;
-  if (count % whole !== 0) throw new Failure(`${count} operations are not whole batches of ${whole}`);
-  return n;
-}
 
 /** Room for stamps, kept from phase to phase: every phase runs the same code. */
 export class Room {
@@ -56,7 +40,6 @@ export class Room {
    * @param {number} count stamps
    */
   reserve(count) {
-    if (count > SAMPLES_MAX) throw new Failure(`${count} stamps are more than a phase may ask for`);
     if (this.stamps.length < count) this.stamps = new Float64Array(count).fill(1);
   }
 

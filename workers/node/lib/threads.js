@@ -1,20 +1,17 @@
 /**
- * Two threads of this process: the caller is the main thread, the callee a worker.
+ * Mechanisms between two threads of this process, `shared-array-buffer`, `message-channel` and
+ * `message-channel-sync`: the caller is the main thread, the callee a worker, which runs this file.
  */
 import fs from 'node:fs';
-import { MessageChannel, Worker } from 'node:worker_threads';
-import { waitOf } from './case.js';
+import { MessageChannel, Worker, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { BlockingEnd, endOf } from './ends.js';
 import { Failure, giveUp } from './lines.js';
 
 /**
- * @typedef {object} ThreadLink what the two threads share
- * @property {string} mechanism
- * @property {number} payload
- * @property {import('node:worker_threads').MessagePort} port this thread's
- * @property {SharedArrayBuffer} memory room for a message in each direction
- * @property {[number, number]} places where in it the caller's and the callee's messages begin
- * @property {SharedArrayBuffer} control
- * @property {Record<'caller' | 'callee', string>} waits
+ * What a thread gets of `attach`, its port, room for a message in each direction, where in it those of
+ * the caller and of the callee begin, and the counters.
+ * @typedef {import('./streams.js').Attaching & {port: import('node:worker_threads').MessagePort,
+ *   memory: SharedArrayBuffer, places: [number, number], control: SharedArrayBuffer}} ThreadLink
  */
 
 /**
@@ -43,10 +40,9 @@ export function threadId() {
 
 /**
  * The two counters that the ends wake each other by.
- * @param {'caller' | 'callee'} role
  * @param {ThreadLink} link
  */
-export function bells(role, { control, waits }) {
+function bells({ role, control, waits }) {
   const words = new Int32Array(control);
   const [mine, theirs] =
     role === 'caller' ? [RUNG_BY_CALLER, RUNG_BY_CALLEE] : [RUNG_BY_CALLEE, RUNG_BY_CALLER];
@@ -65,54 +61,90 @@ export function bells(role, { control, waits }) {
         if (!spins) Atomics.wait(words, theirs, heard);
       }
       heard = Atomics.load(words, theirs);
-      if (Atomics.load(words, FAILED) !== 0) throw new OtherFailed();
+      if (Atomics.load(words, FAILED) !== 0) throw OTHER_FAILED;
     },
   };
 }
 
-/** The other end has failed, and will say why itself. */
-class OtherFailed extends Failure {
-  constructor() {
-    super('the other end failed');
-  }
-}
+/** The other end gives its reason itself. */
+const OTHER_FAILED = new Failure('the other end failed');
 
-/**
- * Ends the sleep of the main thread for good.
- * @param {ThreadLink} link
- */
-export function wakeInFailure({ control }) {
-  const words = new Int32Array(control);
-  Atomics.store(words, FAILED, 1);
-  Atomics.add(words, RUNG_BY_CALLEE, 1);
-  Atomics.notify(words, RUNG_BY_CALLEE);
-}
+/** How each mechanism makes an end. */
+const ENDS = {
+  /**
+   * A SharedArrayBuffer, handed over by Atomics.
+   * @param {ThreadLink} link
+   */
+  'shared-array-buffer'(link) {
+    const [first, second] = link.places.map((at) => Buffer.from(link.memory, at, link.payload));
+    const [outgoing, incoming] = link.role === 'caller' ? [first, second] : [second, first];
+    const { ring, sleep } = bells(link);
+    return new BlockingEnd(
+      link,
+      (message) => {
+        outgoing.set(message);
+        ring();
+      },
+      () => {
+        sleep();
+        return incoming;
+      },
+    );
+  },
+  /**
+   * A MessageChannel, by the message event.
+   * @param {ThreadLink} link
+   */
+  'message-channel'(link) {
+    const end = endOf(link, (message) => link.port.postMessage(message));
+    link.port.on('message', (message) => end.receive(message));
+    return end;
+  },
+  /**
+   * A MessageChannel whose messages are fetched by receiveMessageOnPort() after sleeping in
+   * Atomics.wait(): the pattern by which libraries make asynchronous work in another thread look
+   * synchronous.
+   * @param {ThreadLink} link
+   */
+  'message-channel-sync'(link) {
+    const { port } = link;
+    const { ring, sleep } = bells(link);
+    return new BlockingEnd(
+      link,
+      (message) => {
+        port.postMessage(message);
+        ring();
+      },
+      () => {
+        for (;;) {
+          const received = receiveMessageOnPort(port);
+          if (received !== undefined) return received.message;
+          sleep();
+        }
+      },
+    );
+  },
+};
 
 /**
  * The callee in a thread of its own, and the caller in this one.
- * @param {import('./attach.js').Attaching} attaching
- * @param {(link: ThreadLink) => {run: (order: import('./stamps.js').Order) => any}} play
+ * @param {import('./streams.js').Attaching} attaching
  */
-export async function besideCallee({ of, payload }, play) {
+export async function besideCallee({ mechanism, payload, spoil, waits }) {
   const { port1, port2 } = new MessageChannel();
   const places = placesOf(payload);
-  const shared = {
-    mechanism: of.mechanism,
-    payload,
-    memory: new SharedArrayBuffer(places[1] + payload + APART),
-    places,
-    control: new SharedArrayBuffer(CONTROL_BYTES),
-    waits: { caller: waitOf(of, 'caller'), callee: waitOf(of, 'callee') },
-  };
-  const thread = new Worker(new URL('./callee-thread.js', import.meta.url), {
-    workerData: { ...shared, port: port2 },
+  const memory = new SharedArrayBuffer(places[1] + payload + APART);
+  const control = new SharedArrayBuffer(CONTROL_BYTES);
+  const shared = { mechanism, payload, spoil, waits, places, memory, control };
+  const thread = new Worker(new URL(import.meta.url), {
+    workerData: { ...shared, role: 'callee', port: port2 },
     transferList: [port2],
   });
   thread.on('error', giveUp);
   thread.on('exit', () => giveUp("the callee's thread ended"));
   const answer = () => new Promise((resolve) => thread.once('message', resolve));
   const { tid } = await answer();
-  const caller = play({ ...shared, port: port1 });
+  const caller = ENDS[mechanism]({ ...shared, role: 'caller', port: port1 });
   return {
     tids: [threadId(), tid],
     /** @param {import('./stamps.js').Order} order */
@@ -124,9 +156,27 @@ export async function besideCallee({ of, payload }, play) {
         return [asked, await answered];
       } catch (error) {
         // Then the error of the thread comes, and ends the process.
-        if (error instanceof OtherFailed) await answered;
+        if (error === OTHER_FAILED) await answered;
         throw error;
       }
     },
   };
+}
+
+/** The thread of a callee: plays a phase whenever the main thread has one. */
+if (workerData?.role === 'callee') {
+  const callee = ENDS[workerData.mechanism](workerData);
+  parentPort.on('message', async (order) => {
+    try {
+      parentPort.postMessage(await callee.run(order));
+    } catch (error) {
+      // Ends the sleep of the main thread for good.
+      const words = new Int32Array(workerData.control);
+      Atomics.store(words, FAILED, 1);
+      Atomics.add(words, RUNG_BY_CALLEE, 1);
+      Atomics.notify(words, RUNG_BY_CALLEE);
+      throw error;
+    }
+  });
+  parentPort.postMessage({ tid: threadId() });
 }

@@ -6,15 +6,27 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from .case import Failure, PartnerGone
-
 LINE_MAX = 256 * 1024
 """Bytes of the longest line that either side accepts."""
+
+_giving_up = threading.Lock()
+
+
+class Failure(Exception):
+    """The trial cannot go on; the message is the reason, on one line."""
+
+
+class PartnerGone(Failure):
+    """The other end is gone: the reason of the other worker explains more."""
+
 
 GONE = (PartnerGone, EOFError, BrokenPipeError, ConnectionResetError, ConnectionRefusedError)
 """The errors of an end whose partner is gone."""
 
-_giving_up = threading.Lock()
+
+def closed() -> PartnerGone:
+    """The reason of an end whose partner is gone."""
+    return PartnerGone("the other end closed the link")
 
 
 def commands(fd: int = 0) -> Iterator[str]:
@@ -26,7 +38,7 @@ def commands(fd: int = 0) -> Iterator[str]:
             if line.strip():
                 yield line.decode()
         if len(pending) > LINE_MAX:
-            raise ValueError(f"a command is longer than {LINE_MAX} bytes")
+            raise Failure(f"a command is longer than {LINE_MAX} bytes")
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
@@ -42,11 +54,11 @@ def say(reply: dict[str, Any]) -> None:
 
 
 def give_up(error: BaseException, who: str = "") -> NoReturn:
-    """Says why the trial is over and ends the process, from whichever thread.
+    """Reports why the trial is over and ends the process, from any thread.
 
     Without clean-up on purpose: another thread may be in the middle of its loop.
     """
-    _giving_up.acquire()  # Whoever comes second waits for the end of the process.
+    _giving_up.acquire()  # The second thread waits for the end of the process.
     line = " ".join(f"{who}{reason_of(error)}".split())[:2000]
     cause = {"cause": "partner-gone"} if isinstance(error, GONE) else {}
     try:
@@ -58,8 +70,7 @@ def give_up(error: BaseException, who: str = "") -> NoReturn:
 def reason_of(error: BaseException) -> str:
     """An error in one line."""
     if isinstance(error, EOFError | BrokenPipeError | ConnectionResetError):
-        return "the other end closed the link"
-    name, text = type(error).__name__, str(error)
+        error = closed()
     if isinstance(error, Failure):
-        return text
-    return f"{name}: {text}" if text else name
+        return str(error)
+    return f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""The timed loops of ends that block.
+"""The messages of a trial, and the timed loops.
 
 A call of a Python function costs some 50 ns that the mechanism does not have, so the loops call
 `send` and `receive` of an end as they are: bound methods of the standard library or of a C type,
@@ -6,15 +6,64 @@ wherever a mechanism has one that takes or gives a whole message. All checking t
 comparison is in the functions for the case that the comparison fails.
 """
 
-from collections.abc import Callable, Iterator
+import sys
+from array import array
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import cycle, islice
+from typing import Any
 
-from .case import Failure, PartnerGone
-from .content import exchanges
-from .stamps import LEAD_IN, Order, Stamped, clock, differences, room
+from .lines import Failure
+from .stamps import LEAD_IN, Endpoint, Order, Stamped, clock, differences, room
 
 Buffer = bytes | bytearray
 Exchanges = Iterator[tuple[bytes, bytes]]
+
+STEP = 0x9E37_79B9_7F4A_7C15
+WORDS = 1 << 64
+
+
+def contents(payload: int) -> int:
+    """How many different messages of this size there are: a power of two."""
+    count = 256
+    while count > 4 and count * payload > 1 << 14:
+        count //= 2
+    return count
+
+
+def message(number: int, payload: int) -> bytes:
+    """Message `number` of `payload` bytes (workers/PROTOCOL.md, "What a worker must do")."""
+    first = number % contents(payload) * STEP % WORDS
+    end = first + (payload + 7) // 8
+    words = array("Q", range(first, min(end, WORDS)))
+    words.extend(range(0, end - WORDS))
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tobytes()[:payload]
+
+
+def exchanges(payload: int) -> list[tuple[bytes, bytes]]:
+    """The requests and replies of a trial, in order, after which they begin again.
+
+    Each call makes messages of its own: two ends that shared them would compare
+    an object with itself, which takes no look at its bytes.
+    """
+    return [(message(s, payload), message(s + 1, payload)) for s in range(1, contents(payload), 2)]
+
+
+def numbered(role: str, payload: int, spoil: int) -> Exchanges:
+    """The exchanges of an end through all phases; its message `spoil` has a wrong first byte."""
+    endless = cycle(exchanges(payload))
+    return spoiled(endless, spoil) if spoil % 2 == (role == "caller") and spoil else endless
+
+
+def spoiled(messages: Exchanges, number: int) -> Exchanges:
+    """The same exchanges, with message `number` changed."""
+    yield from islice(messages, (number - 1) // 2)
+    pair = list(next(messages))
+    own = pair[1 - number % 2]
+    pair[1 - number % 2] = bytes([own[0] ^ 1]) + own[1:]
+    yield pair[0], pair[1]
+    yield from messages
 
 
 class End:
@@ -26,6 +75,9 @@ class End:
 
     send: Callable[[bytes], object]
     receive: Callable[[], Buffer]
+
+    def __init__(self, send: Callable[[bytes], object], receive: Callable[[], Buffer]) -> None:
+        self.send, self.receive = send, receive
 
     def reply_differs(self, request: bytes, reply: bytes, got: Buffer | None, last: bool) -> bool:
         """What the caller does when it `got` another reply, or none in time.
@@ -50,18 +102,11 @@ def unexpected(expected: bytes, got: Buffer | None) -> Failure:
     return Failure(f"a message is not what it has to be: byte {at} of {len(got)} differs")
 
 
-def closed() -> PartnerGone:
-    """The reason of an end whose partner is gone."""
-    return PartnerGone("the other end closed the link")
-
-
 class Caller:
     """The end that asks, and stamps."""
 
-    def __init__(self, end: End, payload: int) -> None:
-        self._end = end
-        # The numbering runs on through all phases.
-        self._exchanges = cycle(exchanges(payload))
+    def __init__(self, end: End, messages: Exchanges) -> None:
+        self._end, self._exchanges = end, messages
 
     def run(self, order: Order) -> Stamped:
         n = order.lengths[0]
@@ -73,9 +118,8 @@ class Caller:
 class Callee:
     """The end that answers."""
 
-    def __init__(self, end: End, payload: int) -> None:
-        self._end = end
-        self._exchanges = cycle(exchanges(payload))
+    def __init__(self, end: End, messages: Exchanges) -> None:
+        self._end, self._exchanges = end, messages
 
     def run(self, order: Order) -> Stamped:
         send, receive = self._end.send, self._end.receive
@@ -86,9 +130,10 @@ class Callee:
         return Stamped(order.count)
 
 
-def endpoint(end: End, role: str, payload: int) -> Caller | Callee:
+def endpoint(end: End, role: str, payload: int, spoil: int = 0) -> Endpoint:
     """The end as what it is to play."""
-    return Caller(end, payload) if role == "caller" else Callee(end, payload)
+    play = Caller if role == "caller" else Callee
+    return play(end, numbered(role, payload, spoil))
 
 
 def each(end: End, messages: Exchanges, count: int) -> Stamped:
@@ -135,3 +180,57 @@ def exchange_all(end: End, messages: Exchanges, count: int, *, ends_phase: bool)
         if got != reply:
             lost += reply_differs(request, reply, got, ends_phase and index == count)
     return lost
+
+
+class AsyncEndpoint:
+    """An end on an event loop: a phase is one coroutine that the loop runs to its end, so that
+    nothing but the mechanism is scheduled in it. `send` is awaited until the message has left."""
+
+    def __init__(
+        self,
+        loop: Any,
+        send: Callable[[bytes], Awaitable[object]],
+        receive: Callable[[], Awaitable[Buffer]],
+        role: str,
+        messages: Exchanges,
+    ) -> None:
+        self._loop, self._send, self._receive = loop, send, receive
+        self._play = self._caller if role == "caller" else self._callee
+        self._exchanges = messages
+
+    def run(self, order: Order) -> Stamped:
+        stamped: Stamped = self._loop.run_until_complete(self._play(order))
+        return stamped
+
+    async def _caller(self, order: Order) -> Stamped:
+        n, messages = order.lengths[0], self._exchanges
+        send, receive, rounds = self._send, self._receive, order.count // n
+        stamps = room(rounds + 1)
+        await self._exchange_all(LEAD_IN)
+        stamps[0] = clock()
+        if n == 1:
+            for index, (request, reply) in zip(range(1, rounds + 1), islice(messages, rounds)):
+                await send(request)
+                if (got := await receive()) != reply:
+                    raise unexpected(reply, got)
+                stamps[index] = clock()
+        else:
+            for index in range(1, rounds + 1):
+                await self._exchange_all(n)
+                stamps[index] = clock()
+        return Stamped(order.count, differences(stamps, []))
+
+    async def _exchange_all(self, count: int) -> None:
+        send, receive = self._send, self._receive
+        for request, reply in islice(self._exchanges, count):
+            await send(request)
+            if (got := await receive()) != reply:
+                raise unexpected(reply, got)
+
+    async def _callee(self, order: Order) -> Stamped:
+        send, receive = self._send, self._receive
+        for request, reply in islice(self._exchanges, order.count + LEAD_IN):
+            if (got := await receive()) != request:
+                raise unexpected(request, got)
+            await send(reply)
+        return Stamped(order.count)

@@ -1,6 +1,6 @@
 """Seats: ends on the main thread, on a thread, or in a process of their own.
 
-All of them are first told what to do and then asked for the outcome, so that both ends of a
+All of them first get their order and are then asked for the outcome, so that both ends of a
 trial begin at the same time.
 """
 
@@ -10,35 +10,15 @@ import queue
 import signal
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from . import lines
-from .case import Failure
+from .lines import Failure
 from .stamps import Endpoint, Order, Stamped
 
 Attach = Callable[[], Endpoint]
 
-
-class Seat(Protocol):
-    """An end."""
-
-    role: str
-
-    def attached(self) -> dict[str, Any]:
-        """Its part of the reply, once it is attached."""
-        ...
-
-    def order(self, order: Order) -> None:
-        """Tells it to run a phase."""
-        ...
-
-    def collect(self) -> Stamped:
-        """Waits until the phase is over."""
-        ...
-
-    def stop(self) -> None:
-        """Leaves nothing behind."""
-        ...
+PR_SET_PDEATHSIG = 1
 
 
 class MainSeat:
@@ -48,53 +28,53 @@ class MainSeat:
         self.role, self._attach = role, attach
 
     def attached(self) -> dict[str, Any]:
+        """Its part of the reply, once it is attached."""
         self._endpoint = self._attach()
         return {"role": self.role, "tid": threading.get_native_id()}
 
     def order(self, order: Order) -> None:
+        """Has it run a phase."""
         self._order = order
 
     def collect(self) -> Stamped:
+        """Waits until the phase is over."""
         return self._endpoint.run(self._order)
 
     def stop(self) -> None:
-        pass
+        """Leaves nothing behind."""
 
 
-class ThreadSeat:
+class ThreadSeat(MainSeat):
     """An end on a thread of its own, which attaches at once."""
 
     def __init__(self, role: str, attach: Attach) -> None:
-        self.role = role
+        super().__init__(role, attach)
         self._orders = queue.SimpleQueue[Order]()
-        self._attached = queue.SimpleQueue[dict[str, Any]]()
-        self._outcomes = queue.SimpleQueue[Stamped]()
-        threading.Thread(target=self._live, args=(attach,), name=role, daemon=True).start()
+        self._outcomes = queue.SimpleQueue[Any]()
+        threading.Thread(target=self._live, name=role, daemon=True).start()
 
-    def _live(self, attach: Attach) -> None:
+    def _live(self) -> None:
         try:
-            endpoint = attach()
-            self._attached.put({"role": self.role, "tid": threading.get_native_id()})
+            self._outcomes.put(super().attached())
             while True:
-                self._outcomes.put(endpoint.run(self._orders.get()))
+                self._outcomes.put(self._endpoint.run(self._orders.get()))
         except BaseException as error:
             # The main thread may be waiting for this end, and would not hear of it.
             lines.give_up(error, f"{self.role}: ")
 
     def attached(self) -> dict[str, Any]:
-        return self._attached.get()
+        attached: dict[str, Any] = self._outcomes.get()
+        return attached
 
     def order(self, order: Order) -> None:
         self._orders.put(order)
 
     def collect(self) -> Stamped:
-        return self._outcomes.get()
-
-    def stop(self) -> None:
-        pass
+        stamped: Stamped = self._outcomes.get()
+        return stamped
 
 
-class ProcessSeat:
+class ProcessSeat(MainSeat):
     """An end in a child that is forked at once; to be made before any thread is started.
 
     This process then only waits, for what the ends say and for any of them to end: an end that
@@ -105,15 +85,31 @@ class ProcessSeat:
     def __init__(self, role: str, attach: Attach, family: "list[ProcessSeat]") -> None:
         from multiprocessing import get_context
 
-        mp = get_context("fork")
-        self.role, self._family = role, family
+        super().__init__(role, attach)
+        self._family, mp = family, get_context("fork")
         family.append(self)
         self._control, its_control = mp.Pipe()
-        self._process = mp.Process(
-            target=_live_in_child, args=(role, attach, its_control, os.getpid()), daemon=True
-        )
+        self._process = mp.Process(target=self._live, args=(its_control, os.getpid()), daemon=True)
         self._process.start()
         its_control.close()
+
+    def _live(self, control: Any, parent: int) -> None:
+        """The child's whole life; it is ended from outside."""
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+                raise OSError(ctypes.get_errno(), "PR_SET_PDEATHSIG")
+            if os.getppid() != parent:
+                os._exit(1)
+            # Standard output belongs to the parent's replies.
+            os.dup2(2, 1)
+            control.send(super().attached() | {"pid": os.getpid()})
+            while True:
+                control.send(self._endpoint.run(control.recv()))
+        except BaseException as error:
+            control.send(Failure(lines.reason_of(error)))
+            # Not by way of the interpreter's end, which waits for a queue's feeder thread.
+            os._exit(1)
 
     def attached(self) -> dict[str, Any]:
         attached: dict[str, Any] = self._hear()
@@ -139,7 +135,6 @@ class ProcessSeat:
                 while seat._control.poll():
                     seat._said()
                 raise seat._ended()
-        raise Failure("no end says anything")
 
     def _said(self) -> Any:
         try:
@@ -159,26 +154,3 @@ class ProcessSeat:
     def stop(self) -> None:
         self._process.kill()
         self._process.join()
-
-
-PR_SET_PDEATHSIG = 1
-
-
-def _live_in_child(role: str, attach: Attach, control: Any, parent: int) -> None:
-    """The child's whole life; it is ended from outside."""
-    try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-            raise OSError(ctypes.get_errno(), "PR_SET_PDEATHSIG")
-        if os.getppid() != parent:
-            os._exit(1)
-        # Standard output belongs to the parent's replies.
-        os.dup2(2, 1)
-        endpoint = attach()
-        control.send({"role": role, "tid": threading.get_native_id(), "pid": os.getpid()})
-        while True:
-            control.send(endpoint.run(control.recv()))
-    except BaseException as error:
-        control.send(Failure(lines.reason_of(error)))
-        # Not by way of the interpreter's end, which waits for a queue's feeder thread.
-        os._exit(1)

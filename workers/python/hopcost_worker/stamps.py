@@ -1,22 +1,23 @@
-"""Stamps of a phase, and what is said of them."""
+"""Orders of phases, their stamps, and what is reported of them."""
 
+import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from time import monotonic_ns
 from typing import Any, Protocol, Self
-
-from .case import Failure
 
 clock = monotonic_ns
 """CLOCK_MONOTONIC in nanoseconds: one C call that makes an int."""
 
+CLOCK = {"source": "CLOCK_MONOTONIC", "ticks_per_second": 1_000_000_000}
+
 LEAD_IN = 2
 """Exchanges before the first stamp of a phase."""
 
-SAMPLES_MAX = 1 << 26
-"""The most samples that a phase may ask for: 512 MiB of them."""
+PAIRS = 10_000
+"""Stamps by which their cost is found."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +31,10 @@ class Order:
 
     @classmethod
     def of(cls, command: dict[str, Any]) -> Self:
-        """Of a `run`; raises `Failure` where it asks for what cannot be done."""
-        count, stamp = command.get("count"), command.get("stamp")
-        kind, n = (stamp.get("kind"), stamp.get("n", 1)) if isinstance(stamp, dict) else (None, 1)
-        if type(count) is not int or not 0 <= count < 1 << 62:
-            raise Failure(f"a count of {count!r} is none")
-        if type(n) is not int or not 1 <= n <= 1 << 40:
-            raise Failure(f"a batch of {n!r} operations is none")
-        lengths = {"each": (1,), "batch": (n,), "two-lengths": (n, 2 * n)}.get(str(kind))
-        if lengths is None:
-            raise Failure(f"stamps of the kind {kind!r} are not known")
-        if count % sum(lengths):
-            raise Failure(f"a count of {count} is no multiple of {sum(lengths)}")
-        order = cls(count, lengths)
-        if order.samples > SAMPLES_MAX:
-            raise Failure(f"{order.samples} samples are more than a phase may ask for")
-        return order
-
-    @property
-    def samples(self) -> int:
-        """Samples of the end that stamps."""
-        return self.count // sum(self.lengths) * len(self.lengths)
+        """Of a `run`."""
+        stamp = command["stamp"]
+        n = stamp.get("n", 1)
+        return cls(command["count"], (n, 2 * n) if stamp["kind"] == "two-lengths" else (n,))
 
 
 @dataclass
@@ -90,3 +74,20 @@ def differences(stamps: "array[int]", lost: list[int]) -> "array[int]":
     for index in reversed(lost):
         del ticks[index - 1]
     return ticks
+
+
+def calibrate(cpu: int) -> dict[str, Any]:
+    """The reply to `clock`: what a stamp costs on this CPU, by two readings in a row."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        read, costs = clock, []
+        for _ in repeat(None, PAIRS):
+            start = read()
+            costs.append(read() - start)
+    finally:
+        os.sched_setaffinity(0, before)
+    costs.sort()
+    cost = {f"stamp_p{p}_ns": costs[PAIRS * p // 100] for p in (50, 99)}
+    said = {"is": "clock", "cpu": cpu, "runtime": "python", "stamp_min_ns": costs[0]}
+    return said | cost | CLOCK | {"resolution_ticks": next((c for c in costs if c), 0)}

@@ -37,11 +37,11 @@ const UNDER_WAY: Duration = Duration::from_millis(100);
 
 /// The checks of a mechanism whose bytes hopcost can speak.
 pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
-    if mechanism.link == LinkSource::Own && bench.ready.description.spoils {
+    let row = mechanism::find(mechanism.carrier()).filter(|_| mechanism.peers == Peers::Any);
+    let row = row.filter(|row| row.facts().here.bare_messages);
+    if bench.ready.description.spoils && (mechanism.link == LinkSource::Own || row.is_none()) {
         return of_own_link(bench, mechanism, plan);
     }
-    let row = mechanism::find(mechanism.carrier());
-    let row = row.filter(|row| row.facts().here.bare_messages && mechanism.peers == Peers::Any);
     let mut checks = Vec::new();
     for role in [Role::Caller, Role::Callee] {
         let with_rust = plan.live_cases().find(|case| {
@@ -135,12 +135,14 @@ impl Link<'_> {
     }
 }
 
-/// The checks of a mechanism whose link the worker makes itself.
+/// The checks of a mechanism whose link the worker makes itself, between threads at least.
 fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
-    let default = mechanism.payload.map(|payload| payload.default);
+    // An empty message has no byte to change.
+    let usual = mechanism.payload.map(|payload| payload.default.max(1));
     let is_usual = |case: &&Case| {
         let is_free = case.placement == Some(Placement::Free);
-        case.workload == Workload::Roundtrip && case.payload_bytes == default && is_free
+        let is_own = mechanism.link == LinkSource::Own || case.boundary == Boundary::Thread;
+        case.workload == Workload::Roundtrip && case.payload_bytes == usual && is_free && is_own
     };
     let cases = || plan.live_cases().filter(is_usual);
     let mut checks = Vec::new();
