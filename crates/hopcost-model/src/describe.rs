@@ -86,24 +86,6 @@ const LIKE: &str = "like";
 /// What a worker alone says.
 const SAID: [&str; 6] = ["name", "unavailable", "revision", "own", "here", "words"];
 
-/// Refuses a field that no mechanism has, and a value that it cannot have.
-pub fn check(facts: &Facts) -> Result<(), String> {
-    let fields = || Mechanism::FIELDS.iter().chain(Words::FIELDS).map(|field| field.key);
-    for (name, entry) in facts {
-        let wrong = |key: &str, why: &str| Err(format!("[mechanism.{name}]: `{key}`: {why}"));
-        for (key, value) in entry.iter().filter(|(key, value)| *key != LIKE || !value.is_string()) {
-            if SAID.contains(&key.as_str()) || !fields().any(|field| field == key) {
-                return wrong(key, "there is no such fact");
-            }
-            let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
-            if let Err(error) = serde_json::from_value::<Mechanism>(alone) {
-                return wrong(key, &error.to_string());
-            }
-        }
-    }
-    Ok(())
-}
-
 impl Description {
     /// What a worker said of itself, with the facts of its folder and those of hopcost's mechanisms.
     pub fn completed(mut said: Value, facts: &Facts) -> Result<Self, String> {
@@ -151,6 +133,10 @@ fn completed(mut row: Map<String, Value>, facts: &Facts) -> Result<Mechanism, St
     for _ in facts {
         let Some(entry) = facts.get(&like) else { break };
         for (key, value) in entry {
+            let mut fields = Mechanism::FIELDS.iter().chain(Words::FIELDS);
+            if SAID.contains(&&**key) || key != LIKE && !fields.any(|field| field.key == key) {
+                return Err(format!("worker.toml: [mechanism.{like}]: there is no fact `{key}`"));
+            }
             row.entry(key).or_insert_with(|| value.clone());
         }
         like = text(entry, LIKE).unwrap_or(like);
@@ -218,7 +204,6 @@ mod tests {
     /// The mechanism of a worker that describes these names alone.
     fn first(names: &[&str], text: &str) -> Result<Mechanism, String> {
         let facts = facts(text);
-        check(&facts)?;
         let rows: Vec<Value> =
             names.iter().map(|name| serde_json::json!({ "name": name })).collect();
         let said = serde_json::json!({ "runtime": "x", "mechanisms": rows });
@@ -256,12 +241,11 @@ mod tests {
     #[test]
     fn wrong_facts_are_refused_in_a_line() {
         for (text, why) in [
-            ("[a]\nabuot = \"x\"", "[mechanism.a]: `abuot`: there is no such fact"),
-            ("[a]\nrevision = 3", "[mechanism.a]: `revision`: there is no such fact"),
-            ("[a]\nlike = 3", "[mechanism.a]: `like`: there is no such fact"),
-            ("[a]\nsources = \"man\"", "[mechanism.a]: `sources`: invalid type"),
-            ("[a]\nwaits = [\"never\"]", "[mechanism.a]: `waits`: unknown variant"),
-            ("[a]\npayload = { min = -1 }", "[mechanism.a]: `payload`: "),
+            ("[a]\nabuot = \"x\"", "worker.toml: [mechanism.a]: there is no fact `abuot`"),
+            ("[a]\nrevision = 3", "worker.toml: [mechanism.a]: there is no fact `revision`"),
+            ("[a]\nsources = \"man\"", "its mechanism `a`: invalid type: string \"man\""),
+            ("[a]\nwaits = [\"never\"]", "its mechanism `a`: unknown variant `never`"),
+            ("[a]\npayload = { min = -1 }", "its mechanism `a`: invalid value: integer `-1`"),
             ("[a]\n[b]\n", "it does not describe [mechanism.b] of its worker.toml"),
         ] {
             let said = first(&["a"], text).unwrap_err();
