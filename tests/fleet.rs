@@ -99,16 +99,6 @@ fn hostile_indices_are_refused_in_one_line() {
 }
 
 #[test]
-fn runs_that_are_not_in_the_index_are_counted() {
-    let home = Home::new();
-    let (one, two) = (fleet(&home, "one", &["9"]), fleet(&home, "two", &["9", "--id", "fleet-2"]));
-    edit(&index_of(&one), "UPDATE task SET run = NULL WHERE id = 1");
-    let said = home.expect(&["compare", text(&one), text(&two)], 0);
-    assert!(said.contains("8 hosts before and after"), "{said}");
-    assert!(said.contains("which `hopcost fleet report` brings up to date: 1"), "{said}");
-}
-
-#[test]
 fn fleets_are_compared_with_hosts_as_blocks() {
     let home = Home::new();
     let before = fleet(&home, "before", &["30", "--spread", "0.1"]);

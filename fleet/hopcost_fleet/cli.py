@@ -26,7 +26,7 @@ PAIR_CASES = ["roundtrip/tcp?boundary=host", "roundtrip/udp?boundary=host"]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After a signal the driver waits this long for what it has begun.
 END_S = 2.0
-INSTALL = "pip install 'hopcost[fleet]', or Debian's python3-pandas python3-scipy python3-matplotlib"
+DEBIAN = "python3-pandas python3-scipy python3-matplotlib"
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,10 +78,11 @@ def parser() -> Parser:
     run = commands.add_parser("run", help="measure a fleet", description=about, parents=[what()])
     run.set_defaults(do=start)
     launcher = run.add_mutually_exclusive_group()
-    launcher.add_argument("--dask", metavar="tcp://HOST:PORT", help="workers of Dask are the hosts")
-    launcher.add_argument("--ssh", metavar="FILE", type=Path,
-                          help="a list: [USER@]ADDRESS [name=NAME] [bind=ADDRESS] [KEY=VALUE…]")  # fmt: skip
-    launcher.add_argument("--slurm", action="store_true", help="the nodes of this allocation")
+    add = launcher.add_argument
+    add("--dask", metavar="tcp://HOST:PORT", help="the workers of a scheduler of Dask")
+    add("--ssh", metavar="FILE", type=Path,
+        help="a list: [USER@]ADDRESS [name=NAME] [bind=ADDRESS] [KEY=VALUE…]")  # fmt: skip
+    add("--slurm", action="store_true", help="the nodes of this allocation")
     add = run.add_argument
     add("--out", metavar="DIR", type=Path, help="where to put the fleet (hopcost-fleet-ID)")
     add("--resume", metavar="DIR", type=Path, help="continue a fleet; name the launcher again")
@@ -89,7 +90,7 @@ def parser() -> Parser:
     add("--hopcost", metavar="FILE", type=Path, help="what to bring (the one beside this program)")
     add("--ssh-command", metavar="WORDS", help="instead of ssh: gets the address and a command")
     add("--peer-command", metavar="WORDS",
-        help="how a host starts a command on its partner: gets the address and a command")  # fmt: skip
+        help="instead of ssh between hosts: gets the address and a command")  # fmt: skip
 
     about = "Shows outliers among hosts, what they share, and slow pairs."
     report = commands.add_parser("report", help="show what was measured", description=about)
@@ -144,20 +145,23 @@ def start(options: argparse.Namespace) -> int:
         journal = asyncio.run(drive(options, binary, journal))
         on_signal(interrupt)
         latest, hosts = journal.latest("done", "failed", "skipped"), journal.hosts()
+        is_aborted = journal.get("status") == "aborted"
+        journal.close()
     except (sqlite3.Error, OSError) as error:
         # The driver's own disk, above all.
         say(f"{error}; nothing goes on without its journal")
         return 1
     done = sum(task["state"] == "done" for task in latest)
+    failed = len(latest) - done
     out = {name: host for name, host in hosts.items() if host["state"] != "ready"}
     for name, host in list(out.items())[:5]:
         say(f"{name} is {host['state']}: {host['reason']}")
-    said = f"{len(hosts) - len(out)} of {len(hosts)} hosts, {done} tasks done, {len(latest) - done} not"
-    if journal.get("status") == "aborted":
+    said = f"{len(hosts) - len(out)} of {len(hosts)} hosts, {done} tasks done, {failed} not"
+    if is_aborted:
         say(f"{said}; aborted, --resume {journal.directory} goes on")
         return 130
     say(f"{said}; hopcost fleet report {journal.directory}")
-    return 1 if out or done < len(latest) else 0
+    return 1 if out or failed else 0
 
 
 async def drive(options: argparse.Namespace, binary: Path, journal: Journal | None) -> Journal:
@@ -269,7 +273,8 @@ def show(options: argparse.Namespace) -> int:
         if options.format == "html":
             import matplotlib  # noqa: F401
     except ImportError as error:
-        raise Usage(f"{error.name} is not here: {INSTALL}") from None
+        how = f"pip install 'hopcost[fleet]', or Debian's {DEBIAN}"
+        raise Usage(f"{error.name} is not here: {how}") from None
     try:
         found = report.report(index.read(options.directory), options.margin)
     except (sqlite3.Error, ValueError) as error:

@@ -41,7 +41,8 @@ def written(found: dict, form: str, details: bool) -> str:
     """The report in one of its forms."""
     if form == "json":
         rows = lambda of: json.loads(of.to_json(orient="records", double_precision=15))
-        plain = {name: rows(of) if isinstance(of, pd.DataFrame) else of for name, of in found.items()}
+        is_table = lambda of: isinstance(of, pd.DataFrame)
+        plain = {name: rows(of) if is_table(of) else of for name, of in found.items()}
         # What others wrote is escaped, so that no terminal takes it for a command.
         return json.dumps(plain, indent=1, allow_nan=False) + "\n"
     return to_page(found) if form == "html" else to_text(found, details)
@@ -87,12 +88,14 @@ def to_page(found: dict) -> str:
         parts.append(f"<h2>{escape(section.title)}</h2>")
         parts += [f"<p>{escape(said)}</p>" for said in section.sentences] + section.pictures
         if not section.table.empty:
-            shown = section.table.apply(lambda column: column.map(lambda cell: printable(cell, 2000)))
+            shown = section.table.apply(lambda cells: [printable(cell, 2000) for cell in cells])
             with pd.option_context("display.max_colwidth", None):
                 parts.append(shown.to_html(index=False, border=0))
-        parts += [f"<p>And {section.more} more: --format json has them.</p>"] if section.more else []
-    top = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title(found))}</title>'
-    return f"{top}<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n"
+        if section.more:
+            parts.append(f"<p>And {section.more} more: --format json has them.</p>")
+    top = '<!doctype html><html lang="en"><meta charset="utf-8">'
+    top += f"<title>{escape(title(found))}</title><style>{STYLE}</style>"
+    return top + "\n".join(parts) + "</html>\n"
 
 
 def title(found: dict) -> str:
@@ -115,8 +118,8 @@ def head(found: dict) -> str:
         said += [f"{what}: {', '.join(f'{n} {state}' for state, n in ordered)}."] if ordered else []
     if found["cases"].threshold.notna().any():
         hosts = found["outliers"].groupby("off").a.nunique()
-        slower, faster = hosts.get("slower", 0), hosts.get("faster", 0)
-        said.append(f"Outliers by more than {percent(about['margin'])}: {slower} slower, {faster} faster.")
+        counts = f"{hosts.get('slower', 0)} slower, {hosts.get('faster', 0)} faster"
+        said.append(f"Outliers by more than {percent(about['margin'])}: {counts}.")
     return " ".join(said)
 
 
@@ -145,15 +148,15 @@ def sections(found: dict, room: tuple, details: bool, is_page: bool = False) -> 
 def table(title: str, rows: pd.DataFrame, room: int, columns: dict[str, Callable]) -> Section:
     """A section of a table: a function of a row for each column."""
     shown = [[str(cell(row)) for cell in columns.values()] for row in rows.head(room).itertuples()]
-    return Section(title, table=pd.DataFrame(shown, columns=[*columns]), more=max(len(rows) - room, 0))
+    more = max(len(rows) - room, 0)
+    return Section(title, table=pd.DataFrame(shown, columns=[*columns]), more=more)
 
 
 def cases(found: dict, room: int, is_page: bool, short: Callable) -> Section:
     """Each case over the fleet; on a screen those with outliers first."""
     of = found["cases"]
     if len(of) > room:
-        off = of.assign(off=of.slower + of.faster).sort_values("off", ascending=False, kind="stable")
-        of = of.loc[off.index]
+        of = of.loc[(of.slower + of.faster).sort_values(ascending=False, kind="stable").index]
     made = table("Cases", of, room, {
         "case": lambda row: short(row.case),
         "hosts": lambda row: row.hosts,
@@ -173,7 +176,8 @@ def shared(found: dict, room: int) -> Section:
     for row in found["shared"].head(room).itertuples():
         slow = f"All {row.slow}" if row.slow_with == row.slow else f"{row.slow_with} of {row.slow}"
         others = f"{row.others_with or 'none'} of the {row.others} others"
-        said.append(f"{slow} slow hosts have {row.key} {row.value}; {others} ({error(row.error)}).")
+        what = f"{row.key} {row.value}; {others} (error {error(row.error)})"
+        said.append(f"{slow} slow hosts have {what}.")
     return Section("What the slow hosts have in common", said + found["confounded"])
 
 
@@ -186,7 +190,7 @@ def groups(found: dict, room: int, short: Callable) -> Section:
         "and": lambda row: row.off,
         "by [95 %]": lambda row: times(row.ratio, row.low, row.high),
         "in": lambda row: short(row.case),
-        "error": lambda row: error(row.error).removeprefix("error "),
+        "error": lambda row: error(row.error),
     })  # fmt: skip
     n, margin = found["groups_compared"], percent(found["about"]["margin"])
     if n and of.empty:
@@ -211,8 +215,8 @@ def pairs(found: dict, room: int, is_page: bool) -> list[Section]:
         named = [f"{row.host} (×{plain(row.ratio)}, {row.slower} of {row.pairs})" for row in slow]
         of.sentences += [f"Slower in most of their pairs: {', '.join(named)}."] if named else []
         if off.empty:
-            few = pd.isna(case.threshold)
-            of.sentences.append("Fewer than 8 pairs: no rule for outliers." if few else "No pair is an outlier.")
+            few = "Fewer than 8 pairs: no rule for outliers."
+            of.sentences.append(few if pd.isna(case.threshold) else "No pair is an outlier.")
         names = sorted({*own.a, *own.b})
         if is_page and at < SQUARES_MAX and len(names) <= SQUARE_MAX:
             of.pictures.append(square(own, names, case))
@@ -258,9 +262,9 @@ def how(found: dict) -> Section:
         ends = dict.fromkeys([plain(of.threshold.min()), plain(of.threshold.max())])
         margin, most = (percent(found["about"][key]) for key in ("margin", "false_alarms"))
         said.append(
-            f"An outlier is more than {' to '.join(ends)} scales (Qn of logarithms) and {margin} off"
-            f" the median. At most {most} of fleets of {of.hosts.max()} hosts and {len(of)} cases"
-            " without outliers have any if logarithms spread normally (simulated)."
+            f"An outlier is more than {' to '.join(ends)} scales (Qn of logarithms) and {margin}"
+            f" off the median. At most {most} of fleets of {of.hosts.max()} hosts and {len(of)}"
+            " cases without outliers have any if logarithms spread normally (simulated)."
         )
     return Section("How", said + found["remarks"])
 
@@ -315,7 +319,7 @@ def times(ratio: float, low: float = np.nan, high: float = np.nan) -> str:
 
 
 def error(of: float) -> str:
-    return f"error {'<0.0001' if of < 1e-4 else plain(of, 2)}"
+    return "<0.0001" if of < 1e-4 else plain(of, 2)
 
 
 def strip(found: dict, short: Callable) -> str:

@@ -138,10 +138,12 @@ def judged(values: pd.DataFrame, margin: float) -> tuple[pd.DataFrame, pd.DataFr
         back = -1.0 if own.statistic.iloc[0] == "aggregate_gbps" else 1.0
         low, high = sorted(np.exp(back * np.array(rule.median_interval(log))))
         slowest = own.iloc[int(log.argmax())]
-        rows.append((case, own.unit.iloc[0], len(own), np.exp(back * middle), low, high,
-                     np.expm1(scale), least if np.isfinite(least) else np.nan,
-                     f"{slowest.a} to {slowest.b}" if slowest.b else slowest.a,
-                     np.exp(log.max() - middle), (off == "slower").sum(), (off == "faster").sum()))  # fmt: skip
+        who = f"{slowest.a} to {slowest.b}" if slowest.b else slowest.a
+        rows.append((
+            case, slowest.unit, len(own), np.exp(back * middle), low, high, np.expm1(scale),
+            least if np.isfinite(least) else np.nan, who, np.exp(log.max() - middle),
+            (off == "slower").sum(), (off == "faster").sum(),
+        ))  # fmt: skip
     return made, pd.DataFrame(rows, columns=CASE)
 
 
@@ -151,7 +153,7 @@ def side(is_off: np.ndarray, far: np.ndarray) -> np.ndarray:
 
 
 def facts_of(hosts: pd.DataFrame, facts: list[dict[str, str]]) -> pd.DataFrame:
-    """Of each host its labels, what groups it, and readings of which there is more than one value."""
+    """Labels of hosts, what groups them, and their readings that have more than one value."""
     values = defaultdict(set)
     for of in facts:
         for key, value in of.items():

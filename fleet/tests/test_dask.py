@@ -66,7 +66,7 @@ class Dask(FleetTest):
 
     def test_a_worker_dies_and_a_host_is_cut_off_in_the_middle_of_a_pair(self) -> None:
         driver = self.drive_here("--pair-cases", "roundtrip/slow" if BINARY == FAKE else "roundtrip/tcp", "--dask", self.scheduler, "--pairs", "all",
-                                 "--pair-time", "6s", "--lease", "8s")  # fmt: skip
+                                 "--pair-time", "6s", "--lease", "30s")  # fmt: skip
         [row] = self.until(self.running, "no task ran", 60)
         time.sleep(0.5)
         self.workers[row["a"]].kill()

@@ -75,7 +75,7 @@ class Ssh(FleetTest):
 
         self.out = self.root / "second"
         slow = "roundtrip/slow" if BINARY == FAKE else "roundtrip/tcp"
-        driver = self.drive_there("--pair-cases", slow, "--pairs", "all", "--pair-time", "6s", "--lease", "8s")
+        driver = self.drive_there("--pair-cases", slow, "--pairs", "all", "--pair-time", "6s", "--lease", "30s")
         [row] = self.until(self.running, "no pair was measured", 60)
         cache = str(self.root / row["a"] / "cache")
         for line in self.until(lambda: [line for line in processes_with(f"XDG_CACHE_HOME={cache}") if "b64decode" in line], "no agent there", 20):

@@ -29,7 +29,6 @@ struct Task {
     a: String,
     state: String,
     attempt: u32,
-    file: Option<String>,
 }
 
 /// Whether a directory is that of a fleet.
@@ -55,17 +54,14 @@ pub fn read_fleet(directory: &Path, folder: &MakeFolder) -> Result<RawFleet> {
     })?;
     let mut settings: BTreeMap<String, String> = settings.into_iter().collect();
     let mut setting = |key: &str| settings.remove(key).unwrap_or_default();
-    let mut fleet =
-        RawFleet { id: setting("id"), created: setting("created"), ..RawFleet::default() };
+    let (id, created) = (setting("id"), setting("created"));
     let tasks = source.rows(("task", "id, document, run"), TASKS_MAX, |row| task(&source, row))?;
-    let mut unread = 0;
     // One that was done counts before all others, and then the last.
     let mut best: BTreeMap<String, (bool, u32, IndexedRun)> = BTreeMap::new();
     for (task, run) in tasks.into_iter().filter(|(task, _)| task.kind == "host") {
         if !is_host_name(&task.a) {
             return Err(Error::content(&path, "task", &format!("no host is called {}", task.a)));
         }
-        unread += usize::from(run.is_none() && task.file.is_some());
         let Some(run) = run.filter(|run| run.error.is_none()) else { continue };
         let rank = (task.state == "done", task.attempt);
         if best.get(&task.a).is_none_or(|known| (known.0, known.1) <= rank) {
@@ -75,13 +71,8 @@ pub fn read_fleet(directory: &Path, folder: &MakeFolder) -> Result<RawFleet> {
     if best.len() > HOSTS_MAX {
         return Err(Error::content(&path, "task", &format!("more than {HOSTS_MAX} hosts")));
     }
-    fleet.hosts = best.into_iter().map(|(name, (.., run))| (name, run)).collect();
-    if unread > 0 {
-        fleet.left_out.push(format!(
-            "Runs of hosts that are not in the index, which `hopcost fleet report` brings up to date: {unread}."
-        ));
-    }
-    Ok(fleet)
+    let hosts = best.into_iter().map(|(name, (.., run))| (name, run)).collect();
+    Ok(RawFleet { id, created, hosts })
 }
 
 /// An attempt, and what its run file holds where the index has it.

@@ -18,8 +18,6 @@ pub struct RawFleet {
     pub created: String,
     /// The hosts that have a run that can be read, by name.
     pub hosts: BTreeMap<String, IndexedRun>,
-    /// What of the index was left out, a sentence each.
-    pub left_out: Vec<String>,
 }
 
 /// What a run file holds.

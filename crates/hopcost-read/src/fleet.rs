@@ -46,8 +46,7 @@ pub fn of_fleets(
     if !unasked.is_empty() {
         return Err(unasked);
     }
-    let sides = [baseline, other];
-    let [before, now] = sides.map(cases);
+    let [before, now] = [baseline, other].map(cases);
     let pairs = paired(&before, &now);
     let only = |own: &BTreeMap<&str, Case>| {
         let alone = own.keys().filter(|id| !pairs.contains_key(*id));
@@ -82,7 +81,6 @@ pub fn of_fleets(
         other: fleet("other", other),
         across: across.to_vec(),
         differences,
-        remarks: sides.iter().flat_map(|side| &side.left_out).cloned().collect(),
         compared,
         only_baseline: only(&before),
         only_other: only(&now),
