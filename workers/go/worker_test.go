@@ -177,6 +177,7 @@ func TestADatagramThatComesTwiceIsAnsweredTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	made := newMessages(64)
 	callee := &answeringAgain{packets{conn, made, make([]byte, 65)}}
 	for _, number := range []uint64{1, 1, 3, 3, 5} {
