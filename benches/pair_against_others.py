@@ -3,21 +3,18 @@
 in which one trial of hopcost, one run of a plain C program (pair.c) and one of sockperf stand next to
 each other, on the same two CPUs, with the same payload.
 
-    benches/pair_against_others.py [--pairs 20] [--payload 64] [--carriers tcp,udp] [--agents 12] [--ssh 20] [--cpus 0,1]
+    benches/pair_against_others.py [--pairs 20] [--payload 64] [--carriers tcp,udp] [--ssh 20] [--cpus 0,1]
 
 With --cpus 0,0 both ends share a CPU, where a round trip varies by less than a tenth of what it does between
 two, and so shows a smaller difference between the programs.
 
-Prints the ratio of hopcost to each, by adjacent pairs with its sign interval, and with --agents what an
-agent costs that wakes a thousand times a second at the near end: stopped by hopcost (--agent), left
-running, and none at all, in turn. With --ssh the far end is started by a real ssh and sshd, and by `ip
+Prints the ratio of hopcost to each, by adjacent pairs with its sign interval. With --ssh the far end is started by a real ssh and sshd, and by `ip
 netns exec`, in turn: ssh's process must not cost the measurement anything. Needs root, iproute2 and sockperf (`scripts/setup bench`).
 """
 import argparse, contextlib, json, os, re, shlex, subprocess, sys, tempfile, time
 from pairs import HOPCOST, adjacent_ratios, compile_c, median, rank_interval, run, ticks_per_second, verdict
 
 NEAR, FAR = "10.203.0.1", "10.203.0.2"
-BUSY = "import time\nwhile True:\n    time.sleep(0.001)\n    sum(range(2000))\n"
 
 
 @contextlib.contextmanager
@@ -60,7 +57,6 @@ def main():
     parser.add_argument("--payload", type=int, default=64)
     parser.add_argument("--carriers", default="tcp,udp")
     parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--agents", type=int, default=0)
     parser.add_argument("--ssh", type=int, default=0)
     parser.add_argument("--cpus")
     parser.add_argument("--hopcost", default=str(HOPCOST))
@@ -109,8 +105,6 @@ def main():
                 print(f"{carrier} {options.payload} B over veth, hopcost/{name}: {median(ratios):.3f} [{low:.3f}, {high:.3f}] "
                       f"({ours:.0f} / {beside:.0f} ns, {options.pairs} pairs, {level:.0%}); {name} against itself "
                       f"[{c_low:.3f}, {c_high:.3f}]: {verdict(low, high, 0.95, 1.05)}", flush=True)
-            if options.agents:
-                agents(options, case, hopcost)
             if options.ssh:
                 with sshd(folder, far) as ssh:
                     by_ssh = f"{ssh} taskset -c {cpus[1]} {options.hopcost} worker"
@@ -139,27 +133,6 @@ def sshd(folder, far):
                f"-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@{FAR}")
     finally:
         ended(server)
-
-
-def agents(options, case, hopcost):
-    """An agent at the near end, stopped, running and not there."""
-    start = lambda: subprocess.Popen([sys.executable, "-c", BUSY])
-    ratios = {"stopped": [], "running": []}
-    for _ in range(options.agents):
-        bare = hopcost(case)
-        agent = start()
-        time.sleep(0.2)
-        stopped = hopcost(case, "--agent", agent.pid)
-        running = hopcost(case)
-        agent.kill()
-        agent.wait()
-        again = hopcost(case)
-        ratios["stopped"].append(stopped / ((bare + again) / 2))
-        ratios["running"].append(running / ((bare + again) / 2))
-    for name, all_of in ratios.items():
-        low, high, level = rank_interval(all_of)
-        print(f"{case.split('?')[0]}, an agent at the near end {name} against none: {median(all_of):.3f} "
-              f"[{low:.3f}, {high:.3f}] ({options.agents} blocks, {level:.0%})", flush=True)
 
 
 main()

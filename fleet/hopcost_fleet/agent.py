@@ -25,8 +25,14 @@ MARK = b"hopcost-fleet-reply "
 CHUNK_BYTES = 1 << 20
 # From SIGTERM to SIGKILL.
 GRACE_S = 5.0
-# hopcost ends itself when its lease is over; after this its agent ends it.
-AFTER_LEASE_S = 10.0
+# The exit code of a hopcost whose lease is over: that of timeout(1).
+LEASE_OVER = 124
+OVER = "the lease is over"
+# Becomes the program of its arguments, which gets SIGTERM when the agent is gone (prctl(2):
+# PR_SET_PDEATHSIG).
+END_WITH_AGENT = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 15); os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 class Refusal(Exception):
@@ -110,12 +116,12 @@ def bring(job, sent, _leash):
 
 
 def run(job, _sent, leash):
-    """Measures, with a hopcost that stops this process in every trial. The run file stays here."""
+    """Measures, until the lease is over. The run file stays here."""
     for name in job["stored"]:
         shutil.rmtree(own_folder("fleet", job["fleet"]) / name, ignore_errors=True)
     place = own_folder("fleet", job["fleet"], job["task"])
-    words = [program_of(job), "run", *job["arguments"], "--out", place / "run.hopcost"]
-    words += ["--agent", str(os.getpid()), "--lease", f"{job['lease_s']:g}s"]
+    words = [sys.executable, "-c", END_WITH_AGENT, program_of(job), "run", *job["arguments"]]
+    words += ["--out", place / "run.hopcost"]
     if job["suite_text"] is not None:
         (place / "suite.toml").write_text(job["suite_text"], encoding="utf-8")
         words += ["--suite", place / "suite.toml"]
@@ -126,9 +132,10 @@ def run(job, _sent, leash):
         child = subprocess.Popen(
             words, stdin=nowhere, stdout=nowhere, stderr=stderr, cwd=place, start_new_session=True
         )
-        why = wait(child, job["lease_s"] + AFTER_LEASE_S, leash)
+        why = wait(child, job["lease_s"], leash)
     said = last_line((place / "stderr").read_bytes())
-    ended = {"exit": child.returncode, "said": f"{why}: {said}" if why else said}
+    code = LEASE_OVER if why == OVER else child.returncode
+    ended = {"exit": code, "said": f"{why}: {said}" if why else said}
     # For a driver that has lost this reply, or a later one.
     (place / "ended").write_text(json.dumps(ended))
     return fetch(job, None, leash)[0], None
@@ -169,7 +176,7 @@ def wait(child, most_s, leash):
             if leash.gone():
                 return "the driver went away"
             if rest_s == 0.0:
-                return f"it did not end within {most_s:g} s"
+                return OVER
     finally:
         os.close(fd)
         for sent in (signal.SIGTERM, signal.SIGKILL):

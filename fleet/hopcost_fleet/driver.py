@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 
 from . import plan
-from .agent import AFTER_LEASE_S, GRACE_S, last_line, sha256
+from .agent import GRACE_S, last_line, sha256
 from .hosts import Host, printable
 from .journal import Journal, file_of
 from .launch import FILE_MAX_BYTES, Lost
@@ -179,7 +179,7 @@ class Driver:
             "suite_text": None if is_pair else options.suite_text,
             "stored": self.stored.pop(task["a"], []),
         }  # fmt: skip
-        reply = await self.ask(task["a"], job, lease_s + AFTER_LEASE_S + 2 * GRACE_S)
+        reply = await self.ask(task["a"], job, lease_s + 4 * GRACE_S)
         task["ended_s"] = time.time()
         if not reply.get("bytes"):
             settle(task, reply)

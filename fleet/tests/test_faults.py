@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from .support import FleetTest, processes_with
@@ -28,11 +29,11 @@ class Faults(FleetTest):
         for name in ("dies", "hangs"):
             of = lambda: [line for line in processes_with(f"hosts/{name}") if "call/slow" in line]
             [line] = self.until(of, f"hopcost did not start on {name}")
-            hopcost, words = int(line.split()[0]), line.split()
-            pids[name] = [hopcost, int(words[words.index("--agent") + 1])]
+            hopcost = int(line.split()[0])
+            stat = Path(f"/proc/{hopcost}/stat").read_text()
+            pids[name] = [hopcost, int(stat.rpartition(")")[2].split()[1])]
         os.kill(pids["dies"][1], signal.SIGKILL)
-        # And again, whatever its hopcost does to wake it.
-        for pid in (pids["hangs"][1], *pids["hangs"]):
+        for pid in pids["hangs"]:
             os.kill(pid, signal.SIGSTOP)
         out, err = driver.communicate(timeout=100)
         for pid in pids["hangs"]:  # what hangs for ever is ended by nobody but the test

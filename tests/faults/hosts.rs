@@ -1,4 +1,4 @@
-//! Far hosts that are dead, deaf, others or liars, paths that go down, and agents that end.
+//! Far hosts that are dead, deaf, others or liars, and paths that go down.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{
     BRIEF, Fault, MEASURED, Play, Played, alive, children_of, fault, signal, terminated, until,
 };
-use crate::support::wait::{InTime, Killed, reap};
+use crate::support::wait::{InTime, reap};
 use crate::support::{Home, start, stored, works};
 
 const TCP: &str = "roundtrip/tcp?payload=64";
@@ -118,41 +118,6 @@ pub(super) const FAULTS: &[Fault] = &[
             Ok(two.near(home, &run).stdin(Stdio::null()).finish())
         },
     ),
-    fault(
-        "an agent whose hopcost is killed while it is stopped goes on",
-        MEASURED,
-        &[],
-        30,
-        |home| {
-            let agent = agent();
-            let mut run = begun_for(&agent, home);
-            until(Duration::from_secs(10), "the agent is stopped", || state(agent.0.id()) == 'T');
-            run.kill().expect("to kill");
-            reap(&mut run);
-            until(Duration::from_secs(2), "the agent goes on", || state(agent.0.id()) == 'S');
-            Ok(home.run(&BRIEF))
-        },
-    ),
-    fault(
-        "an agent ends, and the run that it was for",
-        &[130],
-        &["interrupted", "finished trials are kept"],
-        30,
-        |home| {
-            let agent = agent();
-            let run = begun_for(&agent, home);
-            measured_a_few(home);
-            drop(agent);
-            Ok(run.finish())
-        },
-    ),
-    fault(
-        "a lease runs out",
-        &[124],
-        &["the lease is over", "finished trials are kept"],
-        30,
-        |home| Ok(home.run(&["run", "pipe", "--rounds", "400", "--lease", "2s", "--out", FIRST])),
-    ),
 ];
 
 /// The command that starts the worker of a far host which is this one.
@@ -188,12 +153,6 @@ fn told(home: &Home, what: i32) -> Played {
     Ok(output)
 }
 
-/// The same of a run on one host, for an agent.
-fn begun_for(agent: &Killed, home: &Home) -> Child {
-    let id = agent.0.id().to_string();
-    home.start(&["run", "pipe", "--rounds", "400", "--agent", &id, "--out", FIRST])
-}
-
 /// Waits until a run has some trials.
 fn measured_a_few(home: &Home) {
     let some = || measured_trials(home) >= 3;
@@ -204,17 +163,6 @@ fn measured_a_few(home: &Home) {
 fn measured_trials(home: &Home) -> usize {
     let run = stored(&home.path().join(FIRST));
     run.map_or(0, |run| run.trials.iter().filter(|trial| trial.error.is_none()).count())
-}
-
-/// A process that sleeps.
-fn agent() -> Killed {
-    Killed(Command::new("sleep").arg("60").spawn().expect("sleep(1)"))
-}
-
-/// The state of a process (proc_pid_stat(5)).
-fn state(pid: u32) -> char {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('X')
 }
 
 /// Two network namespaces with names of their own, joined by a veth pair; gone with the test.

@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{DOING_READ, Error, IS_DIRECTORY, Kind, Result, beside};
+use crate::error::{DOING_READ, EMPTY, Error, IS_DIRECTORY, Result, SHARED, beside};
 use crate::limits::{SCHEMA_STEPS, STEPS, VALUE_MAX_BYTES, in_file};
 use crate::schema::{APPLICATION_ID, check_version};
 
@@ -71,7 +71,7 @@ fn ensure_ours_beside(path: &Path) -> Result<()> {
     match look_beside(path, JOURNAL)? {
         Beside::Nothing | Beside::Own(0) => Ok(()),
         Beside::Own(_) if is_ours_alone(path) => Ok(()),
-        Beside::Own(_) | Beside::Strangers => Err(Error::of(Kind::Shared, &beside(path, JOURNAL))),
+        Beside::Own(_) | Beside::Strangers => Err(Error::because(&beside(path, JOURNAL), SHARED)),
     }
 }
 
@@ -129,7 +129,7 @@ fn check_header(path: &Path, header: &[u8]) -> Result<()> {
     let not_a_run =
         |why: &str| Err(Error::because(path, format!("is not a hopcost run file: {why}")));
     if header.is_empty() {
-        return Err(Error::of(Kind::Empty, path));
+        return Err(Error::because(path, EMPTY));
     }
     if !header.starts_with(MAGIC) {
         return not_a_run(NO_DATABASE);
@@ -311,7 +311,7 @@ pub(crate) fn own_journal(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match fs::symlink_metadata(&journal) {
                 Ok(found) if found.is_file() && is_trusted(&found) => Ok(()),
-                _ => Err(Error::of(Kind::Shared, &journal)),
+                _ => Err(Error::because(&journal, SHARED)),
             }
         }
         // Then SQLite says so, where that is what stands in the way.

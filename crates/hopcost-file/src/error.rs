@@ -19,39 +19,25 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Why a run file could not be written, read or found, in one line.
 #[derive(Debug)]
-pub struct Error {
-    kind: Kind,
-    line: String,
-}
+pub struct Error(String);
 
-/// What a caller may do something about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Nothing at that path.
-    NotFound,
-    /// The permissions do not allow it.
-    Denied,
-    /// Zero bytes, or a run whose creation was cut off.
-    Empty,
-    /// A new run never overwrites.
-    Exists,
-    /// Another process appends to it.
-    Writing,
-    /// Another program keeps a lock on the database.
-    Busy,
-    /// Others can write the file, or have put a journal beside it.
-    Shared,
-    /// No space left. What was stored before is intact.
-    Full,
-    /// Cut short or overwritten in places.
-    Damaged,
-    /// Anything else, for which the line is all there is to say.
-    Other,
-}
+/// Zero bytes, or a run whose creation was cut off.
+pub(crate) const EMPTY: &str =
+    "the file is empty: its run was cut off before anything was stored; delete it";
+/// A new run never overwrites.
+pub(crate) const EXISTS: &str =
+    "the file exists already and is never overwritten; choose another name or delete it";
+/// Another process appends to it.
+pub(crate) const WRITING: &str = "another hopcost is writing this run; wait until it has ended";
+/// Others can write the file, or have put a journal beside it.
+pub(crate) const SHARED: &str = "other users may write this; use a folder of your own (a run goes \
+                                 there with its -journal)";
+const BUSY: &str = "another program keeps the file locked; close it and try again";
+const FULL: &str = "the disk is full; trials stored before are safe: free some space and resume";
 
 impl Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.line)
+        f.write_str(&self.0)
     }
 }
 
@@ -70,54 +56,24 @@ fn plain(text: &str) -> String {
 }
 
 impl Error {
-    /// What kind of trouble it is.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// A line without a path.
     pub(crate) fn line(line: impl Into<String>) -> Self {
-        Self { kind: Kind::Other, line: line.into() }
+        Self(line.into())
     }
 
-    /// The line for a kind of trouble with a file that needs no more words.
-    pub(crate) fn of(kind: Kind, path: &Path) -> Self {
-        let words = match kind {
-            Kind::NotFound => "no such file or directory",
-            Kind::Empty => {
-                "the file is empty: its run was cut off before anything was stored; delete it"
-            }
-            Kind::Exists => {
-                "the file exists already and is never overwritten; choose another name or delete it"
-            }
-            Kind::Writing => "another hopcost is writing this run; wait until it has ended",
-            Kind::Busy => "another program keeps the file locked; close it and try again",
-            Kind::Shared => {
-                "other users may write this; use a folder of your own (a run goes there with its \
-                 -journal)"
-            }
-            Kind::Full => {
-                "the disk is full; trials stored before are safe: free some space and resume"
-            }
-            Kind::Denied | Kind::Damaged | Kind::Other => "it cannot be used",
-        };
-        Self { kind, ..Self::because(path, words) }
-    }
-
-    /// Any other trouble with a file.
+    /// Trouble with a file.
     pub(crate) fn because(path: &Path, why: impl Display) -> Self {
         Self::line(format!("{}: {why}", path.display()))
     }
 
     pub(crate) fn denied(path: &Path, doing: &str) -> Self {
-        Self { kind: Kind::Denied, ..Self::because(path, format!("no permission to {doing}")) }
+        Self::because(path, format!("no permission to {doing}"))
     }
 
     pub(crate) fn damaged(path: &Path, why: impl Display) -> Self {
         let why = plain(&why.to_string());
         let remedy = "restore it from a copy; `sqlite3 FILE .recover` shows what is left";
-        let line = format!("the file is damaged ({why}); {remedy}");
-        Self { kind: Kind::Damaged, ..Self::because(path, line) }
+        Self::because(path, format!("the file is damaged ({why}); {remedy}"))
     }
 
     /// Sound as a database, impossible as a run; `place` is a table and row (`trial 3`).
@@ -130,11 +86,11 @@ impl Error {
     pub(crate) fn io(path: &Path, doing: &str, source: std::io::Error) -> Self {
         use std::io::ErrorKind;
         match source.kind() {
-            ErrorKind::NotFound => Self::of(Kind::NotFound, path),
+            ErrorKind::NotFound => Self::because(path, "no such file or directory"),
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 Self::denied(path, doing)
             }
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Kind::Full, path),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::because(path, FULL),
             ErrorKind::IsADirectory => Self::because(path, IS_DIRECTORY),
             _ => Self::because(path, format!("cannot {doing}: {source}")),
         }
@@ -149,10 +105,10 @@ impl Error {
             _ if extended == ffi::SQLITE_READONLY_DBMOVED => {
                 Self::because(path, "the file is no longer there: somebody moved or deleted it")
             }
-            Some(ErrorCode::DiskFull) => Self::of(Kind::Full, path),
+            Some(ErrorCode::DiskFull) => Self::because(path, FULL),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::denied(path, doing),
             Some(ErrorCode::CannotOpen) => Self::unopened(path, doing),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::of(Kind::Busy, path),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::because(path, BUSY),
             // Foreign files never get as far as SQLite: this was a run once.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::damaged(path, source)

@@ -26,7 +26,7 @@ mod write;
 
 pub use connect::MakeFolder;
 pub use document::as_read;
-pub use error::{Error, Kind, Result};
+pub use error::{Error, Result};
 pub use fleet::{is_fleet, read_fleet};
 pub use id::{new_id, utc};
 pub use read::open;

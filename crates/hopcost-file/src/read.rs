@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::connect::{self, MakeFolder};
 use crate::document;
-use crate::error::{Cell, DOING_READ, Error, Kind, Problem, Result};
+use crate::error::{Cell, DOING_READ, EMPTY, Error, Problem, Result};
 use crate::limits::{
     CASES_MAX, ELEMENTS_MAX, LIST_MAX, OPERATIONS_MAX, SAMPLES_MAX, TICKS_MAX, TRIALS_MAX,
     TRIALS_OF_CASE_MAX, WORKERS_MAX, in_file,
@@ -55,7 +55,7 @@ pub(crate) fn run(conn: &Connection, path: &Path) -> Result<RawRun> {
         .map_err(sqlite)?;
     if objects == 0 {
         // Killed while creating; the journal has just undone the rest.
-        return Err(Error::of(Kind::Empty, path));
+        return Err(Error::because(path, EMPTY));
     }
     // The header is not the last word: a journal may have changed it since.
     let version = schema::version(conn).map_err(sqlite)?;

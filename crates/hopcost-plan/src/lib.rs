@@ -69,8 +69,9 @@ pub use shipped::{
 };
 pub use suite::{Suite, parse_suite};
 pub use time::{
-    Expected, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS, TRACED_MAX,
-    TRIAL_DEFAULT, estimate_ns, expected, rests, rounds_needed, spacing_ns, traced_ns, trial_ns,
+    COUNTED_TRIALS, Expected, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS,
+    TRACED_MAX, TRIAL_DEFAULT, estimate_ns, expected, rests, rounds_needed, spacing_ns, traced_ns,
+    trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

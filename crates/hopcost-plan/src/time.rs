@@ -45,9 +45,14 @@ pub const TRIAL_DEFAULT: TrialShape = TrialShape {
 /// What a trial takes beside warm-up and measurement: its processes, the pilot, the speed probe and
 /// storing. Means over trials of the suite `ladder` on a quiet virtual machine with two CPUs, by a
 /// release build: of calls, of ends on one CPU, and of ends that use two.
-const BESIDE_CALL_NS: u64 = 17 * MS;
-const BESIDE_ONE_CPU_NS: u64 = 20 * MS;
-const BESIDE_TWO_CPUS_NS: u64 = 40 * MS;
+const BESIDE_CALL_NS: u64 = 19 * MS;
+const BESIDE_ONE_CPU_NS: u64 = 22 * MS;
+const BESIDE_TWO_CPUS_NS: u64 = 42 * MS;
+/// Trials of a case, from its first, after which system calls are counted: their number hardly
+/// varies, and closing the kernel's tracepoint takes a while.
+pub const COUNTED_TRIALS: u32 = 3;
+/// How long that takes.
+const COUNTING_NS: u64 = 25 * MS;
 /// What each connection beyond the first takes to open.
 const CONNECTION_NS: u64 = 100_000;
 /// What a trial with exact counts assumes of one operation whose ends are on two
@@ -207,9 +212,13 @@ pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>
     let shape = if plan.comparison.is_some() { plan.trial } else { pace.fitted(plan) };
     let cases: Vec<&Case> = plan.live_cases().collect();
     let round = pace.round_ns(&shape, &cases).max(spacing_ns(plan)).max(1);
-    let within = |budget: u64| budget.saturating_sub(RUN_FIXED_NS) / round;
+    let is_counted = |case: &&&Case| shape.counted_operations > 0 && case.two_ends();
+    let counting_ns = COUNTING_NS * cases.iter().filter(is_counted).count() as u64;
+    let counting_ns = counting_ns * u64::from(COUNTED_TRIALS.min(plan.rounds));
+    let fixed_ns = RUN_FIXED_NS + counting_ns;
+    let within = |budget: u64| budget.saturating_sub(fixed_ns) / round;
     let rounds = plan.budget_ns.map_or(u64::MAX, within).min(plan.rounds.into());
-    let all_ns = RUN_FIXED_NS.saturating_add(round.saturating_mul(rounds.max(1)));
+    let all_ns = fixed_ns.saturating_add(round.saturating_mul(rounds.max(1)));
     // The budget ends what does not fit.
     let ns = all_ns.min(plan.budget_ns.unwrap_or(u64::MAX).max(RUN_FIXED_NS));
     Expected { ns, rounds: rounds as u32 }
@@ -384,8 +393,8 @@ mod tests {
     #[test]
     fn a_budget_buys_rounds_and_shortens_trials_before_it_costs_the_interval() {
         for (budget_s, n, rounds, measure_ms) in [
-            (60, 10, 78..=80, 50..=50),
-            (600, 10, 790..=800, 50..=50),
+            (60, 10, 76..=78, 50..=50),
+            (600, 10, 770..=780, 50..=50),
             (30, 80, 6..=6, 30..=49),
             (3, 80, 6..=6, 10..=10),
             (u64::MAX, 1, ROUNDS_MAX..=ROUNDS_MAX, 50..=50),
@@ -447,15 +456,21 @@ mod tests {
             ..Plan::default()
         };
         assert_eq!(fitted(&asked(40), &[]), TRIAL_DEFAULT);
-        // Six rounds of 60 trials of 75 ms take 27 s.
+        // Six rounds of 60 trials of 77 ms take 28 s.
         let short = Plan { trial: fitted(&asked(20), &[]), ..asked(20) };
         assert!((MEASURE_FLOOR_NS + 1..TRIAL_DEFAULT.measure_ns).contains(&short.trial.measure_ns));
         // What cuts them as it runs is expected to.
         assert_eq!(expected(&short, &[], None), expected(&asked(20), &[], None));
         let found = expected(&short, &[], None);
         assert!(found.rounds == 6 && found.ns <= 20_000 * MS, "{found:?}");
-        // Of 60 trials of 35 ms as many as there is time for.
+        // Of 60 trials of 37 ms as many as there is time for.
         let found = expected(&asked(10), &[], None);
-        assert_eq!(found, Expected { ns: RUN_FIXED_NS + 4 * 60 * 35 * MS, rounds: 4 });
+        assert_eq!(found, Expected { ns: RUN_FIXED_NS + 4 * 60 * 37 * MS, rounds: 4 });
+        // The first three trials of each case count system calls.
+        let counting = |counted_operations| {
+            let trial = TrialShape { counted_operations, ..TRIAL_DEFAULT };
+            expected(&Plan { trial, rounds: 9, budget_ns: None, ..asked(1) }, &[], None).ns
+        };
+        assert_eq!(counting(9) - counting(0), 3 * 60 * COUNTING_NS);
     }
 }

@@ -1,7 +1,6 @@
 //! Processes that a worker started and that outlive it, in a session of their own where
 //! the signal to the worker's process group does not reach them.
 
-use std::cell::RefCell;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -16,8 +15,6 @@ use crate::sys;
 pub struct Orphans {
     /// Whether all children are of this process's own making.
     adopted: bool,
-    /// Children that live as long as this.
-    kept: RefCell<Vec<u32>>,
 }
 
 /// How long to go on ending what starts ever new processes.
@@ -33,19 +30,14 @@ impl Orphans {
         if adopted {
             process::set_child_subreaper(Some(process::getpid()))?;
         }
-        Ok(Self { adopted, kept: RefCell::default() })
-    }
-
-    /// From now on this child is spared until the last.
-    pub fn keep(&self, child: u32) {
-        self.kept.borrow_mut().push(child);
+        Ok(Self { adopted })
     }
 
     /// Ends and reaps every child but those to be spared: call it where no other worker is
     /// meant to live.
     pub fn end(&self, spared: &[u32]) {
         if self.adopted {
-            end_within(PATIENCE, &[spared, self.kept.borrow().as_slice()].concat());
+            end_within(PATIENCE, spared);
         }
     }
 

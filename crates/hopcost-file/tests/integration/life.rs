@@ -6,7 +6,7 @@ use crate::common::{
     MIXED, PIPE, STREAM, SYSCALL, WAKE, batched, begun, clock, create, failed, fresh, host, made,
     make, make_of, open, trial,
 };
-use hopcost_file::{EstimateRow, Kind, open_for_resume};
+use hopcost_file::{EstimateRow, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Estimate;
@@ -26,8 +26,8 @@ fn a_run_reads_back_as_it_was_written_and_says_what_it_is() {
     assert_eq!(&header[60..64], 10u32.to_be_bytes());
     assert_eq!(&header[68..72], b"hopc");
     assert_eq!(header[18..20], [1, 1], "a rollback journal, not a WAL");
-    assert_eq!(create(&path).unwrap_err().kind(), Kind::Exists);
-    assert_eq!(create(&path.join("within")).unwrap_err().kind(), Kind::Other);
+    assert!(create(&path).unwrap_err().to_string().contains("exists already"));
+    assert!(create(&path.join("within")).is_err());
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn an_unfinished_run_is_resumed_by_one_at_a_time() {
     let (_dir, path, mut file) = begun();
     file.append_trial(trial(1, 0)).unwrap();
     file.append_trial(failed(0, 0)).unwrap();
-    assert_eq!(open_for_resume(&path).unwrap_err().kind(), Kind::Writing);
+    assert!(open_for_resume(&path).unwrap_err().to_string().contains("another hopcost"));
     let unfinished = open(&path).unwrap();
     assert_eq!((unfinished.trials.len(), &unfinished.host_after), (2, &None));
     drop(file);

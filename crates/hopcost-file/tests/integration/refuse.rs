@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{WAKE, fresh, made, make, make_of, open};
-use hopcost_file::{Kind, open_for_resume};
+use hopcost_file::open_for_resume;
 use rusqlite::Connection;
 
 fn line(path: &Path) -> String {
@@ -216,7 +216,7 @@ fn a_truncated_run_is_damaged() {
     for tenths in 1..10 {
         fs::write(&path, &whole[..whole.len() * tenths / 10]).unwrap();
         for error in [open(&path).unwrap_err(), open_for_resume(&path).unwrap_err()] {
-            assert_eq!(error.kind(), Kind::Damaged, "{error}");
+            assert!(error.to_string().contains("is damaged"), "{error}");
         }
     }
 }
@@ -232,6 +232,6 @@ fn what_reading_does_not_look_at_is_found_before_a_run_is_gone_on_with() {
     fs::write(&path, &damaged).unwrap();
     assert!(open(&path).is_ok());
     let refused = open_for_resume(&path).unwrap_err();
-    assert_eq!(refused.kind(), Kind::Damaged, "{refused}");
+    assert!(refused.to_string().contains("is damaged"), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), damaged, "something was written");
 }

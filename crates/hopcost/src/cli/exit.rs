@@ -15,8 +15,6 @@ pub const REGRESSION: u8 = 4;
 pub const INCONCLUSIVE: u8 = 5;
 /// Not comparable.
 pub const NOT_COMPARABLE: u8 = 6;
-/// A lease is over; finished trials are kept. That of timeout(1).
-pub const LEASE: u8 = 124;
 /// Interrupted; finished trials are kept.
 pub const INTERRUPTED: u8 = 130;
 
@@ -63,12 +61,10 @@ pub fn ensure_same<const N: usize>(
     )))
 }
 
-/// The exit code of an error. After an interrupt whatever fails does so for that, or for the lease that
-/// sent it.
+/// The exit code of an error. After an interrupt whatever fails does so for that.
 pub fn code_of(error: &anyhow::Error) -> u8 {
-    match error.downcast_ref::<Refusal>().map_or(ERROR, |refusal| refusal.code) {
-        LEASE => LEASE,
+    match error.downcast_ref::<Refusal>() {
         _ if interrupt::came() => INTERRUPTED,
-        code => code,
+        refusal => refusal.map_or(ERROR, |refusal| refusal.code),
     }
 }

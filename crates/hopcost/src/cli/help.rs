@@ -9,7 +9,7 @@ use super::subcommand::Subcommand;
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds budget measure operations seed runs interval progress"),
     ("Output", "format details sentence percentiles output html plots out dry_run"),
-    ("Two hosts and fleets", "peer peer_address agent lease"),
+    ("Two hosts", "peer peer_address"),
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.

@@ -14,7 +14,6 @@ use hopcost_probe::orphans::Orphans;
 use super::exit::usage;
 use super::input::duration;
 use super::output;
-use super::peer::Lease;
 use super::progress::Live;
 use super::session::{Measured, RunSession, begun, program};
 use crate::about;
@@ -123,7 +122,7 @@ impl MeasuredArgs {
         let live = self.live()?;
         let (about, setup) = begun(words, program(None)?, self.runtimes())?;
         let plan = plan(&setup.runtimes)?;
-        RunSession::begin(setup, &about, plan, out)?.measured(Lease::default(), live)
+        RunSession::begin(setup, &about, plan, out)?.measured(live)
     }
 }
 

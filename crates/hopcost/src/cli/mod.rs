@@ -49,7 +49,7 @@ use subcommand::{Called, Subcommand};
 #[command(
     override_usage = "hopcost [COMMAND]",
     after_long_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
-3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 124 lease over, 130 interrupted (finished trials are kept)."
+3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 130 interrupted (finished trials are kept)."
 )]
 struct Cli {}
 

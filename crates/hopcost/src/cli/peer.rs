@@ -1,23 +1,19 @@
-//! The options by which a run has a far host, and an agent on whose behalf it runs.
+//! The options by which a run has a far host.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hopcost_model::case::Boundary;
 use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_probe::mechanism;
-use hopcost_probe::sys;
 
 use super::exit::{ensure_same, not_comparable, usage};
-use super::input::duration;
 use super::output;
 use crate::about;
 use crate::run::peer::near::{Peer, Wanted};
-use crate::run::setup::Agent;
-use crate::run::setup::Setup;
 
 /// The far host.
 #[derive(clap::Args, Default)]
@@ -29,52 +25,6 @@ pub struct PeerArgs {
     /// Where the other host is reached: IPv4, IPv6, fe80::1%eth0 or a name. Its worker says so else
     #[arg(long, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<String>,
-}
-
-/// The agent.
-#[derive(clap::Args, Default)]
-pub struct AgentArgs {
-    /// Stop this process while a trial runs, and end when it ends (for agents of a fleet)
-    #[arg(long, value_name = "PID")]
-    agent: Option<u32>,
-    /// End after this long, with exit code 124; finished trials are kept
-    #[arg(long, value_name = "TIME")]
-    lease: Option<String>,
-}
-
-/// When a lease is over.
-#[derive(Clone, Copy, Default)]
-pub struct Lease(Option<Instant>);
-
-impl Lease {
-    /// Whether it is.
-    pub fn is_over(self) -> bool {
-        self.0.is_some_and(|at| Instant::now() >= at)
-    }
-}
-
-/// The longest lease.
-const LEASE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
-
-impl AgentArgs {
-    /// Arms the lease and watches over the agent, where there are such.
-    pub fn begin(&self, setup: Setup) -> anyhow::Result<(Setup, Lease)> {
-        let lease = duration("--lease", &self.lease)?.map(Duration::from_nanos);
-        if let Some(lease) = lease {
-            if !(Duration::from_secs(1)..=LEASE_MAX).contains(&lease) {
-                return Err(usage("--lease: want 1s to 168h"));
-            }
-            // Its signal is an interrupt like any other.
-            sys::alarm(lease.as_millis() as u64)?;
-        }
-        let over = Lease(lease.map(|lease| Instant::now() + lease));
-        let Some(pid) = self.agent else { return Ok((setup, over)) };
-        if pid <= 1 || pid == std::process::id() {
-            return Err(usage(format!("--agent: {pid} is no process that may be stopped")));
-        }
-        let agent = Agent::watch(pid, lease).map_err(|e| usage(format!("--agent: {e}")))?;
-        Ok((setup.with_agent(agent), over))
-    }
 }
 
 impl PeerArgs {

@@ -17,7 +17,7 @@ use hopcost_probe::orphans::Orphans;
 use super::exit::{not_comparable, usage};
 use super::input::duration;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
-use super::peer::{self, AgentArgs, PeerArgs};
+use super::peer::{self, PeerArgs};
 use super::session::{RunSession, begun, program};
 use super::shown::Shown;
 use super::subcommand::{Called, Subcommand};
@@ -49,8 +49,6 @@ pub struct Args {
     resume: Option<String>,
     #[command(flatten)]
     peer: PeerArgs,
-    #[command(flatten)]
-    agent: AgentArgs,
     #[command(flatten)]
     shown: Shown,
     /// Print the plan, with the skipped cases and why, and measure nothing
@@ -86,17 +84,16 @@ impl Subcommand for Args {
         self.shown.ensure_run()?;
         let (_orphans, live) = (prepare()?, self.measured.live()?);
         let native = program(self.stand_in.as_deref())?;
-        let (session, lease) = match &self.resume {
-            Some(spec) => RunSession::resume(spec, native, runtimes, (&self.peer, &self.agent))?,
+        let session = match &self.resume {
+            Some(spec) => RunSession::resume(spec, native, runtimes, &self.peer)?,
             None => {
-                let (about, setup) = begun(&called.words, native, runtimes)?;
-                let (mut setup, lease) = self.agent.begin(setup)?;
+                let (about, mut setup) = begun(&called.words, native, runtimes)?;
                 setup.peer = self.peer.start(cpus, budget, &setup.interrupt)?;
                 let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
-                (RunSession::begin(setup, &about, plan, out.as_deref())?, lease)
+                RunSession::begin(setup, &about, plan, out.as_deref())?
             }
         };
-        self.shown.show_measured(&session.measured(lease, live)?)
+        self.shown.show_measured(&session.measured(live)?)
     }
 }
 

@@ -13,7 +13,7 @@ use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
 
 use super::exit::{self, ensure_same, not_comparable, usage};
-use super::peer::{AgentArgs, Lease, PeerArgs};
+use super::peer::PeerArgs;
 use super::progress::{Line, Live};
 use super::{host, output, runs};
 use crate::about;
@@ -88,8 +88,8 @@ impl RunSession {
         spec: &str,
         native: Program,
         runtimes: Runtimes,
-        (peer, agent): (&PeerArgs, &AgentArgs),
-    ) -> anyhow::Result<(Self, Lease)> {
+        peer: &PeerArgs,
+    ) -> anyhow::Result<Self> {
         let path = runs::find(spec)?;
         let mut file = hopcost_file::open_for_resume(&path).map_err(usage)?;
         let raw = RawRun { trials: Vec::new(), ..file.run().clone() };
@@ -100,9 +100,8 @@ impl RunSession {
             )));
         }
         same_machine_and_build(&raw)?;
-        let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
+        let mut setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
-        let (mut setup, lease) = agent.begin(setup)?;
         setup.peer = peer.start_again(&raw.plan, &raw.host_before, &setup.interrupt)?;
         let peer_cpu = setup.peer.as_ref().map(|peer| peer.far.cpu);
         let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
@@ -114,12 +113,12 @@ impl RunSession {
         let machine = Machine::of(&raw.host_before);
         let RawRun { plan, clocks, .. } = raw;
         let session = Session { setup, plan, clocks, yardsticks, expected_ns: 0 };
-        Ok((Self { session, file, path, machine }, lease))
+        Ok(Self { session, file, path, machine })
     }
 
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
     /// goes on from there; where nothing is finished, that is the error.
-    pub fn measured(mut self, lease: Lease, live: Live) -> anyhow::Result<Measured> {
+    pub fn measured(mut self, live: Live) -> anyhow::Result<Measured> {
         let ending = self.measure(live).map_err(|error| {
             let kept = match self.file.kept() {
                 Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
@@ -130,7 +129,6 @@ impl RunSession {
         let cut_off = match ending {
             Ending::Complete | Ending::BudgetSpent => None,
             Ending::FarHostLost => Some(("the far host does not answer any more", exit::ERROR)),
-            Ending::Interrupted if lease.is_over() => Some(("the lease is over", exit::LEASE)),
             Ending::Interrupted => Some(("interrupted", exit::INTERRUPTED)),
         };
         if let Some((why, code)) = cut_off {

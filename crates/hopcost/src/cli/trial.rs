@@ -9,7 +9,7 @@ use hopcost_model::trace::Trace;
 use hopcost_plan::TRACED_MAX;
 
 use super::exit::{self, usage};
-use super::peer::{AgentArgs, PeerArgs};
+use super::peer::PeerArgs;
 use super::subcommand::{Called, Subcommand};
 use super::{host, output};
 use crate::run::peer::first_cpu;
@@ -53,8 +53,6 @@ pub struct Args {
     cpu: Option<u32>,
     #[command(flatten)]
     peer: PeerArgs,
-    #[command(flatten)]
-    agent: AgentArgs,
 }
 
 impl Subcommand for Args {
@@ -65,7 +63,7 @@ impl Subcommand for Args {
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         let case: Case = self.case.parse().map_err(usage)?;
         let setup = Setup::new("trial", Program::own()?, Runtimes::new(self.worker.clone()));
-        let (mut setup, _) = self.agent.begin(setup.map_err(usage)?)?;
+        let mut setup = setup.map_err(usage)?;
         setup.peer = self.peer.start(&[], None, &setup.interrupt)?;
         let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
         let transcript = self.transcript.then(Transcript::default);

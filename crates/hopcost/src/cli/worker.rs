@@ -3,7 +3,6 @@
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::ensure;
 use hopcost_probe::orphans::Orphans;
@@ -16,7 +15,7 @@ use crate::run::check::{self, Verdict};
 use crate::run::install;
 use crate::run::peer::far;
 use crate::run::runtimes::{Ready, Runtimes};
-use crate::run::setup::{self, Setup};
+use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
 /// Where workers are looked for.
@@ -46,19 +45,6 @@ enum What {
     /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
-    /// Continue an agent that hopcost stopped
-    #[command(hide = true)]
-    Guard {
-        /// The agent
-        #[arg(long)]
-        agent: u32,
-        /// The hopcost that stops it
-        #[arg(long)]
-        of: u32,
-        /// When that hopcost ends by itself
-        #[arg(long)]
-        lease_ms: Option<u64>,
-    },
 }
 
 /// Arguments of `worker check`.
@@ -109,10 +95,6 @@ impl Subcommand for Args {
             Some(What::Check(args)) => check(args),
             Some(What::List) => list(),
             Some(What::Install(args)) => install(args),
-            Some(What::Guard { agent, of, lease_ms }) => {
-                setup::guard(*agent, *of, lease_ms.map(Duration::from_millis))?;
-                Ok(exit::OK)
-            }
             Some(What::Launch(launch)) => {
                 // Only an error comes back.
                 let error = become_worker(launch);

@@ -17,12 +17,12 @@ use hopcost_model::case::{Placement, Role, Workload};
 use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
+use hopcost_plan::COUNTED_TRIALS;
 use hopcost_probe::interrupt;
 use hopcost_probe::worker::events::Events;
 
 use super::pace::Pace;
 use super::peer::near::Peer;
-use super::setup::Agent;
 use super::yardstick::Beside;
 use background::Background;
 use spec::{Failure, TrialSpec};
@@ -36,21 +36,16 @@ const GATE_BEFORE: (u64, u64) = (10_000, 20_000);
 const GATE_AFTER: (u64, u64) = (5_000, 5_000);
 /// The same in a trial of given counts, whose numbers nobody reads.
 const GATE_BRIEF: (u64, u64) = (200, 200);
-/// Trials of a case, from its first, after which system calls are counted: their
-/// number hardly varies, and closing the kernel's tracepoint takes some 30 ms.
-const COUNTED_TRIALS: u32 = 3;
 
 /// Runs one trial beside its yardstick: its row, with the reason where it failed; none if the user
 /// interrupted.
 pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Option<RawTrial> {
     let started = Instant::now();
     let mut trial = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
-    let frozen = spec.setup.agent.as_ref().and_then(Agent::freeze);
     let result = perform(spec, &mut trial, &mut beside);
     let mut spared = beside.pids();
     spared.extend(spec.setup.peer.as_ref().and_then(Peer::pid));
     spec.setup.orphans.end(&spared);
-    drop(frozen);
     trial.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
