@@ -1,6 +1,4 @@
-/**
- * hopcost's worker in Node.js: speaks workers/PROTOCOL.md on standard input and output.
- */
+/** hopcost's worker in Node.js: speaks workers/PROTOCOL.md on standard input and output. */
 import fs from 'node:fs';
 import { Failure, answer, giveUp, readLines, writeAll } from './lib/lines.js';
 import { stampCost } from './lib/stamps.js';
@@ -33,10 +31,7 @@ const REMARKS = [
   'a message is compared by Buffer.equals(), which is a memcmp(3) behind a call out of JavaScript',
 ];
 
-/**
- * The `version` in a package.json, if it is there.
- * @param {string} path from this file
- */
+/** The `version` in a package.json, if it is there. */
 function versionIn(path) {
   try {
     return String(JSON.parse(fs.readFileSync(new URL(path, import.meta.url), 'utf8')).version);
@@ -67,15 +62,7 @@ function describe() {
   };
 }
 
-/**
- * A trial, attached.
- * @typedef {object} Played what a mechanism gives back
- * @property {(order: import('./lib/stamps.js').Order) => any} run ends of a phase, one or several
- * @property {number[]} [tids] of its seats, where they are not all this thread
- * @property {string} [offers]
- * @property {() => Promise<void>} [meet]
- * @type {{played: Played, samples: number | undefined} | undefined}
- */
+/** The trial: what plays it (`run`, maybe `tids`, `offers` and `meet`), and where samples go. */
 let trial;
 
 async function attach(command) {
@@ -103,10 +90,7 @@ async function run(order) {
   });
 }
 
-/**
- * The reply to a command.
- * @param {any} command
- */
+/** The reply to a command. */
 async function reply(command) {
   if (!trial && ['run', 'meet'].includes(command.do)) throw new Failure('nothing is attached');
   switch (command.do) {

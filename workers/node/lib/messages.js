@@ -34,12 +34,7 @@ export function everyMessage(payload) {
   });
 }
 
-/**
- * Why a message is not message `number`.
- * @param {number} number
- * @param {number} got bytes
- * @param {number} want bytes
- */
+/** Why a message of `got` bytes is not message `number` of `want` bytes. */
 export function notTheMessage(number, got, want) {
   return new Failure(
     got === want
