@@ -67,8 +67,6 @@ codes! {
     NagleDelack = "NAGLE_DELACK";
     /// Sends without a copy were copied.
     ZeroCopyCopied = "ZC_COPIED";
-    /// Completions are missing.
-    ZeroCopyUncompleted = "ZC_UNCOMPLETED";
     /// The clocks of the two ends cannot be compared.
     ClockOffset = "CLOCK_OFFSET";
     /// The receiver was not waiting.
@@ -81,8 +79,6 @@ codes! {
     Lost = "LOST";
     /// TCP sent segments again.
     TcpRetransmitted = "TCP_RETRANSMITTED";
-    /// Counters took turns.
-    Multiplexed = "PERF_MULTIPLEXED";
     /// The warm-up ended before the runtime was steady.
     NotSteady = "NOT_STEADY";
     /// A thread besides the ends did part of the work.

@@ -15,7 +15,7 @@ use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading};
 use crate::format;
-use crate::ranking::{LadderGroup, LadderRow};
+use crate::ranking::{LadderGroup, LadderRow, Place};
 use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::{Meaning, bytes};
@@ -111,14 +111,14 @@ fn key(case: &Case) -> Key {
     (case.mechanism.clone(), case.payload_bytes, case.boundary, waits, anywhere)
 }
 
-/// One CPU (or a call), two CPUs, free, two hosts.
 fn slot(case: &Case) -> usize {
-    match case.placement {
-        _ if case.boundary == Boundary::Host => 3,
-        None | Some(Placement::SameCpu) => 0,
-        Some(Placement::Free) => 2,
-        Some(_) => 1,
-    }
+    let place = match case.placement {
+        _ if case.boundary == Boundary::Host => Place::Hosts,
+        None | Some(Placement::SameCpu) => Place::One,
+        Some(Placement::Free) => Place::Free,
+        Some(_) => Place::Two,
+    };
+    place as usize
 }
 
 /// The slots of a row.
@@ -134,7 +134,6 @@ impl Row<'_> {
         self.0.iter().flatten().find_map(|entry| entry.cost_ns)
     }
     fn shown(&self, run: &Run, case: &Case, label: String) -> LadderRow {
-        let index = |slot: usize| self.0[slot].map(|entry| entry.index);
         let busy = [WaitKind::Spin, WaitKind::SpinThenBlock, WaitKind::Yield];
         let spins_first = || run.facts(case)?.own.as_ref().map(|own| own.spins_first);
         let spins = case.waits.is_some_and(|waits| {
@@ -146,10 +145,7 @@ impl Row<'_> {
             boundary: case.boundary,
             wait: case.waits.map(|waits| waits.to_string()),
             spins,
-            one_cpu: index(0),
-            two_cpus: index(1),
-            free: index(2),
-            hosts: index(3),
+            results: self.0.map(|entry| entry.map(|entry| entry.index)),
         }
     }
 }
@@ -280,7 +276,7 @@ mod tests {
         );
         assert_eq!(labels(&ladder[3]), ["futex", "pipe"]);
         assert!(ladder[1].batched && !ladder[2].batched);
-        assert_eq!(ladder[1].rows[0].two_cpus, Some(5));
+        assert_eq!(ladder[1].rows[0].results[1], Some(5));
     }
 
     #[test]
@@ -293,9 +289,8 @@ mod tests {
             .build();
         let group = &read(&raw).ladder[0];
         assert_eq!(labels(group), ["pipe", "udp", "tcp"], "by the cost on one CPU");
-        let pipe = &group.rows[0];
-        assert_eq!((pipe.one_cpu, pipe.two_cpus, pipe.free), (Some(2), Some(1), None));
-        assert_eq!(group.rows[2].one_cpu, Some(0));
+        assert_eq!(group.rows[0].results, [Some(2), Some(1), None, None]);
+        assert_eq!(group.rows[2].results[0], Some(0));
     }
 
     #[test]

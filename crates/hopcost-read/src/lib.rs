@@ -142,7 +142,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         host: raw.host_before.clone(),
         host_changes: brief::host_changes(raw),
         disturbed: brief::disturbed(&run.yardsticks.levels, &findings),
-        remarks: remarks::remarks(&run, &readings, &published::conditions(&run, &published)),
+        remarks: remarks::remarks(&run, &readings),
         clocks: raw.clocks.clone(),
         yardsticks: run.yardsticks.levels.clone(),
         adjustments: run.yardsticks.adjustments.clone(),

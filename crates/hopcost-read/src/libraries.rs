@@ -117,7 +117,7 @@ mod tests {
             })
             .build();
         let results = read(&raw);
-        assert!(results.runtimes.is_none(), "the ladder has them");
+        assert!(results.runtimes.is_empty(), "the ladder has them");
         let [tcp, unix] = results.libraries.as_slice() else { panic!("{:?}", results.libraries) };
         assert!(tcp.beneath.contains("/tcp?") && tcp.adds_ns.point == Some(1000.0), "{tcp:?}");
         assert_eq!(unix.adds_ns.point, Some(6003.5));

@@ -106,12 +106,7 @@ impl Place {
 impl LadderRow {
     /// Index into `results` of the case at this place.
     pub const fn at(&self, place: Place) -> Option<u32> {
-        match place {
-            Place::One => self.one_cpu,
-            Place::Two => self.two_cpus,
-            Place::Free => self.free,
-            Place::Hosts => self.hosts,
-        }
+        self.results[place as usize]
     }
 }
 
@@ -126,14 +121,9 @@ document! {
         pub wait: Option<String>,
         /// Whether an end keeps a CPU busy while it waits, always or before it sleeps.
         pub spins: bool,
-        /// Index into `results` of the case on one CPU (or of the only one, for a call).
-        pub one_cpu: Option<u32>,
-        /// Index into `results` of the case on two CPUs.
-        pub two_cpus: Option<u32>,
-        /// Index into `results` of the case that was left to the scheduler.
-        pub free: Option<u32>,
-        /// Index into `results` of the case between two hosts.
-        pub hosts: Option<u32>,
+        /// Index into `results` of the case at each place: on one CPU (or the only one, for a call),
+        /// on two, left to the scheduler, between two hosts.
+        pub results: [Option<u32>; 4],
     }
 }
 

@@ -17,13 +17,11 @@ use crate::trial::Family;
 /// From this multiple on, waking another CPU deserves an explanation.
 const WAKE_UP_MULTIPLE: f64 = 5.0;
 
-/// The remarks, most telling first; `published` is how the machines of published figures were
-/// set up.
-pub fn remarks(run: &Run, readings: &[Reading], published: &[String]) -> Vec<String> {
+/// The remarks, most telling first.
+pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
     let all = [
         hosts::between(run),
-        hosts::differ(run),
-        idle::remark(run, readings, published),
+        idle::remark(run, readings),
         moment(readings),
         cross_cpu(run, readings),
         guest(run),

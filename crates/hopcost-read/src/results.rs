@@ -28,8 +28,8 @@ pub use crate::pooled::{CurvePoint, Mode};
 pub use crate::published::source::{PublishedBrief, PublishedField, PublishedLayout};
 pub use crate::published::{PublishedRow, PublishedTable};
 pub use crate::ranking::{LadderGroup, LadderRow, Place, RankedBy, RankedCase, Ranking, Step};
+pub use crate::runtimes::WorkerBrief;
 pub use crate::runtimes::matrix::{RuntimeCell, RuntimeMatrix, RuntimeRow};
-pub use crate::runtimes::{RuntimeComparison, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};
 pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparison};
 pub use crate::stream::StreamResult;
@@ -77,8 +77,8 @@ document! {
         pub checks: Vec<JudgedClaim>,
         /// How much load each mechanism carries, where several rates were measured.
         pub loads: Vec<LoadCurve>,
-        /// Runtimes compared; `null` where all ends were in Rust.
-        pub runtimes: Option<RuntimeComparison>,
+        /// Mechanisms by runtimes, one matrix for what may be compared; none where all ends were in Rust.
+        pub runtimes: Vec<RuntimeMatrix>,
         /// Every finding, worst first; those of a case carry its id.
         pub findings: Vec<Finding>,
         /// The command that made the run, ready to paste.

@@ -4,7 +4,6 @@ mod stall;
 
 pub use stall::nagle_delack;
 
-use hopcost_model::case::{Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
 
 use super::make::{Seen, finding, suspect_if};
@@ -21,20 +20,6 @@ pub fn copied(of: &Seen) -> Option<Finding> {
     let values = [("copied", sends.copied as f64), ("copied_share", share)];
     let says = format!("{says} (<copied_share %>).");
     Some(finding(Code::ZeroCopyCopied, Severity::Note, says, &values))
-}
-
-/// A message takes at least one send, so fewer completions than messages mean that
-/// some are missing.
-pub fn uncompleted(of: &Seen) -> Option<Finding> {
-    let ends = of.reading.trials.iter().flat_map(|trial| &trial.ends);
-    let missing = total(ends.filter_map(|end| {
-        let sends = end.zero_copy.filter(|_| end.role == Role::Caller)?;
-        Some(end.count.saturating_sub(sends.completed))
-    }));
-    let says = "At least <uncompleted n> sends without a copy were never completed.";
-    let values = [("uncompleted", missing as f64)];
-    (of.case.workload == Workload::Stream && missing > 0)
-        .then(|| finding(Code::ZeroCopyUncompleted, Severity::Suspect, says, &values))
 }
 
 /// What TCP sent again, either end.
@@ -76,15 +61,13 @@ mod tests {
 
     #[test]
     fn each_finding_has_its_evidence() {
-        use Code::{ZeroCopyCopied, ZeroCopyUncompleted};
-        let rows: [Row; 7] = [
+        use Code::ZeroCopyCopied;
+        let rows: [Row; 5] = [
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 0), None),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 1), note("8 of 16000 segments again")),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 50), suspect("2.5 %")),
             (ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 1), note("8 of 8000")),
             (ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 0), None),
-            (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 990, 990), suspect("80 sends")),
-            (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 1000, 5), None),
         ];
         for (code, id, make, expected) in rows {
             expect(&Builder::new().case(id, 8, make).read(), code, expected);

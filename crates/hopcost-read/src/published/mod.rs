@@ -13,13 +13,12 @@ use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::document;
 use hopcost_model::group::distinct;
 use hopcost_model::results::{Estimate, Ratio};
-use hopcost_plan::{Selector, shown, shown_by};
+use hopcost_plan::{Selector, shown};
 
 use crate::case::Reading;
 use crate::published::source::PublishedLayout;
 use crate::ranking::Place;
 use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
-use crate::run::Run;
 use source::Row;
 pub use source::Source;
 use statistic::{DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
@@ -96,15 +95,6 @@ const FILES: [(&str, &str); 7] = [
 /// Every table that the run has a case for.
 pub fn tables(readings: &[Reading]) -> Vec<PublishedTable> {
     SOURCES.iter().flat_map(|(file, source)| of_source(readings, file, source)).collect()
-}
-
-/// How the machines were set up whose tables the run's own suite names, where one says so.
-pub fn conditions(run: &Run, tables: &[PublishedTable]) -> Vec<String> {
-    let Some(shown) = shown_by(&run.raw.plan.suite) else { return Vec::new() };
-    let is_told =
-        |file: &str| shown.publishes(file) && tables.iter().any(|table| table.file == file);
-    let told = SOURCES.iter().filter(|(file, _)| is_told(file));
-    told.filter_map(|(_, source)| source.head.conditions.clone()).collect()
 }
 
 /// The tables that suites name, in their order, each with its file. (A file that cannot be read

@@ -61,8 +61,6 @@ pub struct Head {
     /// Where it was published.
     pub source: String,
     pub machine: String,
-    /// How that was set up, where it explains the numbers.
-    pub conditions: Option<String>,
     /// What was really timed; empty where nothing was.
     #[serde(default)]
     pub timed: String,

@@ -1,15 +1,8 @@
-//! What lies between two hosts, and what differs between them.
+//! What lies between two hosts.
 
 use hopcost_model::host::Host;
 
 use crate::run::Run;
-
-/// What two hosts are compared in.
-const FACTS: [&str; 5] =
-    ["cpu.model", "kernel.release", "virt.hypervisor", "mitigations.all", "clocksource.current"];
-
-/// How many connections the far end turned away.
-const STRANGERS: &str = "peer.load.strangers";
 
 /// The far host, the path to it, and whose clock times what.
 pub fn between(run: &Run) -> Option<String> {
@@ -29,12 +22,6 @@ pub fn between(run: &Run) -> Option<String> {
         ),
         _ => String::new(),
     };
-    let strangers = match run.raw.host_after.as_ref().and_then(|host| host.get(STRANGERS)) {
-        Some(n) => format!(
-            " The far end turned away {n} connections or datagrams without the token of a trial."
-        ),
-        None => String::new(),
-    };
     let one = match host.is_its_peer() {
         true => "Both ends are on one machine (the same boot id). ",
         false => "",
@@ -42,24 +29,10 @@ pub fn between(run: &Run) -> Option<String> {
     Some(format!(
         "{one}The path to the far host ({address}) begins as {} and ends as {}. Round trips are \
          timed by this host's clock alone, and divided by this host's speed \
-         probe.{levels}{strangers}",
+         probe.{levels}",
         end(""),
         end("peer.")
     ))
-}
-
-/// In what the hosts differ, each with both values.
-pub fn differ(run: &Run) -> Option<String> {
-    let host = &run.raw.host_before;
-    host.get("peer.address")?;
-    let differs = |key: &&str| {
-        let (near, far) = (host.get(key), host.get(&format!("peer.{key}")));
-        (near != far).then(|| {
-            format!("{key} ({} here, {} there)", near.unwrap_or("none"), far.unwrap_or("none"))
-        })
-    };
-    let found: Vec<String> = FACTS.iter().filter_map(differs).collect();
-    (!found.is_empty()).then(|| format!("The two hosts differ in {}.", found.join(", ")))
 }
 
 #[cfg(test)]
@@ -83,10 +56,7 @@ mod tests {
         ];
         let said = remarks(&alike);
         assert!(said.contains("(10.0.0.2) begins as veth (MTU 1500)"), "{said}");
-        assert!(said.contains("ends as bridge") && !said.contains("differ"), "{said}");
-        let other =
-            [alike.as_slice(), &[("peer.cpu.model", "Xeon"), ("cpu.model", "EPYC")]].concat();
-        assert!(remarks(&other).contains("differ in cpu.model (EPYC here, Xeon there)."));
+        assert!(said.contains("ends as bridge"), "{said}");
         assert!(!remarks(&alike[..1]).contains("far host"));
     }
 }

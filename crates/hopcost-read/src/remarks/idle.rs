@@ -6,9 +6,8 @@ use hopcost_model::host::Host;
 use crate::case::Reading;
 use crate::run::Run;
 
-/// Of a run with wake-ups: what its CPUs do while they are idle, and what those CPUs did whose
-/// figures were published.
-pub fn remark(run: &Run, readings: &[Reading], published: &[String]) -> Option<String> {
+/// Of a run with wake-ups: what its CPUs do while they are idle.
+pub fn remark(run: &Run, readings: &[Reading]) -> Option<String> {
     readings.iter().find(|of| of.case.workload == Workload::Wake)?;
     let host = &run.raw.host_before;
     let cpu = *run.raw.plan.cpus.last()?;
@@ -28,11 +27,7 @@ pub fn remark(run: &Run, readings: &[Reading], published: &[String]) -> Option<S
         true => model.to_owned(),
         false => format!("preemption {model}"),
     }));
-    let facts = facts.join(", ");
-    Some(match published {
-        [] => format!("How CPUs idle here: {facts}."),
-        others => format!("How CPUs idle here: {facts}; published of {}.", others.join("; ")),
-    })
+    Some(format!("How CPUs idle here: {}.", facts.join(", ")))
 }
 
 /// `idle driver intel_idle, deepest state C6:133us`

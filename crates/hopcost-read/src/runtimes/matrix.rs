@@ -150,7 +150,6 @@ fn with(case: &Case, runtimes: Runtimes) -> Case {
 
 #[cfg(test)]
 mod tests {
-    use crate::runtimes::RuntimeComparison;
     use crate::runtimes::matrix::{RuntimeCell, RuntimeMatrix};
     use hopcost_model::describe::WarmUp;
 
@@ -166,7 +165,7 @@ mod tests {
         cell.value.as_ref()?.point
     }
 
-    fn compared() -> RuntimeComparison {
+    fn compared() -> Vec<RuntimeMatrix> {
         let queue = PIPE.replace("pipe", "queue");
         let channel = PIPE.replace("pipe", "channel");
         let raw = Builder::new()
@@ -184,13 +183,13 @@ mod tests {
             .case(&PIPE.replace("pipe", "eventfd"), 8, |_, t| t.each(&[2000; 50]))
             .case(&of(&PIPE.replace("=64", "=1024"), "go"), 8, |_, t| t.each(&[7000; 50]))
             .build();
-        read(&raw).runtimes.unwrap()
+        read(&raw).runtimes
     }
 
     #[test]
     fn what_several_have_stands_together() {
         let found = compared();
-        let titles: Vec<&str> = found.matrices.iter().map(|m| m.title.as_str()).collect();
+        let titles: Vec<&str> = found.iter().map(|m| m.title.as_str()).collect();
         assert_eq!(
             titles,
             [
@@ -199,7 +198,7 @@ mod tests {
                 "round trip, 1KiB each way, two processes, one CPU: measured in one runtime only",
             ]
         );
-        let common = &found.matrices[0];
+        let common = &found[0];
         assert_eq!(common.runtimes, ["rust", "python", "go"]);
         assert_eq!(labels(common), ["tcp", "pipe"], "by the cost in Rust");
         let pipe = &common.rows[1].cells;

@@ -28,24 +28,15 @@ document! {
         /// What of the runtime shapes its numbers.
         pub remarks: Vec<String>,
     }
-
-    /// The same mechanisms in several runtimes.
-    pub struct RuntimeComparison {
-        /// Mechanisms by runtimes, one matrix for what may be compared.
-        pub matrices: Vec<RuntimeMatrix>,
-    }
 }
 
-/// The comparison; `None` where every end of every case is in Rust. A library is no language: its
+/// The comparison; none where every end of every case is in Rust. A library is no language: its
 /// mechanisms stand in the ladder.
-pub fn comparison(run: &Run, readings: &[Reading]) -> Option<RuntimeComparison> {
+pub fn comparison(run: &Run, readings: &[Reading]) -> Vec<RuntimeMatrix> {
     let all = readings.iter().filter(|of| of.case.runtimes.caller.library().is_none());
     let entries: Vec<Entry> =
         all.map(|reading| Entry { case: run.plain(reading.case), reading }).collect();
-    if entries.iter().all(|entry| entry.case.runtimes.are_rust()) {
-        return None;
-    }
-    Some(RuntimeComparison { matrices: matrix::matrices(&entries) })
+    matrix::matrices(&entries)
 }
 
 /// The workers of other runtimes that took part, in brief.
@@ -77,8 +68,8 @@ mod tests {
             .case(&of("", "go"), 8, |_, t| t.each(&[6000; 50]))
             .case(&of("&nodelay=on", "python"), 8, |_, t| t.each(&[20_000; 50]))
             .build();
-        let found = read(&raw).runtimes.unwrap();
-        let rows: Vec<(&str, Vec<Option<f64>>)> = found.matrices[0]
+        let found = read(&raw).runtimes;
+        let rows: Vec<(&str, Vec<Option<f64>>)> = found[0]
             .rows
             .iter()
             .map(|row| {
@@ -96,13 +87,12 @@ mod tests {
     #[test]
     fn there_is_nothing_to_compare_without_another_runtime() {
         let rust = Builder::new().case(PIPE, 6, |_, t| t.each(&[3000; 50]));
-        assert!(rust.read().runtimes.is_none());
+        assert!(rust.read().runtimes.is_empty());
         let results = Builder::new()
             .runtime(worker("python", WarmUp::Planned, &["pipe"]))
             .skipped(PIPE_PYTHON, "no python3 here")
             .read();
-        let found = results.runtimes.unwrap();
-        assert_eq!(found.matrices[0].rows[0].cells[0].result, Some(0));
+        assert_eq!(results.runtimes[0].rows[0].cells[0].result, Some(0));
         assert_eq!(results.workers[0].runtime, "python");
         assert_eq!(results.workers[0].libraries["python"], "1.2.3");
         assert_eq!(results.workers[0].remarks, ["the lock is on"]);

@@ -235,7 +235,7 @@ fn a_pair_of_cpus_at_another_distance_is_another_pair() {
 fn a_pair_of_cpus_that_moves_has_the_value_of_the_distance_that_most_trials_had() {
     let moving = |round: u32, t: &mut TrialBuilder| {
         let mut rng = Rng::new(u64::from(round));
-        let distance_ns = if round % 3 == 0 { 110.0 } else { 55.0 };
+        let distance_ns = if round.is_multiple_of(3) { 110.0 } else { 55.0 };
         let mut noisy = |ns: f64| ns * libm::exp(0.02 * rng.normal());
         t.each(&vec![noisy(40.0 * distance_ns) as u32; 2000]);
         t.yardstick(noisy(distance_ns), noisy(distance_ns));

@@ -9,7 +9,7 @@ use hopcost_read::advice::Advice;
 use hopcost_read::results::{
     CaseResult, Checkup, Compared, Comparison, Estimate, ExplainedCase, Explanation, Judged,
     JudgedClaim, PlanBrief, PublishedRow, PublishedTable, RankedCase, Results, RunComparison,
-    RuntimeCell, RuntimeComparison,
+    RuntimeCell, RuntimeMatrix,
 };
 use serde_json::{Value, json};
 
@@ -209,7 +209,7 @@ impl Answer {
 
     fn runtimes(&mut self, results: &Results) {
         let mut rows = Vec::new();
-        for matrix in results.runtimes.iter().flat_map(|of| &of.matrices) {
+        for matrix in &results.runtimes {
             for row in &matrix.rows {
                 for (runtime, of) in matrix.runtimes.iter().zip(&row.cells) {
                     let key = json!({
@@ -224,7 +224,7 @@ impl Answer {
         }
         // Its first field is an index of ours.
         let kinds = [&keys("runtime"), &RuntimeCell::FIELDS[1..]];
-        self.add("runtimes", RuntimeComparison::ABOUT, &kinds, rows);
+        self.add("runtimes", RuntimeMatrix::ABOUT, &kinds, rows);
     }
 
     fn contrasts<'a>(&mut self, compared: impl Iterator<Item = (&'static str, &'a Compared)>) {

@@ -57,7 +57,7 @@ pub(super) fn headline(results: &Results) -> Headline {
     let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
     let absent: Vec<(String, String)> = runtimes::absent(results).collect();
     // Where runtimes are compared, the fastest of all is no answer.
-    let is_of_runtimes = results.runtimes.is_some() && absent.is_empty();
+    let is_of_runtimes = !results.runtimes.is_empty() && absent.is_empty();
     let ranked = (!is_of_runtimes).then(|| conclusion::headline(&concluded, results));
     let found = all.find(|of| !of.facts.is_empty()).or(ranked).unwrap_or_default();
     let facts: Vec<(String, String)> = absent.into_iter().chain(found.facts).collect();

@@ -19,7 +19,7 @@ const BASE: &str = "rust";
 /// What each runtime takes beside Rust at each place, by the mechanisms of the first table that both
 /// have.
 pub(super) fn headline(results: &Results) -> Headline {
-    let matrices = || results.runtimes.iter().flat_map(|of| &of.matrices);
+    let matrices = || results.runtimes.iter();
     let Some(first) = matrices().next() else { return Headline::default() };
     let (group, _) = parted(first);
     let all: Vec<&RuntimeMatrix> = matrices().filter(|of| parted(of).0 == group).collect();
@@ -69,17 +69,15 @@ fn beside_rust(matrix: &RuntimeMatrix, runtime: &String) -> Option<String> {
 
 /// Indices of the cases whose number stands in these tables.
 pub(super) fn told(results: &Results) -> BTreeSet<u32> {
-    let all = results.runtimes.iter().flat_map(|of| &of.matrices);
-    let cells = all.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.cells);
+    let cells = results.runtimes.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.cells);
     cells.filter_map(|cell| cell.result).collect()
 }
 
 /// A table for each matrix, and in a line what one runtime alone has.
 pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Part> {
-    let Some(runtimes) = &results.runtimes else { return Vec::new() };
     let several = |row: &&RuntimeRow| row.cells.iter().filter(|cell| has_point(cell)).count() > 1;
     let mut parts: Vec<Part> = Vec::new();
-    for matrix in &runtimes.matrices {
+    for matrix in &results.runtimes {
         let (rows, alone): (Vec<&RuntimeRow>, Vec<&RuntimeRow>) =
             matrix.rows.iter().partition(several);
         if !rows.is_empty() {
