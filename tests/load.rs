@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{
-    Arrivals, Background, Boundary, Case, Placement, Queue, Role, WaitKind, Workload,
-};
+use hopcost_model::case::{Arrivals, Boundary, Case, Placement, Role, WaitKind, Workload};
 use hopcost_model::mechanism::{Loss, Mechanism, Senders};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
@@ -16,7 +14,7 @@ use crate::faults::{children_of, signal, until};
 use crate::known_answers::point;
 use crate::support::trace::{Window, of_trial};
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, cross, mechanism, none_wrong, roundtrip, stored, trial};
+use crate::support::{Home, alone, cross, none_wrong, roundtrip, stored, trial};
 use crate::wake::half;
 
 /// Messages of a trial.
@@ -136,19 +134,6 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
     });
 }
 
-#[test]
-fn a_background_works_while_a_load_is_measured() {
-    let home = Home::alone();
-    let place = cross().expect("these tests need two CPUs");
-    for (name, background) in [("pipe", Background::Cpu(2)), ("udp", Background::Cache)] {
-        let case = load(mechanism(name), Boundary::Process, place, WaitKind::Block, 2_000);
-        let case = Case { background, ..case };
-        // A trial in whose measured phase one of it does nothing fails.
-        let row = trial(&home, &case, 600).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(row.load.map(|load| load.delivered), Some(600), "{case}");
-    }
-}
-
 /// A case over the known server, through plan, run, file and reader.
 fn served(case: &str, messages: &str) -> serde_json::Value {
     let home = Home::new();
@@ -234,27 +219,4 @@ fn a_server_that_is_busy_half_of_the_time_responds_as_queueing_theory_says() {
     let mean_ns = of("exponential&senders=4");
     assert!((mean_ns / expected_ns - 1.0).abs() < 0.05, "{mean_ns} instead of {expected_ns}");
     assert_eq!(of("constant"), service_ns, "D/D/1: nobody waits");
-}
-
-#[test]
-fn what_a_queue_drops_is_counted_and_nothing_else_is_missing() {
-    let home = Home::alone();
-    let place = cross().expect("these tests need two CPUs");
-    for queue in [Queue::DropNewest(1), Queue::DropOldest(1)] {
-        // No receiver takes a message each 50 ns.
-        let case = load(mechanism("pipe"), Boundary::Process, place, WaitKind::Block, 20_000_000);
-        let case = Case { queue, ..case };
-        let row = trial(&home, &case, 5_000).unwrap_or_else(|error| panic!("{error}"));
-        let load = row.load.as_ref().expect("a load");
-        let [sender, receiver] = row.ends.as_slice() else { panic!("{row:?}") };
-        let dropped = (load.offered - sender.count) + receiver.overruns;
-        assert!(dropped > 0, "{case}: {load:?}");
-        assert_eq!((load.offered, receiver.lost), (5_000, 0), "{case}");
-        assert_eq!(load.delivered + dropped, 5_000, "{case}");
-        assert_eq!(row.samples.len() as u64, load.delivered);
-        // Whoever drops is not held up for long, so it tells of each message whether it was in time.
-        let own = load.own_lags.as_ref().expect("told");
-        assert_eq!(own.len(), row.samples.len());
-        assert!(own.iter().zip(&load.lags).all(|(own, lag)| own <= lag), "{case}");
-    }
 }

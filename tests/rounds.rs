@@ -73,7 +73,7 @@ fn values_are_said_while_a_run_goes_on() {
 fn what_a_budget_cannot_hold_is_said_before_anything_is_measured() {
     let _together = together();
     let said = |budget: &str| {
-        let words = ["run", "load/pipe?background=cpu:64", "--budget", budget, "--dry-run"];
+        let words = ["run", "load/pipe", "--budget", budget, "--dry-run"];
         let output = Home::new().run(&words);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()

@@ -354,7 +354,6 @@ fn the_suite_of_libraries_says_what_it_lacks() {
 const STREAM: &str = "stream/tcp-sendmsg?field=256";
 const WAKE: &str = "wake/semaphore?gap=10us&place=same-cpu";
 const SPINNER: &str = "wake/pipe?gap=10us&place=same-cpu&idle-knob=spinner";
-const BUSY: &str = "load/pipe?rate=10k&background=cpu:1";
 pub const MOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/mock_worker.py");
 /// The real worker, one number of whose replies lies.
 const LIAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/lying_worker.py");
@@ -380,7 +379,6 @@ fn a_worker_that_lies_is_a_failed_row() {
         (WAKE, "gate:bound_ticks=18446744073709551615", "is impossible"),
         (WAKE, "gate:backward_steps=5", "ran backwards"),
         (SPINNER, "spinning:", "spinner ended"),
-        (BUSY, "spinning:", "did no work during the measurement"),
     ];
     let rogues = rogues.map(|(rogue, reason)| (rogue, with_rogue(rogue), reason));
     let liars = liars.map(|(case, lie, reason)| {

@@ -10,7 +10,8 @@ use crate::support::wait::{InTime, reap};
 use crate::support::{Home, hopcost_path, mechanisms, roundtrip, set_mode, text};
 
 const PIPE: &str = "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block";
-const LOAD: &str = "load/pipe?payload=64&rate=1000000&boundary=process&place=free&wait=block";
+const SPINNER: &str = "wake/pipe?payload=64&gap=1000000&boundary=process&place=same-cpu&wait=block\
+                       &idle-knob=spinner";
 const OF_PYTHON: &str =
     "roundtrip/pipe?payload=64&boundary=process&place=free&wait=block&runtime=python-skeleton:rust";
 const SKELETON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workers/skeleton/skeleton.py");
@@ -50,8 +51,8 @@ pub const FAULTS: &[Fault] = &[
     fault("SIGKILL of hopcost, with a trial of another runtime", &[137], &[], 10, |home| {
         headless(home, &[OF_PYTHON, "--worker", SKELETON])
     }),
-    fault("SIGKILL of hopcost, with a trial that has a background", &[137], &[], 10, |home| {
-        headless(home, &[&format!("{LOAD}&background=cpu:1")])
+    fault("SIGKILL of hopcost, with a trial that has a spinner", &[137], &[], 10, |home| {
+        headless(home, &[SPINNER])
     }),
     fault(
         "SIGSTOP of hopcost: its workers end at their deadline",

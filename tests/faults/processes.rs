@@ -79,7 +79,7 @@ pub fn endless_with(home: &Home, arguments: &[&str]) -> (Child, Vec<u32>) {
     let child = home.start(&[&first, arguments].concat());
     let id = arguments.iter().find(|one| one.contains('?')).expect("a case");
     let ends = if id.contains("boundary=process") { 2 } else { 1 };
-    let expected = ends + usize::from(id.contains("background="));
+    let expected = ends + usize::from(id.contains("idle-knob="));
     let mut workers = Vec::new();
     until(Duration::from_secs(5), "workers", || {
         workers = children_of(child.id());

@@ -118,13 +118,6 @@ pub(crate) fn caches(root: &Root, cpu: u32) -> Vec<Cache> {
     indices.into_iter().filter_map(read).collect()
 }
 
-/// Bytes of a CPU's last-level cache; `None` if unknown.
-pub fn last_level_bytes(root: &Root, cpu: u32) -> Option<u64> {
-    let data = caches(root, cpu).into_iter().filter(|cache| cache.kind != "Instruction");
-    let size = data.max_by_key(|cache| cache.level)?.size?;
-    size.strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
 /// The node of each CPU, from the nodes' CPU lists.
 pub(crate) fn nodes_by_cpu(root: &Root) -> BTreeMap<u32, u32> {
     let mut nodes = BTreeMap::new();

@@ -7,8 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::case::{
-    Ack, AckSize, Arrivals, Background, Boundary, Case, CaseError, IdleKnob, Placement, Queue,
-    Runtimes, Sched, Touch, Waits, Workload,
+    Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, Sched, Touch,
+    Waits, Workload,
 };
 use crate::units::Rate;
 
@@ -106,7 +106,7 @@ const BUFFER_MAX: u64 = (1 << 30) - 1;
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand before those
 /// that are spelled [`Spelled::UnlessDefault`].
-pub static AXES: [Axis; 25] = [
+pub static AXES: [Axis; 23] = [
     Axis::new("payload", Kind::Number(Unit::Bytes, 0, BYTES_MAX), Of::Payload)
         .help("Payloads (64,4KiB, or 64..64KiB by powers of four)")
         .stored(
@@ -177,26 +177,12 @@ pub static AXES: [Axis; 25] = [
             |case| Some(Value::word(case.arrivals.word())),
             |case, value| case.arrivals = value.parsed().unwrap_or(case.arrivals),
         ),
-    Axis::new("queue", Kind::Word(spelling::<Queue>), Of::Load)
-        .help("What to do with messages when the queue is full (block, drop-newest:N, drop-oldest:N)")
-        .spelled_unless("block")
-        .stored(
-            |case| text(Some(&case.queue)),
-            |case, value| case.queue = value.parsed().unwrap_or_default(),
-        ),
     Axis::new("senders", Kind::Number(Unit::Count, 1, SENDERS_MAX as u64), Of::Load)
         .help("Senders that share the rate and the receiver of a load (1,4, or 1..8 by powers of two)")
         .spelled_unless("1")
         .stored(
             |case| number(Some(case.senders)),
             |case, value| case.senders = value.number().unwrap_or(1),
-        ),
-    Axis::new("background", Kind::Word(spelling::<Background>), Of::Load)
-        .help("Other work during a load (none, cpu:N, cache)")
-        .spelled_unless("none")
-        .stored(
-            |case| text(Some(&case.background)),
-            |case, value| case.background = value.parsed().unwrap_or_default(),
         ),
     Axis::new("ack-size", Kind::Word(spelling::<AckSize>), Of::Stream)
         .help("Bytes of an acknowledgement of a stream (8, field)")
@@ -461,8 +447,6 @@ mod tests {
             "wait" => "spin:block",
             "idle-knob" => "spinner",
             "arrivals" => "on-off",
-            "queue" => "drop-oldest:7",
-            "background" => "cpu:7",
             "ack-size" => "field",
             "congestion" => "bbr",
             "touch" => "none",

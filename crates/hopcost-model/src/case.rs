@@ -361,31 +361,6 @@ numbered_words! {
         /// Every message; the sender may be this many messages ahead (1 to 1024).
         Window(messages: u16) = "window",
     }
-
-    /// What a `load` does with a message where many are in flight.
-    #[derive(Default)]
-    Queue, "queue", 1024, "`block`, `drop-newest:N` or `drop-oldest:N` with N from 1 to 1024" {
-        /// What the channel itself does: its sender waits, or the kernel drops a datagram.
-        #[default]
-        Block = "block",
-        /// The sender drops a message while this many are in flight (1 to 1024).
-        DropNewest(depth: u16) = "drop-newest",
-        /// The receiver drops a message when this many have been sent after it.
-        DropOldest(depth: u16) = "drop-oldest",
-    }
-
-    /// What else the machine does on purpose during a `load`.
-    #[derive(Default)]
-    Background, "background", 64,
-    "`none`, `cpu:N` or `cache`, with N from 1 to 64" {
-        /// Nothing.
-        #[default]
-        None = "none",
-        /// This many processes compute (1 to 64), where the scheduler puts them.
-        Cpu(processes: u8) = "cpu",
-        /// A process writes to a line after the other of twice the last-level cache.
-        Cache = "cache",
-    }
 }
 
 impl Ack {
@@ -395,15 +370,6 @@ impl Ack {
             Ack::None => None,
             Ack::PerMessage => Some(1),
             Ack::Window(messages) => Some(messages as u64),
-        }
-    }
-}
-impl Queue {
-    /// Messages in flight from which on some are dropped.
-    pub const fn depth(self) -> Option<u16> {
-        match self {
-            Queue::Block => None,
-            Queue::DropNewest(depth) | Queue::DropOldest(depth) => Some(depth),
         }
     }
 }
@@ -463,10 +429,6 @@ pub struct Case {
     pub idle_knob: IdleKnob,
     /// When messages are to be sent (`Exponential` for all but `load`).
     pub arrivals: Arrivals,
-    /// What to do with messages when the queue is full (`Block` for all but `load`).
-    pub queue: Queue,
-    /// What else the machine does on purpose (`None` for all but `load`).
-    pub background: Background,
     /// How long an acknowledgement is (`Number` for all but `stream`).
     pub ack_size: AckSize,
     /// The congestion control of TCP; `system` is what new sockets have.
@@ -573,8 +535,6 @@ impl Case {
             parameters: BTreeMap::new(),
             idle_knob: IdleKnob::None,
             arrivals: Arrivals::Exponential,
-            queue: Queue::Block,
-            background: Background::None,
             ack_size: AckSize::Number,
             congestion: "system".to_owned(),
             sndbuf_bytes: 0,

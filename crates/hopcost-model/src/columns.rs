@@ -86,10 +86,6 @@ columns! {
     rate: Option<Rate> = |case| case.rate;
     /// When they are to be sent; `null` for all but `load`.
     arrivals: Option<Arrivals> = |case| case.rate.map(|_| case.arrivals);
-    /// What to do with messages when the queue is full; `null` for all but `load`.
-    queue: Option<String> = |case| case.rate.map(|_| case.queue.to_string());
-    /// What else the machine does on purpose; `null` for all but `load`.
-    background: Option<String> = |case| case.rate.map(|_| case.background.to_string());
     /// Ends that send to the one receiver; `null` for all but `load`.
     senders: Option<u32> = |case| case.rate.map(|_| case.senders);
 }

@@ -135,19 +135,6 @@ document! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             parent: Option<u32>,
         },
-        /// Work until killed, beside what is measured; the reply comes before.
-        Background {
-            /// At what.
-            work: BackgroundWork,
-            /// Inherited descriptor of a file over whose first eight bytes is written how many
-            /// parts of the work are done.
-            progress_fd: i32,
-            /// Give up and die after this long.
-            deadline_ms: u64,
-            /// Die if this is not the parent process (any more).
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            parent: Option<u32>,
-        },
         /// Run `count` operations.
         Run {
             /// Which part of the trial.
@@ -195,19 +182,6 @@ document! {
         pub address: String,
         /// What was read of it.
         pub host: Host,
-    }
-
-    /// What a worker does beside what is measured.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case", tag = "kind")]
-    pub enum BackgroundWork {
-        /// Computes.
-        Compute,
-        /// Writes to a cache line after the other.
-        Walk {
-            /// Of this much memory.
-            bytes: u64,
-        },
     }
 }
 
@@ -320,7 +294,7 @@ document! {
             /// The comparison.
             reading: Option<GateReading>,
         },
-        /// To `idle-spin` and `background`, just before it begins.
+        /// To `idle-spin`, just before it begins.
         Spinning,
         /// To `run`.
         Ran {

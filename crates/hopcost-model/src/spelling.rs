@@ -13,8 +13,8 @@
 //! notifies) and `spin` (the budget of `spin-then-block`) in nanoseconds. What
 //! does not apply to a workload is left out: a `call` has no second party, so no
 //! boundary, placement or wait. Mechanism parameters (`nodelay=on`) follow in
-//! alphabetical order, then `idle-knob`, `arrivals`, `queue`, `senders`, `background`, `ack-size`,
-//! `touch`, `sched` and `runtime` (`python`, or `python:rust` for caller and callee) where they are not the
+//! alphabetical order, then `idle-knob`, `arrivals`, `senders`, `ack-size`, `touch`,
+//! `sched` and `runtime` (`python`, or `python:rust` for caller and callee) where they are not the
 //! default.
 
 use std::collections::BTreeMap;

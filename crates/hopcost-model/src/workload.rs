@@ -149,7 +149,7 @@ const LOAD: WorkloadSpec = WorkloadSpec {
     length: PhaseLength::Scheduled,
     uncounted: 1,
     is_for_all_runtimes: false,
-    alike: &["payload", "touch", "rate", "arrivals", "queue", "senders", "background", "place"],
+    alike: &["payload", "touch", "rate", "arrivals", "senders", "place"],
     ..CALL
 };
 

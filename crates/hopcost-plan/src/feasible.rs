@@ -7,10 +7,10 @@ use std::fmt::Display;
 
 use hopcost_model::axis::AXES;
 use hopcost_model::case::{
-    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Queue, Role, Runtime, Touch, WaitKind,
-    Waits, Workload,
+    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
+    Workload,
 };
-use hopcost_model::mechanism::{Mechanism, PayloadRange, Shape};
+use hopcost_model::mechanism::{Mechanism, PayloadRange};
 use hopcost_model::workload::EndsOf;
 
 use crate::catalog::Catalog;
@@ -257,9 +257,7 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
 
 /// Why the ends of a mechanism cannot do together what was asked of them.
 fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
-    let is_bare = mechanism.shape() == Shape::Notifier || case.payload_bytes < Some(8);
-    let Case { workload, queue, .. } = case;
-    let drops = *queue != Queue::Block;
+    let workload = case.workload;
     Some(match () {
         () if workload.spec().ends == EndsOf::SideBySide && case.boundary == Boundary::Inline => {
             format!("a {workload} has two ends that run side by side, so not inline")
@@ -273,17 +271,7 @@ fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
              wait for room to send"
                 .to_owned()
         }
-        () if drops && is_bare => format!(
-            "queue={queue} needs a channel, and messages of 8 bytes or more that tell their number; \
-             a notifier holds one message"
-        ),
-        () => match mechanism.here.senders.lack(case) {
-            Some(reason) => format!("{name} {reason}"),
-            None if drops && case.senders > 1 => {
-                format!("queue={queue} counts what one sender has in flight, so it needs senders=1")
-            }
-            None => return None,
-        },
+        () => return Some(format!("{name} {}", mechanism.here.senders.lack(case)?)),
     })
 }
 

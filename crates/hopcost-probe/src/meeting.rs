@@ -13,9 +13,6 @@
 //! its stamp, the sender reads it before the next one, so nothing of it lies
 //! between the two.
 //!
-//! Where the receiver of a `load` drops what is old, the sender announces each message's number
-//! (`sent`) before it sends it.
-//!
 //! Between phases the ends compare their clocks by taking turns: the caller stamps
 //! and asks, the callee sees the question, stamps and answers, the caller sees the
 //! answer and stamps again. Every turn is two things at once. It is an exchange as
@@ -97,7 +94,6 @@ struct Words {
     taken: Line<AtomicU64>,
     question: Line<Question>,
     answer: Line<Answer>,
-    sent: Line<AtomicU64>,
 }
 
 const _: () = assert!(size_of::<Words>() <= BYTES);
@@ -169,18 +165,6 @@ impl Meeting {
     /// When the receiver released them, by its clock; nothing of one sender.
     pub fn released(&self) -> u64 {
         self.words().answer.0.stamp.load(Ordering::Relaxed)
-    }
-
-    /// The sender is about to send message `sequence`.
-    #[inline(always)]
-    pub fn announce(&self, sequence: u64) {
-        self.words().sent.0.store(sequence, Ordering::Release);
-    }
-
-    /// The last message that the sender was about to send.
-    #[inline(always)]
-    pub fn announced(&self) -> u64 {
-        self.words().sent.0.load(Ordering::Acquire)
     }
 
     /// Waits until the receiver has stamped message `sequence`.

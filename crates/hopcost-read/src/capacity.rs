@@ -156,7 +156,7 @@ fn knee(points: &[Point], unloaded: &Estimate) -> Option<LoadKnee> {
 }
 
 fn is_lossless(load: &LoadResult) -> bool {
-    load.lost_share + load.dropped_share == 0.0
+    load.lost_share == 0.0
 }
 
 fn is_achieved(load: &LoadResult) -> bool {

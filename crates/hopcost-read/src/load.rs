@@ -29,8 +29,6 @@ document! {
         /// Share of the messages offered that did not come, 0 to 1, though the case drops none
         /// of them.
         pub lost_share: f64,
-        /// Share of the messages offered that were dropped because the case says so.
-        pub dropped_share: f64,
         /// Begin of the send minus intended: how long messages waited for the sender.
         pub lag: LoadQuantiles,
         /// Share of the messages for which the sender was late by itself by more than a tenth of
@@ -89,7 +87,6 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     };
     let offered = total(loads.iter().map(|(_, load)| load.offered));
     let delivered = total(loads.iter().map(|(_, load)| load.delivered));
-    let dropped = total(loads.iter().map(|(trial, load)| dropped(trial, load)));
     let share = |n: u64| if offered == 0 { 0.0 } else { (n as f64 / offered as f64).min(1.0) };
     let received_per_s = |trial: &RawTrial, load: &RawLoad| {
         let per_s = load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9;
@@ -102,8 +99,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
             loads.iter().filter_map(|(trial, load)| received_per_s(trial, load)).collect(),
         ),
         achieved: middle(&|_, load| Some(achieved(load))),
-        lost_share: share(offered.saturating_sub(delivered).saturating_sub(dropped)),
-        dropped_share: share(dropped),
+        lost_share: share(offered.saturating_sub(delivered)),
         lag: of_messages(&|_, load| load.lags.clone()),
         own_late_share: middle(&|trial, load| lateness(trial, load)?.measured),
         service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
@@ -213,13 +209,6 @@ pub fn changed_by_lateness(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
     Some(changes.fold(0.0, f64::max))
 }
 
-/// Messages that the sender did not send, or the receiver threw away, because the case says so.
-fn dropped(trial: &RawTrial, load: &RawLoad) -> u64 {
-    let of = |role| trial.ends.iter().filter(move |end| end.role == role);
-    let unsent = load.offered.saturating_sub(total(of(Role::Caller).map(|end| end.count)));
-    unsent.saturating_add(total(of(Role::Callee).map(|end| end.overruns)))
-}
-
 fn is_supported(messages: usize, q: f64) -> bool {
     messages as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6
 }
@@ -266,7 +255,7 @@ mod tests {
         assert_eq!(load.own_late_share, Some(0.0));
         let estimates = results.results[0].estimates.as_ref().unwrap();
         assert_eq!(estimates.headline_ns(), Some(2_100.0));
-        assert_eq!((load.lost_share, load.dropped_share), (0.0, 0.0));
+        assert_eq!(load.lost_share, 0.0);
         // The last message came 2,000 ns after the schedule of 100 ms had ended.
         assert_eq!(load.achieved, Some(1e8 / (1e8 + 2e3)));
         assert!((load.received_per_s.point.unwrap() - 10_000.0).abs() < 1.0, "{load:?}");

@@ -4,7 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 
 use hopcost_model::axis::SENDERS_MAX;
-use hopcost_model::case::{Case, Queue, Role};
+use hopcost_model::case::{Case, Role};
 use hopcost_model::protocol::{GateReading, Phase, ScheduleSeed, Stamp};
 
 use crate::clock::Clock;
@@ -38,11 +38,7 @@ impl<P: Party + 'static, C: Clock> LoadEnd<P, C> {
         if !(1..=SENDERS_MAX).contains(&senders) || sender >= senders {
             return Err(sys::failure(format!("there is no sender {sender} of {senders}")));
         }
-        if party.holds_one() && case.queue != Queue::Block {
-            return Err(sys::failure("a notifier holds one message, and drops none"));
-        }
-        let may_miss = party.losses() != Losses::Never || case.queue != Queue::Block;
-        if may_miss && attaching.payload() < NUMBER_BYTES {
+        if party.losses() != Losses::Never && attaching.payload() < NUMBER_BYTES {
             return Err(sys::failure(format!(
                 "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
             )));
@@ -76,16 +72,13 @@ impl<P: Party, C: Clock> Endpoint for LoadEnd<P, C> {
         let first = self.sequence;
         // Both ends advance by the same amount, so the numbering runs through the whole trial.
         self.sequence = first.saturating_add(load::numbers(count));
-        let queue = self.case.queue;
         let Self { party, meetings, .. } = self;
         match (self.role, meetings.as_slice()) {
             (Role::Caller, [meeting, ..]) => {
                 let first = load::numbered(self.sender, first);
-                load::sender::<P, C>(party, meeting, first, &offsets, queue, out)
+                load::sender::<P, C>(party, meeting, first, &offsets, out)
             }
-            (Role::Callee, [meeting]) => {
-                load::receiver::<P, C>(party, meeting, first, count, queue, out)
-            }
+            (Role::Callee, [meeting]) => load::receiver::<P, C>(party, meeting, first, count, out),
             (_, meetings) => load::receiver_of_many::<P, C>(party, meetings, first, count, out),
         }
     }

@@ -129,12 +129,6 @@ impl Worker {
                 tied(parent, deadline_ms)?;
                 match background::idle(cpu)? {}
             }
-            Command::Background { work, progress_fd, deadline_ms, parent } => {
-                tied(parent, deadline_ms)?;
-                let progress = sys::adopt(&[progress_fd])?.pop();
-                let progress = progress.ok_or_else(|| sys::failure("no progress_fd"))?;
-                match background::work(work, &File::from(progress))? {}
-            }
             Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
                     && !(1..=1 << 40).contains(&n)

@@ -6,8 +6,6 @@
 
 /// The bit of a message whose time had passed when the sender came to wait for it.
 const CAME_LATE: u64 = 1 << 63;
-/// The bit of a message that was dropped and not sent.
-const DROPPED: u64 = 1 << 62;
 
 /// The word of a message that was sent at this stamp.
 #[inline(always)]
@@ -15,25 +13,14 @@ pub fn sent(ticks: u64, came_late: bool) -> u64 {
     ticks | u64::from(came_late) << CAME_LATE.trailing_zeros()
 }
 
-/// The word of a message that was dropped at this stamp.
-#[inline(always)]
-pub fn dropped(ticks: u64, came_late: bool) -> u64 {
-    sent(ticks, came_late) | DROPPED
-}
-
 /// The stamp of a word.
 pub fn ticks(word: u64) -> u64 {
-    word & !(CAME_LATE | DROPPED)
-}
-
-/// When the send of a word began; 0 where there was none.
-pub fn begun(word: u64) -> u64 {
-    if word & DROPPED == 0 { ticks(word) } else { 0 }
+    word & !CAME_LATE
 }
 
 /// How many messages were sent to which the sender came late.
 pub fn late_sends(words: &[u64]) -> u64 {
-    words.iter().filter(|word| **word & (CAME_LATE | DROPPED) == CAME_LATE).count() as u64
+    words.iter().filter(|word| **word & CAME_LATE != 0).count() as u64
 }
 
 /// How much of each message's lag is the sender's own, in ticks: the difference to what the lag
@@ -93,16 +80,5 @@ mod tests {
         let parts: Vec<u64> = own.iter().zip(&held).map(|(own, held)| own + held).collect();
         assert_eq!(parts, lags);
         assert!(own.iter().zip(&held).any(|(own, held)| *own > 0 && *held > 0));
-    }
-
-    #[test]
-    fn a_dropped_message_is_no_send_and_tells_that_the_sender_was_in_time() {
-        let first_tick = 1_000;
-        let offsets = [100, 200, 300, 400];
-        let words =
-            [sent(1_150, false), dropped(1_200, false), sent(1_390, false), dropped(1_410, true)];
-        assert_eq!(own_ticks(first_tick, &offsets, &words), [50, 0, 90, 10]);
-        assert_eq!(words.map(begun), [1_150, 0, 1_390, 0]);
-        assert_eq!(late_sends(&words), 0);
     }
 }

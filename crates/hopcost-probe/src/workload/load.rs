@@ -8,16 +8,12 @@
 //! A message is written before its intended time, and compared after the receiver's stamp.
 //! Where messages may be lost the first is sent again and again until the receiver has it, and
 //! an end marker follows the last in the same way.
-//!
-//! Where the sender drops, it does so at the intended time and writes a message after that; the
-//! stamp is of the intended time there too, so that writing is part of the service. Where
-//! the receiver drops, it has received the message, and neither stamps nor counts it.
 
 use std::io;
 
-use hopcost_model::case::{Queue, Workload};
+use hopcost_model::case::Workload;
 
-use super::{Seen, Stamped, lateness};
+use super::{Seen, Stamped};
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::{Losses, Party};
@@ -54,10 +50,8 @@ pub fn sender<P: Party, C: Clock>(
     meeting: &Meeting,
     first: u64,
     offsets: &[u64],
-    queue: Queue,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut flight = Flight::of(queue);
     match party.losses() {
         Losses::Never => {
             party.send(first)?;
@@ -75,21 +69,11 @@ pub fn sender<P: Party, C: Clock>(
         if party.holds_one() {
             meeting.until_taken(sequence - 1)?;
         }
-        if flight.newest.is_empty() {
-            let stamp = party.send_after(sequence, || C::until(intended))?;
-            seen.sent(stamp, out);
-        } else {
-            let (ticks, cpu, came_late) = C::until(intended);
-            if flight.admits(sequence, meeting) {
-                party.send(sequence)?;
-                seen.sent((ticks, cpu, came_late), out);
-            } else {
-                seen.keep(lateness::dropped(ticks, came_late), out);
-            }
-        }
+        let stamp = party.send_after(sequence, || C::until(intended))?;
+        seen.sent(stamp, out);
         sequence += 1;
     }
-    if party.losses() != Losses::Never || queue != Queue::Block {
+    if party.losses() != Losses::Never {
         // A receiver that may have lost the last message is told that it was the last. This end
         // sleeps meanwhile: other senders may not be done.
         let (mut apart_ns, most_ns) = MARKER_NS;
@@ -103,42 +87,6 @@ pub fn sender<P: Party, C: Clock>(
     Ok(seen.stamped)
 }
 
-/// The numbers of the messages that were sent last, as many as may be in flight; none where
-/// nothing is dropped.
-struct Flight {
-    newest: Vec<u64>,
-    oldest: usize,
-    queue: Queue,
-}
-
-impl Flight {
-    fn of(queue: Queue) -> Self {
-        let depth = match queue {
-            Queue::Block => 0,
-            Queue::DropNewest(depth) => depth.into(),
-            // The receiver drops: here they are only announced.
-            Queue::DropOldest(_) => 1,
-        };
-        Self { newest: vec![0; depth], oldest: 0, queue }
-    }
-
-    /// Whether a message may be sent; then it is in flight.
-    #[inline(always)]
-    fn admits(&mut self, sequence: u64, meeting: &Meeting) -> bool {
-        if let Queue::DropOldest(_) = self.queue {
-            meeting.announce(sequence);
-            return true;
-        }
-        let Some(oldest) = self.newest.get_mut(self.oldest) else { return true };
-        if *oldest > meeting.taken() {
-            return false;
-        }
-        *oldest = sequence;
-        self.oldest = if self.oldest + 1 < self.newest.len() { self.oldest + 1 } else { 0 };
-        true
-    }
-}
-
 /// The receiver's loop: when each message came into `out`, 0 where it did not.
 #[inline(never)]
 pub fn receiver<P: Party, C: Clock>(
@@ -146,7 +94,6 @@ pub fn receiver<P: Party, C: Clock>(
     meeting: &Meeting,
     first: u64,
     count: u64,
-    queue: Queue,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     // An end marker of the phase before may still be there.
@@ -155,12 +102,7 @@ pub fn receiver<P: Party, C: Clock>(
         return Err(unexpected(first + skipped, first));
     }
     meeting.take(first);
-    let loses = party.losses() != Losses::Never || queue != Queue::Block;
-    let tells = party.holds_one() || matches!(queue, Queue::DropNewest(_));
-    let stale_after = match queue {
-        Queue::DropOldest(depth) => u64::from(depth),
-        Queue::Block | Queue::DropNewest(_) => u64::MAX,
-    };
+    let (loses, tells) = (party.losses() != Losses::Never, party.holds_one());
     let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
     let mut seen = Seen::default();
     let mut next = begin;
@@ -174,12 +116,7 @@ pub fn receiver<P: Party, C: Clock>(
             next += skipped;
         }
         if next < end {
-            if stale_after < u64::MAX && meeting.announced().saturating_sub(next) >= stale_after {
-                seen.keep(0, out);
-                seen.stamped.overruns += 1;
-            } else {
-                seen.note_stamp(stamp, out);
-            }
+            seen.note_stamp(stamp, out);
         }
         if tells || next == end {
             meeting.take(next);

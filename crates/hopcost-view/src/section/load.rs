@@ -109,7 +109,6 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
         .column(numbers("service p99").fold(4), |(.., load)| micro(load.service.p99_ns))
         .column(numbers("achieved").fold(5), |(.., load)| Cell::maybe(load.achieved, Unit::Share))
         .column(numbers("lost").fold(1), |(.., load)| some(load.lost_share))
-        .column(numbers("dropped").fold(1), |(.., load)| some(load.dropped_share))
         .brief()
 }
 

@@ -180,7 +180,7 @@ impl Said<'_, '_> {
         let Some(((callee, callers), (received, words))) = all else {
             return Err(unexpected("run"));
         };
-        let begun = |words: &Vec<u64>| words.iter().copied().map(lateness::begun).collect();
+        let begun = |words: &Vec<u64>| words.iter().copied().map(lateness::ticks).collect();
         let sent: Vec<Vec<u64>> = words.iter().map(begun).collect();
         // A build of hopcost that does not say which messages it came late to counts them all the same.
         let tells = |(caller, words): (&EndCounters, &Vec<u64>)| {
@@ -244,11 +244,6 @@ impl Said<'_, '_> {
         trial.load = Some(load);
         let responses: Vec<u64> = came.iter().map(|message| message.response).collect();
         self.put(trial, &responses);
-        // What a sender has dropped never came either, but it was not lost.
-        if let Some((callee, callers)) = trial.ends.split_last_mut() {
-            let dropped = callers.iter().map(|end| end.samples.saturating_sub(end.count)).sum();
-            callee.lost = callee.lost.saturating_sub(dropped);
-        }
         Ok(())
     }
 
@@ -355,9 +350,8 @@ fn by_sender<'a>(
     let stamped = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).count() as u64;
     let in_order = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).is_sorted();
     let (offered, came) = (sent.iter().map(Vec::len).sum::<usize>(), stamped(received));
-    let mut agree = offered == received.len()
-        && (callee.count, callee.lost.saturating_add(callee.overruns))
-            == (came, offered as u64 - came);
+    let mut agree =
+        offered == received.len() && (callee.count, callee.lost) == (came, offered as u64 - came);
     let (mut rest, mut all) = (received, Vec::new());
     for (caller, sent) in callers.iter().zip(sent) {
         let (received, others) = rest.split_at(rest.len().min(sent.len()));

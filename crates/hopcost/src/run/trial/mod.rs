@@ -70,7 +70,7 @@ fn perform(
         PhaseLength::Fitted | PhaseLength::FittedOrAsked => exchange(&mut workers, trial, beside)?,
         PhaseLength::Paced => wake(&mut workers, trial, beside)?,
         PhaseLength::Timed => stream(&mut workers, trial, beside)?,
-        PhaseLength::Scheduled => load(&mut workers, trial, &background)?,
+        PhaseLength::Scheduled => load(&mut workers, trial)?,
     };
     keep::measured(&mut workers, trial, ran)?;
     memory(&workers, trial);
@@ -161,11 +161,7 @@ fn wake(
 }
 
 /// What is scheduled: the generator by itself, then the schedule over the channel.
-fn load(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    background: &Background,
-) -> Result<Ran, Failure> {
+fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<Ran, Failure> {
     let stamp = Stamp::Each;
     let [alone, warm_up, measure] = workers.spec.load_messages();
     let phases = Instant::now();
@@ -173,10 +169,7 @@ fn load(
     let load = keep::generator(workers, ran)?;
     let ran = between_gates(workers, trial, |workers| {
         workers.warm_up(warm_up, stamp, None)?;
-        let before = background.progress()?;
-        let ran = workers.phase(Phase::Measure, measure, stamp, None)?;
-        background.went_on_since(&before)?;
-        Ok(ran)
+        workers.phase(Phase::Measure, measure, stamp, None)
     })?;
     trial.phases_ns = phases.elapsed().as_nanos() as u64;
     trial.load = Some(load);
