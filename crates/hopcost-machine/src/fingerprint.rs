@@ -1,5 +1,4 @@
-//! The fingerprint: what could be read of the host. Most of it is a table
-//! (`table`) of files and of what is looked for in them.
+//! The fingerprint: what could be read of the host. What each reading is stands in `table`.
 
 mod cgroup;
 mod cpu;
@@ -12,10 +11,13 @@ pub(crate) use cgroup::throttled_groups;
 use hopcost_model::host::{Host, Reading};
 
 use crate::cpuinfo::CpuInfo;
-use crate::root::{Root, Unreadable};
+use crate::root::Root;
 use crate::topology::topology;
-use seen::{Found, Seen, because};
-use table::{Parse, Row, SECTIONS};
+use seen::{Found, Seen};
+use table::{Row, SECTIONS};
+
+/// Where the kernel has a file for each vulnerability that it knows.
+const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 
 /// Reads the host. `cpus` are the CPUs whose own readings (`cpuN.…`) are wanted,
 /// usually the used ones; order and repetition do not matter.
@@ -33,9 +35,16 @@ pub fn fingerprint(root: &Root, cpus: &[u32]) -> Host {
         for run in rows.chunk_by(|a, b| a.is_of_cpu() == b.is_of_cpu()) {
             let cpus = if run[0].is_of_cpu() { seen.cpus.as_slice() } else { &[0] };
             for &cpu in cpus {
-                let found = run.iter().flat_map(|row| seen.read(row, cpu));
-                readings.extend(found.map(|(key, found)| reading(section, key, found)));
+                let read = |row: &Row| {
+                    let key = row.key.replace("{}", &cpu.to_string());
+                    reading(section, key, (row.read)(&seen, cpu))
+                };
+                readings.extend(run.iter().map(read));
             }
+        }
+        if *section == "mitigations" {
+            let found = mitigations(&seen).into_iter();
+            readings.extend(found.map(|(key, found)| reading(section, key, found)));
         }
     }
     Host { readings }
@@ -51,37 +60,16 @@ fn reading(section: &str, key: String, found: Found) -> Reading {
     Reading { section: section.to_owned(), key, value, reason }
 }
 
-impl Seen<'_> {
-    /// The readings of a row: one, but for those of a directory.
-    fn read(&self, row: &Row, cpu: u32) -> Vec<(String, Found)> {
-        let number = cpu.to_string();
-        let (key, path) = (row.key.replace("{}", &number), row.path.replace("{}", &number));
-        let found = match &row.parse {
-            Parse::Each => return self.each(row),
-            Parse::Text => self.text(&path, row.missing),
-            Parse::List => {
-                self.root.text_or_empty(&path).map_err(because(row.missing)).map(|text| {
-                    let is_empty = text.is_empty() || text == "(null)";
-                    if is_empty { "none".to_owned() } else { text }
-                })
-            }
-            Parse::Of(find) => self.text(&path, row.missing).and_then(|text| {
-                find(&text).ok_or_else(|| Unreadable::strange(&path, &text).into())
-            }),
-            Parse::Info(find) => self.first(row.missing, find),
-            Parse::Code(find) => find(self, cpu),
-        };
-        vec![(key, found)]
+/// A reading for each vulnerability, which differ from kernel to kernel.
+fn mitigations(seen: &Seen) -> Vec<(String, Found)> {
+    let names = seen.root.names(VULNERABILITIES).unwrap_or_default();
+    if names.is_empty() {
+        let reason = format!("{VULNERABILITIES} does not exist or is empty");
+        return vec![("mitigations.all".to_owned(), Err(reason))];
     }
-
-    /// A reading for each file in a directory, which differ from kernel to kernel.
-    fn each(&self, row: &Row) -> Vec<(String, Found)> {
-        let names = self.root.names(row.path).unwrap_or_default();
-        if names.is_empty() {
-            let reason = format!("{} does not exist or is empty", row.path);
-            return vec![(format!("{}.all", row.key), Err(reason))];
-        }
-        let text = |name: &String| self.text(&format!("{}/{name}", row.path), row.missing);
-        names.iter().map(|name| (format!("{}.{name}", row.key), text(name))).collect()
-    }
+    let text = |name: &String| {
+        let found = seen.text(&format!("{VULNERABILITIES}/{name}"), "gone while it was read");
+        (format!("mitigations.{name}"), found)
+    };
+    names.iter().map(text).collect()
 }

@@ -102,7 +102,7 @@ document! {
             /// The message that is to be sent with one byte changed, so that the other end fails.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             spoil: Option<u64>,
-            /// The trial's number among those of its case, for engines that replay.
+            /// The trial's number among those of its case, for engines whose trials differ.
             #[serde(default)]
             trial: u32,
             /// What the times at which a `load` sends follow from.

@@ -109,7 +109,7 @@ impl Selector {
             Some((path, query)) => (path, Some(query)),
             None => (text, None),
         };
-        // A slash may also belong to a test engine's argument (`replay:/tmp/file`).
+        // A slash may also belong to a test engine's argument (`fault:a/b`).
         let (workloads, mechanisms) = match path.split_once('/') {
             Some((list, mechanisms)) if !list.contains(':') => (workloads(list)?, mechanisms),
             _ => (Workloads::First, path),

@@ -28,9 +28,15 @@ pub trait Clock: 'static {
         (now, cpu, was_late)
     }
     /// A fenced stamp before a batch.
-    fn fenced_start() -> u64;
+    #[inline(always)]
+    fn fenced_start() -> u64 {
+        Self::stamp().0
+    }
     /// A fenced stamp after a batch.
-    fn fenced_end() -> u64;
+    #[inline(always)]
+    fn fenced_end() -> u64 {
+        Self::stamp().0
+    }
 }
 
 /// The processor's own counter.
@@ -73,18 +79,10 @@ impl Clock for Hardware {
     const SOURCE: &'static str = "cntvct";
     #[inline(always)]
     fn stamp() -> (u64, u32) {
-        (Self::fenced_start(), 0)
-    }
-    #[inline(always)]
-    fn fenced_start() -> u64 {
         let ticks: u64;
         // SAFETY: reads the virtual counter, which Linux lets user space do.
         unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack)) };
-        ticks
-    }
-    #[inline(always)]
-    fn fenced_end() -> u64 {
-        Self::fenced_start()
+        (ticks, 0)
     }
 }
 
@@ -141,12 +139,6 @@ impl Clock for Virtual {
         }
         (Self::now_ns(), 0, was_late)
     }
-    fn fenced_start() -> u64 {
-        Self::now_ns()
-    }
-    fn fenced_end() -> u64 {
-        Self::now_ns()
-    }
 }
 
 thread_local! {
@@ -171,14 +163,6 @@ impl Clock for Shifted {
     fn stamp() -> (u64, u32) {
         let (ticks, cpu) = Hardware::stamp();
         (ticks.wrapping_add(SHIFT_TICKS.get()), cpu)
-    }
-    #[inline(always)]
-    fn fenced_start() -> u64 {
-        Hardware::fenced_start().wrapping_add(SHIFT_TICKS.get())
-    }
-    #[inline(always)]
-    fn fenced_end() -> u64 {
-        Hardware::fenced_end().wrapping_add(SHIFT_TICKS.get())
     }
 }
 

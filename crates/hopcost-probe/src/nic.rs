@@ -1,6 +1,6 @@
 //! Network interfaces as the kernel tells of them to a program: which has an address
-//! (getifaddrs(3)), and what its driver leaves to the hardware (ethtool's SIOCETHTOOL,
-//! include/uapi/linux/ethtool.h). What /sys says of them is read elsewhere.
+//! (getifaddrs(3)), and the name of its driver (ethtool's SIOCETHTOOL, include/uapi/linux/ethtool.h).
+//! What /sys says of them is read elsewhere.
 
 use std::ffi::CStr;
 use std::io;
@@ -54,23 +54,6 @@ unsafe fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GDRVINFO: u32 = 0x3;
 
-/// What may be left to the hardware: the command that asks, and the name that ethtool(8) has for it.
-const OFFLOADS: [(u32, &str); 6] = [
-    (0x14, "rx-checksum"),
-    (0x16, "tx-checksum"),
-    (0x18, "scatter-gather"),
-    (0x1e, "tso"),
-    (0x23, "gso"),
-    (0x2b, "gro"),
-];
-
-/// `struct ethtool_value`.
-#[repr(C)]
-struct Value {
-    command: u32,
-    data: u32,
-}
-
 /// The head of `struct ethtool_drvinfo`, which has 196 bytes.
 #[repr(C)]
 struct DriverInfo {
@@ -86,22 +69,6 @@ pub fn driver(interface: &str) -> io::Result<String> {
     unsafe { ask(interface, (&raw mut info).cast()) }?;
     let name = info.driver.split(|byte| *byte == 0).next().unwrap_or_default();
     Ok(String::from_utf8_lossy(name).into_owned())
-}
-
-/// What is switched on and off of what may be left to the hardware: `tso on, gso on, gro off`.
-pub fn offloads(interface: &str) -> io::Result<String> {
-    let mut all = Vec::new();
-    for (command, name) in OFFLOADS {
-        let mut value = Value { command, data: 0 };
-        // SAFETY: the structure is as large as the command wants it.
-        if unsafe { ask(interface, (&raw mut value).cast()) }.is_ok() {
-            all.push(format!("{name} {}", if value.data == 0 { "off" } else { "on" }));
-        }
-    }
-    match all.is_empty() {
-        true => Err(sys::failure("its driver does not report it")),
-        false => Ok(all.join(", ")),
-    }
 }
 
 /// # Safety
@@ -126,11 +93,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_found_by_its_address_and_tells_what_it_leaves_to_hardware() {
+    fn loopback_is_found_by_its_address() {
         let lo = ("lo".to_owned(), IpAddr::from(Ipv4Addr::LOCALHOST));
         assert!(addresses().unwrap().contains(&lo));
-        let offloads = offloads("lo").unwrap();
-        assert!(offloads.contains("tso on") && offloads.contains("gro "), "{offloads}");
         assert!(driver("no-such-interface").is_err());
     }
 }

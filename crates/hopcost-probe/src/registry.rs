@@ -11,7 +11,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::clock::{self, Hardware};
 use crate::endpoint;
 use crate::party;
-use crate::shape::{Attaching, Call, Channel, End, Half, Link, Notifier, Opening, Stream};
+use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening, Stream};
 use crate::sys;
 use crate::transport::tcp_socket;
 use crate::wait::Waits;
@@ -25,8 +25,7 @@ pub type Attach = fn(Half, &Attaching<'_>) -> io::Result<Box<dyn Endpoint>>;
 pub struct Row {
     pub name: &'static str,
     open: Open,
-    /// Attaches an end.
-    pub attach: Attach,
+    attach: Attach,
     /// Whether a message lies in a buffer beside the mechanism, which only wakes.
     only_wakes: bool,
     /// The waits that it has loops for; `None` where one set of loops serves every wait.
@@ -52,12 +51,8 @@ impl Row {
             facts: OnceLock::new(),
         }
     }
-    /// A call.
-    pub const fn call<M: Call + 'static>(name: &'static str) -> Self {
-        Row::engine(name, endpoint::call::<M>)
-    }
     /// What has no link: one end, or an engine that plays both.
-    pub const fn engine(name: &'static str, attach: Attach) -> Self {
+    pub const fn alone(name: &'static str, attach: Attach) -> Self {
         Row::new(name, no_link, attach)
     }
     /// A notifier whose ends meet like this.
@@ -124,13 +119,24 @@ impl Row {
         }
         Ok(link)
     }
+    /// Attaches an end, unless its case has what the facts do not have.
+    pub fn attach(&self, half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
+        let Case { mechanism, .. } = attaching.case;
+        if let Some(Argument { form, fits }) = self.argument
+            && !fits(attaching.case.argument())
+        {
+            return Err(sys::failure(format!("`{mechanism}` is not a test engine: want {form}")));
+        }
+        for parameter in &self.facts().parameters {
+            let (key, said) = (&parameter.name, attaching.parameter(&parameter.name));
+            if !said.is_empty() && !parameter.values.iter().any(|value| value == said) {
+                return Err(sys::failure(format!("{mechanism} has no {key}={said}")));
+            }
+        }
+        (self.attach)(half, attaching)
+    }
     /// Makes a link with a half for each caller of the case, and the callee's.
     pub fn open_for_all(&self, opening: &Opening<'_>) -> io::Result<(Vec<Half>, Half)> {
-        if opening.case.senders > 1
-            && let Some(reason) = self.facts().here.senders.lack(opening.case)
-        {
-            return Err(sys::failure(format!("{} {reason}", self.name)));
-        }
         let Link { caller, callee } = self.open(opening)?;
         Ok((caller.shared_by(opening.case.senders)?, callee))
     }

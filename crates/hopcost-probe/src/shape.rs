@@ -174,7 +174,7 @@ pub struct Attaching<'a> {
     pub role: Role,
     /// The spin budget in clock ticks.
     pub budget_ticks: u64,
-    /// The trial's number, for engines that replay.
+    /// The trial's number, for engines whose trials differ.
     pub trial: u32,
     /// Which flow of a stream or sender of a load this is, from 0.
     pub flow: u32,
@@ -222,14 +222,6 @@ impl<'a> Attaching<'a> {
     pub fn parameter(&self, name: &str) -> &str {
         self.case.parameter(name).unwrap_or_default()
     }
-}
-
-/// One operation in one thread. `x` goes in and something that depends on it
-/// comes out, so that operations form a chain that the processor cannot overlap.
-pub trait Call: Sized {
-    /// Sets up.
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self>;
-    fn call(&mut self, x: u64) -> u64;
 }
 
 /// One of two ends that have met. Mechanisms that differ only in how their ends meet have the

@@ -110,10 +110,14 @@ pub(super) fn turbo(seen: &Seen) -> Found {
         .ok_or_else(|| format!("{CPU_DIR}/cpufreq/boost holds `{boost}`, neither 0 nor 1"))
 }
 
+/// A file of a CPU's frequency driver.
+pub(super) fn frequency(cpu: u32, name: &str) -> String {
+    format!("{CPU_DIR}/cpu{cpu}/cpufreq/{name}")
+}
+
 pub(super) fn frequency_limits(seen: &Seen, cpu: u32) -> Found {
     let mhz = |name: &str| {
-        let path = format!("{CPU_DIR}/cpu{cpu}/cpufreq/{name}");
-        let khz = seen.root.number::<u64>(&path).map_err(because(NO_DRIVER))?;
+        let khz = seen.root.number::<u64>(&frequency(cpu, name)).map_err(because(NO_DRIVER))?;
         Ok::<u64, String>(khz.saturating_add(500) / 1000)
     };
     let allowed = format!("{} to {} MHz", mhz("scaling_min_freq")?, mhz("scaling_max_freq")?);

@@ -23,6 +23,24 @@ impl Seen<'_> {
         self.root.text(path).map_err(because(missing))
     }
 
+    /// The same of a list; `none` of an empty one, or of a null mask of the kernel.
+    pub(super) fn list(&self, path: &str, missing: &str) -> Found {
+        let text = self.root.text_or_empty(path).map_err(because(missing))?;
+        let is_empty = text.is_empty() || text == "(null)";
+        Ok(if is_empty { "none".to_owned() } else { text })
+    }
+
+    /// What `find` finds in the text of a file.
+    pub(super) fn found(
+        &self,
+        path: &str,
+        find: fn(&str) -> Option<String>,
+        missing: &str,
+    ) -> Found {
+        let text = self.text(path, missing)?;
+        find(&text).ok_or_else(|| Unreadable::strange(path, &text).into())
+    }
+
     /// What `read` finds in /proc/cpuinfo for the first CPU that has it, of those asked for;
     /// `missing` where none has.
     pub(super) fn first(

@@ -16,18 +16,10 @@ use self::load::LoadEnd;
 use self::wake::WakeEnd;
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier, Party};
-use crate::shape::{Attaching, Call, Channel, End, Half, Notifier, Stream};
+use crate::shape::{Attaching, Channel, End, Half, Notifier, Stream};
 use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
 use crate::workload::Endpoint;
-
-/// Attaches a call.
-pub fn call<M: Call + 'static>(
-    _: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    Ok(roundtrip::only_end::<M, Hardware>(M::new(attaching)?))
-}
 
 /// An attached party as an end of the workload that its case names.
 fn end_of<P: Party + 'static, C: Clock>(

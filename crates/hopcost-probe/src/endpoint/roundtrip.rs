@@ -4,7 +4,6 @@ use hopcost_model::case::Role;
 
 use crate::clock::Clock;
 use crate::party::Party;
-use crate::shape::Call;
 use crate::workload::{Endpoint, PhaseSpec, call, roundtrip};
 
 /// An attached party as an end of a round trip.
@@ -23,7 +22,7 @@ pub fn end<P: Party + 'static, C: Clock>(mut party: P, role: Role) -> Box<dyn En
 }
 
 /// A call's only end.
-pub fn only_end<M: Call + 'static, C: Clock>(mut call: M) -> Box<dyn Endpoint> {
+pub fn only_end<M: FnMut(u64) -> u64 + 'static, C: Clock>(mut call: M) -> Box<dyn Endpoint> {
     Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
         Ok(call::run::<M, C>(&mut call, spec.count, spec.stamp, out))
     })

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use hopcost_model::case::{Case, Role};
-use rustix::net::SocketAddrUnix;
 use rustix::net::addr::SocketAddrArg;
+use rustix::net::{SocketAddrAny, SocketAddrUnix};
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
@@ -82,13 +82,6 @@ fn fast_open_works() -> Result<(), String> {
     }
 }
 
-/// How a caller ends a connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Close {
-    Normal,
-    Reset,
-}
-
 /// An end of connections, of which there is one at a time.
 pub struct Connect {
     end: Side,
@@ -99,7 +92,7 @@ pub struct Connect {
 }
 
 enum Side {
-    Caller { address: Address, close: Close, fast_open: bool, made: u64, most: u64 },
+    Caller { address: SocketAddrAny, resets: bool, fast_open: bool, made: u64, most: u64 },
     Callee { listener: OwnedFd, path: Option<PathBuf> },
 }
 
@@ -120,50 +113,28 @@ impl Connect {
     }
 }
 
-/// Where a caller connects to, as the kernel takes it.
-struct Address {
-    family: libc::c_int,
-    storage: libc::sockaddr_storage,
-    len: libc::socklen_t,
-}
-
-impl Address {
-    fn of(family: libc::c_int, address: &impl SocketAddrArg) -> Self {
-        // SAFETY: all-zero storage is valid, and has room for any address.
-        let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
-        // SAFETY: the address is valid for its length.
-        let len = unsafe {
-            address.with_sockaddr(|from, len| {
-                let to = (&raw mut storage).cast::<u8>();
-                std::ptr::copy_nonoverlapping(from.cast::<u8>(), to, len as usize);
-                len
-            })
+/// A connection with the message sent; with it in the first segment for `fast_open`.
+#[inline(always)]
+fn request(address: &SocketAddrAny, fast_open: bool, message: &[u8]) -> io::Result<OwnedFd> {
+    let (at, len) = (address.as_ptr().cast(), address.addr_len());
+    let (family, bytes) = (address.address_family().as_raw().into(), message.as_ptr().cast());
+    // SAFETY: the address and the message are valid for their lengths; the new descriptor is
+    // owned at once.
+    let (socket, result) = unsafe {
+        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+        let socket = sys::check(libc::socket(family, kind, 0))?;
+        let result = match fast_open {
+            true => {
+                let flags = libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL;
+                libc::sendto(socket, bytes, message.len(), flags, at, len)
+            }
+            false => libc::connect(socket, at, len) as isize,
         };
-        Self { family, storage, len }
-    }
-
-    /// A connection with the message sent; with it in the first segment for `fast_open`.
-    #[inline(always)]
-    fn request(&self, fast_open: bool, message: &[u8]) -> io::Result<OwnedFd> {
-        let (at, bytes) = ((&raw const self.storage).cast(), message.as_ptr().cast());
-        // SAFETY: the address and the message are valid for their lengths; the new descriptor is
-        // owned at once.
-        let (socket, result) = unsafe {
-            let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-            let socket = sys::check(libc::socket(self.family, kind, 0))?;
-            let result = match fast_open {
-                true => {
-                    let flags = libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL;
-                    libc::sendto(socket, bytes, message.len(), flags, at, self.len)
-                }
-                false => libc::connect(socket, at, self.len) as isize,
-            };
-            (OwnedFd::from_raw_fd(socket), result)
-        };
-        let sent = sys::check(result).map_err(refused)? as usize;
-        send_all(&socket, message.get(sent..).unwrap_or_default(), 0)?;
-        Ok(socket)
-    }
+        (OwnedFd::from_raw_fd(socket), result)
+    };
+    let sent = sys::check(result).map_err(refused)? as usize;
+    send_all(&socket, message.get(sent..).unwrap_or_default(), 0)?;
+    Ok(socket)
 }
 
 /// The error of a caller to whom nobody listens.
@@ -225,21 +196,18 @@ impl End for Connect {
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let name = half.names.pop().ok_or_else(|| sys::failure("the link has no address"))?;
         let inet = name.parse::<SocketAddr>().ok();
-        let close = match attaching.parameter("close") {
-            "reset" => Close::Reset,
-            _ => Close::Normal,
-        };
+        let resets = attaching.parameter("close") == "reset";
         let end = match attaching.role {
             Role::Caller => Side::Caller {
                 address: match inet {
-                    Some(address) => Address::of(libc::AF_INET, &address),
-                    None => Address::of(libc::AF_UNIX, &SocketAddrUnix::new(&*name)?),
+                    Some(address) => address.as_any(),
+                    None => SocketAddrUnix::new(&*name)?.as_any(),
                 },
-                close,
+                resets,
                 fast_open: is_fast_open(attaching.case),
                 made: 0,
                 most: match inet {
-                    Some(_) if close == Close::Normal => ports()?,
+                    Some(_) if !resets => ports()?,
                     _ => u64::MAX,
                 },
             },
@@ -268,7 +236,7 @@ impl Channel for Connect {
                     return Err(out_of_ports(*made));
                 }
                 *made += 1;
-                self.socket = Some(address.request(*fast_open, &self.out)?);
+                self.socket = Some(request(address, *fast_open, &self.out)?);
                 Ok(())
             }
             Side::Callee { .. } => send_all(self.connected()?, &self.out, 0),
@@ -277,14 +245,14 @@ impl Channel for Connect {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         match &self.end {
-            Side::Caller { close, fast_open, made, .. } => {
+            Side::Caller { resets, fast_open, made, .. } => {
                 let socket = self.socket.take().ok_or_else(peer_closed)?;
                 receive_all(&socket, &mut self.input)?;
                 // The first connections fetch the cookie.
                 if *fast_open && made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
                     return Err(without_data_in_syn());
                 }
-                if *close == Close::Reset {
+                if *resets {
                     reset(&socket)?;
                 }
                 drop(socket);

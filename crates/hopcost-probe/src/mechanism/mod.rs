@@ -4,8 +4,8 @@
 
 use crate::endpoint::window;
 use crate::registry::{Open, Row};
-use crate::stream::number_alone;
 use crate::stream::sockets::{Outlet, OverSocket};
+use crate::stream::{acknowledgements_fit, number_alone};
 use crate::transport::packets::Packets;
 use crate::transport::queue::{ChannelCrossbeam, ChannelStd, OverQueues};
 use crate::transport::stream::Stream;
@@ -30,12 +30,9 @@ mod vm_readv;
 mod websocket;
 mod websocket_threaded;
 
-use calls::{AtomicRmw, CallInline, CoroutineSwitch, DirectCall, IndirectCall, Multiply};
-use calls::{MutexUncontended, PipeInline, SchedYield, Syscall, ThreadStart, UdpSend, VdsoClock};
 use connect::Connect;
-use engines::{Faulty, is_duration, is_something, server, simulated, skew};
+use engines::{Faulty, is_duration, is_fault, is_loss, is_shift, server, simulated, skew};
 use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
-use ring_inline::RingInline;
 use shm_ring::ShmRing;
 use shm_stream::ShmStream;
 use tcp_calls::{FieldByField, Gather, InFile, OneSendmsg};
@@ -43,22 +40,21 @@ use websocket::WebSocketInline;
 use websocket_threaded::WebSocketThreaded;
 
 /// The registry, in the order of the documentation.
-pub static ALL: [Row; 62] = [
+pub static ALL: [Row; 59] = [
     // call
-    Row::call::<CallInline>("call-inline"),
-    Row::call::<DirectCall>("call"),
-    Row::call::<IndirectCall>("call-indirect"),
-    Row::call::<Multiply>("multiply"),
-    Row::call::<AtomicRmw>("atomic-rmw"),
-    Row::call::<MutexUncontended>("mutex-uncontended"),
-    Row::call::<RingInline<false>>("ring-inline").attached(ring_inline::attach),
-    Row::call::<CoroutineSwitch>("coroutine-switch"),
-    Row::call::<VdsoClock>("vdso-clock"),
-    Row::call::<Syscall>("syscall"),
-    Row::call::<SchedYield>("sched-yield"),
-    Row::call::<PipeInline>("pipe-inline"),
-    Row::call::<UdpSend>("udp-send").available(loopback_available),
-    Row::call::<ThreadStart>("thread-start"),
+    Row::alone("call-inline", calls::call_inline),
+    Row::alone("call", calls::call),
+    Row::alone("call-indirect", calls::call_indirect),
+    Row::alone("multiply", calls::multiply),
+    Row::alone("atomic-rmw", calls::atomic_rmw),
+    Row::alone("mutex-uncontended", calls::mutex_uncontended),
+    Row::alone("ring-inline", ring_inline::attach),
+    Row::alone("coroutine-switch", calls::coroutine_switch),
+    Row::alone("vdso-clock", calls::vdso_clock),
+    Row::alone("syscall", calls::syscall),
+    Row::alone("sched-yield", calls::sched_yield),
+    Row::alone("udp-send", calls::udp_send).available(loopback_available),
+    Row::alone("thread-start", calls::thread_start),
     // notifiers
     Row::notifier::<Flag>("flag", page::link),
     Row::notifier::<Futex>("futex", page::link),
@@ -80,7 +76,6 @@ pub static ALL: [Row; 62] = [
         .available(loopback_available)
         .available_as(connect::available_as),
     Row::channel::<Connect>("unix-connect", connect::open_unix),
-    submitted("uring-pipe", pairs::open_pipes),
     submitted("uring-socketpair", pairs::open_pair),
     submitted("uring-tcp", tcp::open).available(submitted::available_over_tcp),
     Row::channel::<WebSocketInline>("websocket", websocket::open).available(loopback_available),
@@ -104,23 +99,23 @@ pub static ALL: [Row; 62] = [
         .available(tcp_uring::zc_available)
         .available_as(tcp_uring::zc_available_as),
     over_tcp::<InFile>("tcp-sendfile"),
-    Row::stream::<OverSocket<OneSendmsg>>("unix-sendmsg", pairs::open_pair),
+    Row::stream::<OverSocket<OneSendmsg>>("unix-sendmsg", pairs::open_pair)
+        .available_as(acknowledgements_fit),
     Row::stream::<vm_readv::VmReadv>("vm-readv", pairs::open_pair)
         .available(vm_readv::available)
-        .available_as(number_alone),
+        .available_as(vm_readv::available_as),
     Row::stream::<ShmStream>("shm-stream", shm_stream::open).available_as(number_alone),
     // test engines
-    Row::engine("null", simulated::attach).named("null", |argument| argument.is_none()),
-    Row::engine("spin", simulated::attach)
+    Row::alone("null", simulated::attach).named("null", |argument| argument.is_none()),
+    Row::alone("spin", simulated::attach)
         .named("spin:1000", |n| n.is_some_and(|n| n.parse::<u64>().is_ok())),
-    Row::engine("sleep", simulated::attach).named("sleep:1ms", is_duration),
-    Row::engine("replay", simulated::attach).named("replay:FILE", is_something),
-    Row::engine("known", simulated::attach).named("known:level", simulated::is_kind),
-    Row::engine("gaps", simulated::attach).named("gaps", |argument| argument.is_none()),
-    Row::notifier::<Flag>("skew", page::link).attached(skew),
+    Row::alone("sleep", simulated::attach).named("sleep:1ms", is_duration),
+    Row::alone("known", simulated::attach).named("known:level", simulated::is_kind),
+    Row::alone("gaps", simulated::attach).named("gaps", |argument| argument.is_none()),
+    Row::notifier::<Flag>("skew", page::link).attached(skew).named("skew:-1us", is_shift),
     Row::new("server", server::open, server::attach).named("server:50us", is_duration),
-    Row::channel::<Faulty<Stream>>("fault", pairs::open_pipes).named("fault:KIND", is_something),
-    Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp),
+    Row::channel::<Faulty<Stream>>("fault", pairs::open_pipes).named("fault:hang", is_fault),
+    Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp).named("lossy:50", is_loss),
     Row::channel::<Faulty<Stream>>("delay", pairs::open_pipes).named("delay:20us", is_duration),
 ];
 

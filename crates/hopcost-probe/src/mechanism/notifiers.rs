@@ -51,7 +51,7 @@ impl End for Flag {
     type Waits = (Spin, Yield);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         // The budget and the sleep belong to waits that this mechanism does not have.
-        let spinning = Spinning::of(attaching.case, 0)?;
+        let spinning = Spinning::of(attaching.case, 0);
         Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0, spinning })
     }
 }
@@ -112,7 +112,7 @@ impl End for Futex {
             incoming: counter(own, attaching.role),
             notified: 0,
             awaited: 0,
-            spinning: Spinning::of(attaching.case, attaching.budget_ticks)?,
+            spinning: Spinning::of(attaching.case, attaching.budget_ticks),
         })
     }
 }
@@ -167,7 +167,7 @@ pub fn open_semaphore(opening: &Opening<'_>) -> io::Result<Link> {
 impl End for Semaphore {
     type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let spinning = Spinning::of(attaching.case, attaching.budget_ticks)?;
+        let spinning = Spinning::of(attaching.case, attaching.budget_ticks);
         Ok(Self { page: Page::attach(half, attaching)?, spinning })
     }
 }

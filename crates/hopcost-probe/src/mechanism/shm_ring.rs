@@ -180,7 +180,7 @@ impl End for ShmRing {
         let memory = half.take_memory(2 * layout.ring_bytes())?;
         Ok(Self {
             payload: attaching.payload(),
-            spinning: Spinning::of(case, attaching.budget_ticks)?,
+            spinning: Spinning::of(case, attaching.budget_ticks),
             outgoing: Ring::new(&memory, case, layout, role.other()),
             sent: 0,
             sent_and_consumed: 0,

@@ -87,29 +87,15 @@ pub fn zc_available() -> Result<(), String> {
 /// Whether a case can be had here, or why not.
 pub fn zc_available_as(case: &Case) -> Result<(), String> {
     tcp_socket::takes(case)?;
-    match Sends::of(case).map_err(|error| error.to_string())? {
-        Sends::Message => Ok(()),
-        Sends::Field => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
+    match is_by_field(case) {
+        false => Ok(()),
+        true => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
     }
 }
 
-/// What one send is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sends {
-    Message,
-    Field,
-}
-
-impl Sends {
-    fn of(case: &Case) -> io::Result<Self> {
-        match case.parameter("sends") {
-            None | Some("message") => Ok(Sends::Message),
-            Some("field") => Ok(Sends::Field),
-            Some(other) => {
-                Err(sys::failure(format!("sends is `message` or `field`, not `{other}`")))
-            }
-        }
-    }
+/// Whether there is a send for each field.
+fn is_by_field(case: &Case) -> bool {
+    case.parameter("sends") == Some("field")
 }
 
 /// A message's fields.
@@ -136,7 +122,7 @@ pub struct Referred {
     // Dropped first: the ring lets go of the buffers before they are freed.
     ring: Ring,
     socket: Fixed,
-    sends: Sends,
+    by_field: bool,
     /// Bytes of one send.
     bytes: usize,
     sets: InTurn<Set>,
@@ -213,17 +199,17 @@ fn not_sent(sent: usize, bytes: usize) -> io::Error {
 
 impl Outlet for Referred {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let sends = Sends::of(attaching.case)?;
+        let by_field = is_by_field(attaching.case);
         let most = tcp_zerocopy::sets(attaching);
-        let (count, sets) = match (sends, fields::count(attaching)) {
-            (Sends::Message, _) => (1, most),
-            (Sends::Field, count) => (count, most.min(REGISTERED_MAX / count)),
+        let (count, sets) = match (by_field, fields::count(attaching)) {
+            (false, _) => (1, most),
+            (true, count) => (count, most.min(REGISTERED_MAX / count)),
         };
         // Two completions for each send, of all sets.
         let ring = Ring::open(count, 2 * count * sets)?;
         let [socket] = ring.files([socket])?;
         let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
-        if sends == Sends::Field {
+        if by_field {
             let vectors = fields.all().iter().flat_map(|set| set.fields.vectors()).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
@@ -240,7 +226,7 @@ impl Outlet for Referred {
         Ok(Self {
             ring,
             socket,
-            sends,
+            by_field,
             bytes: attaching.payload() / count,
             sets: fields,
             seen: ZeroCopySends::default(),
@@ -258,8 +244,8 @@ impl Outlet for Referred {
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
         let vectors = self.sets.current().fields.vectors();
         let message = message_of(vectors);
-        let count = match self.sends {
-            Sends::Message => {
+        let count = match self.by_field {
+            false => {
                 let entry = opcode::SendMsgZc::new(self.socket, &raw const message)
                     .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
                     .ioprio(SEND_ZC_REPORT_USAGE)
@@ -270,7 +256,7 @@ impl Outlet for Referred {
                 unsafe { self.ring.push(&entry) }?;
                 1
             }
-            Sends::Field => self.queue_fields()?,
+            true => self.queue_fields()?,
         };
         self.sets.current_mut().pending = count;
         let (mut queued, mut submit) = (0, count);

@@ -12,10 +12,13 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use hopcost_model::case::Case;
+
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Half, Sink, Source, Stream};
 use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
+use crate::stream::{acknowledgements_fit, number_alone};
 use crate::sys;
 
 /// Whether a process may read memory in this way here, or why not.
@@ -25,6 +28,12 @@ pub fn available() -> Result<(), String> {
     let remote = [libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: 8 }];
     copy_from(std::process::id() as libc::pid_t, &remote, &mut to)
         .map_err(|error| error.to_string())
+}
+
+/// Whether a case can be had here, or why not.
+pub fn available_as(case: &Case) -> Result<(), String> {
+    number_alone(case)?;
+    acknowledgements_fit(case)
 }
 
 /// Copies what the vectors name in another process's memory.

@@ -13,44 +13,9 @@ pub mod tcp_socket;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::case::Role;
 
-use crate::shape::{Channel, Delivery, End};
 use crate::sys;
-use crate::wait::Wait;
-
-/// A connected end of which every message is one and the same buffer.
-pub trait Wire: End {
-    /// As [`Channel::delivery`].
-    #[inline(always)]
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-    /// Where the next message is written.
-    fn message(&mut self) -> &mut [u8];
-    fn send_message(&mut self) -> io::Result<()>;
-    /// Receives the next message, waiting for it in this way.
-    fn receive_message(&mut self, wait: WaitKind) -> io::Result<&[u8]>;
-}
-
-impl<E: Wire> Channel for E {
-    #[inline(always)]
-    fn delivery(&self) -> Delivery {
-        Wire::delivery(self)
-    }
-    #[inline(always)]
-    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
-        Ok(self.message())
-    }
-    #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        self.send_message()
-    }
-    #[inline(always)]
-    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.receive_message(W::KIND)
-    }
-}
 
 /// Waits until a descriptor has room after a write in vain, which has written 0 bytes. A
 /// spinning end's descriptor is non-blocking in both directions, so a message longer than

@@ -4,15 +4,15 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use hopcost_model::case::{Role, WaitKind, Workload};
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::units::parse_duration_ns;
 
-use super::{Wire, wait_writable};
+use super::wait_writable;
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Delivery, End, Half};
+use crate::shape::{Attaching, Channel, Delivery, End, Half};
 use crate::sys::{self, Look};
 use crate::ticker::Ticker;
-use crate::wait::{Every, FdWait};
+use crate::wait::{Every, FdWait, Wait};
 
 /// A message as one packet on a connected socket: `send` and `recv`, never split.
 pub struct Packets {
@@ -26,7 +26,7 @@ pub struct Packets {
 }
 
 /// Where a case names no time-out.
-const TIMEOUT: &str = "200ms";
+const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Ticks of the timer, two of which make a time-out, after which a receive has
 /// lasted for at least a time-out and at most half as long again.
@@ -41,14 +41,13 @@ fn sent_in_part(sent: isize, len: usize) -> io::Error {
 /// Receives a packet, or gives up as soon as there is none and `given_up` says so. It
 /// is asked after every look in vain, and after a signal.
 #[inline(always)]
-fn receive(
+fn receive<W: Wait>(
     prepared: &FdWait,
-    wait: WaitKind,
     fd: &OwnedFd,
     input: &mut Buffer,
     given_up: impl Fn() -> bool,
 ) -> io::Result<usize> {
-    prepared.receive(wait, fd, |look| {
+    prepared.receive(W::KIND, fd, |look| {
         let flags = if look == Look::AsOpened { 0 } else { libc::MSG_DONTWAIT };
         // SAFETY: the buffer is valid for its length.
         let result = sys::check(unsafe {
@@ -75,14 +74,8 @@ fn delivery(socket: &OwnedFd) -> io::Result<Delivery> {
 }
 
 /// How long the caller of a round trip waits for a message that may be lost.
-fn timeout(attaching: &Attaching<'_>) -> io::Result<Duration> {
-    let timeout = match attaching.parameter("timeout") {
-        "" => TIMEOUT,
-        given => given,
-    };
-    let ns = parse_duration_ns(timeout).ok().filter(|&ns| ns > 0);
-    let ns = ns.ok_or_else(|| sys::failure(format!("`{timeout}` is no time-out such as 200ms")))?;
-    Ok(Duration::from_nanos(ns))
+fn timeout(attaching: &Attaching<'_>) -> Duration {
+    parse_duration_ns(attaching.parameter("timeout")).map_or(TIMEOUT, Duration::from_nanos)
 }
 
 impl End for Packets {
@@ -99,24 +92,24 @@ impl End for Packets {
             && attaching.case.workload == Workload::Roundtrip
             && delivery == Delivery::Lossy;
         let ticker = match sends_again {
-            true => Some(Ticker::start(timeout(attaching)? / 2)?),
+            true => Some(Ticker::start(timeout(attaching) / 2)?),
             false => None,
         };
         Ok(Self { fd, wait, out, input, delivery, ticker })
     }
 }
 
-impl Wire for Packets {
+impl Channel for Packets {
     #[inline(always)]
     fn delivery(&self) -> Delivery {
         self.delivery
     }
     #[inline(always)]
-    fn message(&mut self) -> &mut [u8] {
-        &mut self.out
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out)
     }
     #[inline(always)]
-    fn send_message(&mut self) -> io::Result<()> {
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         let len = self.out.len();
         loop {
             // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
@@ -133,14 +126,14 @@ impl Wire for Packets {
     }
     /// Fails with [`io::ErrorKind::TimedOut`] where the message is to be given up.
     #[inline(always)]
-    fn receive_message(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let Self { fd, wait: prepared, input, ticker, .. } = self;
         let len = match ticker {
-            None => receive(prepared, wait, fd, input, || false)?,
+            None => receive::<W>(prepared, fd, input, || false)?,
             Some(ticker) => {
                 let since = ticker.ticks();
                 let given_up = || ticker.ticks().wrapping_sub(since) >= TICKS;
-                receive(prepared, wait, fd, input, given_up)?
+                receive::<W>(prepared, fd, input, given_up)?
             }
         };
         // SAFETY: the kernel has written `len` bytes there.

@@ -5,11 +5,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::WaitKind;
 
-use super::{Wire, peer_closed, wait_writable};
+use super::{peer_closed, wait_writable};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, End, Half};
+use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys::{self, Look};
-use crate::wait::{self, Every, FdWait};
+use crate::wait::{self, Every, FdWait, Wait};
 
 /// A message of fixed length over byte streams: `write` until all is written,
 /// `read` until all is there. `outgoing` and `incoming` are one and the same
@@ -62,22 +62,22 @@ impl End for Stream {
     }
 }
 
-impl Wire for Stream {
+impl Channel for Stream {
     #[inline(always)]
-    fn message(&mut self) -> &mut [u8] {
-        &mut self.out
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(&mut self.out)
     }
     #[inline(always)]
-    fn send_message(&mut self) -> io::Result<()> {
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         let done = write_some(self.outgoing(), &self.out)?;
         if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
-    fn receive_message(&mut self, wait: WaitKind) -> io::Result<&[u8]> {
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         let (fd, input) = (&self.incoming, &mut self.input);
-        let done = self.wait.receive(wait, fd, |look| read_some(fd, input, look))?;
+        let done = self.wait.receive(W::KIND, fd, |look| read_some(fd, input, look))?;
         if done < self.input.len() {
-            self.read_rest(wait, done)?;
+            self.read_rest(W::KIND, done)?;
         }
         Ok(&self.input)
     }

@@ -1,9 +1,8 @@
 //! What a case asks of the TCP sockets of its ends, and what the kernel says of their connections
 //! (TCP_INFO, tcp(7)).
 
-use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use hopcost_model::axis::{AXES, Of};
 use hopcost_model::case::Case;
@@ -91,8 +90,10 @@ impl Connections {
             let bytes = sys::get_option(&first, libc::SOL_SOCKET, option).ok();
             bytes.map_or(0, i32::cast_unsigned)
         };
+        // SAFETY: the mechanism keeps it open.
+        let socket = unsafe { BorrowedFd::borrow_raw(first) };
         let mut reading = TcpReading {
-            congestion: congestion(first),
+            congestion: sockopt::tcp_congestion(socket).unwrap_or_default(),
             path_mtu_bytes: info.word(60),
             segment_bytes: info.word(16),
             sndbuf_bytes: buffer(libc::SO_SNDBUF),
@@ -115,32 +116,22 @@ pub fn had_data_in_syn(socket: &OwnedFd) -> bool {
     Info::of(socket.as_raw_fd()).is_some_and(|info| info.0[OPTIONS] & SYN_DATA != 0)
 }
 
-fn congestion(socket: RawFd) -> String {
-    let name = option::<16>(socket, libc::TCP_CONGESTION);
-    let name = name.as_ref().and_then(|(name, _)| CStr::from_bytes_until_nul(name).ok());
-    name.map_or(String::new(), |name| name.to_string_lossy().into_owned())
-}
-
-/// An option of TCP in bytes, and how many of them the kernel has written.
-fn option<const N: usize>(socket: RawFd, option: i32) -> Option<([u8; N], usize)> {
-    let (mut value, mut len) = ([0; N], N as libc::socklen_t);
-    // SAFETY: the value is valid for writing as far as its length says.
-    let result = unsafe {
-        let at = value.as_mut_ptr().cast();
-        libc::getsockopt(socket, libc::IPPROTO_TCP, option, at, &raw mut len)
-    };
-    sys::check(result).ok().map(|_| (value, len as usize))
-}
-
 /// The beginning of struct tcp_info (include/uapi/linux/tcp.h), up to tcpi_data_segs_out.
 struct Info([u8; 160]);
 
 impl Info {
     /// That of a connection; `None` of anything else.
     fn of(socket: RawFd) -> Option<Self> {
-        let (bytes, read) = option(socket, libc::TCP_INFO)?;
+        let mut bytes = [0; 160];
+        let mut len = bytes.len() as libc::socklen_t;
+        // SAFETY: the bytes are valid for writing as far as their length says.
+        let result = unsafe {
+            let at = bytes.as_mut_ptr().cast();
+            libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, at, &raw mut len)
+        };
         // Of a socket that listens, other fields mean other things.
-        (read == bytes.len() && bytes[0] != TCP_LISTEN).then_some(Self(bytes))
+        let is_whole = result == 0 && len as usize == bytes.len() && bytes[0] != TCP_LISTEN;
+        is_whole.then_some(Self(bytes))
     }
     /// The number at this offset.
     fn word(&self, at: usize) -> u32 {

@@ -2,7 +2,7 @@
 //! never during.
 
 use hopcost_model::case::Role;
-use hopcost_model::protocol::{EndCounters, EventReading};
+use hopcost_model::protocol::EndCounters;
 
 use crate::clock::Virtual;
 use crate::sys;
@@ -129,57 +129,4 @@ impl Snapshot {
 fn run_delay_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// How often the kernel has moved this thread to another CPU, by
-/// /proc/thread-self/sched (needs CONFIG_SCHED_DEBUG); read rather than counted by
-/// perf_event_open(2), whose counters make every context switch longer.
-pub fn migrations() -> Result<u64, String> {
-    let text = std::fs::read_to_string("/proc/thread-self/sched")
-        .map_err(|error| format!("/proc/thread-self/sched: {error}"))?;
-    moves(&text).ok_or_else(|| "/proc/thread-self/sched does not count migrations".to_owned())
-}
-
-/// The number in the line `se.nr_migrations : 4`.
-fn moves(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
-    line.rsplit(':').next()?.trim().parse().ok()
-}
-
-/// The reading of what happened since an earlier look.
-pub fn migrations_since(before: Result<u64, String>) -> EventReading {
-    let counted = before.and_then(|before| Ok(migrations()?.saturating_sub(before)));
-    EventReading {
-        event: "migrations".to_owned(),
-        value: counted.as_ref().ok().copied(),
-        enabled_ns: 0,
-        running_ns: 0,
-        unavailable: counted.err(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_move_to_another_cpu_is_counted() {
-        assert_eq!(moves("se.load.weight : 5\nse.nr_migrations            :      12\n"), Some(12));
-        assert_eq!(moves("policy : 0\n"), None);
-        let allowed = sys::allowed_cpus().unwrap();
-        let (first, last) = (allowed[0], allowed[allowed.len() - 1]);
-        // A thread of its own, whose affinity is nobody else's.
-        let reading = std::thread::spawn(move || {
-            sys::pin(first).unwrap();
-            let before = migrations();
-            sys::pin(last).unwrap();
-            sys::pin(first).unwrap();
-            migrations_since(before)
-        });
-        let reading = reading.join().unwrap();
-        match reading.value {
-            Some(moves) => assert_eq!(moves, if first == last { 0 } else { 2 }, "{reading:?}"),
-            None => eprintln!("skipped: {:?}", reading.unavailable),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use hopcost_model::case::{Case, Role, Sched, Workload};
 use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase, ScheduleSeed};
 
-use super::counters::{Snapshot, Time, Usage, migrations, migrations_since};
+use super::counters::{Snapshot, Time, Usage};
 use super::events::{CALL, Events, KERNEL, STREAM};
 use super::{lines, touch};
 use crate::registry::Row;
@@ -54,8 +54,6 @@ pub struct Seat {
     tcp: Option<Connections>,
     /// Whether there is a phase in which system calls are counted.
     two_ends: bool,
-    /// Whether how often its thread changed its CPU is read (`stream` only).
-    counts_migrations: bool,
 }
 
 impl Seat {
@@ -73,7 +71,9 @@ impl Seat {
             ..Attaching::new(&start.case, start.role)
         };
         let tcp = Connections::of(&start.half);
-        let endpoint = (start.row.attach)(start.half, &attaching)
+        let endpoint = start
+            .row
+            .attach(start.half, &attaching)
             .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
         let helpers = attaching.helpers.into_inner();
         let attached = Attached {
@@ -103,7 +103,6 @@ impl Seat {
             helpers,
             tcp,
             two_ends: start.case.two_ends(),
-            counts_migrations: start.case.workload == Workload::Stream,
             case: start.case,
         };
         Ok((seat, attached))
@@ -128,8 +127,6 @@ impl Seat {
             // Threads that a call starts and waits for are gone when it returns.
             false => Usage::Process,
         };
-        // First, since reading it takes memory, for whose lock the threads of one process wait with futex(2).
-        let moved_before = self.counts_migrations.then(migrations);
         let before = Snapshot::take(self.time, counted);
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
@@ -146,10 +143,7 @@ impl Seat {
         // Where a phase keeps none, there is no room for any.
         let samples = stamped.samples.min(out.len() as u64);
         let counters = before.since(self.role, stamped, samples, self.cpu);
-        let mut events = events.as_mut().map_or(Vec::new(), |events| events.read());
-        if let (Phase::Measure, Some(before)) = (spec.phase, moved_before) {
-            events.push(migrations_since(before));
-        }
+        let events = events.as_mut().map_or(Vec::new(), |events| events.read());
         let tcp = self.tcp.as_mut().and_then(Connections::read);
         Ok(EndCounters { flow: self.flow, events, tcp, ..counters })
     }

@@ -4,7 +4,6 @@ use hopcost_model::protocol::Stamp;
 
 use super::Stamped;
 use crate::clock::Clock;
-use crate::shape::Call;
 
 /// Operations unrolled in the loop's body, so that its counter weighs little.
 pub const UNROLLED: u64 = 16;
@@ -22,18 +21,24 @@ pub(crate) fn opaque(mut x: u64) -> u64 {
 
 /// `count` operations (a multiple of [`UNROLLED`]), each depending on the one before.
 #[inline(always)]
-fn batch<C: Call>(call: &mut C, mut x: u64, count: u64) -> u64 {
+fn batch(call: &mut impl FnMut(u64) -> u64, mut x: u64, count: u64) -> u64 {
     for _ in 0..count / UNROLLED {
         for _ in 0..UNROLLED {
-            x = opaque(call.call(x));
+            x = opaque(call(x));
         }
     }
     x
 }
 
-/// Batches of `n` (or of `n` and `2n` in turn) until `count` operations are done.
+/// Batches of `n` (or of `n` and `2n` in turn) until `count` operations are done. What goes into one
+/// comes out of the one before, so that the processor cannot overlap them.
 #[inline(never)]
-pub fn run<M: Call, C: Clock>(call: &mut M, count: u64, stamp: Stamp, out: &mut [u64]) -> Stamped {
+pub fn run<M: FnMut(u64) -> u64, C: Clock>(
+    call: &mut M,
+    count: u64,
+    stamp: Stamp,
+    out: &mut [u64],
+) -> Stamped {
     let (n, lengths) = match stamp {
         Stamp::Each => (UNROLLED, 1),
         Stamp::Batch { n } => (n.next_multiple_of(UNROLLED), 1),

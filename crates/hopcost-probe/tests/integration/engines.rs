@@ -1,9 +1,6 @@
-use std::io::Write;
-
 use hopcost_model::case::{Case, Role};
-use hopcost_model::protocol::Stamp;
 use hopcost_probe::shape::{Attaching, Half};
-use hopcost_probe::workload::{Endpoint, PhaseSpec};
+use hopcost_probe::workload::Endpoint;
 
 use crate::support;
 
@@ -14,46 +11,20 @@ fn case(engine: &str, clock: &str) -> Case {
     id.parse().unwrap()
 }
 
-fn attach(case: &Case, trial: u32) -> Result<Box<dyn Endpoint>, String> {
-    let attaching = Attaching { trial, ..Attaching::new(case, Role::Caller) };
-    support::attach(Half::default(), &attaching)
-}
-
-fn file(text: &str) -> tempfile::NamedTempFile {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(text.as_bytes()).unwrap();
-    file
+fn attach(case: &Case) -> Result<Box<dyn Endpoint>, String> {
+    support::attach(Half::default(), &Attaching::new(case, Role::Caller))
 }
 
 #[test]
-fn replay_gives_back_the_block_of_the_trial() {
-    let file = file("\n# first block\n5\n# still the first\n6\n7\n\n\n100\n");
-    let case = case(&format!("replay:{}", file.path().display()), "virtual");
-    for (trial, want) in [(0, [5, 6, 7, 5, 6]), (1, [100; 5]), (2, [5, 6, 7, 5, 6])] {
-        let mut end = attach(&case, trial).unwrap();
-        // Every phase starts at the first line, however long the one before was.
-        for count in [1, 2, 3, 4, 5] {
-            let mut out = vec![0; count];
-            end.run(&PhaseSpec::of(count as u64, Stamp::Each), &mut out).unwrap();
-            assert_eq!(out, want[..count], "trial {trial}");
-        }
-    }
-}
-
-#[test]
-fn bad_arguments_say_what_is_wrong_where_and_what_to_do() {
-    let broken = file("1\n# two\n\nfast\n");
-    let empty = file("# nothing\n\n");
-    let of = |file: &tempfile::NamedTempFile| format!("replay:{}", file.path().display());
+fn bad_arguments_say_what_is_wrong_and_what_to_do() {
     for (engine, clock, parts) in [
-        ("null:1".to_owned(), "real", vec!["null:1", "without an argument"]),
-        ("spin:-1".to_owned(), "virtual", vec!["spin:-1", "spin:N"]),
-        ("sleep:10".to_owned(), "real", vec!["sleep:10", "1ms"]),
-        ("replay:/nowhere".to_owned(), "virtual", vec!["/nowhere", "No such file"]),
-        (of(&broken), "virtual", vec![":4: `fast`", "whole number"]),
-        (of(&empty), "virtual", vec!["nothing to replay", "one latency in ns per line"]),
+        ("null:1", "real", ["null:1", "want null"]),
+        ("spin:-1", "virtual", ["spin:-1", "want spin:1000"]),
+        ("sleep:10", "real", ["sleep:10", "want sleep:1ms"]),
+        ("known:nothing", "virtual", ["known:nothing", "want known:level"]),
+        ("spin:1", "wrong", ["spin:1", "has no clock=wrong"]),
     ] {
-        let error = attach(&case(&engine, clock), 0).err().unwrap();
+        let error = attach(&case(engine, clock)).err().unwrap();
         for part in parts {
             assert!(error.contains(part), "{engine}: {error}");
         }

@@ -49,7 +49,7 @@ fn what_cannot_be_attached_says_why() {
     for argument in ["skew", "skew:fast", "skew:--1us"] {
         let case = Case { mechanism: argument.into(), ..case.clone() };
         let error = refused(&case, Role::Callee, None);
-        assert!(error.contains("skew:TIME"), "{error}");
+        assert!(error.contains("want skew:-1us"), "{error}");
     }
     let undeclared = Case { waits: Some(Waits::both(WaitKind::Block)), ..case };
     let error = refused(&undeclared, Role::Caller, None);

@@ -11,7 +11,7 @@ pub fn between(run: &Run) -> Option<String> {
     let end = |prefix: &str| {
         let of = |key: &str| host.get(&format!("{prefix}net.{key}"));
         let named = |name: &str, key: &str| of(key).map(|value| format!("{name}{value}"));
-        let all = [named("driver ", "driver"), named("MTU ", "mtu"), named("", "offloads")];
+        let all = [named("driver ", "driver"), named("MTU ", "mtu")];
         let all: Vec<String> = all.into_iter().flatten().collect();
         format!("{} ({})", of("path").unwrap_or("an unknown interface"), all.join(", "))
     };

@@ -22,7 +22,6 @@ pub fn mechanisms() -> Vec<Mechanism> {
     engine("null", "null", |argument| argument.is_none());
     engine("sleep", "sleep:1ms", |text| text.is_some_and(|t| parse_duration_ns(t).is_ok()));
     engine("spin", "spin:1000", |text| text.is_some_and(|n| n.parse::<u64>().is_ok()));
-    engine("replay", "replay:FILE", |text| text.is_some_and(|file| !file.is_empty()));
     let queues = || Err("mq_open: function not\nimplemented".to_owned());
     all.get_mut("posix-mq").unwrap().here.available = queues;
     all.get_mut("tcp-uring-zc").unwrap().here.available_as = |case| match case.parameter("sends") {

@@ -5,17 +5,16 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::case::Role;
 use hopcost_model::units::parse_duration_ns;
 
 use super::notifiers::Flag;
 use crate::clock::{Shifted, rough_ticks};
 use crate::endpoint::notifier;
 use crate::party::{Party, fill, verify};
-use crate::shape::{Attaching, Call, Channel, Delivery, End, Half};
+use crate::shape::{Attaching, Channel, Delivery, End, Half};
 use crate::sys;
-use crate::transport::Wire;
-use crate::wait::{AtRunTime, Wait};
+use crate::wait::{Block, Wait};
 use crate::workload::Endpoint;
 
 pub mod server;
@@ -24,7 +23,7 @@ pub mod simulated;
 /// An engine as the only party of a round trip: one exchange is one operation.
 struct Alone<M>(M);
 
-impl<M: Call> Party for Alone<M> {
+impl<M: FnMut(u64) -> u64> Party for Alone<M> {
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         // Or the compiler would see that nothing happens and drop the whole loop.
@@ -33,24 +32,9 @@ impl<M: Call> Party for Alone<M> {
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        std::hint::black_box(self.0.call(sequence));
+        std::hint::black_box(self.0(sequence));
         Ok(then())
     }
-}
-
-fn only_caller(attaching: &Attaching<'_>) -> io::Result<()> {
-    match attaching.role {
-        Role::Caller => Ok(()),
-        Role::Callee => Err(sys::failure(format!(
-            "{} has no callee; use boundary=inline",
-            attaching.case.mechanism
-        ))),
-    }
-}
-
-/// The error of an argument that an engine cannot use.
-fn bad_argument(attaching: &Attaching<'_>, want: &str) -> io::Error {
-    sys::failure(format!("`{}` is not a test engine: want {want}", attaching.case.mechanism))
 }
 
 /// Whether an engine's name carries a duration.
@@ -58,9 +42,19 @@ pub fn is_duration(argument: Option<&str>) -> bool {
     argument.is_some_and(|time| parse_duration_ns(time).is_ok())
 }
 
-/// Whether it carries anything.
-pub fn is_something(argument: Option<&str>) -> bool {
-    argument.is_some_and(|text| !text.is_empty())
+/// Whether it carries a time by which a clock is ahead or behind.
+pub fn is_shift(argument: Option<&str>) -> bool {
+    argument.is_some_and(|time| ticks_ahead(time).is_some())
+}
+
+/// Whether it carries what an end of `fault` does.
+pub fn is_fault(argument: Option<&str>) -> bool {
+    argument.is_some_and(|kind| fault(kind).is_some())
+}
+
+/// Whether it carries what an end of `lossy` loses.
+pub fn is_loss(argument: Option<&str>) -> bool {
+    argument.is_some_and(|every| loss(every).is_some())
 }
 
 /// `skew:TIME`: the `flag` notifier, but the callee's clock is ahead of the caller's by TIME (behind,
@@ -68,12 +62,9 @@ pub fn is_something(argument: Option<&str>) -> bool {
 /// those of `flag` do.
 pub fn skew(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let ahead = attaching.case.argument().and_then(ticks_ahead);
-    let ahead = ahead.ok_or_else(|| {
-        bad_argument(attaching, "skew:TIME with a duration such as 500ns or -1us")
-    })?;
     Shifted::set_ticks(match attaching.role {
         Role::Caller => 0,
-        Role::Callee => ahead,
+        Role::Callee => ahead.unwrap_or(0),
     });
     notifier::<Flag, Shifted>(half, attaching)
 }
@@ -121,33 +112,14 @@ enum Fault {
 ///   caller drops every Nth request. So it is known how many exchanges lose a message, and which.
 pub struct Faulty<E> {
     end: E,
-    wait: WaitKind,
     /// None at the end that behaves.
     fault: Option<Fault>,
     sent: u64,
 }
 
-/// What is wrong, and with which end.
-fn fault(attaching: &Attaching<'_>) -> Option<(Fault, Role)> {
-    let argument = attaching.case.argument()?;
-    let (kind, other) = match argument.rsplit_once('-') {
-        Some((kind, "callee")) => (kind, Some(Role::Callee)),
-        Some((kind, "caller")) => (kind, Some(Role::Caller)),
-        _ => (argument, None),
-    };
-    match attaching.case.mechanism_name() {
-        "delay" => {
-            let at =
-                if attaching.parameter("at") == "caller" { Role::Caller } else { Role::Callee };
-            let time = Duration::from_nanos(parse_duration_ns(argument).ok()?);
-            return Some((Fault::Delay(time), at));
-        }
-        "lossy" => {
-            let every = kind.parse().ok().filter(|every| *every > 0)?;
-            return Some((Fault::Lose(every), other.unwrap_or(Role::Callee)));
-        }
-        _ => {}
-    }
+/// What the argument of `fault` says is wrong, and with which end.
+fn fault(argument: &str) -> Option<(Fault, Role)> {
+    let (kind, role) = at_end(argument, Role::Caller);
     let fault = match kind {
         "hang" => Fault::Hang,
         "crash" => Fault::Crash,
@@ -157,32 +129,52 @@ fn fault(attaching: &Attaching<'_>) -> Option<(Fault, Role)> {
         "reorder" => Fault::Reorder,
         _ => return None,
     };
-    Some((fault, other.unwrap_or(Role::Caller)))
+    Some((fault, role))
 }
 
-impl<E: Wire> End for Faulty<E> {
-    type Waits = AtRunTime;
+/// The same of `lossy`.
+fn loss(argument: &str) -> Option<(Fault, Role)> {
+    let (every, role) = at_end(argument, Role::Callee);
+    let every = every.parse().ok().filter(|every| *every > 0)?;
+    Some((Fault::Lose(every), role))
+}
+
+/// The same of `delay`.
+fn delay(argument: &str, at: &str) -> Option<(Fault, Role)> {
+    let time = Duration::from_nanos(parse_duration_ns(argument).ok()?);
+    let role = if at == "caller" { Role::Caller } else { Role::Callee };
+    Some((Fault::Delay(time), role))
+}
+
+/// An argument without the end that it may name, and that end.
+fn at_end(argument: &str, usual: Role) -> (&str, Role) {
+    match argument.rsplit_once('-') {
+        Some((kind, "callee")) => (kind, Role::Callee),
+        Some((kind, "caller")) => (kind, Role::Caller),
+        _ => (argument, usual),
+    }
+}
+
+impl<E: Channel + End> End for Faulty<E> {
+    type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let (fault, role) = fault(attaching).ok_or_else(|| {
-            let want = match attaching.case.mechanism_name() {
-                "delay" => "delay:TIME",
-                "lossy" => "lossy:N or lossy:N-caller with a whole number N from 1 up",
-                _ => "fault:hang, crash, error, corrupt, dup or reorder, each with or without -callee",
-            };
-            bad_argument(attaching, want)
-        })?;
-        let fault = (role == attaching.role).then_some(fault);
-        let end = E::attach(half, attaching)?;
-        Ok(Faulty { end, wait: attaching.wait(), fault, sent: 0 })
+        let argument = attaching.case.argument().unwrap_or_default();
+        let wrong = match attaching.case.mechanism_name() {
+            "delay" => delay(argument, attaching.parameter("at")),
+            "lossy" => loss(argument),
+            _ => fault(argument),
+        };
+        let fault = wrong.filter(|(_, role)| *role == attaching.role).map(|(fault, _)| fault);
+        Ok(Faulty { end: E::attach(half, attaching)?, fault, sent: 0 })
     }
 }
 
-impl<E: Wire> Channel for Faulty<E> {
+impl<E: Channel> Channel for Faulty<E> {
     fn delivery(&self) -> Delivery {
-        Wire::delivery(&self.end)
+        self.end.delivery()
     }
-    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
-        Ok(self.end.message())
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        self.end.slot::<W>(len)
     }
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
         self.sent += 1;
@@ -200,10 +192,10 @@ impl<E: Wire> Channel for Faulty<E> {
             Some(_) if self.sent != AT_MESSAGE => {}
             Some(Fault::Crash) => std::process::abort(),
             Some(Fault::Error) => return Err(sys::failure("this engine fails on purpose")),
-            Some(Fault::Corrupt) => self.end.message()[len / 2] ^= 1,
-            Some(Fault::Dup) => self.end.send_message()?,
+            Some(Fault::Corrupt) => self.end.slot::<W>(len)?[len / 2] ^= 1,
+            Some(Fault::Dup) => self.end.send::<W>(len)?,
             Some(Fault::Reorder) => {
-                let message = self.end.message();
+                let message = self.end.slot::<W>(len)?;
                 // The contents come again after 256 messages at the latest.
                 if let Some(number) = (0..256).find(|number| verify(message, *number)) {
                     fill(message, number + 2);
@@ -211,9 +203,9 @@ impl<E: Wire> Channel for Faulty<E> {
             }
             Some(Fault::Lose(_)) => {}
         }
-        self.end.send_message()
+        self.end.send::<W>(len)
     }
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.end.receive_message(self.wait)
+        self.end.recv::<W>()
     }
 }

@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use hopcost_model::case::Role;
 use hopcost_model::units::parse_duration_ns;
 
-use super::bad_argument;
 use crate::clock::{Clock, Virtual};
 use crate::endpoint::load::LoadEnd;
 use crate::party::Party;
@@ -59,7 +58,7 @@ impl Queue {
 /// Attaches an end.
 pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let time = attaching.case.argument().and_then(|time| parse_duration_ns(time).ok());
-    let service_ns = time.ok_or_else(|| bad_argument(attaching, "server:TIME"))?;
+    let service_ns = time.unwrap_or(0);
     let end = match attaching.role {
         Role::Caller => End::Client(half.take_local()?),
         Role::Callee => End::Server(half.take_local()?),

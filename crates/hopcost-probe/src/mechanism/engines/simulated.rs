@@ -7,181 +7,78 @@ use std::io;
 use hopcost_model::case::Workload;
 use hopcost_model::units::parse_duration_ns;
 
-use super::{Alone, bad_argument, only_caller};
+use super::Alone;
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
 use crate::endpoint::roundtrip::{end, only_end};
-use crate::shape::{Attaching, Call, Half};
+use crate::shape::{Attaching, Half};
 use crate::sys;
-use crate::workload::call::opaque;
+use crate::workload::call::{self, opaque};
 use crate::workload::schedule::Random;
-use crate::workload::{Endpoint, PhaseSpec, Stamped, roundtrip};
+use crate::workload::{Endpoint, PhaseSpec, roundtrip};
 
 /// Attaches the only end of an engine.
+///
+/// - `null` does nothing: what is measured is the loop and its stamps.
+/// - `spin:N` makes N multiplications, each of which waits for the one before: N times the processor's
+///   latency of one (3 cycles on most), proportional to N and to nothing else.
+/// - `sleep:T` is clock_nanosleep(2): it takes at least T, and more by the timer's slack and the wake-up.
+///
+/// With `clock=virtual` their operations take nothing, N ns and T exactly.
 pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    only_caller(attaching)?;
-    match (attaching.case.mechanism_name(), attaching.parameter("clock")) {
-        (_, "virtual") | ("replay" | "known" | "gaps", _) => {
-            let engine = Simulated::new(attaching)?;
-            Ok(match attaching.case.workload {
-                Workload::Call => only_end::<_, Virtual>(engine),
-                _ => Box::new(Alone(engine)),
+    let argument = attaching.case.argument().unwrap_or_default();
+    let time_ns = || parse_duration_ns(argument).unwrap_or(0);
+    let multiplications = argument.parse::<u64>().unwrap_or(0);
+    Ok(match (attaching.case.mechanism_name(), attaching.parameter("clock")) {
+        ("known", _) => simulated(attaching, known(attaching)),
+        ("gaps", _) => simulated(attaching, gaps()),
+        (name, "virtual") => {
+            let ns = if name == "sleep" { time_ns() } else { multiplications };
+            simulated(attaching, move |_| ns)
+        }
+        ("null", _) => real(attaching, |x| x),
+        ("spin", _) => real(attaching, move |mut x| {
+            for _ in 0..multiplications {
+                // Opaque, or two multiplications would become one.
+                x = opaque(x.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            }
+            x
+        }),
+        _ => {
+            let time = sys::timespec(time_ns());
+            real(attaching, move |x| {
+                sys::sleep(time);
+                x
             })
         }
-        ("null", _) => real::<Null>(attaching),
-        ("spin", _) => real::<Spin>(attaching),
-        _ => real::<Sleep>(attaching),
-    }
-}
-
-fn real<M: Call + 'static>(attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    let engine = M::new(attaching)?;
-    Ok(match attaching.case.workload {
-        Workload::Call => only_end::<M, Hardware>(engine),
-        _ => end::<_, Hardware>(Alone(engine), attaching.role),
     })
 }
 
-/// The number of multiplications or of nanoseconds that an engine's name carries.
-fn argument(attaching: &Attaching<'_>) -> io::Result<u64> {
-    let argument = attaching.case.argument();
-    let (number, want) = match attaching.case.mechanism_name() {
-        "null" => (argument.is_none().then_some(0), "`null` without an argument"),
-        "spin" => (argument.and_then(|n| n.parse().ok()), "spin:N with a whole number N"),
-        _ => (
-            argument.and_then(|time| parse_duration_ns(time).ok()),
-            "sleep:T with a duration such as 1ms",
-        ),
-    };
-    number.ok_or_else(|| bad_argument(attaching, want))
-}
-
-/// `null`: does nothing. What is measured is the loop and its stamps.
-struct Null;
-
-impl Call for Null {
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        argument(attaching).map(|_| Null)
-    }
-    #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
-        x
+fn real(attaching: &Attaching<'_>, call: impl FnMut(u64) -> u64 + 'static) -> Box<dyn Endpoint> {
+    match attaching.case.workload {
+        Workload::Call => only_end::<_, Hardware>(call),
+        _ => end::<_, Hardware>(Alone(call), attaching.role),
     }
 }
 
-/// `spin:N`: N multiplications, each waiting for the one before, so its time is N
-/// times the processor's latency of one (3 cycles on most), proportional to N and
-/// to nothing else. In virtual time an operation takes N ns exactly.
-struct Spin {
-    multiplications: u64,
-}
-
-impl Call for Spin {
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Spin { multiplications: argument(attaching)? })
-    }
-    #[inline(always)]
-    fn call(&mut self, mut x: u64) -> u64 {
-        for _ in 0..self.multiplications {
-            // Opaque, or two multiplications would become one.
-            x = opaque(x.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        }
-        x
-    }
-}
-
-/// `sleep:T`: clock_nanosleep(2) for T. Takes at least T; what it takes more is
-/// the timer's slack and the wake-up. In virtual time it takes T exactly.
-struct Sleep {
-    time: libc::timespec,
-}
-
-impl Call for Sleep {
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Sleep { time: sys::timespec(argument(attaching)?) })
-    }
-    #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
-        sys::sleep(self.time);
-        x
-    }
-}
-
-/// How long operation `number` of a phase takes, the first being 0.
-type NextNs = Box<dyn FnMut(u64) -> u64>;
-
-/// Operations in virtual time.
-struct Simulated {
-    next_ns: NextNs,
-    number: u64,
-}
-
-impl Call for Simulated {
-    fn new(attaching: &Attaching<'_>) -> io::Result<Self> {
-        let next_ns: NextNs = match attaching.case.mechanism_name() {
-            "replay" => replay(attaching)?,
-            "known" => known(attaching)?,
-            "gaps" => gaps(),
-            _ => {
-                let ns = argument(attaching)?;
-                Box::new(move |_| ns)
-            }
+/// An end in virtual time, of which operation `number` of a phase takes so long, the first being 0.
+fn simulated(
+    attaching: &Attaching<'_>,
+    mut next_ns: impl FnMut(u64) -> u64 + 'static,
+) -> Box<dyn Endpoint> {
+    let workload = attaching.case.workload;
+    Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
+        let mut number = 0;
+        let mut call = |x| {
+            Virtual::advance(next_ns(number));
+            number += 1;
+            x
         };
-        Ok(Simulated { next_ns, number: 0 })
-    }
-    #[inline(always)]
-    fn call(&mut self, x: u64) -> u64 {
-        Virtual::advance((self.next_ns)(self.number));
-        self.number += 1;
-        x
-    }
-}
-
-impl Endpoint for Alone<Simulated> {
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
-        self.0.number = 0;
-        roundtrip::caller::<_, Virtual>(self, 1, spec.count, spec.stamp, out)
-    }
-}
-
-/// `replay:FILE`: latencies from a file, so that what comes out of statistics and reports can be
-/// compared with what went in.
-///
-/// The file has one latency in whole nanoseconds per line; lines that begin with
-/// `#` are comments; a blank line starts a new block. Trial t replays block t
-/// modulo the number of blocks. Every phase starts so that its first stamped
-/// operation is the block's first line, and begins again after the last line.
-fn replay(attaching: &Attaching<'_>) -> io::Result<NextNs> {
-    let file = attaching.case.argument().filter(|file| !file.is_empty());
-    let file = file.ok_or_else(|| bad_argument(attaching, "replay:FILE"))?;
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| sys::context(error, &format!("reading {file} to replay it")))?;
-    let mut blocks = blocks(&text).map_err(|error| sys::failure(format!("{file}:{error}")))?;
-    if blocks.is_empty() {
-        return Err(sys::failure(format!(
-            "{file}: nothing to replay; write one latency in ns per line"
-        )));
-    }
-    let all_ns = blocks.swap_remove(attaching.trial as usize % blocks.len());
-    let lines = all_ns.len() as u64;
-    let first = lines - roundtrip::LEAD_IN % lines;
-    Ok(Box::new(move |number| all_ns[((first + number) % lines) as usize]))
-}
-
-/// The blocks of a file, none of them empty; or the line and what is wrong there.
-fn blocks(text: &str) -> Result<Vec<Vec<u64>>, String> {
-    let mut blocks = vec![Vec::new()];
-    for (at, line) in text.lines().map(str::trim).enumerate() {
-        if line.is_empty() {
-            blocks.push(Vec::new());
-        } else if !line.starts_with('#') {
-            let ns = line.parse().map_err(|_| {
-                format!("{}: `{line}` is not a whole number of nanoseconds", at + 1)
-            })?;
-            blocks.last_mut().into_iter().for_each(|block| block.push(ns));
+        let PhaseSpec { count, stamp, .. } = *spec;
+        match workload {
+            Workload::Call => Ok(call::run::<_, Virtual>(&mut call, count, stamp, out)),
+            _ => roundtrip::caller::<_, Virtual>(&mut Alone(call), 1, count, stamp, out),
         }
-    }
-    blocks.retain(|block| !block.is_empty());
-    Ok(blocks)
+    })
 }
 
 /// The shortest gap that is counted: longer than any two readings of the clock.
@@ -196,11 +93,11 @@ const WINDOW_NS: u64 = 100_000;
 /// and takes as long as that gap in virtual time, or no time at all where there is none. A gap may
 /// be longer than the time of many operations, which are over at once then: a phase watches the
 /// CPU for as long as it has operations, however busy that is.
-fn gaps() -> NextNs {
+fn gaps() -> impl FnMut(u64) -> u64 {
     let (gap_min, window) = (rough_ticks(GAP_MIN_NS), rough_ticks(WINDOW_NS));
     let tick_ns = 1e9 / rough_ticks(1_000_000_000).max(1) as f64;
     let (mut last, mut until) = (0, 0);
-    Box::new(move |number| {
+    move |number| {
         if number == 0 {
             // What lay between two phases is no gap.
             (last, _) = Hardware::stamp();
@@ -216,7 +113,7 @@ fn gaps() -> NextNs {
             }
         }
         0
-    })
+    }
 }
 
 /// What an operation of `known` takes, where nothing changes that.
@@ -244,6 +141,12 @@ const KINDS: &[Kind] = &[
         },
         ..LEVEL
     },
+    // Each of 1 to 2,000 ns as often, in a scrambled order.
+    Kind {
+        name: "ramp",
+        operation: |number, _| ((number * 777 % 2_000) as f64 + 1.5) / LEVEL_NS,
+        ..LEVEL
+    },
     // Every tenth a hundred times as long.
     Kind {
         name: "stall",
@@ -260,10 +163,6 @@ const KINDS: &[Kind] = &[
         trial: |trial, _| (0.1 * ar1(trial / 60 * 60 + trial * 23 % 60)).exp(),
         ..LEVEL
     },
-    // Each trial by 3.5 %, whenever it is measured.
-    Kind { name: "noisy", trial: |_, chance| (0.035 * normal(chance)).exp(), ..LEVEL },
-    Kind { name: "noisy+5", trial: |_, chance| 1.05 * (0.035 * normal(chance)).exp(), ..LEVEL },
-    Kind { name: "noisy+10", trial: |_, chance| 1.1 * (0.035 * normal(chance)).exp(), ..LEVEL },
 ];
 
 /// The kind of `known` of this name.
@@ -314,17 +213,14 @@ fn slower(host: &str) -> f64 {
 /// trials that depend on the one before, or trials that vary by chance alone.
 ///
 /// A case with a host has a yardstick that is simulated too: `known:level` on the same host.
-fn known(attaching: &Attaching<'_>) -> io::Result<NextNs> {
-    let kind = attaching.case.argument().and_then(kind).ok_or_else(|| {
-        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        bad_argument(attaching, &format!("known: and one of {}", names.join(", ")))
-    })?;
+fn known(attaching: &Attaching<'_>) -> impl FnMut(u64) -> u64 + use<> {
+    let kind = attaching.case.argument().and_then(kind).unwrap_or(&LEVEL);
     let host = attaching.parameter("host").to_owned();
     let now_ns = sys::clock_ns(libc::CLOCK_MONOTONIC);
     let mut chance = Random(now_ns ^ u64::from(std::process::id()) << 40);
     let trial_ns = LEVEL_NS * (kind.trial)(attaching.trial, &mut chance);
-    Ok(Box::new(move |number| {
+    move |number| {
         let longer = (kind.operation)(number, &mut chance) * slower(&host);
         (trial_ns * longer) as u64
-    }))
+    }
 }

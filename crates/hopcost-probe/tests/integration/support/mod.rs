@@ -96,7 +96,7 @@ pub fn cpus(placement: Placement) -> Option<[Option<u32>; 2]> {
 /// Takes an end of a case, as `attaching` says.
 pub fn attach(half: Half, attaching: &Attaching<'_>) -> Result<Box<dyn Endpoint>, String> {
     let row = find(attaching.case.mechanism_name()).unwrap();
-    (row.attach)(half, attaching).map_err(|error| format!("attach {}: {error}", attaching.role))
+    row.attach(half, attaching).map_err(|error| format!("attach {}: {error}", attaching.role))
 }
 
 /// What an end does, once it is attached, and what comes of it.

@@ -29,14 +29,13 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
         text.map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
     };
     let driver = of(&|name| nic::driver(name).map_err(|error| error.to_string()));
-    let all: [(&str, Result<String, String>); 7] = [
+    let all: [(&str, Result<String, String>); 6] = [
         ("address", Ok(address.to_string())),
         ("interface", of(&|name| Ok(name.to_owned()))),
         ("path", of(&|name| Ok(path(&root, name, driver.as_deref().ok())))),
         ("driver", driver.clone()),
         ("mtu", of(&|name| file(name, "mtu"))),
         ("speed", of(&|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s")))),
-        ("offloads", of(&|name| nic::offloads(name).map_err(|error| error.to_string()))),
     ];
     let reading = |(key, found): (&str, Result<String, String>)| Reading {
         section: "net".into(),
