@@ -64,9 +64,6 @@ pub fn stopped_ns(run: &Run, case: &Case, trial: &RawTrial) -> Option<f64> {
 fn still(case: &Case, trial: &RawTrial, tick_ns: f64) -> Vec<(u64, Whose)> {
     let of = |role| trial.ends.iter().filter(move |end| end.role == role);
     match (case.workload, &trial.load) {
-        // What waits for a lost message is no sample.
-        (Workload::Call | Workload::Roundtrip, _) if lost(trial) > 0 => Vec::new(),
-        (Workload::Call | Workload::Roundtrip, _) => vec![(trial.samples_max_ticks, Whose::All)],
         (Workload::Wake, _) => {
             let gap_ticks = (case.gap_ns.unwrap_or(0) as f64 / tick_ns) as u64;
             let between = of(Role::Caller).map(|end| end.max_ticks.saturating_sub(gap_ticks));
@@ -82,6 +79,9 @@ fn still(case: &Case, trial: &RawTrial, tick_ns: f64) -> Vec<(u64, Whose)> {
         }
         (Workload::Load, Some(load)) => load::still_ticks(trial, load).to_vec(),
         (Workload::Load, None) => Vec::new(),
+        // What waits for a lost message is no sample.
+        _ if lost(trial) > 0 => Vec::new(),
+        _ => vec![(trial.samples_max_ticks, Whose::All)],
     }
 }
 

@@ -8,7 +8,7 @@ use crate::section::model::{Cell, Kind, Value};
 /// What stands where there is no number, and where there are no words.
 const NONE: [&str; 2] = ["<td class=\"n none\">–</td>", "<td class=\"none\">–</td>"];
 
-/// What stands before an estimate that was pooled, and before an interval that is wide.
+/// What stands before an estimate that was pooled.
 const POOLED: &str = "<small>pooled</small> ";
 
 /// Where a cell stands in its row.

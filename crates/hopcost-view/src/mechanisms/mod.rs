@@ -40,21 +40,13 @@ pub struct Known {
     pub json: String,
 }
 
-/// All mechanisms but the hidden ones by family, a line each, with whether each can be used here,
-/// and which other runtimes have it.
+/// All mechanisms but the hidden ones by family, a line each, with whether each can be used here, and
+/// what other runtimes have besides.
 pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
     let shown = mechanisms.iter().filter(|facts| !facts.hidden());
     let shown: Vec<Mechanism> = shown.map(asked).collect();
     let here: Vec<&RuntimeFacts> = runtimes.iter().filter(|facts| facts.state.is_ok()).collect();
-    let names: Vec<&str> = here.iter().map(|facts| facts.runtime.word()).collect();
-    let letters = initials(&names);
-    let legend: Vec<String> =
-        names.iter().zip(&letters).map(|(name, letter)| format!("{letter} {name}")).collect();
-    let mut below = Vec::new();
-    if !legend.is_empty() {
-        below.push(format!("Also in: {}.", legend.join(", ")));
-    }
-    below.extend(own_of(&shown, &here));
+    let mut below: Vec<String> = own_of(&shown, &here).into_iter().collect();
     let absent = runtimes.iter().filter(|facts| facts.state.is_err()).map(|facts| &facts.runtime);
     let (libraries, absent): (Vec<_>, Vec<_>) = absent.partition(|of| of.library().is_some());
     let mut absent: Vec<String> = absent.iter().map(ToString::to_string).collect();
@@ -69,7 +61,7 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
         "{} mechanisms, {available} can be measured here. `hopcost show NAME` describes one.",
         shown.len()
     ));
-    let mut head = vec![table(&shown, &here, &letters)];
+    let mut head = vec![table(&shown)];
     head.extend(notes(below));
     head.extend(runtimes.is_empty().then(|| says(NONE)));
     let document = Document { head, ..Document::default() };
@@ -104,17 +96,10 @@ fn own<'a>(
     all.filter(|row| !mechanisms.iter().any(|own| own.name == row.name))
 }
 
-/// One row per mechanism, with the letters of the runtimes that have it.
-fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str]) -> Block {
+/// One row per mechanism.
+fn table(mechanisms: &[Mechanism]) -> Block {
     let groups = grouped(mechanisms, |mechanism| group(&mechanism.family).to_owned());
     let rows: Vec<&Mechanism> = groups.into_iter().flat_map(|(_, members)| members).collect();
-    let also = |mechanism: &Mechanism| {
-        let has = |facts: &RuntimeFacts| {
-            facts.mechanism(&mechanism.name).is_some_and(|row| row.unavailable.is_none())
-        };
-        let has = runtimes.iter().zip(letters).filter(|(facts, _)| has(facts));
-        has.map(|(_, letter)| *letter).collect::<String>()
-    };
     Rows::of(&rows)
         .column(repeated("group"), |row| Cell::text(group(&row.family)))
         .column(words("mechanism"), |row| Cell::code(&row.name))
@@ -122,7 +107,6 @@ fn table(mechanisms: &[Mechanism], runtimes: &[&RuntimeFacts], letters: &[&str])
             None => Cell::text(&row.words.about),
             Some(reason) => Cell::text(format!("not here: {reason}")),
         })
-        .column(words("also"), |row| Cell::text(also(row)))
         .lines()
 }
 
@@ -138,17 +122,6 @@ fn group(family: &str) -> &str {
         }
         family => family,
     }
-}
-
-/// The shortest beginnings that no other name has.
-fn initials<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let of = |name: &&'a str| {
-        let ends = name.char_indices().map(|(at, c)| at + c.len_utf8());
-        let mut starts = ends.map(|end| &name[..end]);
-        let alone = |start: &&str| names.iter().filter(|n| n.starts_with(*start)).count() == 1;
-        starts.find(alone).unwrap_or(name)
-    };
-    names.iter().map(of).collect()
 }
 
 /// What runtimes have and Rust has not, in a sentence.
@@ -230,7 +203,7 @@ pub fn reference(mechanisms: &[Mechanism]) -> String {
     };
     let families = grouped(&shown, |mechanism| &mechanism.family);
     let sections = families.into_iter().flat_map(|(_, members)| members).map(section).collect();
-    let head = vec![says(CONTAINS), table(&shown, &[], &[])];
+    let head = vec![says(CONTAINS), table(&shown)];
     Document { head, sections, ..Document::default() }.markdown()
 }
 

@@ -13,6 +13,7 @@ use super::contrasts::{difference, margin, name, ratios, side, verdict};
 use super::headline::Headline;
 use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
 use super::shapes::About;
+use super::words::without;
 use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
 use crate::names::capitalised;
@@ -93,8 +94,8 @@ fn times(found: &RunComparison, along: &Along, told: &[(u64, Contrast)]) -> Opti
     let written = |all: Vec<f64>| span(&all, |ratio| number::plain(ratio, 2));
     let times = written(told.iter().map(|(_, of)| of.ratio).collect())?;
     let ends = written(told.iter().flat_map(|(_, of)| [of.low, of.high]).flatten().collect());
-    let ends = ends.map_or(String::new(), |ends| format!(" (95 % each: {ends})"));
-    Some(format!("{second} takes {times} × as long as {first}{ends}."))
+    let ends = ends.map_or("no interval yet".to_owned(), |ends| format!("95 % each: {ends}"));
+    Some(format!("{second} takes {times} × as long as {first} ({ends})."))
 }
 
 /// Where neither is shown to take less.
@@ -150,13 +151,7 @@ pub(crate) fn at(of: &Compared, along: &Along) -> Option<u64> {
 /// What differs between the two, but for the axis.
 pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
     let Some(of) = found.compared.first() else { return Default::default() };
-    let key = format!("{}=", along.axis);
-    let without = |id: &str| {
-        let (path, keys) = id.split_once('?').unwrap_or((id, ""));
-        let keys: Vec<&str> = keys.split('&').filter(|one| !one.starts_with(&key)).collect();
-        format!("{path}?{}", keys.join("&"))
-    };
-    let (first, second) = (without(&of.baseline), without(&of.case));
+    let [first, second] = [&of.baseline, &of.case].map(|id| without(id, &along.axis));
     (name(&first, &second), name(&second, &first))
 }
 

@@ -13,7 +13,7 @@ use super::along;
 use super::contrasts::{self, beside, difference, margin, name, verdict};
 use super::headline::{Headline, disturbed};
 use super::model::{
-    Block, Cell, Document, Medium, Rows, Section, Unit as Digits, notes, numbers, words,
+    Block, Cell, Document, Medium, Rows, Section, Unit as Digits, drawn, notes, numbers, words,
 };
 use crate::chart::model::Chart;
 use crate::names::{Place, capitalised};
@@ -116,7 +116,8 @@ pub fn document(found: &RunComparison, medium: Medium) -> Document {
             std::iter::once(table).chain(notes(said(found))).collect()
         }
     };
-    let charts = framed(charts(found), medium).and_then(|of| Section::of("shifts", [of]));
+    let charts = drawn(charts(found)).filter(|_| medium == Medium::Page);
+    let charts = charts.and_then(|of| Section::of("shifts", [of]));
     of_runs(found, SAID_MAX).document(blocks, charts.into_iter().collect())
 }
 
@@ -310,11 +311,6 @@ fn runs(what: &str, runs: &[ComparedRun]) -> String {
         [first, .., last] => format!("{}, {} to {}", count(runs.len(), "run"), first.id, last.id),
         [] => "nothing".to_owned(),
     }
-}
-
-/// The charts of a page.
-fn framed(charts: Vec<Chart>, medium: Medium) -> Option<Block> {
-    (medium == Medium::Page && !charts.is_empty()).then_some(Block::Charts(charts))
 }
 
 #[cfg(test)]

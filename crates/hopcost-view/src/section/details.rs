@@ -3,7 +3,7 @@
 
 use hopcost_model::group::grouped;
 use hopcost_model::host::Reading;
-use hopcost_read::results::{CaseResult, Results, Status, TcpResult, ThreadResult};
+use hopcost_read::results::{CaseResult, Results, Status, TcpResult};
 
 use super::fields::table;
 use super::model::{
@@ -11,7 +11,6 @@ use super::model::{
 };
 use super::words::fate;
 use crate::names::headline;
-use crate::number;
 
 /// Every case with what no other table has of it.
 pub(super) fn cases(results: &Results, _: Medium) -> Option<Section> {
@@ -35,32 +34,17 @@ fn one(index: usize, case: &CaseResult) -> Block {
         let word = if measured { "failed trials" } else { case.status.word() };
         blocks.push(Block::Text(Tone::Alert, format!("{word}: {reason}")));
     }
-    if !case.threads.is_empty() {
-        blocks.push(Block::Heading("Threads".to_owned()));
-        blocks.push(Block::Facts(case.threads.iter().map(thread).collect()));
-    }
-    if !case.modes.is_empty() {
-        blocks.extend([Block::Heading("Typical durations".to_owned()), table(&case.modes)]);
+    for (heading, table) in
+        [("Threads", table(&case.threads)), ("Typical durations", table(&case.modes))]
+    {
+        if matches!(&table, Block::Table(table) if !table.rows.is_empty()) {
+            blocks.extend([Block::Heading(heading.to_owned()), table]);
+        }
     }
     let findings = case.findings.iter();
     let findings = findings.map(|of| ("finding", Value::Finding(of.code, of.severity).into()));
     blocks.extend((!case.findings.is_empty()).then(|| facts(findings)));
     Block::Fold(Fold { id: format!("case-{index}"), open: false, brief, blocks })
-}
-
-/// A thread with what it plays, and its part of the work.
-fn thread(of: &ThreadResult) -> (String, Cell) {
-    let several = if of.threads > 1 { format!(" ({} threads)", of.threads) } else { String::new() };
-    let plays = match (of.seat, &of.other) {
-        (_, Some(name)) => format!("of {name}"),
-        (Some(end), None) => format!("the {end}"),
-        (None, None) => format!("beside the {}", of.process),
-    };
-    let share = number::share(of.cpu_share);
-    let time = number::time(of.cpu_ns_per_operation, 2);
-    let switches = number::plain(of.switches_per_operation, 2);
-    let text = format!("{share} of the CPU time, {time} and {switches} switches an operation");
-    (format!("{}{several}, {plays}", of.name), Cell::text(text))
 }
 
 /// The cases that were not measured, or not in every trial.
@@ -126,22 +110,17 @@ pub(super) fn workers(results: &Results, _: Medium) -> Option<Section> {
     Section::of("workers", [table(&results.workers)])
 }
 
-/// What is particular to the intervals and marks of this run.
-pub(super) fn reading(results: &Results, medium: Medium) -> Option<Section> {
+/// What is particular to the intervals of this run.
+pub(super) fn reading(results: &Results, _: Medium) -> Option<Section> {
     let horizon = match results.yardsticks.is_empty() {
         false => {
             "An interval predicts the median of the next run of this length on this machine, with \
-             a nominal 95 %. It allows for trials that depend on each other; \
-             docs/evidence/tests.md says how often it held. Intervals of multiples, lines and \
-             differences are of this run's rounds."
+             a nominal 95 %. Intervals of multiples, lines and differences are of this run's rounds."
         }
         true => {
             "This file has no speed probes: its intervals come from order statistics of the trials \
              and describe this run, not the next."
         }
     };
-    let marks = "!: a finding casts more doubt on the row than on the run as a whole.";
-    let marks = (medium != Medium::Page).then_some(marks);
-    let list = [horizon].into_iter().chain(marks).map(str::to_owned);
-    Section::of("reading", [Block::List(list.collect())])
+    Section::of("reading", [says(horizon)])
 }

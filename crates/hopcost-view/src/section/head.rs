@@ -1,6 +1,6 @@
 //! What was measured, where, by which command, and how far it can be trusted.
 
-use hopcost_model::finding::{Finding, Severity, Validity};
+use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::group::distinct;
 use hopcost_model::host::Host;
 use hopcost_model::text::count;
@@ -129,29 +129,19 @@ pub(crate) fn doubts(results: &Results) -> impl Iterator<Item = &Finding> {
 
 fn summary(results: &Results) -> String {
     let plan = &results.plan;
-    let with = |status| results.results.iter().filter(move |case| case.status == status);
-    let valid = |v| results.results.iter().filter(move |case| case.validity == Some(v)).count();
-    let counts = [
-        (valid(Validity::Valid), "valid"),
-        (valid(Validity::Suspect), "suspect"),
-        (valid(Validity::Invalid), "invalid"),
-        (with(Status::Skipped).count(), "skipped"),
-        (with(Status::Failed).count(), "failed"),
-    ];
-    let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
     let doubts = distinct(doubts(results).map(|finding| finding.code.word()));
     let whole = match doubts.is_empty() {
         true => String::new(),
         false => format!(" The run as a whole: {}.", doubts.join(", ")),
     };
     format!(
-        "{} of {} measured, {}: {} in {}. Cases: {}.{whole}",
-        with(Status::Measured).count(),
+        "{} of {} measured, {}: {} in {}.{whole}",
+        measured.count(),
         count(results.results.len(), "case"),
         cpus(plan),
         count(plan.trials_done as usize, "trial"),
         count(plan.rounds_done as usize, "round"),
-        counts.collect::<Vec<_>>().join(", "),
     )
 }
 

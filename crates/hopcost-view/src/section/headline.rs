@@ -39,10 +39,9 @@ impl Headline {
 
     /// All of it in a line to paste.
     pub fn in_a_line(&self) -> String {
-        let named = self.facts.iter().map(|(name, said)| format!("{name}: {said}"));
-        let facts = named.collect::<Vec<_>>().join("; ");
-        let parts = [self.title.clone(), facts].into_iter().chain(self.says.iter().cloned());
-        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        let all = self.sentences();
+        let rest = all[1..].iter().map(|said| said.trim_end_matches('.'));
+        format!("{} {}", self.title, rest.collect::<Vec<_>>().join("; "))
     }
 
     /// The same for programs.

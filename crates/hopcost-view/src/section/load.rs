@@ -8,7 +8,7 @@ use crate::names::capitalised;
 
 use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, notes, numbers};
-use super::words::{estimated, mechanism, payload, setting};
+use super::words::{estimated, labels, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
@@ -57,18 +57,12 @@ pub(super) fn headline(results: &Results) -> Headline {
         let ends = ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join("; ");
         curve.map_or(ends.clone(), |curve| format!("{}; {ends}", curve.says))
     };
-    let groups = grouped(loads, |case| what(case));
-    let is_common = |word: &String| groups.iter().all(|(words, _)| words.contains(word));
-    let (mut common, mut facts) = (Vec::new(), Vec::new());
-    for (words, cases) in &groups {
-        let own = words.iter().filter(|word| !is_common(word)).cloned().collect::<Vec<_>>();
-        let name = if own.is_empty() { words[0].clone() } else { own.join(", ") };
-        let mut cases = cases.clone();
-        cases.sort_by_key(|case| case.load.as_ref().map(|load| load.rate));
-        facts.push((name, said(&cases)));
-        common = words.iter().filter(|word| is_common(word)).cloned().collect();
-    }
-    let title = titled(&format!("Response at a rate, {} (one way", common.join(", ")), results);
+    let mut groups = grouped(loads, |case| what(case));
+    let by_rate = |case: &&CaseResult| case.load.as_ref().map(|load| load.rate);
+    groups.iter_mut().for_each(|(_, cases)| cases.sort_by_key(by_rate));
+    let names = labels(&groups.iter().map(|(_, cases)| cases[0]).collect::<Vec<_>>(), "rate");
+    let facts = names.into_iter().zip(groups.iter().map(|(_, cases)| said(cases))).collect();
+    let title = titled("Response at a rate, one way (p50 and p99 of messages", results);
     Headline { title, facts, ..Headline::default() }
 }
 

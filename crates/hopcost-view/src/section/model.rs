@@ -125,6 +125,11 @@ pub(crate) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, Cell)>) -> Blo
     Block::Facts(known.map(|(name, cell)| (name.to_owned(), cell)).collect())
 }
 
+/// Charts, if there are any.
+pub(crate) fn drawn(charts: Vec<Chart>) -> Option<Block> {
+    (!charts.is_empty()).then_some(Block::Charts(charts))
+}
+
 /// A sentence below a table.
 pub(crate) fn note(sentence: String) -> Block {
     Block::Text(Tone::Note, sentence)
@@ -707,13 +712,6 @@ impl Cell {
         let Value::Number(of) = &self.value else { return Self::none() };
         let quiet = of.quiet.clone();
         quiet.map_or(Self::none(), |quiet| Self::from(Value::Number(quiet)).of(self.case))
-    }
-
-    /// What it shows in a sentence: the value, and beside it the one of the quiet machine.
-    pub fn in_words(&self) -> Option<String> {
-        let shown = self.value.shown()?;
-        let quiet = self.quiet().value.shown();
-        Some(quiet.map_or(shown.to_string(), |quiet| format!("{shown} (quiet {quiet})")))
     }
 
     /// A multiple with its interval; the baseline itself is named so.

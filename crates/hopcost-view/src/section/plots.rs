@@ -8,9 +8,9 @@ use hopcost_read::results::{
 
 use super::answer;
 use super::head::machine;
-use super::model::{Block, Medium, Section};
+use super::model::{Medium, Section, drawn};
 use super::shapes::{About, Point, lines};
-use super::words::{estimated, mechanism, rates_at_levels, setting};
+use super::words::{AXES, estimated, labels, rates_at_levels, value, without};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Scale};
 use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
@@ -38,10 +38,6 @@ fn of_few(results: &Results, charts: fn(&Results) -> Vec<Chart>) -> Vec<Chart> {
     if measured.count() > CASES_MAX { Vec::new() } else { charts(results) }
 }
 
-pub(super) fn drawn(charts: Vec<Chart>) -> Option<Block> {
-    (!charts.is_empty()).then_some(Block::Charts(charts))
-}
-
 /// All plots of a run, each with the name that its file has (without ending) and with a line of
 /// what run it is of.
 pub(crate) fn of_run(results: &Results) -> Vec<(String, Chart)> {
@@ -60,14 +56,6 @@ fn origin(results: &Results) -> String {
     let (machine, cpus) = (machine(&results.host), cpus(&results.plan));
     format!("Run {}: {machine}; {cpus}.", results.about.id)
 }
-
-/// An axis: its key, its unit, and what it is called.
-const AXES: [(&str, Unit, &str); 4] = [
-    ("payload", Unit::Bytes, "message size"),
-    ("flows", Unit::Count, "flows"),
-    ("gap", Unit::Ns, "gap before the notification"),
-    ("rate", Unit::Count, "messages a second"),
-];
 
 /// A chart of each workload and placement along each axis of which two values were measured.
 fn along_axes(results: &Results) -> Vec<Chart> {
@@ -117,23 +105,13 @@ fn of_workload(
         Some(Estimate::exact(ns?, case.n_trials))
     };
     let flow = |case: &CaseResult| case.stream.as_ref()?.per_flow_gbps.clone();
-    let count = |event: &'static str| {
-        move |case: &CaseResult| {
-            let own = case.counters.iter().filter(|of| of.event == event && of.role.is_some());
-            let sum = own.map(|of| of.per_operation).sum::<Option<f64>>()?;
-            Some(Estimate::exact(sum, case.n_trials))
-        }
-    };
-    let (cycles, misses) = (count("cycles"), count("llc-misses"));
     type Value<'a> = &'a dyn Fn(&CaseResult) -> Option<Estimate>;
-    let charts: [(&str, &str, Unit, Value); 7] = [
+    let charts: [(&str, &str, Unit, Value); 5] = [
         ("", "time", Unit::Ns, &|case| headline(case).map(|(_, of)| of.clone())),
         ("-p99", "p99", Unit::Ns, &|case| estimated(case, Statistic::P99).cloned()),
         ("-throughput", "throughput of one flow", Unit::GigabitsPerSecond, &flow),
         ("-aggregate", "throughput of all flows", Unit::GigabitsPerSecond, &gbps),
         ("-cpu", "CPU time per message of both ends", Unit::Ns, &cpu),
-        ("-cycles", "cycles per message of both ends", Unit::Count, &cycles),
-        ("-llc-misses", "last-level misses per message", Unit::Count, &misses),
     ];
     let chart = |(suffix, what, unit, value): (&str, &str, Unit, Value)| {
         let about = About {
@@ -226,35 +204,6 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
     let axes = [("round", Scale::Linear), (y, Scale::Log)];
     let axes = |_: &Named, _: &[Point]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
     of_groups(results, ("trials", ": trials", says), points, axes)
-}
-
-/// A case's number for a key.
-fn value(id: &str, key: &str) -> Option<f64> {
-    let (_, keys) = id.split_once('?')?;
-    keys.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
-}
-
-/// A case without its value for a key.
-fn without(id: &str, key: &str) -> String {
-    let (path, keys) = id.split_once('?').unwrap_or((id, ""));
-    let is_other = |one: &&str| one.split('=').next() != Some(key);
-    format!("{path}?{}", keys.split('&').filter(is_other).collect::<Vec<_>>().join("&"))
-}
-
-/// What each case is called among several: its mechanism, and its settings that not all have.
-fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
-    let settings: Vec<Vec<String>> = cases.iter().map(|case| setting(case)).collect();
-    let is_own = |word: &&String| {
-        let is_swept = word.starts_with(key);
-        !is_swept && settings.iter().any(|others| !others.contains(*word))
-    };
-    let label = |(case, words): (&&CaseResult, &Vec<String>)| {
-        let stream = case.stream.as_ref().map(|stream| stream.label.clone());
-        let name = stream.unwrap_or_else(|| mechanism(case));
-        let words = words.iter().filter(is_own).cloned();
-        std::iter::once(name).chain(words).collect::<Vec<_>>().join(", ")
-    };
-    cases.iter().zip(&settings).map(label).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
 use super::model::{Block, Cell, Unit, notes};
+use crate::chart::Unit as ChartUnit;
 use crate::names::{foreign, headline};
 use crate::number;
 
@@ -20,11 +21,56 @@ pub(super) fn estimated(case: &CaseResult, statistic: Statistic) -> Option<&Esti
     case.estimates.as_ref().and_then(|estimates| estimates.get(statistic))
 }
 
+/// An axis: its key, its unit, and what it is called.
+pub(super) const AXES: [(&str, ChartUnit, &str); 4] = [
+    ("payload", ChartUnit::Bytes, "message size"),
+    ("flows", ChartUnit::Count, "flows"),
+    ("gap", ChartUnit::Ns, "gap before the notification"),
+    ("rate", ChartUnit::Count, "messages a second"),
+];
+
+/// A case's number for a key.
+pub(super) fn value(id: &str, key: &str) -> Option<f64> {
+    let (_, keys) = id.split_once('?')?;
+    keys.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+}
+
+/// What each case is called among several: its mechanism, and its settings that not all have.
+pub(super) fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
+    let swept = |case: &CaseResult| {
+        let other = |(of, unit, _): (&str, ChartUnit, &str)| {
+            let at = value(&case.id, of).filter(|_| of != key)?;
+            Some(format!("{of} {}", unit.text(at)))
+        };
+        AXES.into_iter().filter_map(other).collect::<Vec<_>>()
+    };
+    let words = |case: &&CaseResult| setting(case).into_iter().chain(swept(case)).collect();
+    let settings: Vec<Vec<String>> = cases.iter().map(words).collect();
+    let is_own = |word: &&String| {
+        let is_swept = word.starts_with(key);
+        !is_swept && settings.iter().any(|others| !others.contains(*word))
+    };
+    let label = |(case, words): (&&CaseResult, &Vec<String>)| {
+        let stream = case.stream.as_ref().map(|stream| stream.label.clone());
+        let name = stream.unwrap_or_else(|| mechanism(case));
+        let words = words.iter().filter(is_own).cloned();
+        std::iter::once(name).chain(words).collect::<Vec<_>>().join(", ")
+    };
+    cases.iter().zip(&settings).map(label).collect()
+}
+
 /// A rate at the two levels of its case's time, the lower first.
 pub(super) fn rates_at_levels(case: &CaseResult, rate: &Estimate) -> Option<(f64, f64)> {
     let (low, high) = case.levels?;
     let times = rate.point? * headline(case)?.1.point?;
     Some((times / high, times / low))
+}
+
+/// A case without its value for a key.
+pub(super) fn without(id: &str, key: &str) -> String {
+    let (path, keys) = id.split_once('?').unwrap_or((id, ""));
+    let is_other = |one: &&str| one.split('=').next() != Some(key);
+    format!("{path}?{}", keys.split('&').filter(is_other).collect::<Vec<_>>().join("&"))
 }
 
 /// What cases of one table have in common: the settings that are not columns.

@@ -13,7 +13,7 @@ use hopcost_read::results::{
 
 use crate::names::{Place, all_of, headline, row_label};
 use crate::number;
-use crate::section::model::{Cell, Scale};
+use crate::section::model::Scale;
 use crate::section::words::rates_at_levels;
 
 /// A case in its place of a table.
@@ -41,12 +41,6 @@ impl Entry<'_> {
     /// The value by which it is compared.
     pub fn point(&self) -> f64 {
         self.estimate.point.unwrap_or(f64::INFINITY)
-    }
-
-    /// `pipe 2.13 µs ±1%`
-    pub fn in_words(&self, scale: Scale) -> String {
-        let value = Cell::brief(Some(self.estimate), scale, "").in_words();
-        format!("{} {}", self.name, value.unwrap_or_default())
     }
 }
 
@@ -210,16 +204,6 @@ pub(super) fn ranks(
     ranks
 }
 
-/// `1. pipe, fifo; 2~. udp`: names by their rank, which stands before them where it is known.
-pub(super) fn by_rank(named: impl IntoIterator<Item = (Option<Rank>, String)>) -> String {
-    let ties = grouped(named, |(rank, _)| *rank).into_iter().map(|(rank, of)| {
-        let names: Vec<String> = of.into_iter().map(|(_, name)| name).collect();
-        let rank = rank.map_or(String::new(), |rank| format!("{rank}. "));
-        format!("{rank}{}", names.join(", "))
-    });
-    ties.collect::<Vec<_>>().join("; ")
-}
-
 /// The clock whose ticks the times are given in, where they are given in ticks.
 fn clock(results: &Results) -> Option<&ClockReading> {
     let mut clocks = results.clocks.iter();
@@ -276,11 +260,11 @@ mod tests {
         let cases: Vec<RankedCase> = (0..).zip(steps).map(case).collect();
         let told = |results: &[u32]| {
             let ranks = ranks(&cases, |case| results.contains(&case.result));
-            by_rank(ranks.into_iter().map(|(case, rank)| (Some(rank), case.to_string())))
+            ranks.values().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(told(&[0, 1, 2, 3, 4]), "1. 0; 2. 1, 2; 3~. 3, 4");
+        assert_eq!(told(&[0, 1, 2, 3, 4]), "1 2 2 3~ 3~");
         // 1.9 ns and 13.8 ns were equal once, because those between had been left out.
-        assert_eq!(told(&[0, 2, 4]), "1. 0; 2. 2; 3~. 4");
-        assert_eq!(told(&[0, 4]), "1. 0; 2. 4");
+        assert_eq!(told(&[0, 2, 4]), "1 2 3~");
+        assert_eq!(told(&[0, 4]), "1 2");
     }
 }

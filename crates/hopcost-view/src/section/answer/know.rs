@@ -18,8 +18,6 @@ use crate::section::words::{index_of, sentence};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
     Must,
-    /// A line of its own.
-    Line,
     Table,
     /// A sentence on the run.
     Says,

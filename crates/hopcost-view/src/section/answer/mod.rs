@@ -53,7 +53,7 @@ pub(super) fn headline(results: &Results) -> Headline {
     if let Some(libraries) = libraries::headline(results) {
         return libraries;
     }
-    let concluded = question::conclude(&mut question::all(results), results);
+    let (_, concluded) = question::all(results);
     let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
     let absent: Vec<(String, String)> = runtimes::absent(results).collect();
     // Where runtimes are compared, the fastest of all is no answer.
@@ -86,8 +86,7 @@ pub(super) fn screen(results: &Results) -> Vec<Part> {
 
 fn parts(results: &Results) -> Vec<Part> {
     let doubts = &Doubts::of(results);
-    let mut questions = question::all(results);
-    question::conclude(&mut questions, results);
+    let (questions, _) = question::all(results);
     let mut parts = runtimes::tables(results, doubts);
     parts.extend(tables(&questions, results, doubts));
     let load = load::answer(results, &|case| doubts.mark(case));
@@ -124,14 +123,9 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
             }
             Shape::Swept(by) => table::swept(entries, *by, results, doubts),
             Shape::Calls if beside.is_some() => Vec::new(),
-            Shape::Line | Shape::Calls => table::in_lines(title, entries, results, doubts),
+            Shape::Calls => vec![table::listed(title, entries, results, doubts)],
         };
-        let weight = match shape {
-            _ if at == 0 => Weight::Must,
-            Shape::Line | Shape::Calls => Weight::Line,
-            Shape::Placed | Shape::Swept(_) => Weight::Table,
-        };
-        (weight, blocks)
+        (if at == 0 { Weight::Must } else { Weight::Table }, blocks)
     };
     let all = questions.iter().enumerate().map(table);
     all.filter(|(_, blocks)| !blocks.is_empty()).collect()
@@ -139,13 +133,14 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
 
 /// The questions on a page: as charts, or as tables of what was swept.
 fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let mut questions = question::all(results);
-    question::conclude(&mut questions, results);
+    let (questions, _) = question::all(results);
     let block = |(at, question): (usize, &Question)| match question.shape {
         Shape::Swept(by) => table::swept(&question.entries, by, results, doubts),
         _ => match charts_of(at, question) {
             none if none.is_empty() => {
-                table::in_lines(&question.title, &question.entries, results, doubts)
+                let Question { title, entries, .. } = question;
+                let whole = table::placed(entries, table::Extent::Whole, results, doubts);
+                vec![Block::Heading(title.clone()), Block::Table(whole)]
             }
             charts => vec![Block::Charts(charts)],
         },
@@ -162,8 +157,7 @@ fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
 
 /// The charts of a run's questions.
 pub(crate) fn charts(results: &Results) -> Vec<Chart> {
-    let mut questions = question::all(results);
-    question::conclude(&mut questions, results);
+    let (questions, _) = question::all(results);
     let all = questions.iter().enumerate();
     let placed = all.filter(|(_, of)| !matches!(of.shape, Shape::Swept(_)));
     placed.flat_map(|(at, question)| charts_of(at, question)).collect()

@@ -13,8 +13,6 @@ use crate::section::words::mechanism;
 
 /// Rows of round trips up to which each group has a table of its own.
 const ROWS_MAX: usize = 23;
-/// Rows of a stream's group up to which they stand in a line, where others have tables.
-const IN_A_LINE_MAX: usize = 2;
 /// Calls of a mechanism from which on its sizes have a table of their own.
 const SIZES_MIN: usize = 3;
 
@@ -32,14 +30,12 @@ pub(super) enum Shape {
     Placed,
     /// A column for each value of what was swept.
     Swept(RankedBy),
-    /// In a line, for there are few.
-    Line,
     /// The same of calls, or beside a table.
     Calls,
 }
 
-/// All questions of a run, in the order of the ladder.
-pub(super) fn all(results: &Results) -> Vec<Question<'_>> {
+/// All questions of a run, in the order of the ladder, and the entries that an answer begins with.
+pub(super) fn all(results: &Results) -> (Vec<Question<'_>>, Vec<Entry<'_>>) {
     let [trips, wakes, streams, calls] =
         [Workload::Roundtrip, Workload::Wake, Workload::Stream, Workload::Call]
             .map(|workload| groups(results, workload));
@@ -52,7 +48,8 @@ pub(super) fn all(results: &Results) -> Vec<Question<'_>> {
     all.extend(of_streams(streams, results));
     all.extend(calls.into_iter().flat_map(|group| of_calls(group, results)));
     all.retain(|question| !question.entries.is_empty());
-    all
+    let concluded = conclude(&mut all, results);
+    (all, concluded)
 }
 
 /// The groups of a workload that were measured, but for those whose runtimes are compared. The cases
@@ -71,10 +68,7 @@ fn groups(results: &Results, workload: Workload) -> Vec<&LadderGroup> {
 
 /// The entries that an answer begins with: round trips before anything else, the group with most
 /// of them, whose table becomes the first. Tables of their own have their own words.
-pub(super) fn conclude<'a>(
-    questions: &mut Vec<Question<'a>>,
-    results: &'a Results,
-) -> Vec<Entry<'a>> {
+fn conclude<'a>(questions: &mut [Question<'a>], results: &'a Results) -> Vec<Entry<'a>> {
     let rank = |group: &&LadderGroup| {
         let entries = entries(group, RankedBy::Time, None, results);
         let is_trip = |of: &&Entry| of.case.case.workload == Workload::Roundtrip && !of.row.spins;
@@ -176,18 +170,12 @@ fn of_streams<'a>(groups: Vec<&'a LadderGroup>, results: &'a Results) -> Vec<Que
     };
     let mut kinds =
         grouped(groups, |group| stream(group).map(|stream| (&stream.ack, stream.fields)));
-    let several = kinds.len() > 1;
     // Stable: what was swept goes before what was measured besides.
     kinds.sort_by_key(|(_, groups)| std::cmp::Reverse(groups.len()));
     let mut all = Vec::new();
     for (_, groups) in kinds {
         if let &[only] = groups.as_slice() {
-            let few = several && only.rows.len() <= IN_A_LINE_MAX;
-            let question = placed(only, &[], results);
-            all.push(Question {
-                shape: if few { Shape::Line } else { question.shape },
-                ..question
-            });
+            all.push(placed(only, &[], results));
             continue;
         }
         let of_time = swept(&groups, RankedBy::Time, results).entries;

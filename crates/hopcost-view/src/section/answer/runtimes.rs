@@ -10,7 +10,7 @@ use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at, foreign};
 use crate::number;
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Block, Cell, Interval, Scale, Value, note, numbers, words as texts};
+use crate::section::model::{Block, Cell, Interval, Scale, Value, numbers, words as texts};
 use crate::section::pivot::pivot;
 
 /// The runtime that multiples are of.
@@ -73,25 +73,21 @@ pub(super) fn told(results: &Results) -> BTreeSet<u32> {
     cells.filter_map(|cell| cell.result).collect()
 }
 
-/// A table for each matrix, and in a line what one runtime alone has.
+/// A table for each matrix: of what several runtimes have, if there is any.
 pub(super) fn tables(results: &Results, doubts: &Doubts) -> Vec<Part> {
-    let several = |row: &&RuntimeRow| row.cells.iter().filter(|cell| has_point(cell)).count() > 1;
+    let has_point = |cell: &&RuntimeCell| cell.value.as_ref().is_some_and(|of| of.point.is_some());
+    let several = |row: &RuntimeRow| row.cells.iter().filter(has_point).count() > 1;
+    let is_any = results.runtimes.iter().flat_map(|of| &of.rows).any(several);
     let mut parts: Vec<Part> = Vec::new();
     for matrix in &results.runtimes {
-        let (rows, alone): (Vec<&RuntimeRow>, Vec<&RuntimeRow>) =
-            matrix.rows.iter().partition(several);
+        let rows = matrix.rows.iter().filter(|row| !is_any || several(row)).collect::<Vec<_>>();
         if !rows.is_empty() {
             let weight = if parts.is_empty() { Weight::Must } else { Weight::Table };
             let heading = Block::Heading(capitalised(&matrix.title));
             parts.push((weight, vec![heading, table(matrix, &rows, results, doubts)]));
         }
-        parts.extend(only(matrix, &alone).map(|only| (Weight::Aside, vec![only])));
     }
     parts
-}
-
-fn has_point(cell: &RuntimeCell) -> bool {
-    cell.value.as_ref().is_some_and(|value| value.point.is_some())
 }
 
 fn table(
@@ -118,18 +114,4 @@ fn table(
     };
     let name = |row: &&RuntimeRow| vec![(texts(""), Cell::text(row.label.as_str()))];
     Block::Table(pivot(rows, name, &columns, value))
-}
-
-/// `In one runtime only: mp-pipe (python) 14 µs, …`
-fn only(matrix: &RuntimeMatrix, rows: &[&RuntimeRow]) -> Option<Block> {
-    let one = |row: &&RuntimeRow| {
-        let (runtime, cell) =
-            matrix.runtimes.iter().zip(&row.cells).find(|(_, cell)| has_point(cell))?;
-        let value = Cell::estimate(cell.value.as_ref(), Scale::Time).value.shown()?;
-        Some(format!("{} ({runtime}) {}", row.label, value.amount()))
-    };
-    let list: Vec<String> = rows.iter().filter_map(one).collect();
-    let title = matrix.title.split(':').next().unwrap_or(&matrix.title);
-    let text = format!("In one runtime only, {title}: {}", list.join(", "));
-    (!list.is_empty()).then(|| note(text))
 }

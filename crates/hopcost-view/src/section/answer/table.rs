@@ -1,16 +1,19 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_read::results::{CaseResult, LadderGroup, RankedBy, Ratio, Results, Statistic};
+use hopcost_read::results::{
+    CaseResult, Estimate, LadderGroup, RankedBy, Ratio, Results, Statistic,
+};
 
-use super::entry::{Entry, by_rank, ends, unit_in_heading, unit_of, usual};
+use super::entry::{Entry, ends, unit_in_heading, unit_of, usual};
 use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Interval, Rows, Scale, Table, Value, note, numbers, words,
+    Block, Cell, Column, Interval, Rows, Scale, Table, Value, numbers, words,
 };
 use crate::section::pivot::{Part, pivot};
+use crate::section::words::rates_at_levels;
 
 /// Columns up to which all places stand in one table.
 const COLUMNS_MAX: usize = 6;
@@ -88,7 +91,7 @@ pub(super) fn placed(
             (over(numbers("per trip").fold(1)), Cell::brief(per_trip, unit_of(results), "")),
             (over(numbers(&base(of_place())).fold(2)), whole(multiple(entry))),
             (over(words("").fold(4)), if is_first { whole(bar(entry)) } else { Cell::none() }),
-            (over(numbers("Gbit/s").fold(1)), Cell::brief(rate, Scale::Power(0), "")),
+            (over(numbers("Gbit/s").fold(1)), throughput(entry.case, rate)),
             (over(numbers("CPU/msg").fold(3)), whole(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
         ]
     };
@@ -117,6 +120,11 @@ fn rank_cell<'e, 'r: 'e>(entry: &Entry, beside: impl Iterator<Item = &'e Entry<'
 fn value(entry: &Entry, scale: Scale, doubts: &Doubts) -> Cell {
     let cell = Cell::at_levels(entry.levels, Some(entry.estimate), scale, Interval::Percent);
     cell.marked(doubts.mark(entry.case)).of(entry.index)
+}
+
+fn throughput(case: &CaseResult, rate: Option<&Estimate>) -> Cell {
+    let levels = rate.and_then(|rate| rates_at_levels(case, rate));
+    Cell::at_levels(levels, rate, Scale::Power(0), Interval::Relative)
 }
 
 /// Whether an entry is what multiples refer to.
@@ -172,21 +180,6 @@ pub(super) fn listed(
         .column(numbers(""), |entry| rank_cell(entry, entries.iter()))
         .column(numbers("cost ±"), |entry| value(entry, unit_of(results), doubts))
         .brief()
-}
-
-/// The same in a line for each place.
-pub(super) fn in_lines(
-    title: &str,
-    entries: &[Entry<'_>],
-    results: &Results,
-    doubts: &Doubts,
-) -> Vec<Block> {
-    let named = |entry: &&Entry| {
-        let mark = doubts.mark(entry.case);
-        (entry.rank, format!("{}{mark}", entry.in_words(unit_of(results))))
-    };
-    let lines = grouped(entries, |entry| entry.place as u8).into_iter();
-    lines.map(|(_, of)| note(format!("{title}: {}", by_rank(of.iter().map(named))))).collect()
 }
 
 /// What was swept, a column for each value: one table, or one a place where that would be too wide.

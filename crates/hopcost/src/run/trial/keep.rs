@@ -4,9 +4,10 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use hopcost_model::case::{Ack, Role, Workload};
+use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
+use hopcost_model::workload::PhaseLength;
 use hopcost_probe::workload::{lateness, schedule};
 use hopcost_read::plausible::{FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS, durations};
 use hopcost_stats::thinning::kept;
@@ -96,11 +97,11 @@ pub fn measured(
     let stamps = stamps(workers, &ran.ends)?;
     let spec = &workers.spec;
     let said = Said { spec, phase: measure(spec, &ran), stamps, ran };
-    match spec.case.workload {
-        Workload::Call | Workload::Roundtrip => said.exchanges(trial),
-        Workload::Wake => said.wakes(trial),
-        Workload::Stream => said.messages(trial),
-        Workload::Load => said.responses(trial),
+    match spec.case.workload.spec().length {
+        PhaseLength::Fitted | PhaseLength::FittedOrAsked => said.exchanges(trial),
+        PhaseLength::Paced => said.wakes(trial),
+        PhaseLength::Timed => said.messages(trial),
+        PhaseLength::Scheduled => said.responses(trial),
     }
 }
 
