@@ -20,7 +20,6 @@ use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
 
 use crate::format;
-use crate::ratio::{Series, paired};
 use crate::trial::{Family, Trial};
 use crate::yardstick::{Basis, Dependence, Doubt};
 
@@ -225,14 +224,6 @@ pub fn over_trials(values: Vec<f64>) -> Estimate {
     };
     let (ends, level) = median_interval(&sample, LEVEL).unzip();
     Estimate { level, ..between(sample.median(), ends, sample.len()) }
-}
-
-/// How much longer values take than those of a base, paired by round; `None` without a round in
-/// which both were measured.
-pub fn difference(values: &Series, of_base: &Series) -> Option<Estimate> {
-    let longer: Vec<f64> =
-        paired(values, of_base).into_iter().map(|(_, of, base)| of - base).collect();
-    (!longer.is_empty()).then(|| over_trials(longer))
 }
 
 /// A value with the ends of its interval.

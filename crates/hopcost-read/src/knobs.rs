@@ -7,7 +7,8 @@ use hopcost_model::document;
 use hopcost_model::results::Estimate;
 
 use crate::case::Reading;
-use crate::estimate::{difference, widen};
+use crate::estimate::widen;
+use crate::ratio::difference;
 
 document! {
     /// A case with an idle knob against the same case without.

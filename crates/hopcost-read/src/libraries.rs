@@ -5,8 +5,7 @@ use hopcost_model::document;
 use hopcost_model::results::{Estimate, Ratio};
 
 use crate::case::{CaseResult, Reading};
-use crate::estimate::difference;
-use crate::ratio::ratio;
+use crate::ratio::{difference, ratio};
 use crate::run::Run;
 
 document! {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::results::{Contrast, Ratio, Statistic};
+use hopcost_model::results::{Contrast, Estimate, Ratio, Statistic};
 use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, log_ratios};
 
 use crate::case::Reading;
+use crate::estimate::over_trials;
 
 /// The greatest share of a one-way time that the clocks' bound may be of it for a
 /// multiple to mean something: beyond it, the finding CLOCK_OFFSET says why not.
@@ -36,6 +37,14 @@ pub fn is_exact_enough(reading: &Reading) -> bool {
 pub fn paired(values: &BTreeMap<u32, f64>, base: &BTreeMap<u32, f64>) -> Vec<(u32, f64, f64)> {
     let both = |(round, value): (&u32, &f64)| Some((*round, *value, *base.get(round)?));
     values.iter().filter_map(both).collect()
+}
+
+/// How much longer values take than those of a base, paired by round; `None` without a round in
+/// which both were measured.
+pub fn difference(values: &Series, of_base: &Series) -> Option<Estimate> {
+    let longer: Vec<f64> =
+        paired(values, of_base).into_iter().map(|(_, of, base)| of - base).collect();
+    (!longer.is_empty()).then(|| over_trials(longer))
 }
 
 /// The ratio of values to those of a base in the same round.

@@ -80,7 +80,7 @@ mod tests {
                 assert!((libm::exp(*level) / known - 1.0).abs() < 0.03, "{level} {known}");
             }
             for (trial, held) in found.held.iter().enumerate() {
-                let known = [Some(0), None, Some(1)][(trial % 10).max(5).min(7) - 5];
+                let known = [Some(0), None, Some(1)][(trial % 10).clamp(5, 7) - 5];
                 assert_eq!(*held, known, "trial {trial} of {near} and {far}");
             }
         }

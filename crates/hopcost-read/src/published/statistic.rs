@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_model::results::{Estimate, Statistic};
 
 use crate::case::Reading;
-use crate::estimate;
+use crate::ratio;
 use crate::trials::PerTrial;
 
 /// What a number is of: so many operations, a multiple or a difference.
@@ -65,7 +65,7 @@ fn ticks_per_ns(of: &Reading) -> Option<f64> {
 
 /// How much longer an operation takes than the baseline's, paired by round.
 fn difference(of: &Reading, base: &Reading, statistic: &str) -> Option<Estimate> {
-    let longer = estimate::difference(&by_round(of, statistic), &by_round(base, statistic));
+    let longer = ratio::difference(&by_round(of, statistic), &by_round(base, statistic));
     // As with a multiple: without an interval it is nobody's number.
     longer.filter(|longer| longer.low.is_some())
 }
