@@ -67,6 +67,10 @@ codes! {
     NagleDelack = "NAGLE_DELACK";
     /// Sends without a copy were copied.
     ZeroCopyCopied = "ZC_COPIED";
+    /// Completions are missing.
+    ZeroCopyUncompleted = "ZC_UNCOMPLETED";
+    /// Little's law does not hold.
+    Little = "LITTLE";
     /// The clocks of the two ends cannot be compared.
     ClockOffset = "CLOCK_OFFSET";
     /// The receiver was not waiting.
@@ -79,6 +83,8 @@ codes! {
     Lost = "LOST";
     /// TCP sent segments again.
     TcpRetransmitted = "TCP_RETRANSMITTED";
+    /// Counters took turns.
+    Multiplexed = "PERF_MULTIPLEXED";
     /// The warm-up ended before the runtime was steady.
     NotSteady = "NOT_STEADY";
     /// A thread besides the ends did part of the work.

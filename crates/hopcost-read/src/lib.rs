@@ -25,6 +25,7 @@ mod checkup;
 mod command;
 mod comparison;
 mod counters;
+mod distance;
 mod disturbed;
 mod estimate;
 mod explain;

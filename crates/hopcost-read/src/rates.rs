@@ -19,12 +19,15 @@ pub struct Rates {
     pub messages_per_s: f64,
     /// Its inverse, in nanoseconds.
     pub ns_per_message: f64,
+    /// Mean number of messages of a flow in flight, by Little's law: messages a
+    /// second at the senders times their mean latency. Absent without latencies.
+    pub little_outstanding: Option<f64>,
 }
 
 /// The rates of a trial; `None` unless each receiver says what it got and when.
 pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
-    let callees = raw.ends.iter().filter(|end| end.role == Role::Callee);
-    let callees: Vec<&EndCounters> = callees.collect();
+    let of = |role: Role| raw.ends.iter().filter(move |end| end.role == role);
+    let callees: Vec<&EndCounters> = of(Role::Callee).collect();
     let stamped = |end: &&EndCounters| end.first_tick > 0 && end.elapsed_ticks > 0 && end.bytes > 0;
     if callees.is_empty() || !callees.iter().all(stamped) || raw.operations == 0 {
         return None;
@@ -40,12 +43,27 @@ pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
         .map(|end| end.bytes as f64 * 8.0 / (end.elapsed_ticks as f64 * tick_ns))
         .collect();
     let messages = raw.operations as f64;
+    let callers: Vec<&EndCounters> = of(Role::Caller).collect();
     let found = Rates {
         aggregate_gbps: bytes * 8.0 / span_ns,
         per_flow_gbps: median(&flows)?,
         messages_per_s: messages / span_ns * 1e9,
         ns_per_message: span_ns / messages,
+        little_outstanding: little(raw, &callers),
     };
     let finite = [found.aggregate_gbps, found.messages_per_s, found.ns_per_message];
     finite.iter().all(|value| value.is_finite() && *value > 0.0).then_some(found)
+}
+
+/// Messages of all flows over the sum of their times, times the mean latency: what the flows had
+/// in flight, weighted by their times. The mean of the flows' own rates would not do, because a
+/// slow flow's rate counts as much as a fast one's and its latencies are longer.
+fn little(raw: &RawTrial, callers: &[&EndCounters]) -> Option<f64> {
+    if raw.samples.is_empty() || callers.iter().any(|end| end.elapsed_ticks == 0) {
+        return None;
+    }
+    let messages = total(callers.iter().map(|end| end.count)) as f64;
+    let elapsed = total(callers.iter().map(|end| end.elapsed_ticks)) as f64;
+    let latency = raw.samples.iter().map(|t| *t as f64).sum::<f64>() / raw.samples.len() as f64;
+    (!callers.is_empty()).then(|| messages / elapsed * latency)
 }

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::document;
 use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass};
-use hopcost_stats::distance::{Distances, distances};
 use hopcost_stats::next_run::Autocorrelation;
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
@@ -14,6 +13,7 @@ use hopcost_stats::yardstick::{
     self, Calibrated, Case, Decision, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
+use crate::distance::{Distances, distances};
 use crate::disturbed::{foreign_share, is_never_idle, is_undisturbed};
 use crate::trial::headline_ns;
 

@@ -28,8 +28,9 @@ const SPARSENESS: usize = 32;
 /// A series without variance is worth its length. Negative dependence is not
 /// counted in favour: the result never exceeds the length.
 fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
-    let (n, series) = (indicator.len(), Bits::of(indicator));
-    let variance = series.autocovariance(0);
+    let (n, ones) = (indicator.len(), ones_before(indicator));
+    let covariance = |lag| autocovariance(indicator, &ones, lag);
+    let variance = covariance(0);
     if variance <= 0.0 {
         return n as f64;
     }
@@ -37,7 +38,7 @@ fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
     let mut lag = 0;
     // Beyond half the length the estimates are noise.
     while lag + 1 < n.div_ceil(2) {
-        let pair = (series.autocovariance(lag) + series.autocovariance(lag + 1)) / variance;
+        let pair = (covariance(lag) + covariance(lag + 1)) / variance;
         if pair <= 0.0 {
             break;
         }
@@ -69,45 +70,25 @@ pub fn needed(q: f64) -> f64 {
     if q == 0.5 { MEDIAN_N_EFF_MIN } else { EXCEEDANCES_MIN / q.min(1.0 - q) }
 }
 
-/// A series of zeros and ones, 64 of them a word.
-struct Bits {
-    words: Vec<u64>,
-    /// Ones before each place, and in all.
-    ones: Vec<u32>,
+/// The ones of a series before each place, and in all.
+fn ones_before(series: &[bool]) -> Vec<u32> {
+    let mut ones = vec![0];
+    for one in series {
+        ones.push(ones[ones.len() - 1] + u32::from(*one));
+    }
+    ones
 }
 
-impl Bits {
-    fn of(series: &[bool]) -> Self {
-        let word =
-            |part: &[bool]| part.iter().rev().fold(0, |word, one| word << 1 | u64::from(*one));
-        let mut ones = vec![0];
-        for one in series {
-            ones.push(ones[ones.len() - 1] + u32::from(*one));
-        }
-        Self { words: series.chunks(64).map(word).collect(), ones }
-    }
-
-    /// Places at which there is a one, and another `lag` places later.
-    fn both(&self, lag: usize) -> u32 {
-        let (skipped, shift) = (lag / 64, lag % 64);
-        let later = &self.words[skipped.min(self.words.len())..];
-        let next = later.iter().skip(1).copied().chain([0]);
-        let shifted = later.iter().zip(next).map(|(word, next)| match shift {
-            0 => *word,
-            shift => word >> shift | next << (64 - shift),
-        });
-        self.words.iter().zip(shifted).map(|(word, later)| (word & later).count_ones()).sum()
-    }
-
-    /// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)`.
-    fn autocovariance(&self, lag: usize) -> f64 {
-        let n = self.ones.len() - 1;
-        let (earlier, later) = (self.ones[n - lag], self.ones[n] - self.ones[lag]);
-        let mean = f64::from(self.ones[n]) / n as f64;
-        let products = f64::from(self.both(lag)) - mean * (f64::from(earlier) + f64::from(later))
-            + (n - lag) as f64 * mean * mean;
-        products / n as f64
-    }
+/// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros and ones.
+fn autocovariance(series: &[bool], ones: &[u32], lag: usize) -> f64 {
+    let n = series.len();
+    let pairs = series.iter().zip(&series[lag..]);
+    let both = pairs.map(|(one, later)| u32::from(*one & *later)).sum::<u32>();
+    let (earlier, later) = (ones[n - lag], ones[n] - ones[lag]);
+    let mean = f64::from(ones[n]) / n as f64;
+    let products = f64::from(both) - mean * (f64::from(earlier) + f64::from(later))
+        + (n - lag) as f64 * mean * mean;
+    products / n as f64
 }
 
 #[cfg(test)]

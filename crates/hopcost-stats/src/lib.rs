@@ -18,7 +18,6 @@
 //! | two series side by side, and where their ratio lies | [`contrast`] |
 //! | how far the units of a contrast depend on those before them | [`dependence`] |
 //! | where one case overtakes another along an axis, and where to compare next | [`along`] |
-//! | two CPUs whose distance moved during a run | [`distance`] |
 //! | trends over time | [`trend`] |
 //! | several typical values | [`modes`] |
 //! | the quiet level of a yardstick | [`quiet`] |
@@ -32,7 +31,6 @@
 pub mod along;
 pub mod contrast;
 pub mod dependence;
-pub mod distance;
 pub mod effective;
 pub mod interval;
 pub mod modes;

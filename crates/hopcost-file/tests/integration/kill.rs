@@ -1,5 +1,4 @@
-//! What a kill leaves beside a file is believed only where nobody else can have put it there
-//! (`scripts/kills` kills runs).
+//! What a kill leaves beside a file is believed only where nobody else can have put it there.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +8,6 @@ use crate::common::{create, made, make, open, torn};
 use hopcost_file::open_for_resume;
 use rusqlite::Connection;
 
-/// What a file or a journal is refused with that others may have written.
 const SHARED: &str = "other users may write this";
 
 /// Adds to a journal what made SQLite 3.40 delete a file when it had applied the journal

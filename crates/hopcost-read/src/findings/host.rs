@@ -24,7 +24,13 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     let mut found = vec![build_slow(run)];
     // A test engine's made-up time knows no other programs.
     if !run.is_virtual() {
-        found.extend([clocksource(run), steal(run), traced(run), two_hopcosts(run)]);
+        found.extend([
+            clocksource(run),
+            far_clocksource(run),
+            steal(run),
+            traced(run),
+            two_hopcosts(run),
+        ]);
     }
     found.into_iter().flatten().chain(distance_moved(run)).collect()
 }
@@ -34,6 +40,15 @@ fn build_slow(run: &Run) -> Option<Finding> {
     (!slow.is_empty()).then(|| {
         let evidence = format!("The build is slow: {}.", slow.join("; "));
         finding(Code::BuildSlow, Severity::Invalid, evidence, &[("reasons", slow.len() as f64)])
+    })
+}
+
+/// The far host's: its stamps say how long its ends took, and what streams carry.
+fn far_clocksource(run: &Run) -> Option<Finding> {
+    let name = run.raw.host_before.get("peer.clocksource.current")?;
+    (!OWN_COUNTERS.contains(&name)).then(|| {
+        let evidence = format!("The far host's clock source is `{name}`.");
+        finding(Code::Clocksource, Severity::Suspect, evidence, &[])
     })
 }
 

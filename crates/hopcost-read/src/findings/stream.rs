@@ -4,11 +4,22 @@ mod stall;
 
 pub use stall::nagle_delack;
 
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, suspect_if};
-use crate::stream;
 use crate::sums::total;
+use crate::{format, stream};
+
+/// More messages in flight than allowed by this factor cannot be: the mean latency
+/// of thinned samples is off by less.
+const OUTSTANDING_MAX: f64 = 1.05;
+/// With one message outstanding, the share of the time inside messages below which
+/// it is noted (composing a large message takes a part of the loop by itself) …
+const INSIDE_NOTE: f64 = 0.8;
+/// … and below which throughput and latency tell different stories.
+const INSIDE_SUSPECT: f64 = 0.5;
 
 /// The share of segments sent again from which on percentiles are of these: a p99 is.
 const RETRANSMITTED_SUSPECT: f64 = 0.01;
@@ -20,6 +31,43 @@ pub fn copied(of: &Seen) -> Option<Finding> {
     let values = [("copied", sends.copied as f64), ("copied_share", share)];
     let says = format!("{says} (<copied_share %>).");
     Some(finding(Code::ZeroCopyCopied, Severity::Note, says, &values))
+}
+
+/// A message takes at least one send, so fewer completions than messages mean that
+/// some are missing.
+pub fn uncompleted(of: &Seen) -> Option<Finding> {
+    let ends = of.reading.trials.iter().flat_map(|trial| &trial.ends);
+    let missing = total(ends.filter_map(|end| {
+        let sends = end.zero_copy.filter(|_| end.role == Role::Caller)?;
+        Some(end.count.saturating_sub(sends.completed))
+    }));
+    let says = "At least <uncompleted n> sends without a copy were never completed.";
+    let values = [("uncompleted", missing as f64)];
+    (of.case.workload == Workload::Stream && missing > 0)
+        .then(|| finding(Code::ZeroCopyUncompleted, Severity::Suspect, says, &values))
+}
+
+pub fn little(of: &Seen) -> Option<Finding> {
+    let window = of.reading.result.stream.as_ref()?.window? as f64;
+    let rates = of.reading.per_trial.iter().filter_map(|trial| trial.rates);
+    let found = median(&rates.filter_map(|of| of.little_outstanding).collect::<Vec<_>>())?;
+    let (severity, why) = match () {
+        () if found > OUTSTANDING_MAX * window => {
+            (Severity::Invalid, "one of the two numbers is wrong.".to_owned())
+        }
+        () if window > 1.0 || found >= INSIDE_NOTE => return None,
+        () => {
+            let outside = format::percent(1.0 - found);
+            let why = format!("{outside} of the time passes outside the messages.");
+            (suspect_if(found < INSIDE_SUSPECT), why)
+        }
+    };
+    let says = format!(
+        "Throughput times latency is <outstanding> messages in flight, the acknowledgements allow \
+         {window}: {why}"
+    );
+    let values = [("outstanding", found), ("window", window)];
+    Some(finding(Code::Little, severity, says, &values))
 }
 
 /// What TCP sent again, either end.
@@ -39,7 +87,7 @@ mod tests {
     use hopcost_model::finding::Code;
     use hopcost_model::protocol::{TcpReading, ZeroCopySends};
 
-    use crate::testing::{Builder, Row, STREAM, TrialBuilder, expect, note, suspect};
+    use crate::testing::{Builder, Row, STREAM, TrialBuilder, expect, invalid, note, suspect};
 
     /// 1000 messages of 3000 ns each in this many nanoseconds.
     fn stream(t: &mut TrialBuilder, elapsed: u64) {
@@ -61,13 +109,21 @@ mod tests {
 
     #[test]
     fn each_finding_has_its_evidence() {
-        use Code::ZeroCopyCopied;
-        let rows: [Row; 5] = [
+        use Code::{Little, ZeroCopyCopied, ZeroCopyUncompleted};
+        let window = STREAM.replace("per-message", "window:16").leak();
+        let rows: [Row; 12] = [
+            (Little, STREAM, |_, t| stream(t, 3_700_000), None),
+            (Little, STREAM, |_, t| stream(t, 4_000_000), note("25 %")),
+            (Little, STREAM, |_, t| stream(t, 7_000_000), suspect("57 %")),
+            (Little, STREAM, |_, t| stream(t, 2_000_000), invalid("wrong")),
+            (Little, window, |_, t| stream(t, 150_000), invalid("wrong")),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 0), None),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 1), note("8 of 16000 segments again")),
             (Code::TcpRetransmitted, STREAM, |_, t| tcp(t, 50), suspect("2.5 %")),
             (ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 1), note("8 of 8000")),
             (ZeroCopyCopied, STREAM, |_, t| sends(t, 1000, 0), None),
+            (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 990, 990), suspect("80 sends")),
+            (ZeroCopyUncompleted, STREAM, |_, t| sends(t, 1000, 5), None),
         ];
         for (code, id, make, expected) in rows {
             expect(&Builder::new().case(id, 8, make).read(), code, expected);

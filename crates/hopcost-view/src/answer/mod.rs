@@ -41,17 +41,6 @@ mod tests {
     }
 
     #[test]
-    fn every_column_has_a_name_of_its_own_and_help() {
-        for table in all().iter().flat_map(|answer| &answer.tables) {
-            assert!(!table.about.is_empty() && !table.columns.is_empty(), "{}", table.name);
-            for (at, column) in table.columns.iter().enumerate() {
-                let is_new = table.columns[..at].iter().all(|other| other.name != column.name);
-                assert!(is_new && !column.help.is_empty(), "{} {}", table.name, column.name);
-            }
-        }
-    }
-
-    #[test]
     fn every_key_that_is_written_is_documented_and_every_documented_key_is_written() {
         let reference = reference();
         for answer in stored().chain(all()) {

@@ -32,28 +32,3 @@ fn add(table: &mut Table, of_rows: &[Vec<Part>]) {
         table.push(head.clone(), of_rows.iter().map(cell).collect());
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::section::model::{numbers, words};
-
-    #[test]
-    fn a_column_stands_where_one_row_has_a_value() {
-        let cells = [("a", 1, "a1"), ("a", 2, ""), ("b", 2, ""), ("b", 3, "b3")];
-        let value = |row: &&str, column: &i32| {
-            let found = cells.iter().filter(|(r, c, _)| (r, c) == (row, column));
-            let part = |(.., text): &(&str, i32, &str)| {
-                (numbers(&column.to_string()).over("x"), Cell::text(*text))
-            };
-            found.map(part).collect()
-        };
-        let name = |row: &&str| vec![(words(""), Cell::text(*row))];
-        let table = pivot(&["b", "a"], name, &[1, 2, 3], value);
-        let heads: Vec<String> = table.columns.iter().map(Column::whole).collect();
-        assert_eq!(heads, ["", "x, 1", "x, 3"]);
-        let texts: Vec<Vec<String>> =
-            table.rows.iter().map(|row| row.iter().map(crate::markdown::cell).collect()).collect();
-        assert_eq!(texts, [["b", "", "b3"], ["a", "a1", ""]]);
-    }
-}

@@ -1,8 +1,8 @@
 //! The distance of two CPUs that moved during a run: a guest's virtual CPUs change their places, and
 //! a cache line between them takes another time from then on.
 
-use crate::sample::{Sample, median};
-use crate::yardstick::{Readings, is_other_pair};
+use hopcost_stats::sample::{Sample, median};
+use hopcost_stats::yardstick::{Readings, is_other_pair};
 
 /// The two distances between which a pair of CPUs moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,8 +56,9 @@ fn border(sorted: &[f64]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_stats::rng::Rng;
+
     use super::*;
-    use crate::rng::Rng;
 
     /// Readings of a pair that is so far apart in each trial, with an error of 3 %.
     fn read(distance_ns: impl Fn(usize) -> (f64, f64)) -> Vec<Readings> {
