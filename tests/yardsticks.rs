@@ -165,6 +165,7 @@ fn runs_teach_the_quiet_speed_and_a_wrong_one_does_not_last() {
     let cost = estimate(&poisoned, 0, "cost_ns");
     assert!(cost["quiet"].is_null(), "{cost}");
     if poisoned["speed_probes"][0]["speed"] == "wrong" {
-        assert!(poisoned["findings"].to_string().contains("hopcost dropped it"), "{poisoned}");
+        let known = floor(&home).and_then(|floor| floor["operation_ns"].as_f64());
+        assert!(known.is_none_or(|known| known < 2.0 * ns), "{poisoned}");
     }
 }

@@ -27,7 +27,7 @@ fn interrupted(home: &Home, arguments: &[&str], file: &str) -> Output {
 const SHOWN: [(&[&str], &str); 4] = [
     (&["run", "pipe?place=same-cpu", "--rounds", "500"], "This run was cut off"),
     (&["compare", "--live", "pipe?place=same-cpu", "unix-stream?place=same-cpu"], "unix-stream"),
-    (&["advise", "pipe", "--payload", "64", "--place", "same-cpu"], "Measure again"),
+    (&["advise", "pipe", "--payload", "64", "--place", "same-cpu"], "Not decided"),
     (&["judge", "own.toml"], "So it is."),
 ];
 

@@ -142,9 +142,21 @@ fn begun(home: &Home) -> Child {
     child
 }
 
+/// A run whose file is changed between two commits: SQLite notices it at the next.
 fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
-    let child = begun(home);
-    change(&home.path().join(A));
+    let (child, journal) = (begun(home), home.path().join("a.hopcost-journal"));
+    let stat = format!("/proc/{}/stat", child.id());
+    until(Duration::from_secs(10), "a moment without a commit", || {
+        super::signal(child.id(), libc::SIGSTOP);
+        let is_stopped = || fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
+        until(Duration::from_secs(10), "it stops", is_stopped);
+        let is_idle = fs::metadata(&journal).map_or(true, |found| found.len() == 0);
+        if is_idle {
+            change(&home.path().join(A));
+        }
+        super::signal(child.id(), libc::SIGCONT);
+        is_idle
+    });
     Ok(child.finish())
 }
 
