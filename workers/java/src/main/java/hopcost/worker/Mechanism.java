@@ -39,8 +39,8 @@ record Mechanism(String name, int revision, Attach attach) {
             new Mechanism("unix-stream", 2, over(Links::unixPair, Links::unix, Sockets::stream)),
             new Mechanism("tcp", 2, over(Links::tcpPair, Links::tcp, Sockets::stream)),
             new Mechanism("udp", 2, over(Links::udpPair, Links::udp, Sockets::datagrams)),
-            new Mechanism("websocket", 2, task -> WebSocketLoop.attach(task)),
-            new Mechanism("websocket-handoff", 2, over(Links::tcpPair, Links::tcp,
+            new Mechanism("websocket", 3, task -> WebSocketLoop.attach(task)),
+            new Mechanism("websocket-handoff", 3, over(Links::tcpPair, Links::tcp,
                     (socket, role, messages, parameters) -> new WebSocketHandoff(socket, role, messages))));
 
     static Mechanism named(String name) throws WorkerFailure {
