@@ -117,7 +117,7 @@ func describe() *description {
 	return answer
 }
 
-// speaking is held for good by whoever says that the trial is over.
+// speaking is held for good by the goroutine that reports the end of the trial.
 var speaking sync.Mutex
 
 func say(answer reply) {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mechanism is one of three kinds, by the way in which it is opened. What is said of it
-// stands in worker.toml.
+// mechanism is one of three kinds, by the way in which it is opened. Its facts
+// stand in worker.toml.
 type mechanism struct {
 	name string
 	// revision is raised by one whenever a change of its code can move its numbers.
@@ -58,8 +58,8 @@ func find(name string) (*mechanism, error) {
 // errPeerClosed is the error of an end whose partner is gone.
 var errPeerClosed = errors.New("the other end closed the link")
 
-// linkError is the error of a link: that the partner is gone is said the same way,
-// however it is noticed.
+// linkError is the error of a link: the same one for a partner that is gone, however the
+// end notices it.
 func linkError(doing string, err error) error {
 	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED} {
 		if errors.Is(err, gone) {

@@ -1,6 +1,6 @@
 package main
 
-// What is said on standard input and output (workers/PROTOCOL.md).
+// The lines on standard input and output (workers/PROTOCOL.md).
 
 // command is any of the commands, with the fields of all that this worker knows.
 type command struct {

@@ -129,7 +129,7 @@ func (t *trial) play(count uint64, stamp stamp, seen *seen) error {
 	return nil
 }
 
-// roomFor is room for so many samples, each page of it written to: the kernel gives
+// roomFor is room for this many samples, each page of it written to: the kernel gives
 // a page when it is touched first, which is not to be in a sample. The garbage that
 // this makes is collected now.
 func (t *trial) roomFor(samples int) []uint64 {

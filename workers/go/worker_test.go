@@ -25,7 +25,7 @@ func TestMessagesAreThoseOfTheProtocol(t *testing.T) {
 			t.Errorf("message %d is % x", sequence, got)
 		}
 	}
-	// So many of them are 16 KiB at most, where that is not fewer than four.
+	// As many as fit into 16 KiB, and at least four.
 	for payload, kinds := range map[int]uint64{
 		0: 256, 1: 256, 64: 256, 65: 128, 100: 128, 1024: 16, 1025: 8, 2049: 4, 4096: 4, 65536: 4,
 	} {

@@ -1,4 +1,4 @@
-// A mechanism: how its link is opened, and how an end attaches. What is said of it stands
+// A mechanism: how its link is opened, and how an end attaches. Its facts stand
 // in worker.toml.
 #pragma once
 

@@ -111,7 +111,7 @@ void messages_are_the_protocols() {
         CHECK(messages.at(3)[at] == static_cast<std::byte>((word + at / 8) >> (8 * (at % 8))));
     CHECK(messages.at(1)[0] == std::byte{0x15} && messages.at(1)[7] == std::byte{0x9E});
     CHECK(messages.at(1)[8] == std::byte{0x16} && messages.at(1) != messages.at(2));
-    // So many of them are 16 KiB at most, where that is not fewer than four.
+    // As many as fit into 16 KiB, and at least four.
     const std::vector<std::pair<std::size_t, std::uint64_t>> known = {
         {0, 256}, {1, 256}, {64, 256}, {65, 128}, {100, 128}, {1024, 16}, {1025, 8}, {2049, 4}, {4096, 4}, {65'536, 4}};
     for (const auto& [payload, contents] : known) {

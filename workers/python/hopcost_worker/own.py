@@ -14,7 +14,7 @@ from .loop import End, message
 from .stamps import Endpoint, Order, Stamped, clock, room
 
 Batch = Callable[[int], None]
-"""Does so many operations."""
+"""Does this many operations."""
 
 FILL = 256
 """Datagrams sent beforehand: far more than fit a receive buffer of the least size."""

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A channel between two threads over which the message itself stays in place: one buffer goes to
- * and fro, and whoever has it writes it and reads it.
+ * and fro, and the end that has it writes and reads it.
  */
 final class HandOver implements Channel {
     /** One direction. */

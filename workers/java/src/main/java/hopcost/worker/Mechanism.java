@@ -12,8 +12,8 @@ import java.util.concurrent.Callable;
 import org.json.JSONObject;
 
 /**
- * A way to get something from one end to the other, or to do one thing at one end. What is said of
- * it stands in worker.toml; the revision goes up by one whenever a change can move its numbers.
+ * A way to get something from one end to the other, or to do one thing at one end. Its facts
+ * stand in worker.toml; the revision goes up by one whenever a change can move its numbers.
  */
 record Mechanism(String name, int revision, Attach attach) {
     /** Takes the seats of a trial, in the order asked. */

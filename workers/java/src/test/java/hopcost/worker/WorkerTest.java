@@ -40,7 +40,7 @@ class WorkerTest {
                 }
             }
         }
-        // So many of them are 16 KiB at most, where that is not fewer than four.
+        // As many as fit into 16 KiB, and at least four.
         Map<Integer, Integer> known = Map.of(
                 0, 256, 1, 256, 64, 256, 65, 128, 100, 128, 1024, 16, 1025, 8, 2049, 4, 4096, 4, 65_536, 4);
         known.forEach((payload, count) -> assertEquals(count, Messages.count(payload), payload + " bytes"));
