@@ -43,13 +43,12 @@ pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
         .map(|end| end.bytes as f64 * 8.0 / (end.elapsed_ticks as f64 * tick_ns))
         .collect();
     let messages = raw.operations as f64;
-    let callers: Vec<&EndCounters> = of(Role::Caller).collect();
     let found = Rates {
         aggregate_gbps: bytes * 8.0 / span_ns,
         per_flow_gbps: median(&flows)?,
         messages_per_s: messages / span_ns * 1e9,
         ns_per_message: span_ns / messages,
-        little_outstanding: little(raw, &callers),
+        little_outstanding: little(raw, &of(Role::Caller).collect::<Vec<_>>()),
     };
     let finite = [found.aggregate_gbps, found.messages_per_s, found.ns_per_message];
     finite.iter().all(|value| value.is_finite() && *value > 0.0).then_some(found)

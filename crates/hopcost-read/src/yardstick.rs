@@ -386,11 +386,10 @@ fn at_one_distance<'a>(
     if kept.values().any(|kept| *kept < TRIALS_MIN) {
         return (beside, None);
     }
-    let other = 1 - main;
     let moved = Moved {
         cpus: yardstick.cpus.clone(),
-        ns: [levels[main], levels[other]].map(libm::exp),
-        trials: [trials[main], trials[other], trials[2]],
+        ns: [levels[main], levels[1 - main]].map(libm::exp),
+        trials: [trials[main], trials[1 - main], trials[2]],
     };
     let (kept, others): (Vec<_>, Vec<_>) =
         beside.into_iter().zip(held).partition(|(_, held)| *held == Some(main));

@@ -68,6 +68,7 @@ impl AdviceRequest {
         match () {
             () if spins && !self.spinning => Some("spins while it waits"),
             () if loses && !self.loss => Some("may lose messages (--allow-loss)"),
+            () if case.mechanism_name().ends_with("-connect") => Some("connects anew each time"),
             () => None,
         }
     }
