@@ -7,8 +7,8 @@ use crate::support::{Home, measured};
 #[test]
 fn what_was_measured_is_answered_again_from_the_stored_run() {
     let home = Home::alone();
-    let asked = ["advise", "pipe", "udp", "--payload", "64", "--wait", "block", "--budget", "4s"];
-    let text = home.expect(&[&asked[..], &["--format", "json"]].concat(), measured());
+    let asked = "advise pipe udp unix-connect --payload 64 --wait block --budget 4s --format json";
+    let text = home.expect(&asked.split(' ').collect::<Vec<_>>(), measured());
     let advice: Value = serde_json::from_str(&text).expect("JSON");
     let udp = &advice["candidates"][1];
     assert_eq!((&udp["name"], &udp["fit"]), (&"udp".into(), &"outside".into()), "{advice}");
@@ -30,13 +30,13 @@ fn what_was_measured_is_answered_again_from_the_stored_run() {
     let screen = home.expect(&stored, measured());
     assert!(words(&screen).starts_with(says.trim_end_matches('.')), "{screen}");
     assert!(screen.lines().count() <= 24, "{screen}");
-    let run = home.run_file();
-    let run = run.to_str().expect("UTF-8");
+    let run = &home.run_file().into_os_string().into_string().expect("UTF-8");
     home.refuses(&["advise", "--run", run, "--payload", "64", "-o", run], 2, "it is a run");
     home.refuses(&["advise", "--run", run, "--payload", "65"], 2, "has no such cases");
     for (format, wanted) in [("md", "# "), ("html", "<!doctype html>"), ("csv", "case,name,")] {
         let document = home.expect(&[&stored[..], &["--format", format]].concat(), measured());
         assert!(document.to_lowercase().starts_with(wanted), "{format}: {document}");
         assert!(document.contains("may lose messages"), "{document}");
+        assert!(document.contains("connects anew each time"), "{document}");
     }
 }

@@ -431,6 +431,8 @@ pub struct Here {
     pub argument: Option<Argument>,
     /// Whether messages may be lost.
     pub loss: Loss,
+    /// Whether every round trip has a connection of its own.
+    pub connects: bool,
     /// Whether several ends may send over one link (`load`).
     pub senders: Senders,
     /// What an end notices of its partner's exit.
@@ -452,6 +454,7 @@ impl Default for Here {
             available_as: |_| Ok(()),
             argument: None,
             loss: Loss::default(),
+            connects: false,
             senders: Senders::default(),
             peer_exit: PeerExit::default(),
             bare_messages: false,

@@ -181,7 +181,7 @@ impl TrialShape {
 /// Messages of a load's phase at least, so that it has a p90, and at most, so that memory is
 /// bounded at any rate: 8 MiB a column.
 const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
-/// So many have to do where 100 would take longer than this.
+/// Enough where 100 would take longer than [`LONG_LOAD_NS`].
 const FEW_LOAD_MESSAGES: u64 = 20;
 const LONG_LOAD_NS: u64 = 20_000_000_000;
 /// How long the generator of a load is watched without a channel.

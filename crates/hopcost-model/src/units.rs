@@ -104,7 +104,7 @@ pub fn format_number(number: u64) -> String {
 pub struct Rate(u64);
 
 impl Rate {
-    /// So many messages in a thousand seconds.
+    /// The rate of this number of messages in a thousand seconds.
     pub const fn thousandths(messages: u64) -> Self {
         Self(messages)
     }

@@ -25,12 +25,11 @@ pub fn distances(readings: &[Readings]) -> Option<Distances> {
     let all = Sample::new(readings.iter().flat_map(|r| [r.before, r.after]).collect())?;
     let (nearer, farther) = all.values().split_at(border(all.values()));
     let levels = [median(nearer)?, median(farther)?];
-    let [near, far] = levels;
-    let reach = NEAR * (far - near);
+    let reach = NEAR * (levels[1] - levels[0]);
     let at = |reading: f64| levels.iter().position(|level| (reading - level).abs() < reach);
     let counts = [0, 1].map(|level| all.values().iter().filter(|r| at(**r) == Some(level)).count());
     let share = |count: usize| count as f64 / all.len() as f64;
-    let are_two = is_other_pair(libm::exp(far), libm::exp(near))
+    let are_two = is_other_pair(libm::exp(levels[1]), libm::exp(levels[0]))
         && counts.iter().all(|count| share(*count) >= SHARE_MIN)
         && share(counts.iter().sum()) >= NEAR_MIN;
     let held = |r: &Readings| at(r.before).filter(|before| at(r.after) == Some(*before));

@@ -64,11 +64,12 @@ impl AdviceRequest {
         let own = mechanism.and_then(|mechanism| mechanism.own.as_ref());
         let spins = own.is_some_and(|own| own.spins_first)
             || [Role::Caller, Role::Callee].into_iter().any(|role| case.wait(role).spins());
-        let loses = mechanism.is_some_and(|mechanism| mechanism.here.loss == Loss::Possible);
+        let here = mechanism.map(|mechanism| &mechanism.here);
+        let loses = here.is_some_and(|here| here.loss == Loss::Possible);
         match () {
             () if spins && !self.spinning => Some("spins while it waits"),
             () if loses && !self.loss => Some("may lose messages (--allow-loss)"),
-            () if case.mechanism_name().ends_with("-connect") => Some("connects anew each time"),
+            () if here.is_some_and(|here| here.connects) => Some("connects anew each time"),
             () => None,
         }
     }

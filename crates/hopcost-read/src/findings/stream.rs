@@ -66,8 +66,7 @@ pub fn little(of: &Seen) -> Option<Finding> {
         "Throughput times latency is <outstanding> messages in flight, the acknowledgements allow \
          {window}: {why}"
     );
-    let values = [("outstanding", found), ("window", window)];
-    Some(finding(Code::Little, severity, says, &values))
+    Some(finding(Code::Little, severity, says, &[("outstanding", found), ("window", window)]))
 }
 
 /// What TCP sent again, either end.

@@ -52,7 +52,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("explanation", beside.into_iter().chain(cases))
 }
 
-/// The segments of one case, or several cases side by side, and what is to be known of them.
+/// The segments of one case, or several cases side by side, with their notes.
 pub(super) fn blocks(results: &Results, found: &Explanation) -> Vec<Block> {
     let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
     let changed = changed.map(|of| {
@@ -129,7 +129,7 @@ fn beside(found: &Explanation) -> Block {
     all.column(numbers("difference [interval]"), |of| difference(of.contrast)).table()
 }
 
-/// What is to be known of a case's segments.
+/// Notes on a case's segments.
 fn known(case: &ExplainedCase) -> impl Iterator<Item = Block> {
     let of = |ns: Option<f64>| ns.map_or("not known".to_owned(), |ns| number::time(ns, 3));
     let cost = case.event_cost_ns.map_or("an unknown time".to_owned(), |ns| number::time(ns, 2));

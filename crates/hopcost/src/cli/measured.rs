@@ -89,7 +89,7 @@ impl MeasuredArgs {
         Runtimes::new(self.worker.clone())
     }
 
-    /// Which values are said while a run goes on.
+    /// Which values a run prints while it goes on.
     pub fn live(&self) -> anyhow::Result<Live> {
         let interval = duration("--interval", &self.interval)?.map(Duration::from_nanos);
         Ok(Live { interval, is_json: self.progress.is_some() })

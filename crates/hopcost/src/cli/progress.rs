@@ -20,7 +20,7 @@ use crate::run::Progress;
 /// How long passes between two lines where nobody's terminal is drawn on.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Which values are said while a run goes on.
+/// Which values a run prints while it goes on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Live {
     /// How often, for people.
