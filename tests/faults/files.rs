@@ -15,7 +15,7 @@ use crate::support::wait::InTime;
 use crate::support::{Home, edit, mechanisms, roundtrip, stored, text, works};
 
 /// A run that would go on for minutes.
-const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", "a.hopcost"];
+const LONG: [&str; 6] = ["run", BRIEF[1], "--rounds", "10000", "--out", A];
 const A: &str = "a.hopcost";
 
 pub const FAULTS: &[Fault] = &[
@@ -78,11 +78,13 @@ pub const FAULTS: &[Fault] = &[
         30,
         |home| second(home, &["run", "--resume", A]),
     ),
-    fault("two hopcosts at once: a finding in both", MEASURED, &["TWO_HOPCOSTS"], 60, |home| {
-        let case = ["run", "call/syscall", "--measure", "50ms", "--format", "json"];
-        let case = [&case[..], &["--rounds", "12"]].concat();
-        let [first, second] = [home.start(&case), home.start(&case)].map(|child| child.finish());
-        assert!(said(&second).contains("TWO_HOPCOSTS"));
+    fault("two hopcosts at once: a finding in both", &[130], &["TWO_HOPCOSTS"], 60, |home| {
+        let [first, second] = [A, "b.hopcost"].map(|name| begun(home, name));
+        let [first, second] = [first, second].map(|child| {
+            super::signal(child.id(), libc::SIGINT);
+            child.finish()
+        });
+        assert!(said(&second).contains("TWO_HOPCOSTS"), "{}", said(&second));
         Ok(first)
     }),
     fault("the clock of the day is set back while it runs", MEASURED, &["hopcost "], 10, |home| {
@@ -135,16 +137,16 @@ pub const FAULTS: &[Fault] = &[
 ];
 
 /// A long run, once it has finished some trials.
-fn begun(home: &Home) -> Child {
-    let child = home.start(&LONG);
-    let begun = || stored(&home.path().join(A)).is_ok_and(|run| run.trials.len() > 2);
+fn begun(home: &Home, out: &str) -> Child {
+    let child = home.start(&[&LONG[..5], &[out, "--format", "json"]].concat());
+    let begun = || stored(&home.path().join(out)).is_ok_and(|run| run.trials.len() > 2);
     until(Duration::from_secs(10), "trials", begun);
     child
 }
 
 /// A run whose file is changed between two commits: SQLite notices it at the next.
 fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
-    let (child, journal) = (begun(home), home.path().join("a.hopcost-journal"));
+    let (child, journal) = (begun(home, A), home.path().join("a.hopcost-journal"));
     let stat = format!("/proc/{}/stat", child.id());
     until(Duration::from_secs(10), "a moment without a commit", || {
         super::signal(child.id(), libc::SIGSTOP);
@@ -162,7 +164,7 @@ fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
 
 /// What another hopcost does beside a run, which is not disturbed.
 fn second(home: &Home, arguments: &[&str]) -> Played {
-    let first = begun(home);
+    let first = begun(home, A);
     let output = home.run(arguments);
     super::signal(first.id(), libc::SIGINT);
     let first = first.finish();

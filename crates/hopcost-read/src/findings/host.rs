@@ -90,8 +90,8 @@ fn two_hopcosts(run: &Run) -> Option<Finding> {
     let after = run.raw.host_after.as_ref().and_then(seen).unwrap_or(0);
     (before.max(after) > 0).then(|| {
         let evidence = format!(
-            "{} of this user ran when the run began, and {after} when it ended.",
-            format::count(before as usize, "other run"),
+            "{} of this user ran beside it: {before} when it began, {after} when it ended.",
+            format::count(before.max(after) as usize, "other run"),
         );
         let values = [("runs_before", f64::from(before)), ("runs_after", f64::from(after))];
         finding(Code::TwoHopcosts, Severity::Suspect, evidence, &values)
@@ -169,8 +169,8 @@ mod tests {
         type Row = (Code, fn(&mut RawRun), Option<(Severity, &'static str)>);
         use Code::{Clocksource, Steal, Traced, TwoHopcosts};
         let gdb = "gdb (pid 7) and with libraries loaded (LD_PRELOAD=/a.so).";
-        let began = "1 other run of this user ran when the run began, and 0 when it ended.";
-        let ended = "0 other runs of this user ran when the run began, and 2 when it ended.";
+        let began = "1 other run of this user ran beside it: 1 when it began, 0 when it ended.";
+        let ended = "2 other runs of this user ran beside it: 0 when it began, 2 when it ended.";
         const BOTH: [(&str, &str); 2] =
             [("security.tracer", "gdb (pid 7)"), ("security.preload", "LD_PRELOAD=/a.so")];
         let rows: [Row; 16] = [
