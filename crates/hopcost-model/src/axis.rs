@@ -109,10 +109,7 @@ const BUFFER_MAX: u64 = (1 << 30) - 1;
 pub static AXES: [Axis; 23] = [
     Axis::new("payload", Kind::Number(Unit::Bytes, 0, BYTES_MAX), Of::Payload)
         .help("Payloads (64,4KiB, or 64..64KiB by powers of four)")
-        .stored(
-            |case| number(case.payload_bytes),
-            |case, value| case.payload_bytes = value.number(),
-        ),
+        .stored(|case| number(case.payload_bytes), |case, of| case.payload_bytes = of.parsed()),
     Axis::new("field", Kind::Number(Unit::Bytes, 1, BYTES_MAX), Of::StreamPayload)
         .help("Bytes of one field, instead of --payload (256,4KiB, or a range)")
         .derived(|case| number(case.field_bytes())),
@@ -120,133 +117,91 @@ pub static AXES: [Axis; 23] = [
     Axis::new("fields", Kind::Number(Unit::Count, 1, 1024), Of::Stream)
         .help("Fields of a stream's message (8)")
         .with_default("8")
-        .stored(|case| number(case.fields), |case, value| case.fields = value.number()),
+        .stored(|case| number(case.fields), |case, of| case.fields = of.parsed()),
     // Each has a thread at either end.
     Axis::new("flows", Kind::Number(Unit::Count, 1, 64), Of::Stream)
         .help("Flows of a stream (1,4, or 1..8 by powers of two)")
         .with_default("1")
-        .stored(|case| number(case.flows), |case, value| case.flows = value.number()),
+        .stored(|case| number(case.flows), |case, of| case.flows = of.parsed()),
     Axis::new("ack", Kind::Word(spelling::<Ack>), Of::Stream)
         .help("When a stream is acknowledged (none, per-message, window:N)")
         .with_default("per-message")
-        .stored(|case| text(case.ack.as_ref()), |case, value| case.ack = value.parsed()),
+        .stored(|case| text(case.ack.as_ref()), |case, of| case.ack = of.parsed()),
     Axis::new("gap", Kind::Number(Unit::Time, 0, 10_000_000_000), Of::Wake)
         .help("Gaps before a wake-up (10us,1ms, or 1us..1ms by powers of ten)")
         .with_default("1000000")
-        .stored(|case| number(case.gap_ns), |case, value| case.gap_ns = value.number()),
+        .stored(|case| number(case.gap_ns), |case, of| case.gap_ns = of.parsed()),
     Axis::new("rate", Kind::Number(Unit::Rate, RATE_MIN, RATE_MAX), Of::Load)
         .help("Messages per second of a load (0.5,10k,1.5M, or 10k..800k, doubled each time)")
         .with_default("10000")
-        .stored(|case| case.rate.map(Value::Rate), |case, value| case.rate = value.rate()),
+        .stored(|case| case.rate.map(Value::Rate), |case, of| case.rate = of.rate()),
     Axis::new("boundary", Kind::Word(spelling::<Boundary>), Of::TwoEnds)
         .help("Boundaries (inline, thread, process, namespace, host)")
         .stored(
             |case| {
                 let has = case.workload.has_two_ends() || case.boundary != Boundary::Inline;
-                has.then(|| Value::word(case.boundary.word()))
+                text(Some(&case.boundary).filter(|_| has))
             },
-            |case, value| case.boundary = value.parsed().unwrap_or(case.boundary),
+            |case, of| of.put(&mut case.boundary),
         ),
     Axis::new("place", Kind::Word(spelling::<Placement>), Of::TwoEnds)
         .help("Placements (same-cpu, cross, smt, same-llc, cross-llc, cross-node, free)")
-        .stored(
-            |case| Some(Value::word(case.placement?.word())),
-            |case, value| case.placement = value.parsed(),
-        ),
+        .stored(|case| text(case.placement.as_ref()), |case, of| case.placement = of.parsed()),
     Axis::new("wait", Kind::Word(spelling::<Waits>), Of::TwoEnds)
         .help("Waits (block, spin, yield, spin-then-block, epoll). Per end: caller:callee")
-        .stored(|case| text(case.waits.as_ref()), |case, value| case.waits = value.parsed()),
+        .stored(|case| text(case.waits.as_ref()), |case, of| case.waits = of.parsed()),
     Axis::new("spin", Kind::Number(Unit::Time, 0, u64::MAX), Of::SpinThenBlock)
         .help("Budgets of spin-then-block (20us)")
         .with_default("20000")
-        .stored(
-            |case| number(case.spin_budget_ns),
-            |case, value| case.spin_budget_ns = value.number(),
-        ),
+        .stored(|case| number(case.spin_budget_ns), |case, of| case.spin_budget_ns = of.parsed()),
     Axis::new("idle-knob", Kind::Word(spelling::<IdleKnob>), Of::Wake)
         .help("Idle knobs of a wake-up (none, dma-latency, spinner)")
         .spelled_unless("none")
-        .stored(
-            |case| Some(Value::word(case.idle_knob.word())),
-            |case, value| case.idle_knob = value.parsed().unwrap_or(case.idle_knob),
-        ),
+        .stored(|case| text(Some(&case.idle_knob)), |case, of| of.put(&mut case.idle_knob)),
     Axis::new("arrivals", Kind::Word(spelling::<Arrivals>), Of::Load)
         .help("Arrivals of a load (constant, exponential, on-off)")
         .spelled_unless("exponential")
-        .stored(
-            |case| Some(Value::word(case.arrivals.word())),
-            |case, value| case.arrivals = value.parsed().unwrap_or(case.arrivals),
-        ),
+        .stored(|case| text(Some(&case.arrivals)), |case, of| of.put(&mut case.arrivals)),
     Axis::new("senders", Kind::Number(Unit::Count, 1, SENDERS_MAX as u64), Of::Load)
         .help("Senders that share the rate and the receiver of a load (1,4, or 1..8 by powers of two)")
         .spelled_unless("1")
-        .stored(
-            |case| number(Some(case.senders)),
-            |case, value| case.senders = value.number().unwrap_or(1),
-        ),
+        .stored(|case| number(Some(case.senders)), |case, of| of.put(&mut case.senders)),
     Axis::new("ack-size", Kind::Word(spelling::<AckSize>), Of::Stream)
         .help("Bytes of an acknowledgement of a stream (8, field)")
         .spelled_unless("8")
-        .stored(
-            |case| Some(Value::word(case.ack_size.word())),
-            |case, value| case.ack_size = value.parsed().unwrap_or(case.ack_size),
-        ),
+        .stored(|case| text(Some(&case.ack_size)), |case, of| of.put(&mut case.ack_size)),
     Axis::new("window", Kind::Number(Unit::Count, 1, 256), Of::Roundtrip)
         .help("Round trips in flight (1,4,16, or 1..64 doubled each time)")
         .spelled_unless("1")
-        .stored(
-            |case| number(Some(case.window)),
-            |case, value| case.window = value.number().unwrap_or(1),
-        ),
+        .stored(|case| number(Some(case.window)), |case, of| of.put(&mut case.window)),
     Axis::new("connections", Kind::Number(Unit::Count, 1, 4096), Of::Roundtrip)
         .help("Connections that round trips use in turn; the callee waits for all by epoll (1,64,1024)")
         .spelled_unless("1")
-        .stored(
-            |case| number(Some(case.connections)),
-            |case, value| case.connections = value.number().unwrap_or(1),
-        ),
+        .stored(|case| number(Some(case.connections)), |case, of| of.put(&mut case.connections)),
     Axis::new("congestion", Kind::Word(congestion), Of::Declared)
         .help("Congestion controls of TCP (cubic, bbr, reno; system: what new sockets have)")
         .spelled_unless("system")
-        .stored(
-            |case| Some(Value::Word(case.congestion.clone().into())),
-            |case, value| case.congestion = value.to_string(),
-        ),
+        .stored(|case| text(Some(&case.congestion)), |case, of| of.put(&mut case.congestion)),
     Axis::new("sndbuf", Kind::Number(Unit::Bytes, 0, BUFFER_MAX), Of::Declared)
         .help("Send buffers of TCP (64KiB,1MiB; 0: the kernel sizes it)")
         .spelled_unless("0")
-        .stored(
-            |case| number(Some(case.sndbuf_bytes)),
-            |case, value| case.sndbuf_bytes = value.number().unwrap_or(0),
-        ),
+        .stored(|case| number(Some(case.sndbuf_bytes)), |case, of| of.put(&mut case.sndbuf_bytes)),
     Axis::new("rcvbuf", Kind::Number(Unit::Bytes, 0, BUFFER_MAX), Of::Declared)
         .help("Receive buffers of TCP (64KiB,1MiB; 0: the kernel sizes it)")
         .spelled_unless("0")
-        .stored(
-            |case| number(Some(case.rcvbuf_bytes)),
-            |case, value| case.rcvbuf_bytes = value.number().unwrap_or(0),
-        ),
+        .stored(|case| number(Some(case.rcvbuf_bytes)), |case, of| of.put(&mut case.rcvbuf_bytes)),
     Axis::new("touch", Kind::Word(spelling::<Touch>), Of::TwoEnds)
         .help("Payload access (verify, write, none)")
         .spelled_unless("verify")
-        .stored(
-            |case| Some(Value::word(case.touch.word())),
-            |case, value| case.touch = value.parsed().unwrap_or(case.touch),
-        ),
+        .stored(|case| text(Some(&case.touch)), |case, of| of.put(&mut case.touch)),
     Axis::new("sched", Kind::Word(spelling::<Sched>), Of::Every)
         .help("Scheduling policies of both ends (other, fifo:N)")
         .spelled_unless("other")
-        .stored(
-            |case| text(Some(&case.sched)),
-            |case, value| case.sched = value.parsed().unwrap_or_default(),
-        ),
+        .stored(|case| text(Some(&case.sched)), |case, of| of.put(&mut case.sched)),
     Axis::new("runtime", Kind::Word(spelling::<Runtimes>), Of::Every)
         .help("Runtimes of the ends (rust, python), per end as caller:callee")
         .spelled_unless("rust")
-        .stored(
-            |case| text(Some(&case.runtimes)),
-            |case, value| case.runtimes = value.parsed().unwrap_or_default(),
-        ),
+        .stored(|case| text(Some(&case.runtimes)), |case, of| of.put(&mut case.runtimes)),
 ];
 
 /// Senders of a load at most: each spins on a CPU.
@@ -414,11 +369,14 @@ impl Value {
             Value::Number(_) | Value::Word(_) => None,
         }
     }
-    /// What a word stands for.
+    /// What it stands for, by its spelling.
     pub fn parsed<T: FromStr>(&self) -> Option<T> {
-        match self {
-            Value::Number(_) | Value::Rate(_) => None,
-            Value::Word(word) => word.parse().ok(),
+        self.to_string().parse().ok()
+    }
+    /// Sets a field to what it stands for; what does not fit leaves the field as it is.
+    fn put<T: FromStr>(&self, field: &mut T) {
+        if let Some(value) = self.parsed() {
+            *field = value;
         }
     }
 }

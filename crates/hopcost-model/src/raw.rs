@@ -25,14 +25,11 @@ document! {
         /// The clock of each used CPU, of each runtime.
         pub clocks: Vec<ClockReading>,
         /// The clock of each used CPU after the last trial; empty if the run was cut off.
-        #[serde(default)]
         pub clocks_after: Vec<ClockReading>,
         /// The yardsticks that ran beside the trials.
-        #[serde(default)]
         pub yardsticks: Vec<Yardstick>,
         /// The workers that took part, as they described themselves; of the one inside the
         /// binary, only the mechanisms of the plan.
-        #[serde(default)]
         pub workers: Vec<Description>,
         /// Every finished trial, in time order. A run file has them in rows of their own.
         #[serde(skip)]
@@ -54,11 +51,7 @@ impl RawRun {
         if case.has_virtual_clock() {
             return Some(&VIRTUAL);
         }
-        let cpu = trial.caller_cpu();
-        let runtime = case.runtimes.caller.word();
-        let mut clocks = self.clocks.iter().filter(|clock| clock.runtime == runtime);
-        let first = clocks.clone().next();
-        clocks.find(|clock| Some(clock.cpu) == cpu).or(first)
+        ClockReading::find(&self.clocks, &case.runtimes.caller, trial.caller_cpu()).ok()
     }
     /// Ticks in a second of that clock.
     pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {

@@ -30,23 +30,13 @@ use crate::case::{Case, CaseError, Workload, decode, encode};
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.workload, encode(&self.mechanism))?;
-        let mut separator = '?';
-        let mut key = |f: &mut fmt::Formatter<'_>, key: &str, value: &dyn fmt::Display| {
-            let result = write!(f, "{separator}{key}={value}");
-            separator = '&';
-            result
+        let spelled = |which: Spelled| {
+            let axes = AXES.iter().filter(move |axis| axis.spelled == which);
+            axes.filter_map(|axis| Some((axis.key.to_owned(), axis.spelled(self)?.to_string())))
         };
-        let spelled = AXES.iter().filter_map(|axis| Some((axis, axis.spelled(self)?)));
-        let (after, before): (Vec<_>, Vec<_>) =
-            spelled.partition(|(axis, _)| axis.spelled == Spelled::UnlessDefault);
-        for (axis, value) in &before {
-            key(f, axis.key, value)?;
-        }
-        for (name, value) in &self.parameters {
-            key(f, name, value)?;
-        }
-        for (axis, value) in &after {
-            key(f, axis.key, value)?;
+        let pairs = spelled(Spelled::Always).chain(self.parameters.clone());
+        for (at, (key, value)) in pairs.chain(spelled(Spelled::UnlessDefault)).enumerate() {
+            write!(f, "{}{key}={value}", if at == 0 { '?' } else { '&' })?;
         }
         Ok(())
     }

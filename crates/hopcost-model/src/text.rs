@@ -1,5 +1,7 @@
 //! Text from a file, a worker or a command line, which may hold anything.
 
+use crate::units::spaced_size;
+
 /// Whether a character shows as itself: no control character, which a terminal may
 /// obey, and no invisible mark or one that turns or joins the text around it.
 pub fn is_plain(c: char) -> bool {
@@ -21,6 +23,12 @@ pub fn escaped(text: &str) -> String {
 /// `1 trial`, `2 trials`.
 pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `64 bytes`, `4 KiB`
+pub fn bytes(n: u32) -> String {
+    let size = spaced_size(u64::from(n));
+    if size.ends_with(" B") { count(n as usize, "byte") } else { size }
 }
 
 /// `1, 2 and 4`

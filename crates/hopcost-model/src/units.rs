@@ -182,6 +182,15 @@ impl<'de> serde::Deserialize<'de> for Rate {
     }
 }
 
+/// Bytes with a unit behind a space (`64 B`, `4 KiB`).
+pub fn spaced_size(bytes: u64) -> String {
+    let text = format_size(bytes);
+    match text.split_at(text.trim_end_matches(char::is_alphabetic).len()) {
+        (number, "") => format!("{number} B"),
+        (number, unit) => format!("{number} {unit}"),
+    }
+}
+
 /// Bytes in the shortest exact spelling (`64`, `4KiB`).
 pub fn format_size(bytes: u64) -> String {
     for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {

@@ -190,7 +190,7 @@ pub fn disturbed(levels: &[YardstickLevel], findings: &[Finding]) -> Option<Stri
     let is_slower = |level: &&YardstickLevel| matches!(level.speed, Speed::Slower | Speed::TooFar);
     let slower = levels.iter().filter(is_slower).filter_map(|level| level.slower);
     let slower = span(&slower.collect::<Vec<f64>>(), |times| format!("{times:.1}"));
-    let slower = slower.map(|times| format!("{times} × slower"));
+    let slower = slower.map(|times| format!("{times} × slower than its quiet speed"));
     let awake = levels.iter().any(|level| level.speed == Speed::KeptAwake);
     let awake = awake.then(|| "CPUs kept from idling".to_owned());
     let is_of_run = |(code, _): &&(Code, &str)| {

@@ -121,20 +121,9 @@ document! {
     }
 }
 
-/// What is known besides the run.
-pub struct Besides {
-    /// CPUs that this process may use.
-    pub cpus_allowed: Vec<u32>,
-    /// What runs have taught of this machine.
-    pub speeds: Vec<QuietSpeed>,
-    /// What hopcost may do here.
-    pub rights: Vec<Right>,
-    /// How long it took.
-    pub took_s: f64,
-}
-
-/// From the trials of a doctor to what it says.
-pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
+/// From the trials of a doctor to what it says; `known` is what is known besides: the CPUs that this process
+/// may use, what runs have taught of this machine, what hopcost may do here, and how long it took.
+pub fn checkup(raw: &RawRun, known: Checkup) -> Checkup {
     let of = |workload, mechanism: &'static str| {
         let fits = move |trial: &&RawTrial| {
             let case = raw.plan.case(trial.case);
@@ -146,19 +135,14 @@ pub fn checkup(raw: &RawRun, besides: Besides) -> Checkup {
     let (pipes, wakes) = (of(Workload::Roundtrip, "pipe"), of(Workload::Wake, "pipe"));
     let mut found = Checkup {
         about: raw.about.clone(),
-        took_s: besides.took_s,
-        cpus_allowed: besides.cpus_allowed,
         cpus: raw.plan.cpus.clone(),
         host: raw.host_before.clone(),
         clocks: raw.clocks.clone(),
         gaps: of(Workload::Roundtrip, "gaps").filter_map(|trial| gaps(raw, trial)).collect(),
         handovers: handovers(raw, &lines, pipes.chain(wakes)),
         lines,
-        speeds: besides.speeds,
-        rights: besides.rights,
         failures: failures(raw),
-        findings: Vec::new(),
-        first: String::new(),
+        ..known
     };
     found.findings = found_wrong(&Run::new(raw, &[]), &found);
     found.first = first(&found);

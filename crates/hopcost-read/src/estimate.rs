@@ -13,7 +13,7 @@ use hopcost_model::case::Workload;
 use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
-use hopcost_stats::next_run::{Interval, Trials, next_run_interval, pooled_interval};
+use hopcost_stats::next_run::{Dependence, TRIALS_MIN, next_run_interval, pooled_interval};
 use hopcost_stats::pooled::{Moment, Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{DIGITS_WITHOUT_INTERVAL, significant_digits};
 use hopcost_stats::sample::Sample;
@@ -21,10 +21,7 @@ use hopcost_stats::{LEVEL, sample};
 
 use crate::format;
 use crate::trial::{Family, Trial};
-use crate::yardstick::{Basis, Dependence, Doubt};
-
-/// The least trials that have an interval.
-pub const TRIALS_MIN: usize = 6;
+use crate::yardstick::{Basis, Doubt};
 
 /// The measured trials of a case, in time order, and what is known of them together.
 pub struct Measured<'a> {
@@ -179,13 +176,11 @@ fn moment(span_s: f64) -> Option<String> {
 /// The interval of the next run's median, where all values are above zero.
 fn interval(values: &[f64], dependence: Dependence) -> Option<(f64, f64)> {
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
-    let Dependence { shared_error, autocorrelation } = dependence;
-    let trials = Trials { log_values: &logs, shared_error, autocorrelation };
-    next_run_interval(trials, LEVEL).map(ends)
+    next_run_interval(&logs, dependence, LEVEL).map(exp)
 }
 
-fn ends(interval: Interval) -> (f64, f64) {
-    (libm::exp(interval.low), libm::exp(interval.high))
+fn exp((low, high): (f64, f64)) -> (f64, f64) {
+    (libm::exp(low), libm::exp(high))
 }
 
 /// The quantiles that are estimated. Each draws from a seed of its place here, so a new one goes last.
@@ -412,8 +407,7 @@ impl Measured<'_> {
 fn pooled_ends(pooled: &Pooled, n_trials: usize, of: Dependence) -> Option<(f64, f64)> {
     let (low, high) = pooled.interval.filter(|(low, _)| *low > 0.0)?;
     let independent = (libm::log(low), libm::log(high));
-    let doubt = (of.shared_error, of.autocorrelation);
-    pooled_interval(libm::log(pooled.point), independent, n_trials, doubt, LEVEL).map(ends)
+    pooled_interval(libm::log(pooled.point), independent, n_trials, of, LEVEL).map(exp)
 }
 
 /// Effective samples that a trial brings to a quantile. For the median, six

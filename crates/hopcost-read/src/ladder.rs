@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload};
+use hopcost_model::text::bytes;
 use hopcost_model::workload::Sampling;
 
 use crate::case::{EMPTY_LOOP, Reading};
@@ -18,7 +19,7 @@ use crate::format;
 use crate::ranking::{LadderGroup, LadderRow, Place};
 use crate::run::Run;
 use crate::trial::Family;
-pub use meaning::{Meaning, bytes};
+pub use meaning::Meaning;
 
 /// A case on its way into the ladder.
 #[derive(Clone, Copy)]
@@ -97,9 +98,9 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     LadderGroup {
-        title: meaning.title(),
-        meaning: meaning.sentence(),
-        batched: meaning.batched(),
+        title: meaning.title,
+        meaning: meaning.sentence,
+        batched: meaning.batched,
         rows: rows.into_iter().map(|(_, row)| row).collect(),
         rankings: Vec::new(),
     }
@@ -271,7 +272,7 @@ mod tests {
                 "round trip, spinning, in batches",
                 "round trip, bare notification",
                 "round trip, 64 bytes each way",
-                "round trip, 4KiB each way",
+                "round trip, 4 KiB each way",
             ]
         );
         assert_eq!(labels(&ladder[3]), ["futex", "pipe"]);

@@ -59,7 +59,7 @@ mod trials;
 mod wake;
 mod yardstick;
 
-pub use checkup::{Besides, checkup};
+pub use checkup::checkup;
 pub use published::Source as PublishedSource;
 
 use std::collections::BTreeSet;

@@ -143,8 +143,11 @@ mod tests {
         let raw =
             Builder::new().case(PIPE, trials, |round, t| t.each(&noisy(samples, round))).build();
         let clock = clock(0, 1e9);
-        let trials: Vec<Trial> =
-            raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
+        let trials: Vec<Trial> = raw
+            .trials
+            .iter()
+            .map(|t| Trial::new(&raw.plan.cases[0].case, t, Some(&clock)).unwrap())
+            .collect();
         let mut pooled: Vec<f64> =
             trials.iter().flat_map(|t| t.sample.values().iter().copied()).collect();
         pooled.sort_by(f64::total_cmp);

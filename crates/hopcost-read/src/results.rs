@@ -28,8 +28,7 @@ pub use crate::pooled::{CurvePoint, Mode};
 pub use crate::published::source::{PublishedBrief, PublishedField, PublishedLayout};
 pub use crate::published::{PublishedRow, PublishedTable};
 pub use crate::ranking::{LadderGroup, LadderRow, Place, RankedBy, RankedCase, Ranking, Step};
-pub use crate::runtimes::WorkerBrief;
-pub use crate::runtimes::matrix::{RuntimeCell, RuntimeMatrix, RuntimeRow};
+pub use crate::runtimes::{RuntimeCell, RuntimeMatrix, RuntimeRow, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};
 pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparison};
 pub use crate::stream::StreamResult;
@@ -37,7 +36,7 @@ pub use crate::tcp::TcpResult;
 pub use crate::threads::ThreadResult;
 pub use crate::trials::TrialPoint;
 pub use crate::wake::WakeResult;
-pub use crate::yardstick::{Adjustment, Applied, Speed, YardstickLevel};
+pub use crate::yardstick::{Adjustment, Speed, YardstickLevel};
 
 document! {
     /// The document behind every view of a run.

@@ -59,31 +59,27 @@ pub struct Trial {
 /// about a run before its trials are reduced. `None` where it has none above zero.
 pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<f64> {
     let stamp = raw.stamp.filter(|_| raw.error.is_none())?;
-    let value = match case.ack {
-        Some(Ack::None) => rates(raw, clock.ticks_per_second)?.ns_per_message,
-        _ => {
-            let values = values(raw, stamp, 1e9 / clock.ticks_per_second);
-            let mut values = values.ok().filter(|values| !values.is_empty())?;
-            let at = rank(values.len(), 0.5) - 1;
-            *values.select_nth_unstable_by(at, f64::total_cmp).1
-        }
-    };
+    let values = values(case, raw, stamp, clock.ticks_per_second);
+    let mut values = values.ok().filter(|values| !values.is_empty())?;
+    let at = rank(values.len(), 0.5) - 1;
+    let value = *values.select_nth_unstable_by(at, f64::total_cmp).1;
     (value > 0.0 && value.is_finite()).then_some(value)
 }
 
 impl Trial {
-    /// Reduces a trial that reported no error.
+    /// Reduces a trial that reported no error. A stream without acknowledgements is one batch of all its
+    /// messages.
     ///
     /// # Errors
     /// In one line, why its samples cannot be read.
-    pub fn new(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
+    pub fn new(case: &Case, raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
         let stamp = raw.stamp.ok_or("the trial has no stamp")?;
         let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
         if !(clock.ticks_per_second > 0.0 && clock.ticks_per_second.is_finite()) {
             return Err(format!("the clock claims {} ticks a second", clock.ticks_per_second));
         }
         let tick_ns = 1e9 / clock.ticks_per_second;
-        let values = values(raw, stamp, tick_ns)?;
+        let values = values(case, raw, stamp, clock.ticks_per_second)?;
         let n = match stamp {
             Stamp::Each => 1,
             Stamp::Batch { n } | Stamp::TwoLengths { n } => n,
@@ -92,43 +88,20 @@ impl Trial {
             return Err("the trial left no samples".to_owned());
         }
         let sample = Sample::new(values).ok_or("its ticks are not a finite time")?;
-        let counts = match Family::of(stamp) {
+        let family = if case.ack == Some(Ack::None) { Family::Batch } else { Family::of(stamp) };
+        let n_eff = match family {
             Family::Each => effective_counts(&raw.samples),
             Family::Batch => [0.0; ANCHORS.len()],
         };
         let max_ticks = raw.samples.iter().copied().fold(raw.samples_max_ticks, u64::max);
         Ok(Self {
-            family: Family::of(stamp),
+            family,
             sample,
-            n_eff: counts,
+            n_eff,
             max_ns: max_ticks as f64 * tick_ns,
             resolution_ns: clock.resolution_ticks as f64 * tick_ns / n as f64,
             factor: None,
             differences: matches!(stamp, Stamp::TwoLengths { .. }),
-            per_trip_ns: None,
-        })
-    }
-
-    /// Reduces a trial of a stream without acknowledgements: nothing was timed but
-    /// the whole, so it is one batch of all its messages, and its cost is the time
-    /// from the first byte of any flow to the last byte of any, over messages.
-    ///
-    /// # Errors
-    /// In one line, why there is no such time.
-    pub fn of_whole_stream(raw: &RawTrial, clock: Option<&ClockReading>) -> Result<Self, String> {
-        let clock = clock.ok_or("the run has no clock reading to turn ticks into time")?;
-        let rates = rates(raw, clock.ticks_per_second)
-            .ok_or("its receivers report no time of the first and the last byte")?;
-        let sample =
-            Sample::new(vec![rates.ns_per_message]).ok_or("its ticks are not a finite time")?;
-        Ok(Self {
-            family: Family::Batch,
-            sample,
-            n_eff: [0.0; ANCHORS.len()],
-            max_ns: rates.ns_per_message,
-            resolution_ns: 0.0,
-            factor: None,
-            differences: false,
             per_trip_ns: None,
         })
     }
@@ -179,10 +152,21 @@ impl Trial {
     }
 }
 
-/// Nanoseconds per operation, in time order.
-fn values(raw: &RawTrial, stamp: Stamp, tick_ns: f64) -> Result<Vec<f64>, String> {
+/// Nanoseconds per operation, in time order. Of a stream without acknowledgements nothing was timed but
+/// the whole: the time from the first byte of any flow to the last byte of any, over messages.
+fn values(
+    case: &Case,
+    raw: &RawTrial,
+    stamp: Stamp,
+    ticks_per_second: f64,
+) -> Result<Vec<f64>, String> {
+    let tick_ns = 1e9 / ticks_per_second;
     let ticks = |t: &u64| *t as f64 * tick_ns;
     match stamp {
+        _ if case.ack == Some(Ack::None) => match rates(raw, ticks_per_second) {
+            Some(rates) => Ok(vec![rates.ns_per_message]),
+            None => Err("its receivers report no time of the first and the last byte".to_owned()),
+        },
         Stamp::Each => Ok(raw.samples.iter().map(ticks).collect()),
         Stamp::Batch { n: 0 } | Stamp::TwoLengths { n: 0 } => {
             Err("a batch of no operations has no cost".to_owned())
@@ -228,7 +212,7 @@ mod tests {
     fn reduced(make: impl Fn(&mut crate::testing::TrialBuilder)) -> Result<Trial, String> {
         let raw = Builder::new().case(PIPE, 1, |_, trial| make(trial)).build();
         // Two ticks a nanosecond.
-        Trial::new(&raw.trials[0], Some(&clock(0, 2e9)))
+        Trial::new(&raw.plan.cases[0].case, &raw.trials[0], Some(&clock(0, 2e9)))
     }
 
     #[test]
@@ -266,7 +250,8 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
         let raw = Builder::new().case(PIPE, 1, |_, t| t.each(&[5; 9])).build();
-        assert!(Trial::new(&raw.trials[0], None).err().unwrap().contains("clock"));
-        assert!(Trial::new(&raw.trials[0], Some(&clock(0, 0.0))).is_err());
+        let of = |clock| Trial::new(&raw.plan.cases[0].case, &raw.trials[0], clock);
+        assert!(of(None).err().unwrap().contains("clock"));
+        assert!(of(Some(&clock(0, 0.0))).is_err());
     }
 }

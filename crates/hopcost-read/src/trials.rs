@@ -78,11 +78,10 @@ pub fn trials<'a>(run: &Run<'a>, case: &Case, index: usize) -> Trials<'a> {
 fn reduce(run: &Run, case: &Case, raw: &RawTrial) -> Result<Trial, String> {
     let trial = match &raw.error {
         Some(error) => Err(error.clone()),
-        None if case.ack == Some(Ack::None) => Trial::of_whole_stream(raw, run.raw.clock(raw)),
-        None if raw.samples.is_empty() && lost(raw) > 0 => {
+        None if case.ack != Some(Ack::None) && raw.samples.is_empty() && lost(raw) > 0 => {
             Err(format!("every exchange was lost ({})", lost(raw)))
         }
-        None => Trial::new(raw, run.raw.clock(raw)),
+        None => Trial::new(case, raw, run.raw.clock(raw)),
     };
     let per_trip_ns = per_trip_ns(run, case, raw);
     trial.map(|trial| Trial { factor: run.factor(raw), per_trip_ns, ..trial })

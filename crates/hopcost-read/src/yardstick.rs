@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::document;
 use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass};
-use hopcost_stats::next_run::Autocorrelation;
+use hopcost_model::results::Applied;
+use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    self, Calibrated, Case, Decision, Readings, calibrate, decide, elasticity, is_other_pair,
+    self, Calibrated, Case, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
 use crate::distance::{Distances, distances};
@@ -93,20 +94,6 @@ document! {
         /// where it would add to it.
         pub removed_share: Option<f64>,
     }
-
-    /// Whether contrasts compare trials adjusted by the readings beside them.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Applied {
-        /// They do: the class follows its yardstick.
-        Divided,
-        /// The yardstick hardly varied, so there was nothing to adjust.
-        NotNeeded,
-        /// They do not: the class does not follow its yardstick.
-        Refused,
-        /// They do not: other tasks had the CPU for a visible part of the trials.
-        Shared,
-    }
 }
 
 /// The least trials beside which a yardstick was read that say how fast the machine was.
@@ -174,15 +161,6 @@ pub struct Doubt {
     pub adjusted: Dependence,
     /// Seconds from the start of its first trial to that of its last.
     pub span_s: f64,
-}
-
-/// What trials have in common.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Dependence {
-    /// Standard error, of a logarithm, that all of them share.
-    pub shared_error: f64,
-    /// How they depend on those before them.
-    pub autocorrelation: Option<Autocorrelation>,
 }
 
 /// What trials of one run have in common, as a standard error of a logarithm, and no spread
@@ -269,23 +247,21 @@ impl Yardsticks {
     ) -> Adjustment {
         let calibrated = &read.calibrated;
         let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
-        let is_shared = shared(raw, cases) > SHARED_MAX;
-        let decision = (!is_shared).then(|| decide(calibrated, slope.as_ref()));
-        let divided = decision == Some(Decision::Divided);
+        let applied = match shared(raw, cases) > SHARED_MAX {
+            true => Applied::Shared,
+            false => decide(calibrated, slope.as_ref()),
+        };
+        let divided = applied == Applied::Divided;
         if divided {
             self.divide(raw, cases, calibrated.centre);
         }
         let away = level.slower.map_or(0.0, libm::log);
-        let (basis, shared_error) = match (decision, level.speed) {
-            (None | Some(Decision::Refused), _) => (Basis::Met, 0.0),
-            (Some(decision), Speed::Slower) => {
-                (Basis::Slower(libm::exp(-away)), calibrated.shared_error(decision, away))
-            }
+        let own = calibrated.shared_error(applied, away);
+        let (basis, shared_error) = match (applied, level.speed) {
+            (Applied::Shared | Applied::Refused, _) => (Basis::Met, 0.0),
+            (_, Speed::Slower) => (Basis::Slower(libm::exp(-away)), own),
             // The next quiet run may be at the reference itself.
-            (Some(decision), Speed::Quiet) => {
-                let own = calibrated.shared_error(decision, away);
-                (Basis::Adjusted, libm::hypot(own, away / 2.0))
-            }
+            (_, Speed::Quiet) => (Basis::Adjusted, libm::hypot(own, away / 2.0)),
             _ => (Basis::Met, 0.0),
         };
         let run_error = run_error(level.class);
@@ -301,12 +277,7 @@ impl Yardsticks {
             runtime,
             cases: cases.len() as u32,
             trials: cases.values().map(|series| series.keys.len() as u32).sum(),
-            applied: match decision {
-                None => Applied::Shared,
-                Some(Decision::Divided) => Applied::Divided,
-                Some(Decision::NotNeeded) => Applied::NotNeeded,
-                Some(Decision::Refused) => Applied::Refused,
-            },
+            applied,
             elasticity: slope.map(|e| e.slope),
             elasticity_low: slope.map(|e| e.low),
             elasticity_high: slope.map(|e| e.high),
@@ -466,13 +437,8 @@ impl Read<'_> {
         let reference =
             yardstick::Reference { level: libm::log(known.operation_ns), error: known.log_error };
         let slower = libm::exp(self.calibrated.away(reference));
-        let distances = known.distance_ns.zip(self.distance_ns);
-        let is_other_pair = match class {
-            YardstickClass::Line => slower > 1.0 && is_other_pair(slower, 1.0),
-            _ => distances.is_some_and(|(then, now)| is_other_pair(then, now)),
-        };
         match () {
-            () if is_other_pair => (Speed::OtherPair, None),
+            () if is_elsewhere(class, slower, known, self.distance_ns) => (Speed::OtherPair, None),
             () if !self.calibrated.differs(reference)
                 || libm::log(slower).abs() <= apart_max(class) =>
             {
@@ -514,6 +480,21 @@ impl Read<'_> {
     }
 }
 
+/// Whether the CPUs of a yardstick, which was so many times slower than its reference, are another pair
+/// than when that was learnt.
+fn is_elsewhere(
+    class: YardstickClass,
+    slower: f64,
+    known: &Reference,
+    distance_ns: Option<f64>,
+) -> bool {
+    let distances = known.distance_ns.zip(distance_ns);
+    match class {
+        YardstickClass::Line => slower > 1.0 && is_other_pair(slower, 1.0),
+        _ => distances.is_some_and(|(then, now)| is_other_pair(then, now)),
+    }
+}
+
 /// A run is faster than the floor, and not by luck, if it is faster by this many standard errors of
 /// both and by this share.
 const ERRORS: f64 = 3.0;
@@ -529,12 +510,7 @@ impl YardstickLevel {
             (None, Some(taught)) => return Some(taught.clone()),
         };
         let faster = known.operation_ns / taught.operation_ns;
-        let is_other = match self.class {
-            YardstickClass::Line => faster < 1.0 && is_other_pair(1.0, faster),
-            _ => {
-                known.distance_ns.zip(taught.distance_ns).is_some_and(|(a, b)| is_other_pair(a, b))
-            }
-        };
+        let is_other = is_elsewhere(self.class, 1.0 / faster, &known, taught.distance_ns);
         let luck = ERRORS * taught.log_error.hypot(known.log_error);
         let is_faster = faster.ln() > luck.max(FASTER.ln());
         if is_other || (self.speed == Speed::Wrong && !is_faster) {

@@ -10,26 +10,13 @@ use crate::sample::{Sample, winsorised};
 use crate::tail::student_quantile;
 use crate::trend::autocorrelation;
 
-/// An interval on the scale of the values given.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Independent trials that the run's are worth.
-    pub n_eff: f64,
-}
-
 /// The least trials that have an interval.
 pub const TRIALS_MIN: usize = 6;
 
-/// What an interval is made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trials<'a> {
-    /// The logarithm of each trial's value, in time order.
-    pub log_values: &'a [f64],
-    /// Standard error that all of them share (see
+/// What trials have in common.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Dependence {
+    /// Standard error, of a logarithm, that all of them share (see
     /// [`shared_error`](crate::yardstick::Calibrated::shared_error)).
     pub shared_error: f64,
     /// How trials depend on each other, from all cases of the run: one case's few trials
@@ -38,29 +25,25 @@ pub struct Trials<'a> {
 }
 
 /// An interval for the median over trials of another run as long as this one, at another
-/// time, on the same machine; `None` below [`TRIALS_MIN`] trials.
-pub fn next_run_interval(trials: Trials, level: f64) -> Option<Interval> {
-    let n = trials.log_values.len();
-    let sample = Sample::new(trials.log_values.to_vec()).filter(|_| n >= TRIALS_MIN)?;
-    let drawn_in = winsorised(trials.log_values, n.div_ceil(WINSORISED_OF));
+/// time, on the same machine, from the logarithm of each trial's value, in time order; `None` below
+/// [`TRIALS_MIN`] trials.
+pub fn next_run_interval(log_values: &[f64], of: Dependence, level: f64) -> Option<(f64, f64)> {
+    let n = log_values.len();
+    let sample = Sample::new(log_values.to_vec()).filter(|_| n >= TRIALS_MIN)?;
+    let drawn_in = winsorised(log_values, n.div_ceil(WINSORISED_OF));
     let scale = Sample::new(drawn_in.clone())?.stdev()?;
-    let dependence =
-        trials.autocorrelation.or_else(|| Autocorrelation::of([drawn_in.as_slice()].into_iter()));
-    let dependence = dependence.unwrap_or(Autocorrelation::NONE);
+    let alone = || Autocorrelation::of([drawn_in.as_slice()].into_iter());
+    let dependence = of.autocorrelation.or_else(alone).unwrap_or(Autocorrelation::NONE);
     let widen = libm::sqrt(dependence.inflation(n));
     let t = student_quantile(level, dependence.freedom(n));
     let own = t * MEDIAN_OVER_MEAN * scale * widen / libm::sqrt(n as f64);
     let median = sample.median();
     let side = |farthest: f64| {
-        NEXT * libm::hypot(own.min(BEYOND_MAX * widen * farthest), t * trials.shared_error)
+        NEXT * libm::hypot(own.min(BEYOND_MAX * widen * farthest), t * of.shared_error)
     };
     let (down, up) = (side(median - sample.min()), side(sample.max() - median));
     let (low, high) = by_rank(&sample, level, RANKS_NEXT * libm::sqrt(dependence.sum(n)))?;
-    Some(Interval {
-        low: low.min(median - down),
-        high: high.max(median + up),
-        n_eff: n as f64 / dependence.sum(n),
-    })
+    Some((low.min(median - down), high.max(median + up)))
 }
 
 /// The same for a quantile that was taken from the samples of all of so many trials together. `independent` is its interval as if
@@ -69,20 +52,15 @@ pub fn pooled_interval(
     point: f64,
     independent: (f64, f64),
     trials: usize,
-    doubt: (f64, Option<Autocorrelation>),
+    of: Dependence,
     level: f64,
-) -> Option<Interval> {
-    let (shared_error, autocorrelation) = doubt;
-    let dependence = autocorrelation.unwrap_or(Autocorrelation::NONE);
-    let shared = student_quantile(level, dependence.freedom(trials)) * shared_error;
+) -> Option<(f64, f64)> {
+    let dependence = of.autocorrelation.unwrap_or(Autocorrelation::NONE);
+    let shared = student_quantile(level, dependence.freedom(trials)) * of.shared_error;
     let widen = libm::sqrt(dependence.inflation(trials));
     let [down, up] = [point - independent.0, independent.1 - point]
         .map(|side| libm::hypot(widen * side, shared));
-    (trials >= TRIALS_MIN).then(|| Interval {
-        low: point - NEXT * down,
-        high: point + NEXT * up,
-        n_eff: trials as f64 / dependence.sum(trials),
-    })
+    (trials >= TRIALS_MIN).then_some((point - NEXT * down, point + NEXT * up))
 }
 
 /// This run's median errs, and the next run's as much again.
@@ -189,23 +167,18 @@ mod tests {
     use crate::simulated::ar1;
     use proptest::prelude::*;
 
-    fn plain(log_values: &[f64]) -> Trials<'_> {
-        Trials { log_values, shared_error: 0.0, autocorrelation: None }
-    }
-
     #[test]
     fn a_pooled_interval_allows_for_the_next_run() {
         let of = |shared_error, autocorrelation, trials| {
-            pooled_interval(2.0, (1.9, 2.2), trials, (shared_error, autocorrelation), LEVEL)
+            let of = Dependence { shared_error, autocorrelation };
+            pooled_interval(2.0, (1.9, 2.2), trials, of, LEVEL)
         };
-        let next = of(0.0, None, 9).unwrap();
-        assert!((next.low - 2.0 + 0.1 * NEXT).abs() < 1e-12, "{next:?}");
-        assert!((next.high - 2.0 - 0.2 * NEXT).abs() < 1e-12, "{next:?}");
-        assert!(of(0.05, None, 9).unwrap().high > next.high);
+        let (low, high) = of(0.0, None, 9).unwrap();
+        assert!((low - 2.0 + 0.1 * NEXT).abs() < 1e-12, "{low}");
+        assert!((high - 2.0 - 0.2 * NEXT).abs() < 1e-12, "{high}");
+        assert!(of(0.05, None, 9).unwrap().1 > high);
         let dependent = Autocorrelation { lag1: 0.5, decay: 0.7 };
-        let wider = of(0.0, Some(dependent), 9).unwrap();
-        assert!(wider.low < next.low);
-        assert_eq!(wider.n_eff, 9.0 / dependent.sum(9));
+        assert!(of(0.0, Some(dependent), 9).unwrap().0 < low);
         assert_eq!(of(0.0, None, 5), None);
     }
 
@@ -226,9 +199,10 @@ mod tests {
 
     #[test]
     fn few_trials_have_none() {
-        assert_eq!(next_run_interval(plain(&[1.0, 1.1, 0.9, 1.0, 1.2]), LEVEL), None);
-        assert_eq!(next_run_interval(plain(&[f64::NAN; 9]), LEVEL), None);
-        assert!(next_run_interval(plain(&[1.0, 1.1, 0.9, 1.0, 1.2, 0.8]), LEVEL).is_some());
+        let of = |values: &[f64]| next_run_interval(values, Dependence::default(), LEVEL);
+        assert_eq!(of(&[1.0, 1.1, 0.9, 1.0, 1.2]), None);
+        assert_eq!(of(&[f64::NAN; 9]), None);
+        assert!(of(&[1.0, 1.1, 0.9, 1.0, 1.2, 0.8]).is_some());
     }
 
     #[test]
@@ -262,11 +236,10 @@ mod tests {
             let values: Vec<f64> =
                 values.iter().map(|v| if coarse == 1 { v.trunc() } else { *v }).collect();
             for autocorrelation in [None, Some(Autocorrelation { lag1, decay })] {
-                let trials = Trials { autocorrelation, ..plain(&values) };
-                let next = next_run_interval(trials, LEVEL).unwrap();
+                let of = Dependence { shared_error: 0.0, autocorrelation };
+                let (low, high) = next_run_interval(&values, of, LEVEL).unwrap();
                 let median = crate::sample::median(&values).unwrap();
-                prop_assert!(next.low <= median && median <= next.high);
-                prop_assert!(next.n_eff > 0.9 && next.n_eff <= values.len() as f64);
+                prop_assert!(low <= median && median <= high);
             }
         }
     }

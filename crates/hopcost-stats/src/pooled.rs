@@ -28,8 +28,6 @@ pub struct Pooled {
     /// Interval from the bootstrap's draws; absent below six trials, as for every
     /// interval.
     pub interval: Option<(f64, f64)>,
-    /// Samples in all.
-    pub n: usize,
 }
 
 /// The quantile `q` of the samples of all trials (each in any order); `None` if
@@ -51,7 +49,7 @@ pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Opti
         };
         stretched(point, bootstrap(trials.len(), level, seed, drawn), trials.len() as f64, level)
     });
-    Some(Pooled { point, interval, n: all.len() })
+    Some(Pooled { point, interval })
 }
 
 /// What samples are summed up as.
@@ -71,7 +69,7 @@ pub fn pooled_moment(trials: &[&[f64]], moment: Moment, level: f64, seed: u64) -
         let drawn = |weights: &[usize]| of_weighted(&sums, weights, moment);
         stretched(point, bootstrap(trials.len(), level, seed, drawn), trials.len() as f64, level)
     });
-    Some(Pooled { point, interval, n: trials.iter().map(|trial| trial.len()).sum() })
+    Some(Pooled { point, interval })
 }
 
 /// The samples of a trial, as far as moments ask.

@@ -12,6 +12,8 @@
 //! * the *elasticity* is estimated with the reading before a trial as instrument for
 //!   the one after it and the reverse, which takes the reading's error out.
 
+use hopcost_model::results::Applied;
+
 use crate::sample::{products, trimmed_mean};
 
 mod elasticity;
@@ -51,11 +53,11 @@ impl Calibrated {
 
     /// Standard error that all trials of the run share, whatever their spread, where they are
     /// put in relation to a reference so far below the run.
-    pub fn shared_error(&self, decision: Decision, away: f64) -> f64 {
+    pub fn shared_error(&self, decision: Applied, away: f64) -> f64 {
         let own = match decision {
-            Decision::Divided => (1.0 - self.reliability) * self.centre_error,
-            Decision::NotNeeded => self.centre_error,
-            Decision::Refused => 0.0,
+            Applied::Divided => (1.0 - self.reliability) * self.centre_error,
+            Applied::NotNeeded => self.centre_error,
+            Applied::Refused | Applied::Shared => 0.0,
         };
         libm::hypot(own, ELASTICITY_ERROR * away)
     }
@@ -179,33 +181,22 @@ pub struct Reference {
     pub error: f64,
 }
 
-/// Whether the trials of a group of cases are adjusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// The host hardly changed its speed, so there is nothing to adjust.
-    NotNeeded,
-    /// Each trial is divided by its level over the run's.
-    Divided,
-    /// Dividing would be wrong: the cases do not follow the yardstick one to one, or it would
-    /// widen their spread.
-    Refused,
-}
-
 /// The elasticities at which dividing is right.
 pub const ELASTICITIES: core::ops::RangeInclusive<f64> = 0.7..=1.3;
 /// Variation of the level below which the host is steady.
 pub const QUIET_VARIATION_MAX: f64 = 0.01;
 
-/// Decides for a group of cases. Where the elasticity cannot be estimated the level
+/// Decides for a group of cases; dividing would be wrong where they do not follow the yardstick one to
+/// one, or where it would widen their spread. Where the elasticity cannot be estimated the level
 /// hardly varies, and dividing changes little.
-pub fn decide(calibrated: &Calibrated, elasticity: Option<&Elasticity>) -> Decision {
+pub fn decide(calibrated: &Calibrated, elasticity: Option<&Elasticity>) -> Applied {
     match elasticity {
-        _ if calibrated.variation <= QUIET_VARIATION_MAX => Decision::NotNeeded,
+        _ if calibrated.variation <= QUIET_VARIATION_MAX => Applied::NotNeeded,
         Some(e) if e.high < *ELASTICITIES.start() || e.low > *ELASTICITIES.end() => {
-            Decision::Refused
+            Applied::Refused
         }
-        Some(e) if e.removed_share_high < 0.0 => Decision::Refused,
-        _ => Decision::Divided,
+        Some(e) if e.removed_share_high < 0.0 => Applied::Refused,
+        _ => Applied::Divided,
     }
 }
 
@@ -306,8 +297,8 @@ mod tests {
     #[test]
     fn decisions_at_their_limits() {
         let of = |variation: f64, known: Option<&Elasticity>| decide(&at(1.0, variation), known);
-        assert_eq!(of(0.01, None), Decision::NotNeeded);
-        assert_eq!(of(0.011, None), Decision::Divided);
+        assert_eq!(of(0.01, None), Applied::NotNeeded);
+        assert_eq!(of(0.011, None), Applied::Divided);
         for (away, error, differs) in
             [(0.048, 0.0, false), (0.049, 0.0, true), (-0.049, 0.0, true), (0.1, 0.06, false)]
         {
@@ -317,12 +308,12 @@ mod tests {
         let error = libm::hypot(0.04, 0.048) / 2.0;
         assert!(!at(1.0, 0.1).differs(Reference { level: 0.9, error }));
         for (low, high, removed_share_high, decision) in [
-            (0.5, 0.7, 0.1, Decision::Divided),
-            (0.5, 0.69, 0.1, Decision::Refused),
-            (1.3, 1.5, 0.1, Decision::Divided),
-            (1.31, 1.5, 0.1, Decision::Refused),
-            (0.9, 1.1, 0.0, Decision::Divided),
-            (0.9, 1.1, -0.1, Decision::Refused),
+            (0.5, 0.7, 0.1, Applied::Divided),
+            (0.5, 0.69, 0.1, Applied::Refused),
+            (1.3, 1.5, 0.1, Applied::Divided),
+            (1.31, 1.5, 0.1, Applied::Refused),
+            (0.9, 1.1, 0.0, Applied::Divided),
+            (0.9, 1.1, -0.1, Applied::Refused),
         ] {
             let removed_share = removed_share_high;
             let known = Elasticity { slope: 1.0, low, high, removed_share, removed_share_high };

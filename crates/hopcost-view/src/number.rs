@@ -218,11 +218,7 @@ pub fn exact(ns: u64) -> String {
 
 /// Bytes in the shortest exact spelling, with a unit (`64 B`, `4 KiB`).
 pub fn bytes(bytes: u32) -> String {
-    let text = hopcost_model::units::format_size(u64::from(bytes));
-    match text.find(|c: char| !c.is_ascii_digit()) {
-        Some(at) => format!("{} {}", &text[..at], &text[at..]),
-        None => format!("{text} B"),
-    }
+    hopcost_model::units::spaced_size(u64::from(bytes))
 }
 
 /// A share as per cent; a small one to a tenth.

@@ -1,8 +1,8 @@
-//! The ratio of two cases, and where it lies.
+//! Ratios of cases, where a number lies, and verdicts on claims.
 
 use std::cmp::Ordering;
 
-use crate::document;
+use crate::{document, words};
 
 document! {
     /// Where a number lies against a region.
@@ -30,6 +30,20 @@ impl Verdict {
 }
 
 document! {
+    /// A ratio with its interval, paired by round.
+    pub struct Ratio {
+        /// Case it refers to.
+        pub baseline: String,
+        /// Median over rounds of the ratio of the two trials of that round.
+        pub point: f64,
+        /// Lower end; `null` with fewer than six rounds.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+        /// Rounds in which both were measured.
+        pub n_rounds: u32,
+    }
+
     /// The ratio of the same statistic of two cases, unit by unit.
     #[derive(Copy)]
     pub struct Contrast {
@@ -60,5 +74,53 @@ impl Contrast {
     /// Both ends of the interval.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
+    }
+}
+
+words! {
+    /// What the data says of a claim.
+    Ruling, "verdict" {
+        /// It is true here.
+        Holds = "holds",
+        /// The numbers do not decide, or this machine cannot measure them.
+        Undecided = "undecided",
+        /// It is true under one condition and false under another.
+        Depends = "depends",
+        /// It is false here.
+        Fails = "fails",
+    }
+}
+
+impl Ruling {
+    /// What so many claims with a verdict do: `fails`, `fail`.
+    pub fn verb(self, n: usize) -> &'static str {
+        if n == 1 { self.word() } else { self.word().trim_end_matches('s') }
+    }
+}
+
+document! {
+    /// The unit of a number.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum JudgedUnit {
+        /// A multiple of another number.
+        Times,
+        /// A count.
+        Number,
+        /// A share, 0 to 1.
+        Share,
+        /// Nanoseconds.
+        Ns,
+        /// Gigabits (10⁹ bits) per second.
+        Gbps,
+    }
+
+    /// The numbers from `low` to `high`; `null` is an open end.
+    #[derive(Copy, Default)]
+    pub struct Region {
+        /// Least.
+        pub low: Option<f64>,
+        /// Greatest.
+        pub high: Option<f64>,
     }
 }

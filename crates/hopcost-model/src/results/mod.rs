@@ -3,8 +3,6 @@
 
 mod advice;
 mod contrast;
-mod judged;
-mod ratio;
 mod segment;
 mod statistic;
 
@@ -12,13 +10,25 @@ use crate::document;
 
 pub use crate::columns::CaseParts;
 pub use advice::*;
-pub use contrast::{Contrast, Verdict};
-pub use judged::*;
-pub use ratio::Ratio;
+pub use contrast::*;
 pub use segment::*;
 pub use statistic::{Estimate, Estimates, Quiet, Statistic};
 
 document! {
+    /// Whether contrasts compare trials adjusted by the readings beside them.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Applied {
+        /// They do: the class follows its yardstick.
+        Divided,
+        /// The yardstick hardly varied, so there was nothing to adjust.
+        NotNeeded,
+        /// They do not: the class does not follow its yardstick.
+        Refused,
+        /// They do not: other tasks had the CPU for a visible part of the trials.
+        Shared,
+    }
+
     /// What an answer gives times in.
     #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]

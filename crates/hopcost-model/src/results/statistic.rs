@@ -49,7 +49,7 @@ document! {
 }
 
 macro_rules! statistics {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal, $quantile:expr;)+) => {
         /// A statistic of a case, in the order in which documents list them.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -71,54 +71,47 @@ macro_rules! statistics {
             pub const fn label(self) -> &'static str {
                 match self { $(Statistic::$variant => $label),+ }
             }
+
+            /// The quantile that it is, 0 to 1.
+            pub const fn quantile(self) -> Option<f64> {
+                match self { $(Statistic::$variant => $quantile),+ }
+            }
         }
     };
 }
 
 statistics! {
     /// Cost of one operation in batches (median over trials of the median over batches).
-    Cost, "cost_ns", "cost";
+    Cost, "cost_ns", "cost", None;
     /// Median.
-    P50, "p50_ns", "p50";
+    P50, "p50_ns", "p50", Some(0.5);
     /// 90th percentile.
-    P90, "p90_ns", "p90";
+    P90, "p90_ns", "p90", Some(0.9);
     /// 95th percentile (`wake` only).
-    P95, "p95_ns", "p95";
+    P95, "p95_ns", "p95", Some(0.95);
     /// 99th percentile.
-    P99, "p99_ns", "p99";
+    P99, "p99_ns", "p99", Some(0.99);
     /// 99.9th percentile.
-    P999, "p999_ns", "p99.9";
+    P999, "p999_ns", "p99.9", Some(0.999);
     /// Least of a trial.
-    Min, "min_ns", "min";
+    Min, "min_ns", "min", None;
     /// Least of all trials (no interval; of the samples that were kept).
-    Least, "least_ns", "least";
+    Least, "least_ns", "least", None;
     /// Mean (of `wake`, of the samples of all trials).
-    Mean, "mean_ns", "mean";
+    Mean, "mean_ns", "mean", None;
     /// Standard deviation of the samples of all trials (`wake` only).
-    Stdev, "stdev_ns", "stdev";
+    Stdev, "stdev_ns", "stdev", None;
     /// Greatest of all trials, exactly (no interval).
-    Max, "max_ns", "max";
+    Max, "max_ns", "max", None;
     /// Time of the measured phase over its round trips, where several are in flight (`window`
     /// above 1 only); the percentiles are of the response time of one.
-    PerTrip, "per_trip_ns", "per trip";
+    PerTrip, "per_trip_ns", "per trip", None;
 }
 
 impl Statistic {
     /// The statistic of a label.
     pub fn of_label(label: &str) -> Option<Statistic> {
         Self::ALL.iter().copied().find(|statistic| statistic.label() == label)
-    }
-
-    /// The quantile that it is, 0 to 1.
-    pub const fn quantile(self) -> Option<f64> {
-        match self {
-            Statistic::P50 => Some(0.5),
-            Statistic::P90 => Some(0.9),
-            Statistic::P95 => Some(0.95),
-            Statistic::P99 => Some(0.99),
-            Statistic::P999 => Some(0.999),
-            _ => None,
-        }
     }
 }
 

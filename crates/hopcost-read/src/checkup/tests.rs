@@ -2,7 +2,6 @@ use crate::checkup::Checkup;
 use hopcost_model::finding::Code;
 use hopcost_model::raw::{CpuAccounting, RawRun};
 
-use super::Besides;
 use crate::testing::{Builder, TrialBuilder, host};
 
 const GAPS: &str = "roundtrip/gaps?boundary=inline&place=same-cpu&wait=block&clock=virtual";
@@ -17,10 +16,7 @@ fn pipe(place: &str) -> String {
 }
 
 fn checkup(raw: &RawRun) -> Checkup {
-    super::checkup(
-        raw,
-        Besides { cpus_allowed: vec![0, 1], speeds: Vec::new(), rights: Vec::new(), took_s: 1.0 },
-    )
+    super::checkup(raw, Checkup { cpus_allowed: vec![0, 1], took_s: 1.0, ..Checkup::default() })
 }
 
 /// A trial of the gaps' engine of one second on this CPU.

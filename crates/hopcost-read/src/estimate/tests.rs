@@ -4,8 +4,11 @@ use crate::testing::{Builder, PIPE, TrialBuilder, clock, noisy, read_changed};
 fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
     let raw = Builder::new().case(PIPE, trials, make).build();
     let clock = clock(0, 1e9);
-    let reduced: Vec<Trial> =
-        raw.trials.iter().map(|t| Trial::new(t, Some(&clock)).unwrap()).collect();
+    let reduced: Vec<Trial> = raw
+        .trials
+        .iter()
+        .map(|t| Trial::new(&raw.plan.cases[0].case, t, Some(&clock)).unwrap())
+        .collect();
     let family = Family::of(raw.trials[0].stamp.unwrap());
     let trials: Vec<&Trial> = reduced.iter().collect();
     let workload = Workload::Roundtrip;

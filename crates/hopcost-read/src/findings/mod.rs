@@ -1,26 +1,22 @@
 //! Findings: what was seen that bears on how far a number can be believed.
 //!
-//! Those of the whole run are in [`host`] and [`beside`] (what the kernel counted beside the trials),
-//! those of a case in [`cpu`] (what its ends did), [`memory`] (where their memory lay), [`stalled`] (that they did nothing), [`numbers`] (what its numbers look like), [`wake`] and
-//! [`stream`] (what only these can suffer), [`counters`] (what was counted, or lost) and
-//! [`runtimes`] (what a runtime that is not Rust does besides);
-//! [`traced`] is about its traced phase alone.
+//! Those of the whole run are in [`host`], those of a case in [`cpu`] (what its ends did), [`stalled`] (that
+//! they did nothing), [`numbers`] (what its numbers look like), [`wake`], [`load`] and [`stream`] (what only
+//! these can suffer) and [`runtimes`] (what a runtime that is not Rust does besides). What the kernel counted,
+//! of a run or a case, is in [`counted`].
 //! Every threshold is a documented constant beside its rule. A detector that
 //! lacks its reading says nothing; that the reading is missing is in the host's
 //! fingerprint.
 
-mod beside;
-mod counters;
+mod counted;
 mod cpu;
 mod host;
 mod load;
 mod make;
-mod memory;
 mod numbers;
 mod runtimes;
 mod stalled;
 mod stream;
-mod traced;
 mod wake;
 
 use hopcost_model::case::Workload;
@@ -28,18 +24,18 @@ use hopcost_model::finding::{Finding, Severity, Validity};
 
 use crate::case::{Reading, Status};
 use crate::run::Run;
+pub use counted::traced as of_traced;
 pub use host::findings as of_host;
 pub use load::{ACHIEVED_MIN, is_generator_late};
 pub use make::finding;
 use make::{Drifts, Seen};
 pub use numbers::drifts;
-pub use traced::finding as of_traced;
 
 /// The findings of the whole run: what touches every case is stated there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
     let mut found = host::findings(run);
-    found.extend(beside::throttled(run));
-    found.extend(beside::softirq(run));
+    found.extend(counted::throttled(run));
+    found.extend(counted::softirq(run));
     found.extend(stalled::suspended(run));
     found.extend(cpu::preempted_run(run, readings));
     found
@@ -57,8 +53,8 @@ const RULES: [(IsFor, &[Rule]); 8] = [
             cpu::pinning_failed,
             cpu::confined_together,
             cpu::oversubscribed,
-            beside::throttled_case,
-            memory::remote,
+            counted::throttled_case,
+            counted::remote_memory,
             numbers::timer_dominates,
             numbers::few_trials,
             numbers::drifted,
@@ -68,8 +64,8 @@ const RULES: [(IsFor, &[Rule]); 8] = [
             stream::uncompleted,
             stream::little,
             stream::retransmitted,
-            counters::multiplexed,
-            counters::lost,
+            counted::multiplexed,
+            counted::lost,
         ],
     ),
     // What the kernel counted has no bearing on a test engine's numbers.

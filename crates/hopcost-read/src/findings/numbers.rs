@@ -2,12 +2,12 @@
 
 use hopcost_model::case::Workload;
 use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_stats::next_run::TRIALS_MIN;
 use hopcost_stats::sample::median;
 use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
 
 use super::make::{Drifts, Seen, finding, suspect_if};
 use crate::case::Reading;
-use crate::estimate::TRIALS_MIN;
 use crate::format;
 use crate::trial::Family;
 

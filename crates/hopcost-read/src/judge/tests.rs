@@ -189,7 +189,7 @@ claims = ["cause"]
     let levels: Vec<&str> =
         judged.claims[0].parts.iter().filter_map(|part| part.level.as_deref()).collect();
     assert_eq!(levels, ["payload=64", "payload=4096"]);
-    let because = "tcp took 2.51 × the time of pipe at 64 bytes and 0.628 × at 4KiB";
+    let because = "tcp took 2.51 × the time of pipe at 64 bytes and 0.628 × at 4 KiB";
     assert_eq!(judged.claims[0].because, because, "{judged:?}");
     let answers: Vec<&str> = judged.questions.iter().map(|asked| asked.answer.as_str()).collect();
     let [levels, mixed, cause] = answers[..] else { panic!("{answers:?}") };

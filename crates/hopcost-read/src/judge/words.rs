@@ -5,12 +5,11 @@ use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
 use hopcost_model::results::{Estimate, JudgedUnit, Region, Ruling};
-use hopcost_model::text::listed;
+use hopcost_model::text::{bytes, listed};
 use hopcost_plan::{Check, Number, Quantity};
 
 use crate::case::Reading;
 use crate::format;
-use crate::ladder::bytes;
 
 document! {
     /// A check at one level.
@@ -101,7 +100,7 @@ pub fn subject(check: &Check) -> String {
 }
 
 /// What a check found, in one sentence over its levels: `tcp took 2.51 × the time of pipe at 64 bytes and
-/// 0.628 × at 4KiB`.
+/// 0.628 × at 4 KiB`.
 pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
     let values: Vec<(&JudgedPart, &Estimate)> =
         parts.iter().filter_map(|part| Some((*part, part.value.as_ref()?))).collect();
@@ -143,7 +142,7 @@ pub fn evidence(check: &Check, parts: &[&JudgedPart]) -> String {
     }
 }
 
-/// ` at 4KiB with place=cross`
+/// ` at 4 KiB with place=cross`
 fn at_level(part: &JudgedPart) -> String {
     let pairs = part.level.iter().flat_map(|level| level.split(", "));
     let word = |pair: &str| match pair.split_once('=') {

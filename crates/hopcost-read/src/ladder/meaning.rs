@@ -2,141 +2,99 @@
 
 use hopcost_model::case::{Ack, AckSize, Arrivals, Case, Workload};
 use hopcost_model::mechanism::Shape;
-use hopcost_model::units::{Rate, format_size};
+use hopcost_model::text::bytes;
+use hopcost_model::units::Rate;
 
 use crate::format;
 use crate::trial::Family;
 
-/// The sentences about each of these, with their names.
+/// The sentences about each kind of group, with their names.
 const SENTENCES: &str = include_str!("sentences.txt");
 
 /// What the numbers of a group mean; its order is that of the ladder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meaning {
-    CallBatched,
-    CallEach,
-    RoundtripBatched,
-    Notification,
-    Roundtrip {
-        payload_bytes: u32,
-    },
-    Wake {
-        gap_ns: u64,
-    },
-    Load {
-        rate: Rate,
-        arrivals: Arrivals,
-        payload_bytes: u32,
-    },
-    Stream {
-        ack: Ack,
-        ack_size: AckSize,
-        payload_bytes: u32,
-        fields: u32,
-        flows: u32,
-    },
-    /// What its workload says of itself is all.
-    Other(Workload),
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Meaning {
+    kind: u8,
+    by: By,
+    pub title: String,
+    /// What a number means, in a sentence.
+    pub sentence: String,
+    /// Whether the numbers are costs in batches.
+    pub batched: bool,
 }
+
+/// What groups of one kind are sorted by.
+type By =
+    (Option<(Ack, AckSize)>, Option<(Rate, Arrivals)>, u32, Option<u32>, Option<u32>, Option<u64>);
 
 impl Meaning {
     /// The group of a case.
     pub fn of(case: &Case, family: Family, shape: Option<Shape>) -> Self {
-        let payload_bytes = case.payload_bytes.unwrap_or(0);
-        match (case.workload, family) {
-            (Workload::Wake, _) => Meaning::Wake { gap_ns: case.gap_ns.unwrap_or(0) },
-            (Workload::Load, _) => Meaning::Load {
-                rate: case.rate.unwrap_or_default(),
-                arrivals: case.arrivals,
-                payload_bytes,
-            },
-            (Workload::Stream, _) => Meaning::Stream {
-                ack: case.ack.unwrap_or(Ack::None),
-                ack_size: case.ack_size,
-                payload_bytes,
-                fields: case.fields.unwrap_or(1).max(1),
-                flows: case.flows.unwrap_or(1),
-            },
-            (Workload::Call, Family::Batch) => Meaning::CallBatched,
-            (Workload::Call, Family::Each) => Meaning::CallEach,
-            (Workload::Roundtrip, Family::Batch) => Meaning::RoundtripBatched,
-            (other, _) if other != Workload::Roundtrip => Meaning::Other(other),
-            _ if payload_bytes == 0 && shape != Some(Shape::Channel) => Meaning::Notification,
-            _ => Meaning::Roundtrip { payload_bytes },
-        }
-    }
-    pub fn title(self) -> String {
-        match self {
-            Meaning::CallBatched => "one call".to_owned(),
-            Meaning::CallEach => "one call, each timed".to_owned(),
-            Meaning::RoundtripBatched => "round trip, spinning, in batches".to_owned(),
-            Meaning::Notification => "round trip, bare notification".to_owned(),
-            Meaning::Roundtrip { payload_bytes: 0 } => "round trip, empty messages".to_owned(),
-            Meaning::Roundtrip { payload_bytes } => {
-                format!("round trip, {} each way", bytes(payload_bytes))
+        let bytes_each = case.payload_bytes.unwrap_or(0);
+        let of_any_size = |kind, name, title: &str| (kind, name, 0, title.to_owned());
+        let (kind, name, payload_bytes, title) = match (case.workload, family) {
+            (Workload::Call, Family::Batch) => of_any_size(0, "calls", "one call"),
+            (Workload::Call, Family::Each) => of_any_size(1, "call", "one call, each timed"),
+            (Workload::Roundtrip, Family::Batch) => {
+                of_any_size(2, "roundtrips", "round trip, spinning, in batches")
             }
-            Meaning::Other(workload) => format!("one {}", workload.spec().operation),
-            Meaning::Wake { gap_ns } => {
-                format!("one-way wake-up after a gap of {}", format::exact_ns(gap_ns))
+            (Workload::Wake, _) => {
+                let gap = format::exact_ns(case.gap_ns.unwrap_or(0));
+                of_any_size(5, "wake", &format!("one-way wake-up after a gap of {gap}"))
             }
-            Meaning::Load { rate, arrivals, payload_bytes } => format!(
-                "load of {} messages of {} a second, {arrivals} arrivals",
-                rate.brief(),
-                bytes(payload_bytes)
+            (Workload::Load, _) => {
+                let (rate, size) = (case.rate.unwrap_or_default().brief(), bytes(bytes_each));
+                let arrivals = case.arrivals;
+                let title =
+                    format!("load of {rate} messages of {size} a second, {arrivals} arrivals");
+                (6, "load", bytes_each, title)
+            }
+            (Workload::Stream, _) => (
+                7,
+                if is_acknowledged(case) { "acknowledged" } else { "stream" },
+                bytes_each,
+                stream(case, bytes_each),
             ),
-            Meaning::Stream { ack, ack_size, payload_bytes, fields, flows } => format!(
-                "stream of {fields} x {} B, {}, {}{}",
-                payload_bytes / fields,
-                format::count(flows as usize, "flow"),
-                acknowledged(ack),
-                match ack_size {
-                    AckSize::Number => "",
-                    AckSize::Field => " with a field",
-                }
-            ),
-        }
-    }
-    /// What a number means, in a sentence.
-    pub fn sentence(self) -> String {
-        let (of, payload_bytes) = match self {
-            Meaning::CallBatched => ("calls", 0),
-            Meaning::CallEach => ("call", 0),
-            Meaning::RoundtripBatched => ("roundtrips", 0),
-            Meaning::Notification => ("notification", 0),
-            Meaning::Roundtrip { payload_bytes } => ("roundtrip", payload_bytes),
-            Meaning::Other(workload) => {
-                return format!("Duration of one {}.", workload.spec().operation);
+            (other, _) if other != Workload::Roundtrip => {
+                of_any_size(8, "", &format!("one {}", other.spec().operation))
             }
-            Meaning::Wake { .. } => ("wake", 0),
-            Meaning::Load { .. } => ("load", 0),
-            Meaning::Stream { ack: Ack::None, .. } => ("stream", 0),
-            Meaning::Stream { .. } => ("acknowledged", 0),
+            _ if bytes_each == 0 && shape != Some(Shape::Channel) => {
+                of_any_size(3, "notification", "round trip, bare notification")
+            }
+            _ if bytes_each == 0 => of_any_size(4, "roundtrip", "round trip, empty messages"),
+            _ => {
+                let title = format!("round trip, {} each way", bytes(bytes_each));
+                (4, "roundtrip", bytes_each, title)
+            }
         };
         let mut sentences = SENTENCES.lines().filter_map(|line| line.split_once(": "));
-        let sentence = sentences.find(|(name, _)| *name == of).map_or("", |(_, sentence)| sentence);
-        sentence.replace("BYTES", &bytes(payload_bytes))
-    }
-    /// Whether the numbers are costs in batches.
-    pub fn batched(self) -> bool {
-        matches!(
-            self,
-            Meaning::CallBatched
-                | Meaning::RoundtripBatched
-                | Meaning::Stream { ack: Ack::None, .. }
-        )
+        let sentence = match sentences.find(|(known, _)| *known == name) {
+            Some((_, sentence)) => sentence.replace("BYTES", &bytes(payload_bytes)),
+            None => format!("Duration of one {}.", case.workload.spec().operation),
+        };
+        let ack = case.ack.map(|ack| (ack, case.ack_size));
+        let rate = case.rate.map(|rate| (rate, case.arrivals));
+        let by = (ack, rate, payload_bytes, case.fields, case.flows, case.gap_ns);
+        let batched = matches!(name, "calls" | "roundtrips" | "stream");
+        Self { kind, by, title, sentence, batched }
     }
 }
 
-fn acknowledged(ack: Ack) -> String {
-    match ack {
-        Ack::None => "not acknowledged".to_owned(),
-        Ack::PerMessage => "acknowledged per message".to_owned(),
-        Ack::Window(messages) => format!("up to {messages} messages not yet acknowledged"),
-    }
+fn is_acknowledged(case: &Case) -> bool {
+    case.ack.is_some_and(|ack| ack != Ack::None)
 }
 
-/// A number of bytes in words.
-pub fn bytes(n: u32) -> String {
-    let size = format_size(u64::from(n));
-    if size.ends_with('B') { size } else { format!("{n} byte{}", if n == 1 { "" } else { "s" }) }
+fn stream(case: &Case, bytes_each: u32) -> String {
+    let fields = case.fields.unwrap_or(1).max(1);
+    let acknowledged = match case.ack {
+        None | Some(Ack::None) => "not acknowledged".to_owned(),
+        Some(Ack::PerMessage) => "acknowledged per message".to_owned(),
+        Some(Ack::Window(messages)) => format!("up to {messages} messages not yet acknowledged"),
+    };
+    format!(
+        "stream of {fields} x {} B, {}, {acknowledged}{}",
+        bytes_each / fields,
+        format::count(case.flows.unwrap_or(1) as usize, "flow"),
+        if case.ack_size == AckSize::Field { " with a field" } else { "" }
+    )
 }

@@ -5,23 +5,23 @@
 //! are paired by round like any other.
 
 pub mod source;
-mod statistic;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::document;
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Estimate, Ratio};
+use hopcost_model::results::{Estimate, Ratio, Statistic};
 use hopcost_plan::{Selector, shown};
 
 use crate::case::Reading;
 use crate::published::source::PublishedLayout;
 use crate::ranking::Place;
-use crate::ratio::{bound_share, is_exact_enough, ratio, widened};
+use crate::ratio::{self, bound_share, is_exact_enough, ratio, widened};
+use crate::trials::PerTrial;
 use source::Row;
 pub use source::Source;
-use statistic::{DIFFERENCE, HALF, HALF_DIFFERENCE, RELATIVE};
 
 document! {
     /// A published table beside what was measured. Absolute numbers of another
@@ -235,7 +235,7 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         written: row.written.clone(),
         published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
-        measured: beside.found.and_then(|of| statistic::estimate(asked, operations, of, found)),
+        measured: beside.found.and_then(|of| measured(asked, operations, of, found)),
         measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
         note: row.note.clone(),
     }
@@ -246,9 +246,101 @@ fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     if !is_exact_enough(found) || !is_exact_enough(base) {
         return None;
     }
-    let by_round = |of: &Reading| statistic::by_round(of, &beside.row.statistic);
-    let ratio = ratio(base, &by_round(found), &by_round(base))?;
+    let values = |of: &Reading| by_round(of, &beside.row.statistic);
+    let ratio = ratio(base, &values(found), &values(base))?;
     Some(widened(ratio, bound_share(found), bound_share(base)))
+}
+
+/// What a number is of: so many operations, a multiple or a difference.
+const TOTAL: &str = "total";
+const RELATIVE: &str = "relative";
+const DIFFERENCE: &str = "difference";
+
+/// One of the two ways of a round trip.
+const HALF: &str = "half";
+const HALF_DIFFERENCE: &str = "half-difference";
+
+/// The statistic that totals, multiples and differences are of.
+const MEAN: &str = "mean";
+/// The one that halves are of.
+const P50: &str = "p50";
+
+/// The estimate of a published statistic in its unit; a total is of `operations`. `None` where it is not
+/// measured.
+fn measured(
+    (statistic, unit): (&str, &str),
+    operations: Option<u64>,
+    of: &Reading,
+    base: Option<&Reading>,
+) -> Option<Estimate> {
+    if unit == "Gbit/s" {
+        let stream = of.result.stream.as_ref().filter(|_| statistic == "throughput-per-flow")?;
+        return stream.per_flow_gbps.clone();
+    }
+    let unit = per_ns(of, unit)?;
+    let (estimate, factor) = match statistic {
+        // Of the median: in a mean are the turns of other tasks on the CPU too.
+        HALF => (of_time(of, P50)?, unit / 2.0),
+        HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
+        TOTAL => (of_time(of, MEAN)?, unit * operations? as f64),
+        DIFFERENCE => (difference(of, base?, MEAN)?, unit),
+        statistic => (of_time(of, statistic)?, unit),
+    };
+    Some(estimate.times(factor))
+}
+
+/// How much of a unit a nanosecond is.
+fn per_ns(of: &Reading, unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "µs" => Some(1e-3),
+        "s" => Some(1e-9),
+        "ticks" => ticks_per_ns(of),
+        _ => None,
+    }
+}
+
+/// Ticks of the clock that stamped a case in a nanosecond.
+fn ticks_per_ns(of: &Reading) -> Option<f64> {
+    let ticks = of.result.cost_ticks.or(of.result.p50_ticks)?;
+    Some(ticks / of.headline()?.point.filter(|ns| *ns > 0.0)?)
+}
+
+/// How much longer an operation takes than the baseline's, paired by round.
+fn difference(of: &Reading, base: &Reading, statistic: &str) -> Option<Estimate> {
+    let longer = ratio::difference(&by_round(of, statistic), &by_round(base, statistic));
+    // As with a multiple: without an interval it is nobody's number.
+    longer.filter(|longer| longer.low.is_some())
+}
+
+fn of_time(reading: &Reading, statistic: &str) -> Option<Estimate> {
+    let estimates = reading.result.estimates.as_ref()?;
+    let statistic = Statistic::of_label(statistic)?;
+    match statistic {
+        // What a published minimum is of; it has no interval, and no multiple.
+        Statistic::Min => {
+            let least_ns = estimates.exact(Statistic::Least)?;
+            Some(Estimate::exact(least_ns, reading.result.n_trials))
+        }
+        // A batch has nothing but its mean.
+        Statistic::Mean => estimates.get(statistic).or(estimates.get(Statistic::Cost)).cloned(),
+        // One table is of one set of samples: all, where its mean is of all.
+        _ => reading.pooled_quantiles.get(statistic).or(estimates.get(statistic)).cloned(),
+    }
+}
+
+/// The statistic of each measured trial by its round, for a multiple; empty where a trial alone
+/// has none.
+fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
+    let of = |trial: &PerTrial| match statistic {
+        "throughput-per-flow" => trial.rates.map(|rates| rates.per_flow_gbps * trial.slower),
+        MEAN | TOTAL | RELATIVE => Some(trial.get(Statistic::Mean).unwrap_or(trial.value_ns)),
+        P50 => Some(trial.value_ns),
+        // A least of all trials has no value a trial.
+        "min" => None,
+        _ => trial.get(Statistic::of_label(statistic)?),
+    };
+    reading.by_round(of)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use hopcost_model::case::{Boundary, Case, Ends, Runtime};
 use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::Statistic;
+use hopcost_model::results::{Applied, Statistic};
 use hopcost_stats::sample::median;
 
 use super::facts::Fact;
@@ -13,7 +13,7 @@ use crate::case::{self, Reading};
 use crate::findings;
 use crate::run::Run;
 use crate::stored::facts::Across;
-use crate::yardstick::{Adjustment, Applied};
+use crate::yardstick::Adjustment;
 
 /// What a comparison needs of a run.
 #[derive(Debug, Clone)]

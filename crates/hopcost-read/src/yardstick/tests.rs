@@ -61,7 +61,7 @@ fn a_slow_machine_shows_what_was_met_and_what_the_quiet_one_would_do() {
     let product: f64 = factors.map(libm::log).sum();
     assert!(product.abs() < 2.0, "relative to the run's own speed: {product}");
     assert_eq!((speed(&results), results.yardsticks[0].readings), (Speed::Slower, 80));
-    assert_eq!(results.disturbed.as_deref(), Some("1.3 × slower"));
+    assert_eq!(results.disturbed.as_deref(), Some("1.3 × slower than its quiet speed"));
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use super::hosts::{Host, Seen, Statistic, run};
 use super::runs;
 use crate::LEVEL;
-use crate::next_run::{Autocorrelation, Trials, next_run_interval};
+use crate::next_run::{Autocorrelation, Dependence, next_run_interval};
 use crate::rng::Rng;
 use crate::sample::{Sample, median};
-use crate::yardstick::{Case, Decision, Reference, calibrate, decide, elasticity};
+use crate::yardstick::{Case, Reference, calibrate, decide, elasticity};
+use hopcost_model::results::Applied;
 
 /// What is done about a host that changes its speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +33,12 @@ fn divided(seen: Seen, reference: Reference) -> (Vec<f64>, f64) {
     let away = calibrated.away(reference);
     let shared_error = calibrated.shared_error(decision, away);
     let values = match decision {
-        Decision::Divided => {
+        Applied::Divided => {
             let of = |(value, level): (&f64, &f64)| value - (level - reference.level);
             seen.values.iter().zip(&calibrated.levels).map(of).collect()
         }
-        Decision::NotNeeded => seen.values.iter().map(|value| value - away).collect(),
-        Decision::Refused => seen.values,
+        Applied::NotNeeded => seen.values.iter().map(|value| value - away).collect(),
+        Applied::Refused | Applied::Shared => seen.values,
     };
     (values, shared_error)
 }
@@ -70,11 +71,11 @@ fn next_runs(
             }
         });
         let ((log_values, shared_error), autocorrelation) = this;
-        let of = Trials { log_values: &log_values, shared_error, autocorrelation };
-        let interval = next_run_interval(of, LEVEL).unwrap();
+        let of = Dependence { shared_error, autocorrelation };
+        let (low, high) = next_run_interval(&log_values, of, LEVEL).unwrap();
         let then = median(&next.0.0).unwrap();
-        covered += usize::from(interval.low <= then && then <= interval.high);
-        widths.push(interval.high - interval.low);
+        covered += usize::from(low <= then && then <= high);
+        widths.push(high - low);
         medians.push(then);
     }
     let spread = Sample::new(medians).unwrap().stdev().unwrap();

@@ -373,10 +373,7 @@ fn joined<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
 
 fn payload(mechanism: &Mechanism) -> String {
     let Some(range) = mechanism.payload else { return "none".to_owned() };
-    let most = match hopcost_model::units::format_size(u64::from(range.max)) {
-        text if text.ends_with('B') => text,
-        text => format!("{text} bytes"),
-    };
+    let most = hopcost_model::text::bytes(range.max);
     format!("{} to {most}, {} by default", range.min, range.default)
 }
 

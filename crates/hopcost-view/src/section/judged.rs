@@ -163,12 +163,13 @@ fn summary(judged: &Judged, results: &Results) -> String {
     }
     let (here, not_here): (Vec<_>, Vec<_>) =
         claims.iter().partition(|of| of.verdict.is_some() && of.can_be_tested());
-    let of = |verdict: Option<Ruling>| {
-        let n = here.iter().filter(|claim| claim.verdict == verdict).count();
-        (n > 0).then(|| format!("{n} {}", Ruling::verb(verdict, n)))
+    let of = |verdict: &Ruling| {
+        let n = here.iter().filter(|claim| claim.verdict == Some(*verdict)).count();
+        (n > 0).then(|| format!("{n} {}", verdict.verb(n)))
     };
     let not_here = (!not_here.is_empty()).then(|| format!("{} not testable here", not_here.len()));
-    let all: Vec<String> = Ruling::ALL.into_iter().filter_map(of).chain(not_here).collect();
+    let worst_first = Ruling::ALL.iter().rev();
+    let all: Vec<String> = worst_first.filter_map(of).chain(not_here).collect();
     format!("{} ({}): {}.", count(claims.len(), "claim"), rests_on(results), all.join(", "))
 }
 

@@ -12,7 +12,6 @@ use hopcost_model::text::count;
 use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{CALL, Events, KERNEL};
-use hopcost_read::Besides;
 use hopcost_read::results::{Checkup, Right};
 
 use super::exit::{self, usage};
@@ -81,7 +80,8 @@ impl Subcommand for Args {
             output::say(&format!("hopcost: {why:#}"));
             Vec::new()
         });
-        let found = hopcost_read::checkup(&raw, Besides { cpus_allowed, speeds, rights, took_s });
+        let known = Checkup { cpus_allowed, speeds, rights, took_s, ..Checkup::default() };
+        let found = hopcost_read::checkup(&raw, known);
         self.shown.show(&found, Printed::Always)?;
         let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);
         let all_failed = raw.trials.iter().all(|trial| trial.error.is_some());

@@ -2,7 +2,7 @@
 
 use hopcost_model::case::{IdleKnob, Workload};
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::units::format_size;
+use hopcost_model::text;
 use hopcost_read::results::{LadderGroup, RankedBy, Results, StreamResult};
 
 use super::entry::{EMPTY_LOOP, Entry, across, entries, unit_in_heading, usual};
@@ -122,11 +122,8 @@ fn placed<'a>(
 fn without_size(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     let sizes = distinct(entries.iter().map(|entry| entry.case.case.payload_bytes));
     if let [Some(bytes)] = sizes.as_slice() {
-        let size = format_size(u64::from(*bytes));
-        let plural = if *bytes == 1 { "" } else { "s" };
-        let size = if size.ends_with('B') { size } else { format!("{size} byte{plural}") };
         for entry in &mut entries {
-            entry.name = entry.name.replacen(&format!(" {size}"), "", 1);
+            entry.name = entry.name.replacen(&format!(" {}", text::bytes(*bytes)), "", 1);
         }
     }
     entries

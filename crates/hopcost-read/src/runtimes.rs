@@ -1,21 +1,42 @@
-//! Mechanisms by runtimes, both ends of one runtime.
+//! Runtimes compared: the same mechanisms in several languages, both ends of one runtime.
 //!
-//! What two runtimes or more were measured with stands in one matrix, what one alone
+//! Everything is paired by round, and only equal cases are compared: cases that differ
+//! in their runtimes alone. What two runtimes or more were measured with stands in one matrix, what one alone
 //! was in another beside it: a table that is mostly gaps compares nothing.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Runtime, Runtimes, Workload};
+use hopcost_model::axis::Axis;
+use hopcost_model::case::{Boundary, Case, Placement, Runtime, Runtimes, Workload};
+use hopcost_model::describe::Description;
 use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
+use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Estimate, Ratio};
+use hopcost_model::text::bytes;
 
-use super::name;
 use crate::case::Reading;
+use crate::ladder::Meaning;
 use crate::ratio::ratio;
+use crate::run::Run;
 use crate::trial::Family;
 
 document! {
+    /// A worker that took part, in brief.
+    pub struct WorkerBrief {
+        /// Runtime.
+        pub runtime: String,
+        /// Version of the worker.
+        pub version: String,
+        /// Language and libraries with their versions.
+        pub libraries: BTreeMap<String, String>,
+        /// What of the runtime shapes its numbers.
+        pub remarks: Vec<String>,
+    }
+
     /// Mechanisms by the runtime of both ends.
     pub struct RuntimeMatrix {
         /// What the numbers are (`round trip, 64 bytes each way, two processes, one CPU`).
@@ -45,11 +66,31 @@ document! {
     }
 }
 
+/// The comparison; none where every end of every case is in Rust. A library is no language: its
+/// mechanisms stand in the ladder.
+pub fn comparison(run: &Run, readings: &[Reading]) -> Vec<RuntimeMatrix> {
+    let all = readings.iter().filter(|of| of.case.runtimes.caller.library().is_none());
+    let entries: Vec<Entry> =
+        all.map(|reading| Entry { case: run.plain(reading.case), reading }).collect();
+    matrices(&entries)
+}
+
+/// The workers of other runtimes that took part, in brief.
+pub fn workers(raw: &RawRun) -> Vec<WorkerBrief> {
+    let brief = |worker: &Description| WorkerBrief {
+        runtime: worker.runtime.clone(),
+        version: worker.version.clone(),
+        libraries: worker.libraries.clone(),
+        remarks: worker.remarks.clone(),
+    };
+    raw.workers.iter().filter(|worker| !worker.is_rust()).map(brief).collect()
+}
+
 /// A case that could be read, and what came of it.
-pub struct Entry<'a> {
+struct Entry<'a> {
     /// Without the parameters that have their default.
-    pub case: Case,
-    pub reading: &'a Reading<'a>,
+    case: Case,
+    reading: &'a Reading<'a>,
 }
 
 impl Entry<'_> {
@@ -65,15 +106,15 @@ type Row<'a> = (Case, Vec<&'a Entry<'a>>);
 
 /// One matrix, or two, for every setting in which a runtime other than Rust takes
 /// part, in the order of the plan.
-pub fn matrices<'a>(entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
+fn matrices<'a>(entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
     let alike = entries.iter().filter(|entry| entry.runtime().is_some());
     let mut matrices = Vec::new();
-    for (setting, entries) in grouped(alike, |entry| name::setting(&entry.case)) {
+    for (setting, entries) in grouped(alike, |entry| setting(&entry.case)) {
         let rows = grouped(entries, |entry| with(&entry.case, Runtimes::RUST)).into_iter();
         let foreign = |(_, entries): &Row| entries.iter().any(|e| !e.case.runtimes.are_rust());
         let (common, alone): (Vec<Row>, Vec<Row>) =
             rows.filter(foreign).partition(|(_, entries)| entries.len() > 1);
-        let title = name::title(&setting, family(common.iter().chain(&alone)));
+        let title = title(&setting, family(common.iter().chain(&alone)));
         matrices.extend(matrix(title.clone(), common));
         matrices.extend(matrix(format!("{title}: measured in one runtime only"), alone));
     }
@@ -111,7 +152,7 @@ fn matrix(title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     let shown = rows.iter().map(|row| RuntimeRow {
-        label: name::mechanism(&row.0, rows.iter().map(|(case, _)| case)),
+        label: label(&row.0, rows.iter().map(|(case, _)| case)),
         cells: runtimes.iter().map(|runtime| cell(row, runtime)).collect(),
     });
     (!rows.is_empty()).then(|| RuntimeMatrix {
@@ -148,71 +189,70 @@ fn with(case: &Case, runtimes: Runtimes) -> Case {
     Case { runtimes, ..case.clone() }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::runtimes::matrix::{RuntimeCell, RuntimeMatrix};
-    use hopcost_model::describe::WarmUp;
+/// What cases must share to stand in one table: everything but the mechanism with its
+/// parameters and waits, and the runtimes. Calls of all sizes stand together.
+fn setting(case: &Case) -> Case {
+    let payload_bytes = case.payload_bytes.filter(|_| case.workload.has_two_ends());
+    Case {
+        mechanism: String::new(),
+        payload_bytes: payload_bytes.filter(|bytes| *bytes > 0),
+        parameters: Default::default(),
+        waits: None,
+        spin_budget_ns: None,
+        runtimes: Default::default(),
+        ..case.clone()
+    }
+}
 
-    use crate::testing::{Builder, PIPE, TCP, read, worker};
+/// A setting in words: `round trip, 64 bytes each way, two processes, one CPU`.
+fn title(setting: &Case, family: Family) -> String {
+    let mut title = Meaning::of(setting, family, None).title;
+    if let Some(place) = place(setting) {
+        title.push_str(&format!(", {place}"));
+    }
+    title
+}
 
-    fn of(id: &str, runtime: &str) -> String {
-        format!("{id}&runtime={runtime}")
+/// Where the ends are: `two processes, one CPU`; nothing for a call.
+fn place(case: &Case) -> Option<String> {
+    let boundary = match case.boundary {
+        Boundary::Inline => "one thread",
+        Boundary::Thread => "two threads",
+        Boundary::Process => "two processes",
+        Boundary::Namespace => "two network namespaces",
+        Boundary::Host => "two hosts",
+    };
+    let cpus = match case.placement? {
+        Placement::SameCpu => "one CPU".to_owned(),
+        Placement::Free => "not pinned".to_owned(),
+        Placement::Pinned => "pinned".to_owned(),
+        place => format!("two CPUs ({place})"),
+    };
+    let mut words = format!("{boundary}, {cpus}");
+    for (axis, value) in Axis::unusual(case) {
+        words.push_str(&format!(", {}={value}", axis.key));
     }
-    fn labels(matrix: &RuntimeMatrix) -> Vec<&str> {
-        matrix.rows.iter().map(|row| row.label.as_str()).collect()
-    }
-    fn point(cell: &RuntimeCell) -> Option<f64> {
-        cell.value.as_ref()?.point
-    }
+    Some(words)
+}
 
-    fn compared() -> Vec<RuntimeMatrix> {
-        let queue = PIPE.replace("pipe", "queue");
-        let channel = PIPE.replace("pipe", "channel");
-        let raw = Builder::new()
-            .runtime(worker("python", WarmUp::Planned, &["pipe", "tcp", "queue"]))
-            .runtime(worker("go", WarmUp::Planned, &["pipe", "channel"]))
-            .case(&of(&queue, "python"), 8, |_, t| t.each(&[7000; 50]))
-            .case(&of(PIPE, "python"), 8, |round, t| t.each(&[12_000 << round; 50]))
-            .case(&of(TCP, "python"), 8, |_, t| t.fails("refused"))
-            .case(&of(PIPE, "go"), 8, |round, t| t.each(&[6000 << round; 50]))
-            .case(&of(&channel, "go"), 8, |_, t| t.batch(100, &[40_000; 50]))
-            .case(TCP, 8, |_, t| t.each(&[9000; 50]))
-            .case(PIPE, 8, |round, t| t.each(&[3000 << round; 50]))
-            // What is not of one runtime, or of Rust alone, has no place here.
-            .case(&of(PIPE, "python:rust"), 8, |_, t| t.each(&[5000; 50]))
-            .case(&PIPE.replace("pipe", "eventfd"), 8, |_, t| t.each(&[2000; 50]))
-            .case(&of(&PIPE.replace("=64", "=1024"), "go"), 8, |_, t| t.each(&[7000; 50]))
-            .build();
-        read(&raw).runtimes
+/// The mechanism of a case, with its wait and parameters where those of the same
+/// mechanism differ among `all`, and the size of a call's payload.
+fn label<'a>(case: &Case, all: impl Iterator<Item = &'a Case>) -> String {
+    let same: Vec<&Case> = all.filter(|other| other.mechanism == case.mechanism).collect();
+    let mut name = case.mechanism.clone();
+    if let Some(payload) = case.payload_bytes.filter(|_| !case.workload.has_two_ends()) {
+        name.push_str(&format!(" {}", bytes(payload)));
     }
-
-    #[test]
-    fn what_several_have_stands_together() {
-        let found = compared();
-        let titles: Vec<&str> = found.iter().map(|m| m.title.as_str()).collect();
-        assert_eq!(
-            titles,
-            [
-                "round trip, 64 bytes each way, two processes, one CPU",
-                "round trip, 64 bytes each way, two processes, one CPU: measured in one runtime only",
-                "round trip, 1KiB each way, two processes, one CPU: measured in one runtime only",
-            ]
-        );
-        let common = &found[0];
-        assert_eq!(common.runtimes, ["rust", "python", "go"]);
-        assert_eq!(labels(common), ["tcp", "pipe"], "by the cost in Rust");
-        let pipe = &common.rows[1].cells;
-        assert_eq!(pipe[1].result, Some(1));
-        assert_eq!(point(&pipe[0]), Some(3000.0 * 12.0), "the median of eight doublings");
-        let ratios: Vec<Option<f64>> = pipe
-            .iter()
-            .map(|cell| Some((cell.ratio.as_ref()?.point * 1e6).round() / 1e6))
-            .collect();
-        assert_eq!(ratios, [Some(1.0), Some(4.0), Some(2.0)]);
-        let ratio = pipe[1].ratio.as_ref().unwrap();
-        assert!((ratio.low.unwrap() - 4.0).abs() < 1e-9, "paired by round");
-        assert_eq!((ratio.baseline.as_str(), ratio.n_rounds), (PIPE, 8));
-        let tcp = &common.rows[0].cells;
-        assert_eq!((tcp[1].result, tcp[2].result), (Some(2), None));
+    let differ = same
+        .iter()
+        .any(|other| (other.waits, other.spin_budget_ns) != (case.waits, case.spin_budget_ns));
+    if let Some(waits) = case.waits.filter(|_| differ) {
+        name.push_str(&format!(" wait={waits}"));
     }
+    for (key, value) in &case.parameters {
+        if same.iter().any(|other| other.parameters.get(key) != Some(value)) {
+            name.push_str(&format!(" {key}={value}"));
+        }
+    }
+    name
 }
