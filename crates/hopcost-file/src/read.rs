@@ -188,12 +188,21 @@ impl<'a> Source<'a> {
         if let Some(traced) = &mut trial.trace {
             let words = |blob: &[u8]| samples::unpack_words(blob, samples::MAX_PER_TRIAL);
             traced.untraced_ns = self.unpacked(row, 7, words)?.unwrap_or_default();
-            traced.events = self.unpacked(row, 8, trace::unpack)?.unwrap_or_default();
+            if let Some(json) = self.unpacked(row, 8, trace::json)? {
+                self.take_numbers(json.len() / 8)?;
+                let wrong = |why| Problem::Value(format!("events {why}"));
+                traced.events = trace::read(&json).map_err(wrong)?;
+            }
         }
+        self.take_numbers(numbers(&trial))?;
+        Ok(trial)
+    }
+
+    /// Takes so many numbers of a blob from what is left; eight bytes of JSON count as one.
+    fn take_numbers(&self, n: usize) -> Cell<()> {
         let most = in_file(SAMPLES_MAX, self.bytes).min(samples::MAX_PER_RUN);
         let why = || format!("the number of samples so far is more than {most}");
-        Self::take(&self.samples_left, numbers(&trial), why)?;
-        Ok(trial)
+        Self::take(&self.samples_left, n, why)
     }
 
     /// The run, whose trials come last: much of them follows from the rest.
@@ -244,14 +253,13 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Numbers that the blobs of a trial hold; an event is seven.
+/// Numbers that the blobs of a trial hold, its events aside.
 fn numbers(trial: &RawTrial) -> usize {
     let of_load = trial.load.as_ref().map_or(0, |load| {
         load.lags.len() + load.gaps.len() + load.own_lags.as_ref().map_or(0, Vec::len)
     });
-    let traced = trial.trace.as_ref();
-    let of_trace = traced.map_or(0, |trace| trace.untraced_ns.len() + 7 * trace.events.len());
-    trial.samples.len() + of_load + of_trace
+    let untraced = trial.trace.as_ref().map_or(0, |trace| trace.untraced_ns.len());
+    trial.samples.len() + of_load + untraced
 }
 
 fn name(row: &Row<'_>, at: usize) -> String {

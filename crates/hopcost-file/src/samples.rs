@@ -38,7 +38,7 @@ pub fn pack_words(words: &[u32]) -> Vec<u8> {
     zlib(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-fn zlib(raw: Vec<u8>) -> Vec<u8> {
+pub(crate) fn zlib(raw: Vec<u8>) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(raw.len() / 2), Compression::new(LEVEL));
     // Writing to a Vec cannot fail; were it to, the length below would not
     // match and the reader would say so.
@@ -84,7 +84,7 @@ pub fn unpack_words(blob: &[u8], most: usize) -> Result<Vec<u32>, String> {
     }
 }
 
-fn unzlib(blob: &[u8], most_bytes: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn unzlib(blob: &[u8], most_bytes: usize) -> Result<Vec<u8>, String> {
     let mut raw = Vec::new();
     // One byte more than wanted tells a longer stream; reaching its end is what
     // makes the decoder verify the checksum.
