@@ -187,7 +187,7 @@ fn what_runs_differ_in_is_told_and_nothing_is_compared() {
         (&["old"], "--live"),
         (&["old", "--fail-if-slower", "5%"], "--live"),
         (&["old", "data"], "no run in data"),
-        (&["old", "new", "--across", "colour"], "want any of cpu, "),
+        (&["old", "new", "--across", "colour"], "known: cpu, "),
         (&["old", "new", "--payload", "64"], "goes with --live"),
         (&["old", "new", "--seed", "1"], "go with --live"),
         (&["old", "new", "--percentiles", "50"], "--statistic"),

@@ -11,7 +11,6 @@ const REFUSALS: &[Refusal] = &[
     // Unknown words get a suggestion.
     ("run --suite laddr", 2, &["laddr", "ladder"]),
     ("show fute", 2, &["fute", "futex"]),
-    ("show pipe --runtime cobol", 2, &["`cobol`"]),
     ("report nothing-like-it", 2, &["nothing-like-it"]),
     ("report last", 2, &["no run"]),
     ("report --format xml", 2, &["'xml'", "[possible values: text, json"]),
@@ -43,7 +42,6 @@ const REFUSALS: &[Refusal] = &[
         2,
         &["0.5 a second needs 40 s for 20 messages", "give --budget 5m"],
     ),
-    // explain
     ("explain pipe pipe --place same-cpu", 2, &["both cases are the same"]),
     ("explain pipe --tail p50", 2, &["above the median"]),
     ("explain pipe --tail p99 tcp udp", 2, &["want one case or two"]),
@@ -51,8 +49,8 @@ const REFUSALS: &[Refusal] = &[
     ("advise --payload 64 --rate 0", 2, &["--rate: want 0.01"]),
     ("advise --payload 64 --p99 0", 2, &["--p99 must be greater than 0"]),
     ("advise --payload 4XiB", 2, &["--payload: "]),
-    ("advise --payload 64 --boundary inline", 2, &["--boundary", "want thread, process"]),
-    ("advise --payload 64 --sort throughput", 2, &["--sort", "want p50"]),
+    ("advise --payload 64 --boundary inline", 2, &["--boundary", "thread, process"]),
+    ("advise --payload 64 --sort throughput", 2, &["--sort", "known: p50"]),
     ("advise --payload 64 udp --wait block", 2, &["may lose messages"]),
     ("advise --payload 64 --percentiles 75", 2, &["--percentiles is of runs"]),
     ("doctor --percentiles 75", 2, &["--percentiles is of runs"]),

@@ -15,7 +15,7 @@ fn broken_and_hostile_suites_are_refused_with_their_place() {
     for (text, parts) in [
         ("name = ", vec![":1:"]),
         ("name = \"a\"\nronds = 3\n", vec![":2:", "ronds", "rounds"]),
-        ("", vec!["suite.toml", "`name` is missing"]),
+        ("", vec!["suite.toml", "missing field `name`"]),
         ("\u{0}\u{1b}[31m", vec!["suite.toml"]),
         (&deep, vec!["suite.toml"]),
         (&huge, vec!["suite.toml", "1 MiB"]),

@@ -7,15 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Case;
-use hopcost_model::text::is_plain;
 use serde::Deserialize;
 use toml::Spanned;
-use toml::de::DeValue;
 
 use crate::ask::Selector;
 use crate::error::{Origin, PlanError, plain, quote, unknown};
 use crate::shipped::{CLAIMS, SHIPPED, shown_by};
-use crate::source::{Source, walk};
+use crate::source::Source;
 use crate::suite::is_name;
 
 pub use check::{Check, Number, Quantity};
@@ -80,20 +78,8 @@ pub fn parse_claims(file: &str, text: &str) -> Result<Claims, PlanError> {
 
 /// The same with what errors take places from.
 pub(crate) fn parsed(file: &str, text: &str) -> Result<(Source, Claims), PlanError> {
-    let (source, document) = Source::parsed("claims file", file, text)?;
-    let table = document.get_ref();
-    source.only(table, "", &["name", "about", "source", "case", "claim", "question"])?;
-    let mut hidden = None;
-    walk(table, "", &mut |_, path, value| {
-        let DeValue::String(text) = value.get_ref() else { return };
-        if hidden.is_none() && !text.chars().all(is_plain) {
-            let message = "has a line break or a character that does not show; remove it";
-            hidden = Some(source.of(value, path).error(message));
-        }
-    });
-    if let Some(error) = hidden {
-        return Err(error);
-    }
+    let keys = ["name", "about", "source", "case", "claim", "question"];
+    let source = Source::new(file, text).checked("claims file", &keys)?;
     let claims = source.claims()?;
     if claims.claims.is_empty() {
         let message = "no claims; add a [[claim]] with id, sentence and [[claim.check]]";
@@ -113,8 +99,7 @@ pub fn claims_of(suite: &str) -> Vec<Claims> {
     let named = shown_by(suite).and_then(|shown| shown.claims.as_deref());
     let named = CLAIMS.iter().find(|(name, _)| Some(*name) == named);
     let own = SHIPPED.iter().find(|(name, _)| *name == suite);
-    let parsed =
-        |(name, text): &(&str, &str)| Source::parsed("suite", name, text).ok()?.0.claims().ok();
+    let parsed = |(name, text): &(&str, &str)| Source::new(name, text).claims().ok();
     named.into_iter().chain(own).filter_map(parsed).collect()
 }
 
@@ -150,7 +135,7 @@ impl Claims {
         for claim in &self.claims {
             for name in claim.checks().flat_map(Check::names) {
                 let Some(case) = self.cases.get(name) else { continue };
-                let origin = source.at(case.span().start, &format!("case.{}", plain(name)));
+                let origin = source.of(case, &format!("case.{}", plain(name)));
                 all.extend(self.selector(name, claim).map(|selector| (selector, origin)));
             }
         }
@@ -172,10 +157,7 @@ impl Claims {
 impl Source {
     /// The claims of a file or of a suite, which may have none.
     pub(crate) fn claims(&self) -> Result<Claims, PlanError> {
-        let claims: Claims = toml::from_str(&self.0.text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            self.at(start, "").error(plain(error.message()))
-        })?;
+        let claims: Claims = self.read()?;
         if !is_name(&claims.name) {
             let message = format!("{} is not a name: use a-z 0-9 - _ .", quote(&claims.name));
             return Err(self.at(0, "name").error(message));
@@ -187,7 +169,7 @@ impl Source {
 
     fn check_cases(&self, claims: &Claims) -> Result<(), PlanError> {
         for (name, text) in &claims.cases {
-            let origin = self.at(text.span().start, &format!("case.{}", plain(name)));
+            let origin = self.of(text, &format!("case.{}", plain(name)));
             if !is_name(name) {
                 return Err(origin.error("is not a name: use up to 100 of a-z 0-9 - _ ."));
             }
@@ -232,7 +214,7 @@ impl Source {
             for check in &claim.checks {
                 let strange = check.get_ref().names().find(|name| !known.contains(name));
                 if let Some(name) = strange {
-                    let origin = self.at(check.span().start, "claim.check");
+                    let origin = self.of(check, "claim.check");
                     return Err(origin.error(unknown("case", name, &known)));
                 }
             }

@@ -68,7 +68,11 @@ impl Feasible {
     /// What stands against what one end plays.
     fn end_lacks(&self, end: &RoleAssignment, role: Role, catalog: &Catalog) -> Option<String> {
         let Some(mechanism) = catalog.mechanism(&end.runtime, end.case.mechanism_name()) else {
-            return Some(format!("{} has no mechanism {}", end.runtime, plain(&end.mechanism)));
+            return Some(format!(
+                "{} has no mechanism {}",
+                end.runtime,
+                plain(&end.case.mechanism)
+            ));
         };
         let name = whose(&end.runtime, &mechanism.name);
         // The other end's wait is the other's business.

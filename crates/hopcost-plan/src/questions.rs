@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcost_model::axis::{AXES, Axis, Kind, Unit};
-use hopcost_model::case::{Case, Role, Runtime, WaitKind, Workload};
+use hopcost_model::case::{Case, Placement, Role, Runtime, WaitKind, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{
     ClaimsPlan, ComparisonPlan, ExplanationPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
@@ -156,7 +156,8 @@ pub fn advice(
         }
     }
     let waits = if request.spinning { "block,spin" } else { "block" };
-    let place = request.placement.map_or("cross".to_owned(), |place| place.to_string());
+    let usual = if machine.pairs.is_empty() { "same-cpu" } else { "cross" };
+    let place = request.placement.map_or(usual, Placement::word).to_owned();
     let asked = [
         ("payload", Some(request.payload_bytes.to_string())),
         ("boundary", Some(request.boundary.to_string())),

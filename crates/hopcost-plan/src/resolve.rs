@@ -56,7 +56,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         return Err(Origin::option("--operations").error(message));
     }
     let baseline = planner.baseline(suite.as_ref(), &selectors, is_plain, &cases)?;
-    let used = planner.cpus_used(&live);
+    let with_cpus = planner.with_cpus(&live);
     let plan = Plan {
         suite: suite.map_or_else(|| "command line".to_owned(), |suite| suite.name),
         seed: ask.seed,
@@ -64,11 +64,8 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
         budget_ns: time.budget_ns,
         trial,
         baseline,
-        cpus: used.cpus,
-        relation: used.relation,
-        pairs: used.pairs,
         cases,
-        ..Plan::default()
+        ..with_cpus
     };
     ensure_messages(&plan)?;
     Ok(plan)
@@ -132,12 +129,6 @@ struct Cases {
 struct Planner<'c> {
     catalog: &'c Catalog<'c>,
     feasible: Feasible,
-}
-
-struct CpusUsed {
-    cpus: Vec<u32>,
-    relation: Option<Placement>,
-    pairs: BTreeMap<Placement, (u32, u32)>,
 }
 
 impl<'c> Planner<'c> {
@@ -316,8 +307,8 @@ impl<'c> Planner<'c> {
         })
     }
 
-    /// The CPUs that the live cases use.
-    fn cpus_used(&self, live: &[&Case]) -> CpusUsed {
+    /// A plan with the CPUs that the live cases use.
+    fn with_cpus(&self, live: &[&Case]) -> Plan {
         let cpus = &self.feasible.cpus;
         let placements = live.iter().filter_map(|case| case.placement);
         let used: Vec<Placement> = placements.filter(|placement| placement.is_two_cpu()).collect();
@@ -336,7 +327,7 @@ impl<'c> Planner<'c> {
                 all.push(cpu);
             }
         }
-        CpusUsed { cpus: all, relation, pairs }
+        Plan { cpus: all, relation, pairs, ..Plan::default() }
     }
 }
 

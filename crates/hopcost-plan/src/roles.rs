@@ -37,8 +37,6 @@ impl Roles {
 pub struct RoleAssignment {
     /// Whose worker plays it.
     pub runtime: Runtime,
-    /// The mechanism that it plays.
-    pub mechanism: String,
     /// Where it takes the link from in this case: [`LinkSource::Own`] also where the
     /// ends are threads of one process, or there is but one end.
     pub link: LinkSource,
@@ -58,8 +56,7 @@ pub fn assign<'d>(
     let Runtimes { caller, callee } = &case.runtimes;
     if case.runtimes.are_rust() {
         let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
-        let (runtime, mechanism) = (Runtime::RUST, case.mechanism.clone());
-        let one = RoleAssignment { runtime, mechanism, link, case: case.clone() };
+        let one = RoleAssignment { runtime: Runtime::RUST, link, case: case.clone() };
         let carrier = case.two_processes().then(|| case.mechanism.clone());
         return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
@@ -169,5 +166,5 @@ fn assignment(case: &Case, runtime: &Runtime, row: &Mechanism, link: LinkSource)
     });
     let told =
         Case { mechanism: row.name.clone(), parameters: parameters.collect(), ..case.clone() };
-    RoleAssignment { runtime: runtime.clone(), mechanism: row.name.clone(), link, case: told }
+    RoleAssignment { runtime: runtime.clone(), link, case: told }
 }

@@ -1,12 +1,16 @@
 //! Suite files: TOML that expands to cases. docs/suites.md describes the format.
 
+use std::collections::BTreeMap;
+
+use hopcost_model::axis::Axis;
 use hopcost_model::plan::TrialShape;
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use toml::{Spanned, Value};
 
 use crate::ask::Selector;
-use crate::error::{PlanError, plain, quote};
+use crate::error::{PlanError, plain, quote, unknown};
 use crate::shipped::{SHIPPED, Shown};
-use crate::source::{Source, Value, walk};
+use crate::source::Source;
 use crate::time::{
     BUDGET, COUNTED_MAX, MEASURE, OPERATIONS, OPERATIONS_MAX, ROUNDS, Range, TRIAL_DEFAULT, Time,
     Unit, deadline_ms, measure_for,
@@ -35,10 +39,28 @@ const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "t
 /// Keys of what reports show of it, which are read from shipped suites alone.
 const SHOWN: [&str; 7] = ["unit", "claims", "published", "label", "export", "case", "claim"];
 
+/// What is measured, as a file has it.
+#[derive(Deserialize)]
+struct File {
+    name: Spanned<String>,
+    #[serde(default)]
+    about: String,
+    rounds: Option<Spanned<Value>>,
+    budget: Option<Spanned<Value>>,
+    baseline: Option<Spanned<String>>,
+    #[serde(default)]
+    trial: Table,
+    #[serde(default)]
+    cases: Vec<Spanned<Table>>,
+}
+
+/// Values by their keys, both with their places.
+type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
+
 /// A number of `[trial]`: its key, its range, and where it goes.
 type TrialKey = (&'static str, Range, fn(&mut TrialShape, u64));
 /// Those of `[trial]`.
-const TRIAL: [TrialKey; 8] = [
+const TRIAL: [TrialKey; 9] = [
     ("measure", MEASURE, measure_for),
     ("measure-max", MEASURE, |shape, ns| shape.measure_max_ns = ns),
     ("operations-min", Range(Unit::Count, 1, 1_000_000_000), |shape, n| shape.operations_min = n),
@@ -51,87 +73,73 @@ const TRIAL: [TrialKey; 8] = [
         shape.counted_operations = n;
     }),
     ("samples-max", Range(Unit::Count, 100, 65_536), |shape, n| shape.samples_max = n as u32),
+    ("deadline", Range(Unit::Time, 100_000_000, 600_000_000_000), |shape, ns| {
+        shape.deadline_ms = ns / 1_000_000;
+    }),
 ];
-const DEADLINE: Range = Range(Unit::Time, 100_000_000, 600_000_000_000);
 
 /// Parses a suite. `file` only names it in errors.
 pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
-    let (source, document) = Source::parsed("suite", file, text)?;
-    source.suite(document.get_ref())
+    let source = Source::new(file, text).checked("suite", &[MEASURED, SHOWN].concat())?;
+    let file: File = source.read()?;
+    source.check_name(&file.name)?;
+    // The form of what reports would show of the cases.
+    source.read::<Shown>()?;
+    let number = |value: &Option<Spanned<Value>>, key: &str, range: Range| {
+        value.as_ref().map(|value| source.number(value, key, range)).transpose()
+    };
+    let rounds = number(&file.rounds, "rounds", ROUNDS)?;
+    let baseline = file.baseline.map(|text| {
+        let origin = source.of(&text, "baseline");
+        Selector::parse_at(text.get_ref(), origin)
+    });
+    Ok(Suite {
+        name: file.name.into_inner(),
+        about: plain(&file.about),
+        time: Time {
+            rounds: rounds.and_then(|n| u32::try_from(n).ok()),
+            budget_ns: number(&file.budget, "budget", BUDGET)?,
+            trial: source.trial(&file.trial)?,
+            measure_said: file.trial.contains_key("measure"),
+        },
+        baseline: baseline.transpose()?,
+        cases: source.cases(&file.cases)?,
+    })
 }
 
 impl Source {
-    fn suite(&self, table: &DeTable) -> Result<Suite, PlanError> {
-        self.only(table, "", &[&MEASURED[..], &SHOWN[..]].concat())?;
-        let name = self.required_name(table)?;
-        self.check_shown(table)?;
-        let about = table.get("about").map(|value| self.string(value, "about")).transpose()?;
-        let rounds = self.number(table, "", "rounds", ROUNDS)?;
-        let budget_ns = self.number(table, "", "budget", BUDGET)?;
-        let baseline = table.get("baseline").map(|value| {
-            Selector::parse_at(&self.string(value, "baseline")?, self.of(value, "baseline"))
-        });
-        let (trial, measure_said) = match table.get("trial") {
-            None => (TRIAL_DEFAULT, false),
-            Some(value) => self.trial(value)?,
-        };
-        Ok(Suite {
-            name,
-            about: plain(&about.unwrap_or_default()),
-            time: Time {
-                rounds: rounds.and_then(|n| u32::try_from(n).ok()),
-                budget_ns,
-                trial,
-                measure_said,
-            },
-            baseline: baseline.transpose()?,
-            cases: self.cases(table)?,
-        })
+    fn number(&self, value: &Spanned<Value>, key: &str, range: Range) -> Result<u64, PlanError> {
+        range.read(value.get_ref()).map_err(|message| self.of(value, key).error(message))
     }
 
-    /// Checks the form of what reports would show of the cases.
-    fn check_shown(&self, table: &DeTable) -> Result<(), PlanError> {
-        toml::from_str::<Shown>(&self.0.text).map(drop).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let mut last = (0, String::new());
-            walk(table, "", &mut |at, path, _| {
-                if (last.0..=start).contains(&at) {
-                    last = (at, path.to_owned());
-                }
-            });
-            self.at(start, &last.1).error(plain(error.message()))
-        })
-    }
-
-    fn required_name(&self, table: &DeTable) -> Result<String, PlanError> {
-        let Some(value) = table.get("name") else {
-            let message = "`name` is missing; write name = \"…\" in the first line";
-            return Err(self.at(0, "").error(message));
-        };
-        let name = self.string(value, "name")?;
+    fn check_name(&self, name: &Spanned<String>) -> Result<(), PlanError> {
         let refuse = |message: &str| {
-            Err(self.of(value, "name").error(format!("{} is {message}", quote(&name))))
+            let message = format!("{} is {message}", quote(name.get_ref()));
+            Err(self.of(name, "name").error(message))
         };
-        if !is_name(&name) {
+        if !is_name(name.get_ref()) {
             return refuse("not a name: use up to 100 of a-z 0-9 - _ .");
         }
         // Reports know a shipped suite by its name, and would give its labels to another's cases.
-        if SHIPPED.iter().any(|(shipped, text)| *shipped == name && *text != self.0.text) {
+        let is_shipped =
+            |(shipped, text): &(&str, &str)| shipped == name.get_ref() && *text != self.0.text;
+        if SHIPPED.iter().any(is_shipped) {
             return refuse("a suite of hopcost's own, and this is another; give it another name");
         }
-        Ok(name)
+        Ok(())
     }
 
-    /// The trial's shape, and whether it says how long to measure.
-    fn trial(&self, value: &Value) -> Result<(TrialShape, bool), PlanError> {
-        let table = self.table(value, "trial")?;
-        let keys = TRIAL.iter().map(|(key, ..)| *key).chain(["deadline"]);
-        self.only(table, "trial.", &keys.collect::<Vec<_>>())?;
+    /// The trial's shape.
+    fn trial(&self, table: &Table) -> Result<TrialShape, PlanError> {
         let mut shape = TRIAL_DEFAULT;
-        for (key, range, set) in TRIAL {
-            if let Some(number) = self.number(table, "trial.", key, range)? {
-                set(&mut shape, number);
-            }
+        for (key, value) in table {
+            let Some((key, range, set)) = TRIAL.iter().find(|(known, ..)| known == key.get_ref())
+            else {
+                let known = TRIAL.map(|(known, ..)| known);
+                let message = unknown("key", key.get_ref(), &known);
+                return Err(self.of(key, "trial").error(message));
+            };
+            set(&mut shape, self.number(value, &format!("trial.{key}"), *range)?);
         }
         if let (true, Some(max)) =
             (shape.measure_max_ns < shape.measure_ns, table.get("measure-max"))
@@ -139,47 +147,57 @@ impl Source {
             let message = "is shorter than `measure`; make it at least as long";
             return Err(self.of(max, "trial.measure-max").error(message));
         }
-        shape.deadline_ms =
-            deadline_ms(&shape, self.number(table, "trial.", "deadline", DEADLINE)?);
-        Ok((shape, table.contains_key("measure")))
+        if !table.contains_key("deadline") {
+            shape.deadline_ms = deadline_ms(&shape);
+        }
+        Ok(shape)
     }
 
-    fn cases(&self, table: &DeTable) -> Result<Vec<Vec<Selector>>, PlanError> {
-        let Some(value) = table.get("cases") else {
-            let message = "no cases; add a [[cases]] with select = \"roundtrip/pipe\"";
-            return Err(self.at(self.0.text.len(), "").error(message));
-        };
-        let DeValue::Array(array) = value.get_ref() else {
-            return Err(self.of(value, "cases").error("write [[cases]], with two brackets"));
-        };
+    fn cases(&self, groups: &[Spanned<Table>]) -> Result<Vec<Vec<Selector>>, PlanError> {
         let (mut all, mut size) = (Vec::new(), 0);
-        for value in array.iter() {
-            all.push(self.selectors(value, &mut size)?);
+        for group in groups {
+            all.push(self.selectors(group, &mut size)?);
         }
         if all.is_empty() {
-            return Err(self.of(value, "cases").error("is empty; add a [[cases]]"));
+            let message = "no cases; add a [[cases]] with select = \"roundtrip/pipe\"";
+            return Err(self.at(self.0.text.len(), "").error(message));
         }
         Ok(all)
     }
 
     /// A `[[cases]]` has `select`; the other keys are common to all that it selects. `size` is that of
     /// the suite so far.
-    fn selectors(&self, whole: &Value, size: &mut usize) -> Result<Vec<Selector>, PlanError> {
-        let table = self.table(whole, "cases")?;
-        let known: Vec<&str> = ["select"].into_iter().chain(axis_keys()).collect();
-        self.only(table, "cases.", &known)?;
-        let mut common = Values::default();
-        for (key, value) in axis_keys().filter_map(|key| Some((key, table.get(key)?))) {
-            let path = format!("cases.{key}");
-            let list = self.list(value, &path)?;
-            common.set(key, &list).map_err(|message| self.of(value, &path).error(message))?;
+    fn selectors(
+        &self,
+        group: &Spanned<Table>,
+        size: &mut usize,
+    ) -> Result<Vec<Selector>, PlanError> {
+        let (mut common, mut select) = (Values::default(), None);
+        for (key, value) in group.get_ref() {
+            let origin = self.of(value, &format!("cases.{}", plain(key.get_ref())));
+            let list = list(value.get_ref());
+            match key.get_ref().as_str() {
+                "select" => select = Some((list.map_err(|message| origin.error(message))?, origin)),
+                name if Axis::of_key(name).is_some() => {
+                    let set = list.and_then(|list| common.set(name, &list.join(",")));
+                    set.map_err(|message| origin.error(message))?;
+                }
+                name => {
+                    let known: Vec<&str> = ["select"].into_iter().chain(axis_keys()).collect();
+                    let mut message = unknown("key", name, &known);
+                    if !message.contains("did you mean") {
+                        message.push_str("; a mechanism's own go into `select`");
+                    }
+                    return Err(self.of(key, "cases").error(message));
+                }
+            }
         }
-        let Some(select) = table.get("select") else {
-            return Err(self.of(whole, "cases").error("has no `select`; add one"));
+        let Some((select, origin)) = select else {
+            return Err(self.of(group, "cases").error("has no `select`; add one"));
         };
         let mut selectors = Vec::new();
-        for (text, origin) in self.strings(select, "cases.select")? {
-            let own = Selector::parse_at(&text, origin)?;
+        for text in select {
+            let own = Selector::parse_at(&text, origin.clone())?;
             let selector = Selector { values: own.values.over(&common), ..own };
             *size += selector.mechanisms.len() + selector.values.size();
             if *size > SIZE_MAX {
@@ -191,6 +209,24 @@ impl Source {
             selectors.push(selector);
         }
         Ok(selectors)
+    }
+}
+
+/// A text, a number or a list of them, as texts.
+fn list(value: &Value) -> Result<Vec<String>, String> {
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        other => {
+            Err(format!("is of type {}; want a text, a number or a list of them", other.type_str()))
+        }
+    };
+    match value {
+        Value::Array(items) if items.is_empty() => {
+            Err("is an empty list; leave it out or fill it".to_owned())
+        }
+        Value::Array(items) => items.iter().map(scalar).collect(),
+        one => Ok(vec![scalar(one)?]),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, Role, Workload};
-use crate::document;
 use crate::mechanism::{Loss, Mechanism};
 use crate::units::Rate;
+use crate::{document, words};
 
 document! {
     /// What is asked of a mechanism.
@@ -29,18 +29,19 @@ document! {
         /// What the cases are sorted by.
         pub sort: SortedBy,
     }
+}
 
+words! {
     /// What cases are sorted by, the least first.
-    #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum SortedBy {
+    #[derive(Default)]
+    SortedBy, "order" {
         /// The median, or the cost in batches.
         #[default]
-        P50,
+        P50 = "p50",
         /// The 99th percentile.
-        P99,
+        P99 = "p99",
         /// CPU time of both ends per message.
-        Cpu,
+        Cpu = "cpu",
     }
 }
 

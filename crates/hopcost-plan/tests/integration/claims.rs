@@ -56,10 +56,8 @@ fn mistakes_have_their_place() {
         _ if text.starts_with("[[claim]]") => refused(&format!("{HEAD}{text}\n")),
         _ => refused(text),
     });
-    let hidden = with("of = 'a', to = '1us'") + "at = \"\\u202e\"\n";
-    assert!(
-        refused(&hidden).contains("claim.at: has a line break or a character that does not show")
-    );
+    let hidden = refused(&(with("of = 'a', to = '1us'") + "at = \"\\u202e\"\n"));
+    assert!(hidden.contains("d.toml:9:6: has a line break or a character that does not show"));
     assert!(refused("").contains("d.toml:1:1: missing field `name`"));
 }
 

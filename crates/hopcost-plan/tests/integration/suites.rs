@@ -153,7 +153,7 @@ const HEAD: &str = "name = \"x\"\n";
 fn every_mistake_in_a_suite_has_its_place() {
     answers("suites.txt", |text| error(&file(text)));
     for (text, want) in [
-        (String::new(), "my.toml:1:1: `name` is missing"),
+        (String::new(), "my.toml:1:1: missing field `name`"),
         ("\u{0}".to_owned(), "my.toml:1:1: control character U+0000; remove it"),
         (format!("a = {}", "[".repeat(100_000)), "not TOML"),
         ("x".repeat(10_000_000), "my.toml:1:1: longer than the 1048576 bytes"),

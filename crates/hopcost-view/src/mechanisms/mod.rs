@@ -1,7 +1,7 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
 use hopcost_model::SCHEMA;
-use hopcost_model::case::{Runtime, WaitKind, Workload};
+use hopcost_model::case::{WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
@@ -139,16 +139,10 @@ fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
 }
 
 /// What is known of one mechanism: of Rust's in full, and of what other runtimes have by this name in
-/// a line each unless one is asked for. `None` if no runtime that is asked for has it.
-pub fn show(
-    name: &str,
-    facts: Option<&Mechanism>,
-    runtimes: &[RuntimeFacts],
-    only: Option<&Runtime>,
-) -> Option<Known> {
-    let asked_for = |runtime: &Runtime| only.is_none_or(|only| only == runtime);
-    let own = facts.filter(|_| asked_for(&Runtime::RUST)).map(asked);
-    let of = runtimes.iter().filter(|facts| asked_for(&facts.runtime));
+/// a line each, or in full where Rust has not. `None` if no runtime has it.
+pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) -> Option<Known> {
+    let own = facts.map(asked);
+    let of = runtimes.iter();
     let rows = of.filter_map(|of| Some((of.runtime.to_string(), of.mechanism(name)?.clone())));
     let rows: Vec<(String, Mechanism)> = rows.collect();
     if own.is_none() && rows.is_empty() {
@@ -162,12 +156,10 @@ pub fn show(
             if !rows.is_empty() {
                 blocks.push(Block::Heading("In other runtimes".into()));
                 blocks.push(facts_of(&rows));
-                blocks
-                    .push(says(format!("One of them in full: hopcost show {name} --runtime NAME")));
             }
         }
         None => {
-            blocks.extend(only.is_none().then(|| says("Not in Rust.")));
+            blocks.push(says("Not in Rust."));
             for (runtime, mechanism) in &rows {
                 blocks.push(Block::Heading(format!("In {runtime}")));
                 blocks.extend(described(mechanism));

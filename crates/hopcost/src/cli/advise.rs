@@ -1,7 +1,8 @@
 //! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
-use hopcost_model::case::{Boundary, Placement, Runtimes as Ends};
+use hopcost_model::case::{Boundary, CaseError, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
 use hopcost_model::units::{Rate, parse_size};
 use hopcost_plan::Ask;
@@ -38,20 +39,19 @@ pub struct Args {
     #[arg(long)]
     allow_loss: bool,
     /// What separates the ends
-    #[arg(long, value_name = "BOUNDARY", default_value = "process",
-          value_parser = boundary, help = "What separates the ends (thread, process, namespace)")]
+    #[arg(long, value_name = "BOUNDARY", default_value = "process", value_parser = between())]
     boundary: Boundary,
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
     /// Runtimes of the ends (rust, python, rust:python)
-    #[arg(long, value_name = "RUNTIME", default_value = "rust", value_parser = runtimes)]
-    runtime: String,
+    #[arg(long, value_name = "RUNTIME", default_value = "rust")]
+    runtime: Ends,
     /// How ends wait (block,spin,spin-then-block)
     #[arg(long, value_name = "LIST")]
     wait: Option<String>,
     /// Sort by p50, p99 or cpu [default: p99 with --p99 or --rate, else p50]
-    #[arg(long, value_name = "WHAT", value_parser = sorted_by)]
+    #[arg(long, value_name = "WHAT")]
     sort: Option<SortedBy>,
     /// Measure nothing: answer from a stored run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["measured", "wait"])]
@@ -62,24 +62,10 @@ pub struct Args {
     shown: Shown,
 }
 
-fn sorted_by(text: &str) -> Result<SortedBy, String> {
-    match text {
-        "p50" => Ok(SortedBy::P50),
-        "p99" => Ok(SortedBy::P99),
-        "cpu" => Ok(SortedBy::Cpu),
-        _ => Err("want p50, p99 or cpu".to_owned()),
-    }
-}
-
-fn boundary(text: &str) -> Result<Boundary, String> {
-    match text.parse() {
-        Ok(Boundary::Inline) | Err(_) => Err("want thread, process or namespace".to_owned()),
-        Ok(boundary) => Ok(boundary),
-    }
-}
-
-fn runtimes(text: &str) -> Result<String, String> {
-    text.parse::<Ends>().map(|ends| ends.to_string()).map_err(|error| error.to_string())
+/// What two ends of one host may have between them.
+fn between() -> impl TypedValueParser<Value = Boundary> {
+    let words = PossibleValuesParser::new(["thread", "process", "namespace"]);
+    words.try_map(|word| word.parse::<Boundary>())
 }
 
 impl Subcommand for Args {
@@ -141,8 +127,8 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         rate,
         p99_ns,
         boundary: args.boundary,
-        placement: placement(args)?,
-        runtimes: args.runtime.clone(),
+        placement: placement(args.place.as_deref())?,
+        runtimes: args.runtime.to_string(),
         spinning: !args.no_spin,
         loss: args.allow_loss,
         sort: args.sort.unwrap_or(match (rate, p99_ns) {
@@ -152,20 +138,11 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
     })
 }
 
-/// Where the ends run; of a stored run where most have them, unless it is asked for.
-fn placement(args: &Args) -> anyhow::Result<Option<Placement>> {
-    let asked = args.place.as_deref();
-    if asked.is_none() && args.run.is_some() {
-        return Ok(None);
-    }
-    match asked {
-        Some("cross") | None => {
-            let machine = host::machine(&args.measured.cpus)?;
-            let cross = machine.cross.or_else(|| machine.pairs.keys().next().copied());
-            Ok(cross.or(Some(Placement::SameCpu)))
-        }
-        Some(word) => word.parse().map(Some).map_err(|error| usage(format!("--place: {error}"))),
-    }
+/// Where the ends run, if it is asked for: else, and across CPUs, where most cases have them.
+fn placement(asked: Option<&str>) -> anyhow::Result<Option<Placement>> {
+    let word = asked.filter(|word| *word != "cross");
+    let parsed = word.map(str::parse).transpose();
+    parsed.map_err(|error: CaseError| usage(format!("--place: {error}")))
 }
 
 /// The cases that may meet the request.

@@ -25,17 +25,11 @@ impl Subcommand for Args {
         if let Some((key, _)) = self.axes.0.iter().find(|(_, values)| !values.is_empty()) {
             return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
         }
-        let MeasuredArgs { budget, measure, seed, cpus, worker, out, interval, progress } =
-            &self.measured;
-        let is_said = interval.is_some() || progress.is_some() || !cpus.is_empty();
-        if budget.is_some() || measure.is_some() || seed.is_some() || is_said {
+        if self.measured != MeasuredArgs::default() {
             return Err(usage(
-                "--budget, --measure, --seed, --cpus, --interval and --progress go with --live: stored \
-                 runs have their own",
+                "--budget, --measure, --seed, --cpus, --worker, --out, --interval and --progress go with \
+                 --live: stored runs have their own",
             ));
-        }
-        if !worker.is_empty() || out.is_some() {
-            return Err(usage("--worker and --out go with --live: both sides are stored"));
         }
         let (baseline, others) = match (self.what.as_slice(), self.new.as_slice()) {
             ([_], []) => {

@@ -38,7 +38,7 @@ pub struct Args {
           conflicts_with_all = ["live", "along"])]
     pub summary: Option<String>,
     /// What the runs may differ in
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = across, conflicts_with = "live",
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "live",
           long_help = across_help())]
     pub across: Vec<Across>,
     /// Measure cases now, side by side
@@ -71,11 +71,12 @@ pub struct Args {
 }
 
 fn across_help() -> String {
+    let words: Vec<&str> = Across::ALL.iter().map(|across| across.word()).collect();
     format!(
         "What the runs may differ in, separated by commas: {}. Without it nothing is compared that \
          differs in any of them (exit code 6). Across placement, runtime or boundary, cases are \
          paired that differ in that alone",
-        across_words()
+        words.join(", ")
     )
 }
 
@@ -127,17 +128,6 @@ impl Args {
             () => exit::OK,
         }
     }
-}
-
-/// What runs may differ in, by its word.
-fn across(text: &str) -> Result<Across, String> {
-    let found = Across::ALL.iter().copied().find(|across| across.word() == text);
-    found.ok_or_else(|| format!("want any of {}", across_words()))
-}
-
-/// Every such word.
-fn across_words() -> String {
-    Across::ALL.iter().map(|across| across.word()).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a word is a case's and no file's.

@@ -19,18 +19,12 @@ pub const NOT_COMPARABLE: u8 = 6;
 pub const INTERRUPTED: u8 = 130;
 
 /// An error with an exit code of its own.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 struct Refusal {
     message: String,
     code: u8,
 }
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-impl std::error::Error for Refusal {}
 
 /// An error with this exit code.
 pub fn with_code(code: u8, message: impl std::fmt::Display) -> anyhow::Error {

@@ -1,47 +1,14 @@
-//! The host as the command line needs it: which CPUs, how they are related. `hopcost facts`: what is
-//! known of it and of this binary, for those who look after many.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! The host as the command line needs it: which CPUs, how they are related.
 
 use anyhow::Context;
 use hopcost_machine::Root;
 use hopcost_model::host::{Host, Reading, SUSPENDED};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol;
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
-use serde_json::json;
 
-use super::output;
-use super::subcommand::{Called, Subcommand};
-use crate::about;
 use crate::run::scratch::Scratch;
 use crate::run::trial::background::DMA_LATENCY;
-
-/// Print the facts of this host as JSON
-#[derive(clap::Args)]
-pub struct Args {}
-
-impl Subcommand for Args {
-    const NAME: &str = "facts";
-    const IS_HIDDEN: bool = true;
-
-    /// Prints what is known as one JSON object; measures nothing.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
-        let cpus = allowed_cpus()?;
-        let cpus = &cpus[..cpus.len().min(2)];
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let facts = json!({
-            "hopcost": env!("CARGO_PKG_VERSION"),
-            "commit": env!("HOPCOST_COMMIT"),
-            "checksum": about::build().checksum,
-            "protocol": protocol::VERSION,
-            "host": hopcost_machine::fingerprint(&Root::default(), cpus),
-            "clock": { "utc_ns": now.as_nanos() as u64 },
-        });
-        output::print(&format!("{facts}\n"))
-    }
-}
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {

@@ -49,7 +49,7 @@ fn suites() -> anyhow::Result<String> {
         let plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine)?;
         Ok(SuiteLine {
             name,
-            estimate_ns: runtimes.estimate_ns(&plan),
+            estimate_ns: runtimes.expected(&plan, None).ns,
             about: hopcost_plan::parse_suite(name, source)?.about,
         })
     };

@@ -52,7 +52,7 @@ impl clap::FromArgMatches for AxisArgs {
 }
 
 /// How long and where something is measured.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Default, PartialEq)]
 #[group(id = "measured")]
 pub struct MeasuredArgs {
     /// Time for all of it (75s, 2m); what answers a question ends when it is answered

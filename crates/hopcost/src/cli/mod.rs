@@ -67,7 +67,7 @@ impl Entry {
 }
 
 /// All of them, in the order of the help.
-static ALL: [Entry; 15] = [
+static ALL: [Entry; 14] = [
     Entry::of::<run::Args>(),
     Entry::of::<list::Args>(),
     Entry::of::<show::Args>(),
@@ -78,7 +78,6 @@ static ALL: [Entry; 15] = [
     Entry::of::<fleet::Args>(),
     Entry::of::<judge::Args>(),
     Entry::of::<doctor::Args>(),
-    Entry::of::<host::Args>(),
     Entry::of::<reference::Shell>(),
     Entry::of::<reference::Args>(),
     Entry::of::<trial::Args>(),

@@ -1,6 +1,5 @@
 //! `hopcost show MECHANISM`.
 
-use hopcost_model::case::Runtime;
 use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
@@ -17,9 +16,6 @@ pub struct Args {
     /// Output format
     #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
     format: Format,
-    /// Show it in this runtime only, in full
-    #[arg(long, value_name = "NAME")]
-    runtime: Option<String>,
     /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
@@ -34,25 +30,7 @@ impl Subcommand for Args {
         let _orphans = Orphans::adopt()?;
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let facts = mechanism::find(name).map(|row| row.facts());
-        let only = self.runtime.as_deref().map(str::parse::<Runtime>).transpose();
-        let only = only.map_err(|error| usage(format!("--runtime: {error}")))?;
-        let shown = hopcost_view::mechanisms::show(name, facts, &runtimes, only.as_ref());
-        let Some(known) = shown else {
-            if let Some(only) = only
-                && hopcost_view::mechanisms::show(name, facts, &runtimes, None).is_some()
-            {
-                let why = runtimes.iter().find(|facts| facts.runtime == only);
-                let why = why.map_or("hopcost worker list shows those that are here", |facts| {
-                    facts
-                        .state
-                        .as_ref()
-                        .err()
-                        .map_or("that runtime does not have it", String::as_str)
-                });
-                return Err(usage(format!(
-                    "no mechanism `{name}` of the runtime `{only}` here: {why}"
-                )));
-            }
+        let Some(known) = hopcost_view::mechanisms::show(name, facts, &runtimes) else {
             let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
             let others = runtimes.iter().flat_map(|runtime| &runtime.state);
             let others = others.flat_map(|described| &described.mechanisms);

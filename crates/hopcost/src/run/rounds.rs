@@ -355,6 +355,7 @@ impl<'a> Rounds<'a> {
             lives: Lives::ForTrial,
             left_ms,
             transcript: None,
+            spoil: None,
             number: round,
             padding,
             seed,

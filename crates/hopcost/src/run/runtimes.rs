@@ -163,13 +163,8 @@ impl Runtimes {
         Catalog::new(hopcost_probe::worker::mechanisms(), || self.facts())
     }
 
-    /// How long a plan takes, about (`hopcost_plan::estimate_ns`).
-    pub fn estimate_ns(&self, plan: &Plan) -> u64 {
-        hopcost_plan::estimate_ns(plan, &self.facts_of(plan))
-    }
-
-    /// The same with its rounds, where a round trip between two CPUs is known to take so long, or
-    /// nothing is known (`hopcost_plan::expected`).
+    /// How long a plan takes and in how many rounds, where a round trip between two CPUs is known to
+    /// take so long, or nothing is known (`hopcost_plan::expected`).
     pub fn expected(&self, plan: &Plan, two_cpus_ns: Option<u64>) -> Expected {
         hopcost_plan::expected(plan, &self.facts_of(plan), two_cpus_ns)
     }

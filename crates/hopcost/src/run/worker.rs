@@ -13,7 +13,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
-use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::{lead_session, tie_to_parent};
 use hopcost_probe::sys;
@@ -34,21 +33,6 @@ impl Program {
     pub fn own() -> io::Result<Self> {
         let path = std::env::current_exe()?;
         Ok(Self { path, arguments: vec!["worker".into()], directory: None })
-    }
-    /// The command line that starts it, ready to paste.
-    pub fn command_line(&self) -> String {
-        let mut words = vec![shell_word(&self.path.display().to_string())];
-        words.extend(self.arguments.iter().map(|word| shell_word(word)));
-        match &self.directory {
-            None => words.join(" "),
-            Some(directory) => {
-                format!(
-                    "(cd {} && {})",
-                    shell_word(&directory.display().to_string()),
-                    words.join(" ")
-                )
-            }
-        }
     }
 }
 
@@ -103,21 +87,28 @@ pub struct Worker {
 }
 
 /// Why there is no reply.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ReplyError {
     /// The worker closed its output and said nothing.
+    #[error("it closed its output")]
     Closed,
     /// It answered that the other end of its link is gone, in these words.
+    #[error("{0}")]
     PartnerClosed(String),
     /// It answered that it failed, for this reason.
+    #[error("{0}")]
     Said(String),
     /// What it sent is no reply.
+    #[error("{0}")]
     Implausible(String),
     /// It could not be waited for.
+    #[error("waiting for it failed: {0}")]
     Io(io::ErrorKind),
     /// The deadline passed.
+    #[error("no answer within its deadline")]
     Deadline,
     /// The user interrupted.
+    #[error("interrupted")]
     Interrupted,
 }
 
@@ -131,20 +122,6 @@ impl ReplyError {
 impl From<ReplyError> for String {
     fn from(error: ReplyError) -> Self {
         error.to_string()
-    }
-}
-
-impl std::fmt::Display for ReplyError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Closed => f.write_str("it closed its output"),
-            Self::PartnerClosed(said) | Self::Said(said) | Self::Implausible(said) => {
-                f.write_str(said)
-            }
-            Self::Io(kind) => write!(f, "waiting for it failed: {kind}"),
-            Self::Deadline => f.write_str("no answer within its deadline"),
-            Self::Interrupted => f.write_str("interrupted"),
-        }
     }
 }
 

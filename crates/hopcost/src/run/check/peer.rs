@@ -2,24 +2,20 @@
 //! an engine that changes a byte or fails, and hopcost connects without the token. Where the worker
 //! makes the link itself, it changes the byte itself, and hopcost kills its processes.
 
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{
-    Attached, Command, LinkHalf, Offer, Part, Phase, Reply, Seat, Stamp,
-};
+use hopcost_model::protocol::{Command, LinkHalf, Offer, Part, Phase, Reply, Seat, Stamp};
 use hopcost_probe::{mechanism, sys};
 
 use super::bench::{self, Bench, Check, answer, start};
 use crate::run::runtimes::Workers;
-use crate::run::scratch::TrialScratch;
 use crate::run::trial::open::{dial, open};
-use crate::run::trial::snapshot::{Other, Seated};
 use crate::run::trial::spec::TrialSpec;
+use crate::run::trial::workers::TrialWorkers;
 use crate::run::worker::Worker;
 
 /// How long a worker may take to notice.
@@ -124,8 +120,23 @@ impl Link<'_> {
         let link = Some(LinkHalf { offer: Some(offer), ..LinkHalf::default() });
         let mut worker = start(bench)?;
         let case = &workers.assignment(self.role).case;
-        let seats = vec![Seat { role: self.role, flow: 0, cpu: None, link }];
-        let seats = attached(bench, &mut worker, case, seats, (scratch, None), None)?;
+        worker.send(&Command::Attach {
+            case: case.id(),
+            part: Some(Part::of(case)),
+            seats: vec![Seat { role: self.role, flow: 0, cpu: None, link }],
+            samples_fd: None,
+            meeting_fd: None,
+            deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
+            parent: Some(std::process::id()),
+            scratch: Some(scratch.display().to_string()),
+            prefix: None,
+            spoil: None,
+            trial: 0,
+            schedule: None,
+        });
+        let Reply::Attached { seats, .. } = answer(bench, &mut worker, bench::PATIENCE)? else {
+            return Err("its reply does not answer `attach`".to_owned());
+        };
         let address = seats.into_iter().find_map(|seat| seat.offers);
         let address = address.ok_or("it offers no address to connect to")?;
         worker.send(&Command::Meet);
@@ -151,23 +162,24 @@ fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Che
             let what =
                 format!("{}: fails when a byte of the {whose} message was changed", case.id());
             let spoiled = own(bench, case, Some(number)).and_then(|mut own| {
-                own.worker.send(&endless());
-                fails(bench, &mut own.worker)
+                own.all[0].worker.send(&endless());
+                fails(bench, &mut own.all[0].worker)
             });
             checks.push(Check::of(what, spoiled));
         }
     }
     let processes = cases().find(|case| case.boundary == Boundary::Process);
-    let victims = processes.map(|case| own(bench, case, None).map(|own| own.processes));
+    let victims = processes.map(|case| own(bench, case, None).map(|own| own.all[0].started()));
     for (at, (name, _)) in victims.into_iter().flatten().flatten().enumerate() {
         let killed = processes.ok_or_else(String::new).and_then(|case| {
             let mut own = own(bench, case, None)?;
-            own.worker.send(&endless());
+            own.all[0].worker.send(&endless());
             thread::sleep(UNDER_WAY);
-            let (_, pid) = own.processes.get(at).ok_or("it started fewer processes")?;
+            let started = own.all[0].started();
+            let (_, pid) = started.get(at).ok_or("it started fewer processes")?;
             let process = sys::open_process(*pid).map_err(|error| error.to_string())?;
             let _ = sys::signal_process(&process, sys::Signal::KILL);
-            fails(bench, &mut own.worker)
+            fails(bench, &mut own.all[0].worker)
         });
         let what = format!("{}: fails when {name} is killed", mechanism.name);
         checks.push(Check::of(what, killed));
@@ -179,60 +191,11 @@ fn endless() -> Command {
     Command::Run { phase: Phase::WarmUp, count: ENDLESS, stamp: Stamp::Each, cap_ns: None }
 }
 
-/// A worker that has attached to a link of its own.
-struct Own {
-    worker: Worker,
-    /// Those besides the worker: each end's and all others.
-    processes: Vec<(String, u32)>,
-    /// Removed after the worker.
-    _scratch: TrialScratch,
-}
-
 /// Has a worker make the link of a case itself, and maybe change a byte of a message.
-fn own(bench: &Bench<'_>, case: &Case, spoil: Option<u64>) -> Result<Own, String> {
-    let mut worker = start(bench)?;
-    let scratch = bench.setup.scratch.of_trial().map_err(|error| error.to_string())?;
-    let seat = |role| Seat { role, flow: 0, cpu: None, link: None };
-    let ends = [Role::Caller, Role::Callee].map(seat).into();
-    let place = (scratch.path(), Some(scratch.prefix()));
-    let seats = attached(bench, &mut worker, case, ends, place, spoil)?;
-    let pid = |pid: Option<u32>| pid.unwrap_or(worker.id());
-    let seated = seats.iter().map(|seat| Seated::new(seat.role, pid(seat.pid), None));
-    let seated: Vec<Seated> = seated.collect();
-    let ends = seated.iter().filter(|seat| seat.pid != worker.id());
-    let ends = ends.map(|seat| (format!("the {}", seat.role), seat.pid));
-    let others = Other::of(worker.id(), &seated).into_iter().map(|other| (other.name, other.pid));
-    let processes = ends.chain(others).collect();
-    Ok(Own { worker, processes, _scratch: scratch })
-}
-
-/// Has a worker attach, with its names in this place; the ends that it then has.
-fn attached(
-    bench: &Bench<'_>,
-    worker: &mut Worker,
-    case: &Case,
-    seats: Vec<Seat>,
-    (scratch, prefix): (&Path, Option<&str>),
-    spoil: Option<u64>,
-) -> Result<Vec<Attached>, String> {
-    worker.send(&Command::Attach {
-        case: case.id(),
-        part: Some(Part::of(case)),
-        seats,
-        samples_fd: None,
-        meeting_fd: None,
-        deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
-        parent: Some(std::process::id()),
-        scratch: Some(scratch.display().to_string()),
-        prefix: prefix.map(str::to_owned),
-        spoil,
-        trial: 0,
-        schedule: None,
-    });
-    match answer(bench, worker, bench::PATIENCE)? {
-        Reply::Attached { seats, .. } => Ok(seats),
-        _ => Err("its reply does not answer `attach`".to_owned()),
-    }
+fn own<'a>(bench: &Bench<'a>, case: &Case, spoil: Option<u64>) -> Result<TrialWorkers<'a>, String> {
+    let workers = Workers::assemble(case, &bench.setup.runtimes)?;
+    let spec = TrialSpec::exactly(bench.setup, case, workers, (None, None), (0, 1));
+    open(&TrialSpec { spoil, ..spec }).map_err(String::from)
 }
 
 /// Whether the worker says that it failed.

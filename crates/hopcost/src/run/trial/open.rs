@@ -250,17 +250,14 @@ impl TrialWorkers<'_> {
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
-            deadline_ms: match (spec.lives, spec.transcript) {
-                (Lives::ForRun, _) => RUN_MAX_MS,
-                (Lives::ForTrial, None) => deadline_ms,
-                // Whoever types takes longer.
-                (Lives::ForTrial, Some(_)) => deadline_ms.max(600_000),
+            deadline_ms: match spec.lives {
+                Lives::ForRun => RUN_MAX_MS,
+                Lives::ForTrial => deadline_ms,
             },
-            // What is written down is to be typed by somebody else, whose child it is then.
-            parent: spec.transcript.is_none().then(std::process::id),
+            parent: Some(std::process::id()),
             scratch: Some(self.scratch().display().to_string()),
             prefix: self.scratch.as_ref().map(|scratch| scratch.prefix().to_owned()),
-            spoil: None,
+            spoil: spec.spoil,
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
         };
@@ -287,9 +284,6 @@ impl TrialWorkers<'_> {
                 (true, Role::Caller) => "caller",
                 (true, Role::Callee) => "callee",
             };
-            let program = foreign.map_or(&spec.setup.native, |ready| &ready.program);
-            let started = format!("{name} $ {}\n", program.command_line());
-            transcript.borrow_mut().push_str(&started);
             worker.write_down(name, transcript);
         }
         worker.send(&attach);

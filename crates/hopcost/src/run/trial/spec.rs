@@ -47,6 +47,8 @@ pub struct TrialSpec<'a> {
     pub left_ms: Option<u64>,
     /// Where to keep the transcript of the workers.
     pub transcript: Option<&'a Transcript>,
+    /// The message in which a worker changes a byte, to see whether the other end notices.
+    pub spoil: Option<u64>,
     /// The trial's number among those of its case.
     pub number: u32,
     /// Bytes of padding in the environment.
@@ -122,6 +124,7 @@ impl<'a> TrialSpec<'a> {
             lives: Lives::ForTrial,
             left_ms: None,
             transcript: None,
+            spoil: None,
             number: 0,
             padding: 0,
             seed: 0,

@@ -57,11 +57,18 @@ impl TrialWorker {
     /// Its process and those that it has started.
     fn processes(&self) -> Vec<u32> {
         let mut pids = vec![self.worker.id()];
-        pids.extend(self.seats.iter().map(|seat| seat.pid));
-        pids.extend(self.others.iter().map(|other| other.pid));
+        pids.extend(self.started().into_iter().map(|(_, pid)| pid));
         pids.sort_unstable();
         pids.dedup();
         pids
+    }
+
+    /// The processes that it has started, by name: those of its ends, and all others.
+    pub fn started(&self) -> Vec<(String, u32)> {
+        let ends = self.seats.iter().filter(|seat| seat.pid != self.worker.id());
+        let ends = ends.map(|seat| (format!("the {}", seat.role), seat.pid));
+        let others = self.others.iter().map(|other| (other.name.clone(), other.pid));
+        ends.chain(others).collect()
     }
 }
 
@@ -265,13 +272,6 @@ impl TrialWorkers<'_> {
         let spec = self.spec.clone();
         if let Some((peer, far)) = spec.peer().zip(self.all.pop_if(|_| spec.peer().is_some())) {
             peer.give_back(far.worker, &spec.setup.interrupt);
-        }
-        // Nobody waits for the answer but whoever reads all of the conversation.
-        if self.spec.transcript.is_some() {
-            for one in &mut self.all {
-                let until = Instant::now() + LAST_WORDS;
-                let _ = one.worker.reply(until, &self.spec.setup.interrupt);
-            }
         }
         for one in &mut self.all {
             one.worker.leave(LAST_WORDS);
