@@ -15,6 +15,8 @@ use std::sync::LazyLock;
 
 use hopcost_file::{Error, RunFile};
 use hopcost_model::raw::RawRun;
+use hopcost_view::StoredRun;
+use hopcost_view::answer::Content;
 use hopcost_view::style::TextStyle;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -120,13 +122,14 @@ fn patch(path: &Path, line: &str) -> Option<()> {
 /// What every view says of it, which a terminal must not obey and JSON must hold.
 fn show(raw: &RawRun) {
     let results = hopcost_read::read(raw, &[]);
-    let text = hopcost_view::text::report(&results, None, &TextStyle::plain(100));
+    let shown = StoredRun { results: &results, stored: None, percentiles: &[] };
+    let text = shown.text(true, &TextStyle::plain(100));
     let strange = text.chars().find(|c| *c != '\n' && !hopcost_model::text::is_plain(*c));
     assert_eq!(strange, None, "{text}");
-    let answer = hopcost_view::answer::Answer::of_run(&results);
+    let answer = shown.answer();
     let json = answer.json();
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
-    let _ = (answer.csv(None), hopcost_view::html::report(&results));
+    let _ = (answer.csv(None), shown.html());
 }
 
 fn store(raw: &RawRun, path: &Path) -> Result<(), Error> {

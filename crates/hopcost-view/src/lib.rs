@@ -20,6 +20,8 @@ mod rows;
 mod runs;
 mod section;
 #[cfg(test)]
+extern crate self as hopcost_view;
+#[cfg(test)]
 #[path = "../tests/stored/mod.rs"]
 mod stored;
 pub mod style;

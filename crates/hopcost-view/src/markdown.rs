@@ -1,15 +1,8 @@
 //! Documents as Markdown (GitHub's tables).
 
 use hopcost_model::text::is_plain;
-use hopcost_read::results::Results;
 
-use crate::section;
-use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
-
-/// The report of a run.
-pub fn report(results: &Results) -> String {
-    section::report(results, Medium::Document, None).markdown()
-}
+use crate::section::model::{Block, Cell, Document, Fold, Table, Tone, Value};
 
 impl Document {
     /// As Markdown.
@@ -40,10 +33,6 @@ fn blocks(out: &mut String, blocks: &[Block]) {
             Block::Text(Tone::Note, text) => out.push_str(&format!("- {}\n", escape(text))),
             Block::Text(Tone::Alert, text) => out.push_str(&format!("**{}**\n\n", escape(text))),
             Block::Text(_, text) => out.push_str(&format!("{}\n\n", escape(text))),
-            Block::List(items) => {
-                items.iter().for_each(|item| out.push_str(&format!("- {}\n", escape(item))));
-                out.push('\n');
-            }
             Block::Facts(facts) => {
                 for (name, value) in facts {
                     out.push_str(&format!("- **{}:** {}\n", escape(name), cell(value)));
@@ -79,7 +68,6 @@ fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
-    let table = table.marked();
     row(out, table.columns.iter().map(|column| escape(&column.whole())));
     let rule = |words| if words { "---".to_owned() } else { "---:".to_owned() };
     row(out, table.columns.iter().map(|column| rule(column.kind.is_words())));
@@ -107,9 +95,7 @@ pub(crate) fn cell(cell: &Cell) -> String {
         Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
         Value::Words(text) => escape(text),
         Value::Code(text) => code(text),
-        Value::Grade(_) | Value::Ruling(_) => {
-            cell.value.verdict().map_or("", |(_, word)| word).to_owned()
-        }
+        Value::Verdict(_, word) => (*word).to_owned(),
         Value::Finding(code, _) => code.word().to_owned(),
         value => {
             let text = value.shown().map_or(String::new(), |shown| shown.to_string());

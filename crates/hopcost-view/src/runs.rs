@@ -4,10 +4,9 @@ use hopcost_read::results::{Results, RunComparison};
 
 use crate::answer::{Answer, Content};
 use crate::chart::model::Chart;
-use crate::section::{Document, Medium, comparison, plots};
+use crate::section::{self, Document, Medium, Stored, comparison, plots};
 use crate::style::TextStyle;
-use crate::text::Stored;
-use crate::{html, markdown, text};
+use crate::text;
 
 impl Content for RunComparison {
     fn name(&self) -> String {
@@ -28,15 +27,15 @@ impl Content for RunComparison {
     }
 
     /// The ratio along an axis.
-    fn plots(&self) -> Vec<(String, Chart)> {
-        comparison::charts(self).into_iter().map(|chart| (chart.id.clone(), chart)).collect()
+    fn plots(&self) -> Vec<Chart> {
+        comparison::charts(self)
     }
 }
 
-/// A run, and where it is stored.
+/// A run, and where it is stored, if that is to be said.
 pub struct StoredRun<'a> {
     pub results: &'a Results,
-    pub stored: Stored<'a>,
+    pub stored: Option<Stored<'a>>,
     /// The percentiles that are asked for instead of the usual ones, as text.
     pub percentiles: &'a [f64],
 }
@@ -50,27 +49,26 @@ impl Content for StoredRun<'_> {
         Answer::of_run(self.results)
     }
 
-    fn sentences(&self) -> String {
-        text::sentences(self.results)
+    fn document(&self, medium: Medium, _: bool) -> Document {
+        section::report(self.results, medium, None)
     }
 
-    fn plots(&self) -> Vec<(String, Chart)> {
+    /// Its conclusion in a line to paste, of claims a line each.
+    fn sentences(&self) -> String {
+        text::pasted(section::sentences(self.results))
+    }
+
+    fn plots(&self) -> Vec<Chart> {
         plots::of_run(self.results)
     }
 
     fn text(&self, whole: bool, style: &TextStyle) -> String {
-        match self.percentiles {
-            _ if whole => text::report(self.results, Some(self.stored), style),
-            [] => text::answer(self.results, Some(self.stored), style),
-            asked => text::percentiles(self.results, asked, style),
-        }
-    }
-
-    fn markdown(&self) -> String {
-        markdown::report(self.results)
-    }
-
-    fn html(&self) -> String {
-        html::report(self.results)
+        let lines = |of: &Document| of.text(style).lines().count();
+        let document = match self.percentiles {
+            _ if whole => section::report(self.results, Medium::Document, self.stored),
+            [] => section::answer(self.results, self.stored, lines),
+            asked => section::percentiles(self.results, asked),
+        };
+        document.text(style)
     }
 }

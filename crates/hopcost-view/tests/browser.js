@@ -39,46 +39,6 @@ addEventListener("load", () => {
   const dead = (document) =>
     links(document).filter((hash) => !document.getElementById(hash.slice(1)));
 
-  // Choosing a mechanism leaves the rows of its cases and no others.
-  const filtered = (document) => {
-    const [form] = document.forms;
-    const [select] = form.querySelectorAll("select");
-    if (!select) return null;
-    const rows = [...document.querySelectorAll("table.sortable tbody tr")]
-      .filter((row) => row.querySelector('a[href^="#case-"]'));
-    // The name of a case says its mechanism: `roundtrip/pipe?payload=64`.
-    const mechanism = (link) =>
-      document.querySelector(`${link.hash} .case`).textContent.match(/^[^/]*\/([\w-]+)/)[1];
-    const of = (row) => [...row.querySelectorAll('a[href^="#case-"]')].map(mechanism);
-    const value = select.options[1].value;
-    select.value = value;
-    select.dispatchEvent(new Event("change", { bubbles: true }));
-    const right = rows.every((row) => row.hidden !== of(row).includes(value));
-    const shown = rows.filter((row) => !row.hidden).length;
-    // It counts the cases besides, and none of the rows of their details.
-    const said = form.querySelector("output").textContent.match(/\d+/g).map(Number);
-    const details = document.querySelectorAll("details[id^=case-], details[data-verdict]").length;
-    const counts = said[0] > shown && said[0] <= shown + details && said[0] < said[1];
-    select.value = "";
-    select.dispatchEvent(new Event("change", { bubbles: true }));
-    return { right: right && counts, shown, all: rows.length, back: rows.every((row) => !row.hidden) };
-  };
-
-  // Choosing a verdict leaves the records of its claims.
-  const ruled = (document) => {
-    const records = [...document.querySelectorAll("details[data-verdict]")];
-    const [form] = document.forms;
-    const select = [...form.querySelectorAll("select")].at(-1);
-    if (new Set(records.map((of) => of.dataset.verdict)).size < 2) return null;
-    const value = records[0].dataset.verdict;
-    const change = (value) => {
-      select.value = value;
-      select.dispatchEvent(new Event("change", { bubbles: true }));
-      return records.every((of) => of.hidden === (value !== "" && of.dataset.verdict !== value));
-    };
-    return change(value) && records.some((of) => of.hidden) && change("");
-  };
-
   // A heading is a button, for the keyboard too, and orders the numbers of its column.
   const sorted = (document) => {
     for (const table of document.querySelectorAll("table.sortable")) {
@@ -135,8 +95,6 @@ addEventListener("load", () => {
       dead: dead(document),
       wide: wide(document),
       scrolled: scrolled(document),
-      filtered: filtered(document),
-      ruled: ruled(document),
       sorted: sorted(document),
       pointed: pointed(document),
       ...texts(document),

@@ -5,12 +5,13 @@ mod facts;
 mod stored;
 
 use hopcost_model::mechanism::Mechanism;
-use hopcost_read::results::Judged;
-use hopcost_view::answer::Answer;
+use hopcost_read::results::{Judged, Results};
+use hopcost_view::StoredRun;
+use hopcost_view::answer::{Answer, Content};
 use hopcost_view::mechanisms;
-use hopcost_view::text::{self, Stored, TextStyle};
-use hopcost_view::{csv, markdown, plan};
-use stored::{judged, results, worn};
+use hopcost_view::text::{Stored, TextStyle};
+use hopcost_view::{csv, plan};
+use stored::{judged, results, shown, worn};
 
 const STORED: Stored<'static> = Stored {
     path: "/home/ada/.local/share/hopcost/runs/20250314-092653-7f3a.hopcost",
@@ -20,6 +21,15 @@ const STORED: Stored<'static> = Stored {
 /// One style a format: `layout.rs` holds the others against this one.
 const STYLE: TextStyle = TextStyle::plain(100);
 
+fn stored_run(results: &Results) -> StoredRun<'_> {
+    StoredRun { stored: Some(STORED), ..shown(results) }
+}
+
+/// The run on one screen.
+fn answer(results: &Results) -> String {
+    stored_run(results).text(false, &STYLE)
+}
+
 /// The lines from the one that begins so.
 fn lines(out: &str, from: &str, count: usize) -> String {
     let lines = out.lines().skip_while(|line| !line.starts_with(from)).take(count);
@@ -28,24 +38,24 @@ fn lines(out: &str, from: &str, count: usize) -> String {
 
 #[test]
 fn answers() {
-    insta::assert_snapshot!("answer_worn", text::answer(&worn(), Some(STORED), &STYLE));
-    insta::assert_snapshot!("sentences", text::sentences(&results("quick")));
+    insta::assert_snapshot!("answer_worn", answer(&worn()));
+    insta::assert_snapshot!("sentences", shown(&results("quick")).sentences());
     for run in ["threads-udp-websocket", "wakeup", "copies", "runtimes"] {
-        let out = text::answer(&results(run), Some(STORED), &STYLE);
+        let out = answer(&results(run));
         insta::assert_snapshot!(format!("answer_{run}"), out);
     }
 }
 
 #[test]
 fn details() {
-    insta::assert_snapshot!("text_worn", text::report(&worn(), Some(STORED), &STYLE));
+    insta::assert_snapshot!("text_worn", stored_run(&worn()).text(true, &STYLE));
 }
 
 #[test]
 fn markdown_of_what_is_not_in_every_run() {
-    insta::assert_snapshot!("markdown_worn", lines(&markdown::report(&worn()), "", 120));
+    insta::assert_snapshot!("markdown_worn", lines(&shown(&worn()).markdown(), "", 120));
     for (run, from) in [("wakeup", "## Wake"), ("copies", "## Stream"), ("runtimes", "### ")] {
-        let out = markdown::report(&results(run));
+        let out = shown(&results(run)).markdown();
         insta::assert_snapshot!(format!("markdown_{run}"), lines(&out, from, 60));
     }
 }
@@ -53,13 +63,13 @@ fn markdown_of_what_is_not_in_every_run() {
 #[test]
 fn verdicts_on_claims() {
     let judged = judged();
-    insta::assert_snapshot!("judged_answer", text::answer(&judged, Some(STORED), &STYLE));
-    let markdown = markdown::report(&judged);
+    insta::assert_snapshot!("judged_answer", answer(&judged));
+    let markdown = shown(&judged).markdown();
     insta::assert_snapshot!("judged_markdown", lines(&markdown, "## Which claims hold", 90));
-    insta::assert_snapshot!("judged_sentences", text::sentences(&judged));
+    insta::assert_snapshot!("judged_sentences", shown(&judged).sentences());
     let mut none = judged.clone();
     none.judged = Some(Judged::default());
-    let said = text::answer(&none, None, &STYLE);
+    let said = answer(&none);
     assert!(said.contains("No claim: the run has no claims file that"), "{said}");
 }
 

@@ -3,8 +3,9 @@
 mod stored;
 
 use hopcost_read::results::{LadderGroup, Results, Statistic};
-use hopcost_view::text::{self, Charset, Color, TextStyle};
-use stored::{RUNS, judged, results, with_texts, worn};
+use hopcost_view::answer::{Answer, Content};
+use hopcost_view::text::{Charset, Color, TextStyle};
+use stored::{RUNS, judged, results, shown, with_texts, worn};
 use unicode_width::UnicodeWidthStr;
 
 fn styles() -> impl Iterator<Item = TextStyle> {
@@ -33,15 +34,15 @@ fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
     let judged = with_texts(&judged(), "sentence because check", &"文字 are wide; ".repeat(9));
     for (name, results) in [("worn", &worn()), ("empty", &empty()), ("judged", &judged)] {
         for style in styles() {
-            check(name, &text::report(results, None, &style), &style);
-            check(name, &text::answer(results, None, &style), &style);
+            check(name, &shown(results).text(true, &style), &style);
+            check(name, &shown(results).text(false, &style), &style);
         }
     }
     for suite in RUNS {
         let results = results(suite);
         for style in styles() {
-            check(suite, &text::report(&results, None, &style), &style);
-            check(suite, &text::answer(&results, None, &style), &style);
+            check(suite, &shown(&results).text(true, &style), &style);
+            check(suite, &shown(&results).text(false, &style), &style);
         }
     }
 }
@@ -50,7 +51,7 @@ fn no_line_is_wider_than_the_terminal_and_ascii_is_ascii() {
 fn the_answer_is_one_screen() {
     for suite in RUNS {
         let most = if suite == "ladder" { 42 } else { 60 };
-        let lines = text::answer(&results(suite), None, &TextStyle::plain(100)).lines().count();
+        let lines = shown(&results(suite)).text(false, &TextStyle::plain(100)).lines().count();
         assert!(lines <= most, "{suite}: {lines} lines");
     }
 }
@@ -65,7 +66,7 @@ fn round_trips_in_batches_stand_in_the_table_of_their_size() {
     batched.rows[0].label = "in-batches".to_owned();
     batched.rankings.clear();
     results.ladder.insert(1, batched);
-    let shown = text::answer(&results, None, &TextStyle::plain(100));
+    let shown = shown(&results).text(false, &TextStyle::plain(100));
     let lines = || shown.lines();
     assert_eq!(lines().filter(|line| line.contains("in-batches")).count(), 1, "{shown}");
     assert!(!shown.contains("spinning, in batches"), "{shown}");
@@ -126,7 +127,7 @@ fn hostile_results_neither_command_the_terminal_nor_break_a_document() {
     for (suite, results) in stored.into_iter().chain([("worn", worn())]) {
         let results = hostile(&results);
         for style in styles() {
-            let out = text::report(&results, None, &style);
+            let out = shown(&results).text(true, &style);
             assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{suite}");
             assert!(style.charset == Charset::Unicode || out.is_ascii(), "{suite}");
             assert!(!out.contains("NaN") && !out.contains("inf "), "{suite}:\n{out}");
@@ -140,7 +141,7 @@ fn a_column_that_does_not_fit_is_below_its_row_and_never_gone() {
     for suite in RUNS {
         let results = results(suite);
         let words = |width| {
-            let out = text::report(&results, None, &TextStyle::plain(width));
+            let out = shown(&results).text(true, &TextStyle::plain(width));
             let numbers = out.split(|c: char| c.is_whitespace() || "[],".contains(c));
             let numbers = numbers.filter(|w| w.starts_with(|c: char| c.is_ascii_digit()));
             numbers.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
@@ -155,8 +156,8 @@ fn a_column_that_does_not_fit_is_below_its_row_and_never_gone() {
 fn colour_changes_nothing_but_colour() {
     let results = worn();
     for style in styles() {
-        let plain = text::report(&results, None, &style);
-        let painted = text::report(&results, None, &TextStyle { color: Color::Ansi, ..style });
+        let plain = shown(&results).text(true, &style);
+        let painted = shown(&results).text(true, &TextStyle { color: Color::Ansi, ..style });
         assert!(painted.contains('\x1b'));
         let stripped: Vec<String> =
             strip(&painted).lines().map(|line| line.trim_end().to_owned()).collect();
@@ -190,7 +191,7 @@ fn check(name: &str, out: &str, style: &TextStyle) {
 }
 
 fn documents(results: &Results) {
-    let markdown = hopcost_view::markdown::report(results);
+    let markdown = shown(results).markdown();
     assert!(markdown.chars().all(|c| c == '\n' || !c.is_control()));
     // A table whose rows differ in their number of cells is not one.
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
@@ -199,6 +200,6 @@ fn documents(results: &Results) {
             assert_eq!(cells(pair[0]), cells(pair[1]), "{pair:#?}");
         }
     }
-    let answer = hopcost_view::answer::Answer::of_run(results);
+    let answer = Answer::of_run(results);
     assert!(!answer.csv(None).unwrap().contains("NaN") && !answer.json().contains("NaN"));
 }

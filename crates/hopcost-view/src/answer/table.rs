@@ -30,8 +30,8 @@ pub trait Content {
         self.answer().conclusion() + "\n"
     }
 
-    /// Its plots, with the names that their files have, without ending.
-    fn plots(&self) -> Vec<(String, Chart)> {
+    /// Its plots; their files have the names of their ids.
+    fn plots(&self) -> Vec<Chart> {
         Vec::new()
     }
 

@@ -1,9 +1,13 @@
 //! Text on a drawing: how wide it is, how it is cut, how it is written.
 
 use crate::markup::{Esc, Px, put};
+use crate::style::wrap;
 
 /// Size of the texts of a drawing.
 pub(super) const TEXT: f64 = 12.0;
+
+/// Width of most letters, in multiples of their size.
+const LETTER: f64 = 0.62;
 
 /// Writes words of a class at a place, if there are any.
 pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
@@ -16,7 +20,7 @@ pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
 
 /// Estimated width in pixels of a text set in a common sans-serif face. On the
 /// generous side (that of DejaVu Sans), since the face is the reader's.
-pub(crate) fn width(text: &str, size: f64) -> f64 {
+pub(super) fn width(text: &str, size: f64) -> f64 {
     let em: f64 = text
         .chars()
         .map(|c| match c {
@@ -24,7 +28,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
             'f' | 't' | 'r' | '(' | ')' | ' ' | '-' | '/' => 0.38,
             'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
             'A'..='Z' | '<' | '>' | '=' | '+' | '…' => 0.72,
-            c if (c as u32) < 0x1100 => 0.62,
+            c if (c as u32) < 0x1100 => LETTER,
             _ => 1.05,
         })
         .sum();
@@ -32,7 +36,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
 }
 
 /// The text, cut with an ellipsis where it is wider than `room`.
-pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
+pub(super) fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
@@ -49,32 +53,7 @@ pub(crate) fn fit(text: &str, size: f64, room: f64) -> String {
     cut + "…"
 }
 
-/// The text broken between words into lines no wider than `room`; a longer word is
-/// cut.
-pub(crate) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width(line, size) + width(" ", size) + width(word, size) <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(fit(word, size, room)),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_broken_and_lose_no_word() {
-        let note = "a machine with a name, its kernel and what was not counted there";
-        let broken = lines(note, 11.0, 120.0);
-        assert!(broken.len() > 2 && broken.iter().all(|line| width(line, 11.0) <= 120.0));
-        assert_eq!(broken.join(" "), note);
-        assert_eq!(lines("", 11.0, 120.0), [""; 0]);
-    }
+/// The text broken between words into lines that fit into `room`.
+pub(super) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
+    wrap(text, (room / (LETTER * size)) as usize)
 }

@@ -52,11 +52,6 @@ fn one(out: &mut String, block: &Block, rank: &str) {
             };
             put!(out, "<p{class}>{}</p>\n", Esc(text));
         }
-        Block::List(items) => {
-            put!(out, "<ul class=\"remarks\">\n");
-            items.iter().for_each(|item| put!(out, "<li>{}</li>\n", Esc(item)));
-            put!(out, "</ul>\n");
-        }
         Block::Facts(facts) => {
             put!(out, "<dl class=\"facts\">\n");
             for (name, cell) in facts {
@@ -88,17 +83,8 @@ fn folded(out: &mut String, fold: &Fold) {
     let open = if fold.open { " open" } else { "" };
     let brief: Vec<String> =
         fold.brief.iter().map(|cell| format!("<span>{}</span>", cells::inline(cell))).collect();
-    let ruling = match fold.brief.first().map(|cell| &cell.value) {
-        Some(value @ Value::Ruling(_)) => value.verdict(),
-        _ => None,
-    };
-    let ruling = ruling.map_or(String::new(), |(_, word)| format!(" data-verdict=\"{word}\""));
-    put!(
-        out,
-        "<details class=\"one\" id=\"{}\"{ruling}{open}><summary>{}</summary>\n",
-        Esc(&fold.id),
-        brief.join(" ")
-    );
+    let (id, brief) = (Esc(&fold.id), brief.join(" "));
+    put!(out, "<details class=\"one\" id=\"{id}\"{open}><summary>{brief}</summary>\n");
     blocks(out, &fold.blocks, "h4");
     put!(out, "</details>\n");
 }

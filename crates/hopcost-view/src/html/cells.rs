@@ -82,10 +82,7 @@ pub(super) fn inline(cell: &Cell) -> String {
         Value::Empty => String::new(),
         Value::Words(text) => Esc(text).to_string(),
         Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
-        Value::Grade(_) | Value::Ruling(_) => {
-            let Some((grade, word)) = cell.value.verdict() else { return String::new() };
-            format!("<span class=\"v-{}\">{word}</span>", grade.word())
-        }
+        Value::Verdict(grade, word) => format!("<span class=\"v-{}\">{word}</span>", grade.word()),
         Value::Finding(code, severity) => {
             let id = finding_id(*code, *severity);
             format!("<a class=\"code\" href=\"#{id}\">{code}</a>")

@@ -7,35 +7,23 @@ mod cells;
 #[cfg(test)]
 mod tests;
 
-use hopcost_read::results::{CaseResult, Results};
-
 use crate::chart;
 use crate::chart::palette::{Ground, properties};
 use crate::markup::{Esc, put};
-use crate::section::{
-    self,
-    model::{Block, Document, Medium, Section},
-};
+use crate::section::model::{Block, Document, Section};
 
 /// The page's own style sheet; the charts' comes from `chart`.
 pub(crate) const CSS: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// SHA-256 of what [`style`] returns. A test recomputes both.
-const STYLE_HASH: &str = "sha256-uvzjSUK4xhAvz1APZ7dAc/bBDx+Rj5egTomWPlEQ7Zs=";
+const STYLE_HASH: &str = "sha256-GF9XAzWth0uQWaeWRZ9lyZquH1ahGvlVDWa6n9OPcSY=";
 /// SHA-256 of the script.
-const SCRIPT_HASH: &str = "sha256-QsyYmpeGCrAwUl88Y4cOtzwLx6q3tJhQLpRwm4yM2LA=";
-
-/// The whole report.
-pub fn report(results: &Results) -> String {
-    let facets = results.results.iter().map(facets).collect::<Vec<_>>().join("\n");
-    Document { facets, ..section::report(results, Medium::Page, None) }.html()
-}
+const SCRIPT_HASH: &str = "sha256-sELIAI9LjM6Uqg7G7ESfq0REGtxOM9ISuwVdcVG99PY=";
 
 impl Document {
     /// As one page.
     pub fn html(&self) -> String {
-        let cases = self.facets.as_str();
         let mut out = String::with_capacity(512 * 1024);
         put!(
             out,
@@ -53,12 +41,12 @@ impl Document {
         put!(out, "<header>\n<h1>{title}</h1>\n");
         blocks::head(&mut out, self);
         put!(out, "</header>\n");
-        nav(&mut out, &self.sections, cases);
+        nav(&mut out, &self.sections);
         put!(out, "<main>\n");
         let open = unfolded(&self.sections);
         for (at, section) in self.sections.iter().enumerate() {
-            // Without cases there is little, and all of it is the answer.
-            blocks::section(&mut out, section, cases.is_empty() || open.contains(&at));
+            // Without a banner there is little, and all of it is the answer.
+            blocks::section(&mut out, section, self.banner.is_empty() || open.contains(&at));
         }
         put!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
         out
@@ -75,39 +63,24 @@ fn style() -> String {
     )
 }
 
-/// The sections that are unfolded from the beginning, by their place: the verdicts on claims, or else
-/// the answer, with what stands before it, and the first table after it.
+/// The sections that are unfolded from the beginning, by their place: verdicts on claims, the answer,
+/// and the first table after it.
 fn unfolded(sections: &[Section]) -> Vec<usize> {
     let is_table = |block: &Block| matches!(block, Block::Table(table) if !table.rows.is_empty());
-    let is_answer = |section: &Section| ["answer", "document"].contains(&section.id.as_str());
-    // Verdicts are the answer of a run that was made for them.
-    let is_verdict =
-        |section: &Section| section.id == "judged" || section.id.starts_with("claims-");
-    let any_verdict = sections.iter().any(is_verdict);
-    let mut others = sections.iter().filter(|section| !is_answer(section));
-    let first = others.find(|section| section.blocks.iter().any(is_table)).map(|of| &of.id);
-    let is_open = |section: &Section| match any_verdict {
-        true => is_verdict(section),
-        false => is_answer(section) || Some(&section.id) == first,
+    let is_answer = |section: &Section| {
+        let answers = ["answer", "document", "judged"];
+        answers.contains(&section.id.as_str()) || section.id.starts_with("claims-")
     };
-    (0..sections.len()).filter(|at| is_open(&sections[*at])).collect()
+    let has_table = |section: &Section| section.blocks.iter().any(is_table);
+    let first = sections.iter().position(|of| !is_answer(of) && has_table(of));
+    (0..sections.len()).filter(|at| is_answer(&sections[*at]) || Some(*at) == first).collect()
 }
 
-/// The list of sections, and the filter, which is empty until the script fills it.
-fn nav(out: &mut String, sections: &[Section], cases: &str) {
+/// The list of sections.
+fn nav(out: &mut String, sections: &[Section]) {
     put!(out, "<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n");
     for section in sections {
         put!(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, Esc(&section.title));
     }
-    put!(out, "</ul>\n<form class=\"filter\" data-cases=\"{}\" hidden></form>\n", Esc(cases));
-    put!(out, "</details></nav>\n");
-}
-
-/// What a case is filtered by: mechanism, boundary, placement and wait, in the order of its
-/// number; what it has not is empty.
-fn facets(case: &CaseResult) -> String {
-    let parts = &case.case;
-    let placement = parts.placement.map_or("", |placement| placement.word());
-    let wait = parts.wait.as_deref().unwrap_or_default();
-    [parts.mechanism.as_str(), parts.boundary.word(), placement, wait].join("\t")
+    put!(out, "</ul>\n</details></nav>\n");
 }

@@ -104,66 +104,6 @@
     pre.append(button);
   }
 
-  // Filtering: a row is of the cases that it links to, or else of what its cells name;
-  // a claim of its verdict.
-  const form = document.querySelector("form.filter");
-  const facets = ["mechanism", "boundary", "placement", "wait", "verdict"];
-  const cases = form.dataset.cases.split("\n").map((line) => line.split("\t"));
-  const records = [...document.querySelectorAll("details[data-verdict]")]
-    .map((of) => [of, [[, , , , of.dataset.verdict]]]);
-  const selects = facets.map((name, at) => {
-    const select = make("select", "");
-    const own = [...cases, ...records.map(([, [of]]) => of)];
-    const values = [...new Set(own.map((of) => of[at]))].filter(Boolean).sort();
-    select.append(new Option("any", ""), ...values.map((value) => new Option(value)));
-    const label = make("label", name);
-    label.append(select);
-    if (values.length > 1) form.append(label);
-    return select;
-  });
-  const said = make("output", "");
-  const all = make("button", "show all");
-  all.type = "reset";
-  all.hidden = true;
-  form.append(said, all);
-  form.hidden = form.children.length < 3;
-  let rows = null;
-  const numbers = (element) =>
-    [...element.querySelectorAll('a[href^="#case-"]')].map((link) => cases[link.hash.slice(6)]);
-  const collect = () => {
-    rows = [...document.querySelectorAll("details[id^=case-]")]
-      .map((of) => [of, [cases[of.id.slice(5)]]]);
-    rows.push(...records);
-    for (const table of document.querySelectorAll("table.sortable")) {
-      const heads = [...[...table.tHead.rows].at(-1).cells].map((head) => head.textContent);
-      const named = facets.slice(0, 4).map((name) => heads.indexOf(name));
-      for (const row of table.tBodies[0].rows) {
-        const linked = numbers(row);
-        const own = named.map((at) => row.cells[at]?.textContent.split(/[ ,]/)[0]);
-        if (linked.length || own.some(Boolean)) rows.push([row, linked.length ? linked : [own]]);
-      }
-    }
-  };
-  const filter = () => {
-    if (!rows) collect();
-    const fits = (of) =>
-      !of || selects.every(({ value }, at) => !value || (of[at] ?? value) === value);
-    let shown = 0;
-    for (const [row, of] of rows) {
-      row.hidden = !of.some(fits);
-      shown += !row.hidden;
-    }
-    for (const table of document.querySelectorAll("table.sortable")) {
-      const gone = [...table.tBodies[0].rows].every((row) => row.hidden);
-      table.parentNode.classList.toggle("empty", gone);
-    }
-    const active = selects.some(({ value }) => value);
-    all.hidden = !active;
-    said.textContent = active ? `${shown} of ${rows.length} rows; charts show all` : "";
-  };
-  form.addEventListener("change", filter);
-  form.addEventListener("reset", () => setTimeout(filter));
-
   // Folding.
   const nav = document.querySelector("nav");
   const contents = nav.querySelector("details");

@@ -1,7 +1,12 @@
 use super::*;
+use crate::answer::Content;
 use crate::chart::tests::{python, well_formed};
-use crate::stored::{RUNS, judged, results, with_texts, worn};
-use hopcost_read::results::Statistic;
+use crate::stored::{RUNS, judged, results, shown, with_texts, worn};
+use hopcost_read::results::{Results, Statistic};
+
+fn report(results: &Results) -> String {
+    shown(results).html()
+}
 
 /// As a policy names a text.
 fn sha256(text: &str) -> String {
@@ -90,7 +95,7 @@ fn every_chart_finding_and_case_is_on_the_page() {
     }
 }
 
-fn all_is_on_the_page(results: &hopcost_read::results::Results) {
+fn all_is_on_the_page(results: &Results) {
     let page = report(results);
     for chart in crate::section::charts(results) {
         assert!(page.contains(&format!("id=\"{}\"", chart.id)), "{}", chart.id);
@@ -133,7 +138,7 @@ fn hostile_texts_stay_texts() {
     well_formed(&page).unwrap();
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains("<img") && !page.contains('\u{202e}') && !page.contains('\u{0}'));
-    let charts = crate::section::plots::tests::all(&results);
+    let charts = crate::section::plots::of_run(&results);
     let charts: String = charts.iter().map(crate::chart::svg).collect();
     well_formed(&format!("<all>{charts}</all>")).unwrap();
 }

@@ -189,8 +189,8 @@ fn table(compared: &[Compared], unit: &str) -> Block {
         .column(words("of"), |of| Cell::code(beside(&of.case, &like)))
         .column(median("baseline").fold(2), |of| Cell::maybe(of.baseline_ns, Digits::Time(3)))
         .column(median("case").fold(1), |of| Cell::maybe(of.value_ns, Digits::Time(3)))
-        .column_if(!is_even, numbers(unit).fold(3), |of| {
-            Cell::maybe(n(of).map(f64::from), Digits::Whole)
+        .column(numbers(unit).fold(3), |of| {
+            Cell::maybe(n(of).filter(|_| !is_even).map(f64::from), Digits::Whole)
         })
         .table()
 }

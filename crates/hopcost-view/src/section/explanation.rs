@@ -172,7 +172,8 @@ mod tests {
     use hopcost_read::results::{Contrast, Estimate, Leg, Segment, SegmentKind, Verdict};
 
     use super::*;
-    use crate::stored;
+    use crate::answer::Content;
+    use crate::stored::{self, shown};
     use crate::style::TextStyle;
 
     fn case(id: &str, receive_ns: f64) -> ExplainedCase {
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn an_answer_begins_with_the_difference_and_its_segment() {
         let cases = vec![case("pipe", 1000.0), case("tcp", 2000.0)];
-        let text = crate::text::answer(&explained(cases), None, &TextStyle::plain(100));
+        let text = shown(&explained(cases)).text(false, &TextStyle::plain(100));
         let first = "Untraced, tcp is slower than pipe, by at least 90.0 % (+100.0 % [+90.0, +110.0]).\n\
                      difference  most in receive in the kernel (+1.0 µs)\n";
         assert!(text.starts_with(first), "{text}");
@@ -244,9 +245,9 @@ mod tests {
         }
         assert!(text.lines().count() < 25, "{text}");
         let results = explained(vec![case("pipe", 1000.0)]);
-        let one = crate::text::answer(&results, None, &TextStyle::plain(100));
+        let one = shown(&results).text(false, &TextStyle::plain(100));
         assert!(one.starts_with("pipe: 1.00 µs a hop, 1.48 µs while traced; most in "), "{one}");
-        assert!(crate::html::report(&results).contains("Where the time of a hop goes"));
+        assert!(shown(&results).html().contains("Where the time of a hop goes"));
         let csv = crate::answer::Answer::of_run(&results).csv(None).unwrap();
         assert!(csv.contains("same-llc,forth,caller,send,480,,,8,"), "{csv}");
     }

@@ -7,7 +7,7 @@ use hopcost_model::text::count;
 use hopcost_read::results::{Results, Status};
 
 use super::fields::facts_of;
-use super::model::{Block, Cell, Medium, Section, Tone, paste, says};
+use super::model::{Block, Cell, Medium, Section, Tone, notes, paste, says};
 use super::words::sentence;
 use crate::names::cpus;
 
@@ -117,8 +117,7 @@ pub(super) fn warnings(results: &Results) -> Vec<Block> {
 
 /// Remarks on this machine.
 pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
-    let list = (!results.remarks.is_empty()).then(|| Block::List(results.remarks.clone()));
-    Section::of("remarks", list)
+    Section::of("remarks", notes(results.remarks.iter().cloned()))
 }
 
 /// What casts doubt on the run as a whole.
@@ -150,18 +149,9 @@ const OF_PLAN: &str =
     "suite complete ended_early relation pinning cpus trial unit document_payload_bytes";
 
 fn known(results: &Results) -> Vec<(String, Cell)> {
-    let host = |(name, key): (&str, &str)| {
-        let words = results.host.get(key).unwrap_or_default().split_whitespace();
-        (name.to_owned(), Cell::text(words.collect::<Vec<_>>().join(" ")))
-    };
-    let hosts = [
-        ("processor", "cpu.model"),
-        ("kernel", "kernel.release"),
-        ("virtual machine", "virt.hypervisor"),
-    ];
-    let known = hosts.into_iter().map(host).chain(facts_of(&results.plan, OF_PLAN));
-    let known = known.chain(facts_of(&results.about, "argv"));
-    known.filter(|(_, cell)| !cell.is_empty()).collect()
+    let machine = ("machine".to_owned(), Cell::text(machine(&results.host)));
+    let known = [machine].into_iter().chain(facts_of(&results.plan, OF_PLAN));
+    known.chain(facts_of(&results.about, "argv")).collect()
 }
 
 /// Where a run is stored and how to open its report; the view knows neither.

@@ -52,7 +52,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         }
     }
     let table = Rows::of(&claims[..lines])
-        .column(words("verdict"), |claim| Value::Ruling(claim.verdict).into())
+        .column(words("verdict"), |claim| Cell::ruling(claim.verdict))
         .column(words("claim"), |claim| Cell::text(name(judged, claim)))
         .column(words("sentence"), |claim| Cell::text(sentence(claim)))
         .column(words("measured"), |claim| {
@@ -126,17 +126,16 @@ fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
     let blocks = vec![Block::Facts([source].into_iter().chain(known).collect()), parts(claim)];
     let quote = Cell::text(format!("“{}”", claim.sentence));
     let is_open = claim.verdict.is_some_and(|verdict| verdict >= Ruling::Depends);
-    let brief = vec![Value::Ruling(claim.verdict).into(), Cell::text(claim.id.clone()), quote];
+    let brief = vec![Cell::ruling(claim.verdict), Cell::text(claim.id.clone()), quote];
     Block::Fold(Fold { id: format!("claim-{at}"), open: is_open, brief, blocks })
 }
 
 /// What was checked of a claim.
 fn parts(claim: &JudgedClaim) -> Block {
-    let has_none = claim.parts.iter().any(|part| part.value.is_none());
     Rows::of(&claim.parts)
         .column(words("verdict"), |part| match part.verdict {
-            Some(verdict) => Value::Ruling(Some(verdict)).into(),
             None => Cell::none(),
+            verdict => Cell::ruling(verdict),
         })
         .column(words("check"), |part| Cell::text(part.check.clone()))
         .column(words("at"), |part| part.level.clone().map_or(Cell::none(), Cell::text))
@@ -148,7 +147,7 @@ fn parts(claim: &JudgedClaim) -> Block {
             Some(value) => Cell::whole(value.n_trials.into()),
             None => Cell::none(),
         })
-        .column_if(has_none, words("reason").fold(2), |part| match part.value {
+        .column(words("reason").fold(2), |part| match part.value {
             Some(_) => Cell::none(),
             None => Cell::text(part.because.clone()),
         })
@@ -182,7 +181,7 @@ fn name(judged: &Judged, claim: &JudgedClaim) -> String {
 }
 
 fn word(verdict: Option<Ruling>) -> &'static str {
-    Value::Ruling(verdict).verdict().map_or("", |(_, word)| word)
+    verdict.map_or("not checkable", Ruling::word)
 }
 
 /// The sentence with what it means here.

@@ -2,6 +2,7 @@
 //! case.
 
 use hopcost_model::case::Workload;
+use hopcost_model::finding::Validity;
 use hopcost_model::group::distinct;
 use hopcost_read::results::{
     CaseResult, LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit,
@@ -10,9 +11,9 @@ use hopcost_read::results::{
 use super::answer::{stalled, ticks};
 use super::model::{
     Block, Cell, Interval, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says,
-    verdicts, words,
+    words,
 };
-use super::words::{both, estimated, fate, uncounted};
+use super::words::{both, estimated, uncounted};
 use crate::names::{Place, all_of, capitalised, headline, row_label};
 
 /// A row with its place, the index of its case there, and the case.
@@ -26,29 +27,24 @@ const SWITCHES: &str = "context-switches";
 /// What of a stream the title of its table says.
 const OF_STREAM: &str = "label message_bytes field_bytes fields flows ack window aggregate_gbps";
 
-pub(super) fn trips(results: &Results, medium: Medium) -> Option<Section> {
-    section("ladder", &[Workload::Call, Workload::Roundtrip], results, medium)
+pub(super) fn trips(results: &Results, _: Medium) -> Option<Section> {
+    section("ladder", &[Workload::Call, Workload::Roundtrip], results)
 }
 
-pub(super) fn wakes(results: &Results, medium: Medium) -> Option<Section> {
-    section("wake", &[Workload::Wake], results, medium)
+pub(super) fn wakes(results: &Results, _: Medium) -> Option<Section> {
+    section("wake", &[Workload::Wake], results)
 }
 
-pub(super) fn loads(results: &Results, medium: Medium) -> Option<Section> {
-    section("load", &[Workload::Load], results, medium)
+pub(super) fn loads(results: &Results, _: Medium) -> Option<Section> {
+    section("load", &[Workload::Load], results)
 }
 
-pub(super) fn streams(results: &Results, medium: Medium) -> Option<Section> {
-    section("streams", &[Workload::Stream], results, medium)
+pub(super) fn streams(results: &Results, _: Medium) -> Option<Section> {
+    section("streams", &[Workload::Stream], results)
 }
 
 /// The groups whose cases are of these workloads.
-fn section(
-    id: &'static str,
-    of: &[Workload],
-    results: &Results,
-    medium: Medium,
-) -> Option<Section> {
+fn section(id: &'static str, of: &[Workload], results: &Results) -> Option<Section> {
     let (mut blocks, mut cases, mut meaning) = (Vec::new(), Vec::new(), "");
     for group in &results.ladder {
         let lines: Vec<Line> = all_of(group, results).collect();
@@ -59,7 +55,7 @@ fn section(
         cases.extend(lines.iter().map(|(.., case)| *case));
         blocks.push(Block::Heading(capitalised(&group.title)));
         blocks.extend((group.meaning != meaning).then(|| says(&group.meaning)));
-        blocks.push(table(group, lines, results, medium));
+        blocks.push(table(group, lines, results));
         meaning = &group.meaning;
     }
     if !blocks.is_empty() {
@@ -68,22 +64,18 @@ fn section(
     Section::of(id, blocks.into_iter().chain(uncounted(cases)))
 }
 
-fn table(
-    group: &LadderGroup,
-    mut lines: Vec<Line<'_>>,
-    results: &Results,
-    medium: Medium,
-) -> Block {
-    if medium != Medium::Page {
-        lines.retain(|(.., case)| case.status == Status::Measured);
-    }
+/// Those that were measured: another section has the others, and why.
+fn table(group: &LadderGroup, mut lines: Vec<Line<'_>>, results: &Results) -> Block {
+    lines.retain(|(.., case)| case.status == Status::Measured);
     let headlines = [Statistic::Cost, Statistic::P50];
     let others = Statistic::ALL.iter().filter(|of| !headlines.contains(of));
     let counters = lines.iter().flat_map(|(.., case)| &case.counters);
     let events = distinct(counters.map(|counter| counter.event.as_str())).into_iter();
     let is_in_ticks = results.plan.unit == TimeUnit::Ticks;
+    let doubt = |validity: &Validity| *validity != Validity::Valid;
     let mut rows = named(&lines, results)
         .column(estimates(if group.batched { "cost" } else { "p50" }), first)
+        .column(words("doubt"), |(.., case)| Cell::validity(case.validity.filter(doubt)))
         .column(estimates("aggregate").fold(3), |(.., case)| {
             let gbps = case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
             Cell::estimate(gbps, Scale::Named("Gbit/s".to_owned()))
@@ -103,8 +95,8 @@ fn table(
             });
     }
     rows = rows
-        .column_if(is_in_ticks, numbers("p50 ticks").fold(4), |(.., case)| {
-            Cell::maybe(case.p50_ticks, Unit::Plain(3))
+        .column(numbers("p50 ticks").fold(4), |(.., case)| {
+            Cell::maybe(case.p50_ticks.filter(|_| is_in_ticks), Unit::Plain(3))
         })
         .fields("gap_asked_ns", |(.., case)| case.wake.as_ref())
         .column(words("path").fold(8), |(row, .., case)| {
@@ -121,7 +113,7 @@ fn table(
     for event in events.filter(|event| *event != SWITCHES) {
         rows = rows.column(numbers(event).fold(u8::MAX), |(.., case)| both(case, event));
     }
-    rows.column(verdicts(), |(.., case)| Cell::validity(case.validity)).table()
+    rows.table()
 }
 
 /// What names a case among others of its group.
@@ -133,9 +125,9 @@ fn named<'l, 'a>(lines: &'l [Line<'a>], results: &'l Results) -> Rows<'l, Line<'
         })
         .column(repeated("boundary"), |(row, ..)| Cell::text(row.boundary.word()))
         .column(repeated("wait"), |(row, ..)| Cell::text(row.wait.as_deref().unwrap_or_default()))
-        .column_if(has_places, words("placement"), |(_, place, _, case)| {
-            let own = case.case.placement.map(|placement| placement.word());
-            Cell::text(own.unwrap_or(place.name()))
+        .column(words("placement"), |(_, place, _, case)| {
+            let own = case.case.placement.map_or(place.name(), |placement| placement.word());
+            Cell::text(if has_places { own } else { "" })
         })
 }
 
@@ -165,15 +157,8 @@ pub(super) fn percentiles(results: &Results, asked: &[f64]) -> Vec<Block> {
     blocks
 }
 
-/// The number that a row is ranked by, or why there is none.
+/// The number that a row is ranked by.
 fn first((.., case): &Line<'_>) -> Cell {
-    match (fate(case), headline(case)) {
-        (Some((what, why)), _) if case.status != Status::Measured => {
-            Cell::text(what).hint(Some(why.to_owned()))
-        }
-        (_, Some((_, estimate))) => {
-            Cell::at_levels(case.levels, Some(estimate), Scale::Time, Interval::Told)
-        }
-        (_, None) => Cell::text("no estimate"),
-    }
+    let estimate = headline(case).map(|(_, estimate)| estimate);
+    Cell::at_levels(case.levels, estimate, Scale::Time, Interval::Told)
 }

@@ -23,11 +23,11 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let cases = results.results.iter().enumerate();
     let loads = cases.filter_map(|(index, case)| Some((index, case, case.load.as_ref()?)));
     let mut blocks = Vec::new();
-    for (title, mut rows) in grouped(loads, |(_, case, _)| title(case)) {
+    for (what, mut rows) in grouped(loads, |(_, case, _)| what(case)) {
         rows.sort_by_key(|(.., load)| load.rate);
         let of_rows = |id: &String| rows.iter().any(|(_, case, _)| case.id == *id);
         let curve = results.loads.iter().find(|curve| curve.cases.iter().any(of_rows));
-        blocks.push(Block::Heading(title));
+        blocks.push(Block::Heading(format!("{}; times in µs", what.join(", "))));
         blocks.extend(notes(curve.map(|curve| capitalised(&curve.says))));
         blocks.push(brief(&rows, mark));
     }
@@ -70,11 +70,6 @@ pub(super) fn headline(results: &Results) -> Headline {
 fn what(case: &CaseResult) -> Vec<String> {
     let first = std::iter::once(mechanism(case));
     first.chain(payload(case)).chain(setting(case)).collect()
-}
-
-/// The same; times in µs
-fn title(case: &CaseResult) -> String {
-    format!("{}; times in µs", what(case).join(", "))
 }
 
 fn micro(ns: Option<f64>) -> Cell {

@@ -16,7 +16,6 @@ mod judged;
 mod ladder;
 mod load;
 pub(crate) mod model;
-mod pivot;
 pub(crate) mod plots;
 mod published;
 pub(crate) mod shapes;

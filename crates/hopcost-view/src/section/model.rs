@@ -29,8 +29,6 @@ pub struct Document {
     pub(crate) sections: Vec<Section>,
     /// What stands below the last.
     pub(crate) rest: Vec<Block>,
-    /// What the rows of a page are filtered by, a line for each case.
-    pub(crate) facets: String,
 }
 
 /// A heading with what stands under it.
@@ -69,8 +67,6 @@ pub(crate) enum Block {
     /// What the next blocks have in common.
     Heading(String),
     Text(Tone, String),
-    /// Sentences of equal rank.
-    List(Vec<String>),
     /// Names with their values.
     Facts(Vec<(String, Cell)>),
     /// Lines to paste, which are never broken, and what they are.
@@ -168,22 +164,6 @@ impl Table {
         self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         self.push(beside, quiet);
     }
-
-    /// The same without verdicts: a mark stands before what begins a doubtful row.
-    pub fn marked(&self) -> Self {
-        let at = self.columns.iter().position(|column| column.kind == Kind::Verdict);
-        let Some(at) = at else { return self.clone() };
-        let mut table = self.clone();
-        table.columns.remove(at);
-        for row in table.rows.iter_mut().filter(|row| at < row.len()) {
-            let verdict = row.remove(at);
-            let doubtful = matches!(verdict.value, Value::Grade(Grade::Suspect | Grade::Invalid));
-            if let Some(first) = row.first_mut().filter(|_| doubtful) {
-                first.mark();
-            }
-        }
-        table
-    }
 }
 
 /// The head of a column of values on the quiet machine.
@@ -222,15 +202,12 @@ pub(crate) enum Kind {
     Number,
     /// Numbers with their intervals.
     Estimate,
-    /// How far a row can be trusted: where there is no room for the word, a row that is
-    /// worse than its run is marked.
-    Verdict,
 }
 
 impl Kind {
     /// Whether its cells stand left.
     pub fn is_words(self) -> bool {
-        matches!(self, Kind::Words | Kind::Repeated | Kind::Verdict)
+        matches!(self, Kind::Words | Kind::Repeated)
     }
 }
 
@@ -246,11 +223,6 @@ pub(crate) fn words(head: &str) -> Column {
 /// A column of words that belong to several rows each.
 pub(crate) fn repeated(head: &str) -> Column {
     column(head, Kind::Repeated)
-}
-
-/// The column of verdicts.
-pub(crate) fn verdicts() -> Column {
-    column("valid?", Kind::Verdict)
 }
 
 /// A column of numbers.
@@ -293,6 +265,9 @@ impl Column {
     }
 }
 
+/// A column, and the cell of one item in it.
+pub(crate) type Part = (Column, Cell);
+
 /// A table in the making: columns are added with what they say of each item.
 pub(crate) struct Rows<'a, T> {
     pub items: &'a [T],
@@ -312,9 +287,16 @@ impl<'a, T> Rows<'a, T> {
         self
     }
 
-    /// Adds a column where the condition holds.
-    pub fn column_if(self, holds: bool, column: Column, cell: impl FnMut(&'a T) -> Cell) -> Self {
-        if holds { self.column(column, cell) } else { self }
+    /// Adds the columns that the items bring along: each as many, or none where it has no value.
+    pub fn parts(mut self, of: impl Fn(&'a T) -> Vec<Part>) -> Self {
+        let all: Vec<Vec<Part>> = self.items.iter().map(of).collect();
+        for at in 0..all.iter().map(Vec::len).max().unwrap_or(0) {
+            let mut parts = all.iter().filter_map(|own| own.get(at));
+            let Some((head, _)) = parts.find(|(_, cell)| !cell.is_empty()) else { continue };
+            let cell = |own: &Vec<Part>| own.get(at).map_or(Cell::none(), |of| of.1.clone());
+            self.table.push(head.clone(), all.iter().map(cell).collect());
+        }
+        self
     }
 
     /// How many columns it has yet, those of quiet values aside.
@@ -358,9 +340,8 @@ pub(crate) enum Value {
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
     Number(Box<Number>),
-    Grade(Grade),
-    /// The verdict on a claim; `None` where no measurement can tell.
-    Ruling(Option<Ruling>),
+    /// How something looks that is said in a word.
+    Verdict(Grade, &'static str),
     /// What was found.
     Finding(Code, Severity),
 }
@@ -479,17 +460,6 @@ impl Grade {
     }
 }
 
-impl From<Option<Ruling>> for Grade {
-    fn from(ruling: Option<Ruling>) -> Self {
-        match ruling {
-            Some(Ruling::Holds) => Grade::Valid,
-            Some(Ruling::Depends) => Grade::Suspect,
-            Some(Ruling::Fails) => Grade::Invalid,
-            Some(Ruling::Undecided) | None => Grade::Note,
-        }
-    }
-}
-
 impl From<Validity> for Grade {
     fn from(validity: Validity) -> Self {
         match validity {
@@ -578,23 +548,11 @@ impl Value {
         if of.is_pooled { pooled } else { of.mark }
     }
 
-    /// A verdict: how it looks, and its word.
-    pub fn verdict(&self) -> Option<(Grade, &'static str)> {
-        match self {
-            Value::Grade(grade) => Some((*grade, grade.word())),
-            Value::Ruling(ruling) => {
-                Some((Grade::from(*ruling), ruling.map_or("not checkable", Ruling::word)))
-            }
-            _ => None,
-        }
-    }
-
     /// What it is sorted by, where that is a number.
     pub fn key(&self) -> Option<f64> {
         match self {
             Value::Number(of) => of.key,
-            Value::Grade(grade) => Some(f64::from(*grade as u8)),
-            Value::Ruling(ruling) => Some(ruling.map_or(-1.0, |ruling| f64::from(ruling as u8))),
+            Value::Verdict(grade, _) => Some(f64::from(*grade as u8)),
             _ => None,
         }
     }
@@ -615,15 +573,6 @@ impl Cell {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         matches!(self.value, Value::Empty)
-    }
-
-    /// Puts the mark of a doubtful row before it.
-    fn mark(&mut self) {
-        match &mut self.value {
-            Value::Words(text) | Value::Code(text) => text.insert_str(0, "! "),
-            Value::Number(of) => of.shown.value.insert_str(0, "! "),
-            _ => {}
-        }
     }
 
     /// Words; nothing where there are none.
@@ -724,7 +673,19 @@ impl Cell {
     }
 
     pub fn grade(grade: impl Into<Grade>) -> Self {
-        Value::Grade(grade.into()).into()
+        let grade = grade.into();
+        Value::Verdict(grade, grade.word()).into()
+    }
+
+    /// The verdict on a claim; `None` where no measurement can tell.
+    pub fn ruling(ruling: Option<Ruling>) -> Self {
+        let grade = match ruling {
+            Some(Ruling::Holds) => Grade::Valid,
+            Some(Ruling::Depends) => Grade::Suspect,
+            Some(Ruling::Fails) => Grade::Invalid,
+            Some(Ruling::Undecided) | None => Grade::Note,
+        };
+        Value::Verdict(grade, ruling.map_or("not checkable", Ruling::word)).into()
     }
 
     /// How far a case's numbers can be trusted, if it has any.

@@ -38,17 +38,15 @@ fn of_few(results: &Results, charts: fn(&Results) -> Vec<Chart>) -> Vec<Chart> {
     if measured.count() > CASES_MAX { Vec::new() } else { charts(results) }
 }
 
-/// All plots of a run, each with the name that its file has (without ending) and with a line of
-/// what run it is of.
-pub(crate) fn of_run(results: &Results) -> Vec<(String, Chart)> {
+/// All plots of a run, each with a line of what run it is of.
+pub(crate) fn of_run(results: &Results) -> Vec<Chart> {
     let mut charts = along_axes(results);
     charts.extend(answer::charts(results));
     charts.extend(curves(results));
     charts.extend(of_trials(results));
     let of = origin(results);
     charts.iter_mut().for_each(|chart| chart.notes.push(of.clone()));
-    let name = |chart: &Chart| chart.id.trim_start_matches("plot-").to_owned();
-    charts.into_iter().map(|chart| (name(&chart), chart)).collect()
+    charts
 }
 
 /// Run, machine and CPUs, for a drawing that is seen by itself.
@@ -115,7 +113,7 @@ fn of_workload(
     ];
     let chart = |(suffix, what, unit, value): (&str, &str, Unit, Value)| {
         let about = About {
-            id: format!("plot-{id}{suffix}"),
+            id: format!("{id}{suffix}"),
             title: if suffix.is_empty() { title.clone() } else { format!("{title}, {what}") },
             says: "A line joins the values of one case along the axis; bands are their intervals."
                 .to_owned(),

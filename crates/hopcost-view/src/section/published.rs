@@ -8,10 +8,9 @@ use hopcost_read::results::{
 
 use super::answer::{Doubts, between};
 use super::model::{
-    Block, Cell, Column, Form, Interval, Medium, Scale, Section, Table, Value, notes, numbers,
-    repeated, words as texts,
+    Block, Cell, Column, Form, Interval, Medium, Part, Rows, Scale, Section, Table, Value, notes,
+    numbers, repeated, words as texts,
 };
-use super::pivot::{Part, pivot};
 use super::words::{index_of, sentence};
 use crate::number;
 
@@ -142,7 +141,6 @@ impl<'a> Sheet<'a> {
 
     /// Table, notes, and everything that is known of the sources.
     fn whole(&self) -> Vec<Block> {
-        let table = Table { form: Form::Columns, ..self.table() };
         let sources = self.files.iter().flat_map(|table| {
             let lines = [
                 ("What was really timed there", &table.timed),
@@ -154,7 +152,8 @@ impl<'a> Sheet<'a> {
             lines.map(move |(what, text)| format!("{name}{what}: {}", sentence(text)))
         });
         let said = notes(self.legend().into_iter().chain(self.remarks()).chain(sources));
-        [Block::Heading(self.title()), Block::Table(table)].into_iter().chain(said).collect()
+        let head = [Block::Heading(self.title()), Block::Table(self.table())];
+        head.into_iter().chain(said).collect()
     }
 
     /// Table, and in a line or two what was timed there, and by whom where that is not the
@@ -177,7 +176,8 @@ impl<'a> Sheet<'a> {
         let said = self.legend().into_iter().chain(told).collect::<Vec<_>>().join(" ");
         remarks.extend(Some(said).filter(|said| !said.is_empty()));
         *above = source;
-        let head = [Block::Heading(self.title()), Block::Table(self.table())];
+        let table = Table { form: Form::Brief, ..self.table() };
+        let head = [Block::Heading(self.title()), Block::Table(table)];
         head.into_iter().chain(notes(remarks)).collect()
     }
 
@@ -238,16 +238,19 @@ impl<'a> Sheet<'a> {
         let headings = distinct(rows.iter().map(|((heading, _), _)| heading.clone()));
         rows.sort_by_key(|((heading, _), _)| headings.iter().position(|of| of == heading));
         let keys = self.column_keys();
-        let cell = |(_, entries): &Row<'_, 'a>, (key, side): &(&str, Side)| {
+        let cell = |(_, entries): &Row<'_, 'a>, key: &str, side: Side| {
             let is_here = |entry: &&&Entry| match side {
-                Side::Published(file) if entry.file != *file => false,
-                _ => self.column_key(entry) == *key,
+                Side::Published(file) if entry.file != file => false,
+                _ => self.column_key(entry) == key,
             };
             let entries: Vec<&Entry<'a>> = entries.iter().filter(is_here).copied().collect();
-            vec![(self.column(key, *side, keys.len()), self.cell(&entries, *side))]
+            self.cell(&entries, side)
         };
-        let name = |(_, entries): &Row<'_, 'a>| self.named(entries);
-        let mut table = pivot(&rows, name, &self.sides(&keys), cell);
+        let named = Rows::of(&rows).parts(|(_, entries)| self.named(entries));
+        let all = self.sides(&keys).into_iter().fold(named, |table, (key, side)| {
+            table.column(self.column(key, side, keys.len()), |row| cell(row, key, side))
+        });
+        let mut table = all.table;
         for (at, ((heading, _), _)) in rows.iter().enumerate().rev() {
             if !heading.is_empty() && (at == 0 || rows[at - 1].0.0 != *heading) {
                 table.rows.insert(at, vec![Cell::text(heading.as_str())]);

@@ -55,9 +55,6 @@ impl Point {
 /// A row: its cells, its estimate, and the two levels at which its trials lie, if there are two.
 pub(crate) type Drawn<'a> = (Vec<String>, &'a Estimate, Option<(f64, f64)>);
 
-/// What two marks of a value are.
-const LEVELS: &str = "Two marks that a thin line joins are the two levels at which trials lie";
-
 /// Whether an axis has a place for a value.
 fn holds(scale: Scale, value: f64) -> bool {
     value.is_finite() && (scale != Scale::Log || value > 0.0)
@@ -108,15 +105,12 @@ pub(crate) fn rows(
         cells: names.clone(),
         end: either(*levels).unwrap_or_else(|| number::estimate(of).amount()),
     };
-    let torn = values
-        .iter()
-        .filter_map(|(names, _, levels)| Some(format!("{}, {}", names.first()?, either(*levels)?)));
-    let torn: Vec<String> = torn.collect();
+    let is_torn = values.iter().any(|(.., levels)| levels.is_some());
     let is_adjusted = values.iter().any(|(_, of, _)| of.quiet.is_some());
     Some(Chart {
         id: about.id,
         title: about.title,
-        description: described(&about.says, &[&x], &torn),
+        description: described(&about.says, &[&x], is_torn),
         y: Vertical::Rows(Rows {
             columns: columns.iter().map(|head| (*head).to_owned()).collect(),
             rows: values.iter().map(row).collect(),
@@ -152,9 +146,8 @@ pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Ve
         };
         let looks = Style::DISTINCT.into_iter().zip(named);
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
-        let torn = named.iter().filter(|(_, points)| points.iter().any(|of| of.other.is_some()));
-        let torn: Vec<String> = torn.map(|(name, _)| name.clone()).collect();
-        let said = described(&about.says, &[&x, &y], &torn);
+        let is_torn = named.iter().flat_map(|(_, points)| points).any(|of| of.other.is_some());
+        let said = described(&about.says, &[&x, &y], is_torn);
         Chart {
             id: format!("{}{number}", about.id),
             title: format!("{}{of}", about.title),
@@ -210,11 +203,13 @@ fn either(levels: Option<(f64, f64)>) -> Option<String> {
     levels.map(|(low, high)| number::either(low, high, None, None).amount())
 }
 
-/// What is to be seen; `torn` has two levels.
-fn described(says: &str, axes: &[&Axis], torn: &[String]) -> String {
+/// What is to be seen, and what two marks of a value are where some have two.
+fn described(says: &str, axes: &[&Axis], is_torn: bool) -> String {
     let is_log = axes.iter().any(|axis| axis.scale == Scale::Log);
     let log = if is_log { " The axis is logarithmic." } else { "" };
-    let levels =
-        if torn.is_empty() { String::new() } else { format!(" {LEVELS}: {}.", torn.join("; ")) };
+    let levels = match is_torn {
+        true => " Two marks that a thin line joins are the two levels at which trials lie.",
+        false => "",
+    };
     format!("{says}{log}{levels}")
 }

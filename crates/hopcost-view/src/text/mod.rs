@@ -2,12 +2,9 @@
 
 mod table;
 
-use hopcost_read::results::Results;
-
 use self::table::plain;
 pub(crate) use self::table::side_by_side;
-use crate::section;
-use crate::section::model::{Block, Cell, Document, Fold, Medium, Table, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Fold, Table, Tone, Value};
 use crate::style::{Align, Paint, pad, width_of, wrap};
 
 pub use crate::section::Stored;
@@ -16,31 +13,10 @@ pub use crate::style::{Charset, Color, TextStyle};
 /// Longest name of a fact whose value is on the same line.
 const NAMES_MAX: usize = 24;
 
-/// The answer of a run, on one screen.
-pub fn answer(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    let lines = |of: &Document| of.text(style).lines().count();
-    section::answer(results, stored, lines).text(style)
-}
-
-/// The percentiles of a run that are asked for.
-pub fn percentiles(results: &Results, asked: &[f64], style: &TextStyle) -> String {
-    section::percentiles(results, asked).text(style)
-}
-
-/// Each ranking of a run as a line to paste, with its machine and command.
-pub fn sentences(results: &Results) -> String {
-    pasted(section::sentences(results))
-}
-
 /// Sentences, a line each.
 pub(crate) fn pasted(sentences: Vec<String>) -> String {
     let clean = |line: String| TextStyle::plain(usize::MAX).clean(&line) + "\n";
     sentences.into_iter().map(clean).collect()
-}
-
-/// The report of a run: all of it.
-pub fn report(results: &Results, stored: Option<Stored<'_>>, style: &TextStyle) -> String {
-    section::report(results, Medium::Document, stored).text(style)
 }
 
 impl Document {
@@ -108,11 +84,6 @@ impl Text<'_> {
                     let paint = if *tone == Tone::Alert { Paint::Yellow } else { Paint::Plain };
                     self.paragraph(indent, rest, text, paint);
                 }
-                Block::List(items) => {
-                    let first = format!("{indent}- ");
-                    let item = |item: &String| self.paragraph(&first, &hanging, item, Paint::Plain);
-                    items.iter().for_each(item);
-                }
                 Block::Facts(facts) => self.facts(facts, indent),
                 Block::Paste(name, lines) if !name.is_empty() => {
                     self.push(&format!("{indent}{name}: {}", style.clean(&lines.join(" "))));
@@ -174,15 +145,15 @@ impl Text<'_> {
     fn fold(&mut self, fold: &Fold, indent: &str) {
         let brief: Vec<String> = fold.brief.iter().map(plain).collect();
         let hanging = format!("{indent}  ");
-        if matches!(fold.brief.first(), Some(Cell { value: Value::Ruling(_), .. })) {
+        if matches!(fold.brief.first(), Some(Cell { value: Value::Verdict(..), .. })) {
             self.out.push('\n');
         }
         let start = self.out.len();
         self.paragraph(indent, &hanging, &brief.join(", "), Paint::Plain);
         // The verdict, where it comes first, has its colour.
-        if let Some((grade, word)) = fold.brief.first().and_then(|cell| cell.value.verdict()) {
+        if let Some(Value::Verdict(grade, word)) = fold.brief.first().map(|cell| &cell.value) {
             let lines = self.out.split_off(start);
-            let painted = self.style.paint(table::paint_of(grade), word);
+            let painted = self.style.paint(table::paint_of(*grade), word);
             self.out.push_str(&lines.replacen(word, &painted, 1));
         }
         self.blocks(&fold.blocks, &hanging);

@@ -15,7 +15,7 @@ const CUT_MIN: usize = 24;
 /// Writes a table.
 pub(super) fn write(out: &mut String, table: &Table, style: &TextStyle) {
     if !table.rows.is_empty() {
-        Grid::of(&table.marked(), style).write(out);
+        Grid::of(table, style).write(out);
     }
 }
 
@@ -45,9 +45,7 @@ fn piece(cell: &Cell) -> Option<Piece> {
     match &cell.value {
         Value::Empty => None,
         Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
-        Value::Grade(_) | Value::Ruling(_) => {
-            cell.value.verdict().and_then(|(grade, word)| words(word, paint_of(grade)))
-        }
+        Value::Verdict(grade, word) => words(word, paint_of(*grade)),
         Value::Finding(code, _) => words(code.word(), Paint::Plain),
         value => {
             let shown = value.shown()?;

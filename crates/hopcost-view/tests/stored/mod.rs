@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use hopcost_model::plan::{ClaimsPlan, Question};
 use hopcost_model::raw::RawRun;
 use hopcost_read::results::Results;
+use hopcost_view::StoredRun;
 use serde_json::Value;
 
 /// Names of the runs, one a suite and one that was cut off.
@@ -31,6 +32,11 @@ pub fn results(name: &str) -> Results {
     entry
         .or_insert_with(|| hopcost_read::read(&raw(name), &hopcost_probe::worker::mechanisms()))
         .clone()
+}
+
+/// A run as it is shown.
+pub fn shown(results: &Results) -> StoredRun<'_> {
+    StoredRun { results, stored: None, percentiles: &[] }
 }
 
 /// The run `quick` with what a good machine does not show: a case that failed, one that

@@ -167,7 +167,7 @@ impl Shown {
             hopcost_read::add_percentiles(results.to_mut(), &raw, &rust, &self.percentiles);
         }
         let (shown, show_command) = (path.display().to_string(), show_command(&results, path));
-        let stored = Stored { path: &shown, show_command: &show_command };
+        let stored = Some(Stored { path: &shown, show_command: &show_command });
         let run = StoredRun { results: &results, stored, percentiles: &self.percentiles };
         self.show(&run, printed)
     }
@@ -240,8 +240,8 @@ fn write_plots(of: &dyn Content, directory: &Path) -> anyhow::Result<()> {
         )));
     }
     make(directory)?;
-    for (name, chart) in &plots {
-        let file = directory.join(format!("{name}.svg"));
+    for chart in &plots {
+        let file = directory.join(format!("{}.svg", chart.id));
         output::write(hopcost_view::chart::svg(chart).as_bytes(), Some(&file))?;
         output::say(&format!("wrote {}", file.display()));
     }

@@ -113,13 +113,13 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
             Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
                 let brief = table::placed(entries, table::Extent::Brief, results, doubts);
                 let title = capitalised(&entries[0].group.title);
-                let left = vec![Block::Heading(title), Block::Table(brief)];
+                let left = vec![Block::Heading(title), brief];
                 let calls = lines.map(|of| table::listed(&of.title, &of.entries, results, doubts));
                 vec![Block::Beside(left, calls.into_iter().collect())]
             }
             Shape::Placed => {
                 let whole = table::placed(entries, table::Extent::Whole, results, doubts);
-                vec![Block::Heading(title.clone()), Block::Table(whole)]
+                vec![Block::Heading(title.clone()), whole]
             }
             Shape::Swept(by) => table::swept(entries, *by, results, doubts),
             Shape::Calls if beside.is_some() => Vec::new(),
@@ -140,7 +140,7 @@ fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
             none if none.is_empty() => {
                 let Question { title, entries, .. } = question;
                 let whole = table::placed(entries, table::Extent::Whole, results, doubts);
-                vec![Block::Heading(title.clone()), Block::Table(whole)]
+                vec![Block::Heading(title.clone()), whole]
             }
             charts => vec![Block::Charts(charts)],
         },

@@ -10,8 +10,7 @@ use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at, foreign};
 use crate::number;
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Block, Cell, Interval, Scale, Value, numbers, words as texts};
-use crate::section::pivot::pivot;
+use crate::section::model::{Block, Cell, Interval, Rows, Scale, Value, numbers, words as texts};
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
@@ -96,10 +95,8 @@ fn table(
     results: &Results,
     doubts: &Doubts,
 ) -> Block {
-    let columns: Vec<usize> = (0..matrix.runtimes.len()).collect();
-    let value = |row: &&RuntimeRow, at: &usize| {
-        let (runtime, cell) = (&matrix.runtimes[*at], row.cells.get(*at));
-        let Some(cell) = cell else { return Vec::new() };
+    let value = |row: &RuntimeRow, at: usize, runtime: &str| {
+        let Some(cell) = row.cells.get(at) else { return Cell::none() };
         let case = cell.result.and_then(|index| case_at(results, index));
         let shown = match cell.ratio.as_ref().filter(|ratio| ratio.low.is_some()) {
             Some(ratio) if runtime != BASE => Value::ratio(ratio, Interval::Relative).into(),
@@ -110,8 +107,11 @@ fn table(
                 Cell::at_levels(levels, value, Scale::Time, Interval::Relative).marked(mark)
             }
         };
-        vec![(numbers(runtime), shown.of(case.map(|(index, _)| index)))]
+        shown.of(case.map(|(index, _)| index))
     };
-    let name = |row: &&RuntimeRow| vec![(texts(""), Cell::text(row.label.as_str()))];
-    Block::Table(pivot(rows, name, &columns, value))
+    let named = Rows::of(rows).column(texts(""), |row| Cell::text(row.label.as_str()));
+    let all = matrix.runtimes.iter().enumerate().fold(named, |table, (at, runtime)| {
+        table.column(numbers(runtime), |row| value(row, at, runtime))
+    });
+    all.brief()
 }

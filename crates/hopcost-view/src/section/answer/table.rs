@@ -10,9 +10,8 @@ use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
 use crate::section::model::{
-    Block, Cell, Column, Interval, Rows, Scale, Table, Value, numbers, words,
+    Block, Cell, Column, Interval, Part, Rows, Scale, Value, numbers, words,
 };
-use crate::section::pivot::{Part, pivot};
 use crate::section::words::rates_at_levels;
 
 /// Columns up to which all places stand in one table.
@@ -65,7 +64,7 @@ pub(super) fn placed(
     extent: Extent,
     results: &Results,
     doubts: &Doubts,
-) -> Table {
+) -> Block {
     let rows = rows(entries);
     let has = |place: &Place| entries.iter().any(|entry| entry.place == *place);
     let places: Vec<Place> = Place::ALL.into_iter().filter(has).collect();
@@ -95,7 +94,8 @@ pub(super) fn placed(
             (over(numbers("CPU/msg").fold(3)), whole(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
         ]
     };
-    pivot(&rows, names(&rows), &places, value)
+    let named = Rows::of(&rows).parts(names(&rows));
+    places.iter().fold(named, |table, place| table.parts(|row| value(row, place))).brief()
 }
 
 /// The mark of a row whose ends keep a CPU busy while they wait.
@@ -232,7 +232,8 @@ fn crossed(entries: &[Entry<'_>], scale: &Scale, over: bool, doubts: &Doubts) ->
             (numbers("").over(&head), self::value(entry, scale.clone(), doubts)),
         ]
     };
-    Block::Table(pivot(&rows, names(&rows), &columns, value))
+    let named = Rows::of(&rows).parts(names(&rows));
+    columns.iter().fold(named, |table, column| table.parts(|row| value(row, column))).brief()
 }
 
 /// What the numbers are.
