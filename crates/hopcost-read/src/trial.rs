@@ -87,10 +87,10 @@ impl Trial {
         if values.is_empty() {
             return Err("the trial left no samples".to_owned());
         }
-        let sample = Sample::new(values).ok_or("its ticks are not a finite time")?;
+        let sample = Sample::new(values.clone()).ok_or("its ticks are not a finite time")?;
         let family = if case.ack == Some(Ack::None) { Family::Batch } else { Family::of(stamp) };
         let n_eff = match family {
-            Family::Each => effective_counts(&raw.samples),
+            Family::Each => effective_counts(&values, sample.values()),
             Family::Batch => [0.0; ANCHORS.len()],
         };
         let max_ticks = raw.samples.iter().copied().fold(raw.samples_max_ticks, u64::max);
@@ -183,20 +183,15 @@ fn values(
     }
 }
 
-fn effective_counts(in_time_order: &[u64]) -> [f64; ANCHORS.len()] {
-    let mut sorted = in_time_order.to_vec();
-    sorted.sort_unstable();
+fn effective_counts(in_time_order: &[f64], sorted: &[f64]) -> [f64; ANCHORS.len()] {
     let mut last: Option<(usize, f64)> = None;
     ANCHORS.map(|q| {
-        if sorted.is_empty() {
-            return 0.0;
-        }
         // Anchors that share a rank (few samples) share the count.
         let rank = rank(sorted.len(), q);
         match last {
             Some((same, count)) if same == rank => count,
             _ => {
-                let count = n_eff(in_time_order, &sorted, q).map_or(0.0, |(count, _)| count);
+                let count = n_eff(in_time_order, sorted, q).map_or(0.0, |(count, _)| count);
                 last = Some((rank, count));
                 count
             }

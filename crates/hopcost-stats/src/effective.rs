@@ -83,7 +83,8 @@ fn ones_before(series: &[bool]) -> Vec<u32> {
 fn autocovariance(series: &[bool], ones: &[u32], lag: usize) -> f64 {
     let n = series.len();
     let pairs = series.iter().zip(&series[lag..]);
-    let both = pairs.map(|(one, later)| u32::from(*one & *later)).sum::<u32>();
+    // `ones` cannot overflow, and bounds it: without the check several are added at once.
+    let both = pairs.fold(0u32, |sum, (one, later)| sum.wrapping_add(u32::from(*one & *later)));
     let (earlier, later) = (ones[n - lag], ones[n] - ones[lag]);
     let mean = f64::from(ones[n]) / n as f64;
     let products = f64::from(both) - mean * (f64::from(earlier) + f64::from(later))
