@@ -165,6 +165,5 @@ pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_
             .chain(shown.filter_map(|(_, section)| section(results, medium)))
             .collect(),
         rest: stored.map_or(Vec::new(), head::rest),
-        ..Document::default()
     }
 }
