@@ -121,7 +121,7 @@ pub const FAULTS: &[Fault] = &[
         MEASURED,
         &["1 measured", "1 skipped", "io_uring_setup(2), which a seccomp"],
         Call(libc::SYS_io_uring_setup, libc::EPERM),
-        "run uring-socketpair,pipe?place=same-cpu",
+        "run stream/tcp-uring,tcp-sendmsg?place=free",
     ),
     little(
         "seccomp denies io_uring, and the list says so",

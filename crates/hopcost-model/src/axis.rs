@@ -106,7 +106,7 @@ const BUFFER_MAX: u64 = (1 << 30) - 1;
 
 /// Every axis, in the order of the spelling; the parameters of the mechanism stand before those
 /// that are spelled [`Spelled::UnlessDefault`].
-pub static AXES: [Axis; 23] = [
+pub static AXES: [Axis; 24] = [
     Axis::new("payload", Kind::Number(Unit::Bytes, 0, BYTES_MAX), Of::Payload)
         .help("Payloads (64,4KiB, or 64..64KiB by powers of four)")
         .stored(|case| number(case.payload_bytes), |case, of| case.payload_bytes = of.parsed()),
@@ -190,6 +190,10 @@ pub static AXES: [Axis; 23] = [
         .help("Receive buffers of TCP (64KiB,1MiB; 0: the kernel sizes it)")
         .spelled_unless("0")
         .stored(|case| number(Some(case.rcvbuf_bytes)), |case, of| of.put(&mut case.rcvbuf_bytes)),
+    Axis::new("busy-poll", Kind::Number(Unit::Time, 0, 1_000_000_000), Of::Declared)
+        .help("How long a receive polls the device's queue (50us; 0: net.core.busy_read)")
+        .spelled_unless("0")
+        .stored(|case| number(Some(case.busy_poll_ns)), |case, of| of.put(&mut case.busy_poll_ns)),
     Axis::new("touch", Kind::Word(spelling::<Touch>), Of::TwoEnds)
         .help("Payload access (verify, write, none)")
         .spelled_unless("verify")

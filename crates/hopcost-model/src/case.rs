@@ -437,6 +437,8 @@ pub struct Case {
     pub sndbuf_bytes: u32,
     /// The receive buffer of TCP, likewise.
     pub rcvbuf_bytes: u32,
+    /// How long a receive polls the device's queue; 0 where sockets do as they are set up.
+    pub busy_poll_ns: u32,
     /// How much of a message the ends write and compare (`Verify` for `call`).
     pub touch: Touch,
     /// The scheduling policy.
@@ -539,6 +541,7 @@ impl Case {
             congestion: "system".to_owned(),
             sndbuf_bytes: 0,
             rcvbuf_bytes: 0,
+            busy_poll_ns: 0,
             touch: Touch::Verify,
             sched: Sched::Other,
             runtimes: Runtimes::RUST,

@@ -82,6 +82,8 @@ columns! {
     sndbuf_bytes: u32 = |case| case.sndbuf_bytes;
     /// The receive buffer of TCP that is asked for; 0 where the kernel sizes it.
     rcvbuf_bytes: u32 = |case| case.rcvbuf_bytes;
+    /// How long a receive polls the device's queue; 0 where sockets do as they are set up.
+    busy_poll_ns: u32 = |case| case.busy_poll_ns;
     /// Messages a second that a load offers.
     rate: Option<Rate> = |case| case.rate;
     /// When they are to be sent; `null` for all but `load`.

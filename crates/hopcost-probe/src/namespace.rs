@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::case::{Case, Role, Workload};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::transport::{by_role, tcp_socket};
@@ -40,7 +40,7 @@ pub fn tcp_pair(case: &Case) -> io::Result<[TcpStream; 2]> {
         two.enter(Role::Caller)?;
         let until = Instant::now() + PATIENCE;
         let caller = interrupt::connect(listener.local_addr()?, until, |socket| {
-            tcp_socket::prepare(socket, case)
+            tcp_socket::prepare(socket, case).map(drop)
         })?;
         // Nobody else can have connected: the namespaces hold nothing but this.
         let (callee, _) = interrupt::accept(&listener, until)?;
@@ -49,12 +49,12 @@ pub fn tcp_pair(case: &Case) -> io::Result<[TcpStream; 2]> {
 }
 
 /// Two UDP sockets, each connected to the other.
-pub fn udp_pair() -> io::Result<[UdpSocket; 2]> {
+pub fn udp_pair(case: &Case) -> io::Result<[UdpSocket; 2]> {
     in_namespaces(|two| {
         two.enter(Role::Callee)?;
-        let callee = UdpSocket::bind((CALLEE, 0))?;
+        let callee = tcp_socket::prepare(UdpSocket::bind((CALLEE, 0))?, case)?;
         two.enter(Role::Caller)?;
-        let caller = UdpSocket::bind((CALLER, 0))?;
+        let caller = tcp_socket::prepare(UdpSocket::bind((CALLER, 0))?, case)?;
         caller.connect(callee.local_addr()?)?;
         callee.connect(caller.local_addr()?)?;
         Ok([caller, callee])
@@ -65,7 +65,8 @@ pub fn udp_pair() -> io::Result<[UdpSocket; 2]> {
 /// first time, or why not.
 pub fn available() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
-    KNOWN.get_or_init(|| udp_pair().map(drop).map_err(|error| error.to_string())).clone()
+    let any = || udp_pair(&Case::new(Workload::Roundtrip, "udp"));
+    KNOWN.get_or_init(|| any().map(drop).map_err(|error| error.to_string())).clone()
 }
 
 fn device(end: Role) -> &'static str {
@@ -178,8 +179,6 @@ fn ip(arguments: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-
-    use hopcost_model::case::Workload;
 
     use super::*;
 

@@ -108,29 +108,11 @@ pub fn descendants(of: u32) -> Vec<u32> {
     found
 }
 
-/// Processes whose parent this one is.
+/// Processes whose parent this one is, as the kernel lists them for each of its threads; none where
+/// it was built without CONFIG_PROC_CHILDREN (proc_pid_children(5)).
 fn children(parent: u32) -> Vec<u32> {
-    listed(parent).unwrap_or_else(|| searched(parent))
-}
-
-/// Those that the kernel lists for each thread of a process; none where it was built without
-/// CONFIG_PROC_CHILDREN (proc_pid_children(5)).
-fn listed(parent: u32) -> Option<Vec<u32>> {
-    let mut found = Vec::new();
-    for thread in std::fs::read_dir(format!("/proc/{parent}/task")).ok()? {
-        let listed = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
-        found.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
-    }
-    Some(found)
-}
-
-/// Those of all processes whose fourth field of stat says so (proc_pid_stat(5)).
-fn searched(parent: u32) -> Vec<u32> {
-    let parent_of = |pid: u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
-    };
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&pid| parent_of(pid) == Some(parent)).collect()
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let listed =
+        threads.filter_map(|one| std::fs::read_to_string(one.path().join("children")).ok());
+    listed.collect::<String>().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }

@@ -284,7 +284,7 @@ pub fn is_stale(error: &io::Error) -> bool {
 
 /// A channel as a party.
 pub struct OverChannel<E, W> {
-    channel: E,
+    pub channel: E,
     payload: usize,
     touched: Touched,
     wait: PhantomData<W>,

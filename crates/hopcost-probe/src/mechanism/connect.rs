@@ -1,4 +1,4 @@
-//! `tcp-connect`, `unix-connect`: a connection for each round trip.
+//! `tcp-connect`, `unix-connect`, `seqpacket-connect`: a connection for each round trip.
 //!
 //! The caller makes a socket, connects, sends its message, receives the reply and closes. The callee
 //! accepts, receives, answers, reads until the end of the stream and closes: the caller closes first,
@@ -9,14 +9,14 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixListener;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use hopcost_model::case::{Case, Role};
+use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
-use rustix::net::{SocketAddrAny, SocketAddrUnix};
+use rustix::net::{self, AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
@@ -43,12 +43,26 @@ pub fn open_tcp(opening: &Opening<'_>) -> io::Result<Link> {
     Ok(link(listener.local_addr()?.to_string(), listener.into()))
 }
 
+fn kind(case: &Case) -> SocketType {
+    match case.mechanism_name() {
+        "seqpacket-connect" => SocketType::SEQPACKET,
+        _ => SocketType::STREAM,
+    }
+}
+
 /// Listens at a path, which goes with the listener.
 pub fn open_unix(opening: &Opening<'_>) -> io::Result<Link> {
-    let path = opening.fresh_path("connect");
-    let listener = UnixListener::bind(&path)
-        .map_err(|e| sys::context(e, &format!("binding a socket to {}", path.display())))?;
-    Ok(link(path.display().to_string(), listener.into()))
+    let (path, kind) = (opening.fresh_path("connect"), kind(opening.case));
+    let listen = || {
+        let listener = net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+        net::bind(&listener, &SocketAddrUnix::new(&*path)?)?;
+        net::listen(&listener, BACKLOG)?;
+        Ok(listener)
+    };
+    let listener = listen().map_err(|error: Errno| {
+        sys::context(error.into(), &format!("binding a socket to {}", path.display()))
+    })?;
+    Ok(link(path.display().to_string(), listener))
 }
 
 fn link(address: String, listener: OwnedFd) -> Link {
@@ -84,57 +98,78 @@ fn fast_open_works() -> Result<(), String> {
 
 /// An end of connections, of which there is one at a time.
 pub struct Connect {
-    end: Side,
+    side: Side,
     /// The connection of the exchange under way.
     socket: Option<OwnedFd>,
     out: Buffer,
     input: Buffer,
 }
 
-enum Side {
-    Caller { address: SocketAddrAny, resets: bool, fast_open: bool, made: u64, most: u64 },
+/// How an end gets and ends a connection.
+pub enum Side {
+    Caller(Caller),
     Callee { listener: OwnedFd, path: Option<PathBuf> },
 }
 
-impl Connect {
-    fn connected(&self) -> io::Result<&OwnedFd> {
-        self.socket.as_ref().ok_or_else(|| sys::failure("there is no connection"))
+/// What connects.
+pub struct Caller {
+    address: SocketAddrAny,
+    kind: libc::c_int,
+    resets: bool,
+    fast_open: bool,
+    made: u64,
+    most: u64,
+}
+
+impl Caller {
+    /// A connection with the message sent; with it in the first segment for `fast_open`.
+    #[inline(always)]
+    pub fn connect(&mut self, message: &[u8]) -> io::Result<OwnedFd> {
+        if self.made == self.most {
+            return Err(out_of_ports(self.made));
+        }
+        self.made += 1;
+        let (at, len) = (self.address.as_ptr().cast(), self.address.addr_len());
+        let (family, bytes) =
+            (self.address.address_family().as_raw().into(), message.as_ptr().cast());
+        // SAFETY: the address and the message are valid for their lengths; the new descriptor is
+        // owned at once.
+        let (socket, result) = unsafe {
+            let socket = sys::check(libc::socket(family, self.kind | libc::SOCK_CLOEXEC, 0))?;
+            let result = match self.fast_open {
+                true => {
+                    let flags = libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL;
+                    libc::sendto(socket, bytes, message.len(), flags, at, len)
+                }
+                false => libc::connect(socket, at, len) as isize,
+            };
+            (OwnedFd::from_raw_fd(socket), result)
+        };
+        let sent = sys::check(result).map_err(refused)? as usize;
+        send_all(&socket, message.get(sent..).unwrap_or_default(), 0)?;
+        Ok(socket)
     }
 
-    /// Waits until the caller has closed, and closes.
-    fn finish(&mut self) -> io::Result<()> {
-        let Some(socket) = self.socket.take() else { return Ok(()) };
-        match sys::read(&socket, &mut [0], sys::Look::AsOpened) {
-            Ok(0) => Ok(()),
-            Ok(_) => Err(sys::failure("more came than a message")),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
-            Err(error) => Err(error),
+    /// Ends a connection.
+    #[inline(always)]
+    pub fn close(&self, socket: OwnedFd) -> io::Result<()> {
+        // The first connections fetch the cookie.
+        if self.fast_open && self.made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
+            return Err(without_data_in_syn());
         }
+        if self.resets { reset(&socket) } else { Ok(()) }
     }
 }
 
-/// A connection with the message sent; with it in the first segment for `fast_open`.
-#[inline(always)]
-fn request(address: &SocketAddrAny, fast_open: bool, message: &[u8]) -> io::Result<OwnedFd> {
-    let (at, len) = (address.as_ptr().cast(), address.addr_len());
-    let (family, bytes) = (address.address_family().as_raw().into(), message.as_ptr().cast());
-    // SAFETY: the address and the message are valid for their lengths; the new descriptor is
-    // owned at once.
-    let (socket, result) = unsafe {
-        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
-        let socket = sys::check(libc::socket(family, kind, 0))?;
-        let result = match fast_open {
-            true => {
-                let flags = libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL;
-                libc::sendto(socket, bytes, message.len(), flags, at, len)
-            }
-            false => libc::connect(socket, at, len) as isize,
-        };
-        (OwnedFd::from_raw_fd(socket), result)
-    };
-    let sent = sys::check(result).map_err(refused)? as usize;
-    send_all(&socket, message.get(sent..).unwrap_or_default(), 0)?;
-    Ok(socket)
+/// Waits until the caller has closed the connection that there was, and closes it.
+pub fn finished(socket: Option<OwnedFd>) -> io::Result<()> {
+    let Some(socket) = socket else { return Ok(()) };
+    match sys::read(&socket, &mut [0], sys::Look::AsOpened) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(sys::failure("more came than a message")),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The error of a caller to whom nobody listens.
@@ -146,9 +181,10 @@ fn refused(error: io::Error) -> io::Error {
     }
 }
 
+/// The next connection.
 #[inline(always)]
-fn accept(listener: RawFd) -> io::Result<OwnedFd> {
-    let none = std::ptr::null_mut();
+pub fn accept(listener: &OwnedFd) -> io::Result<OwnedFd> {
+    let (listener, none) = (listener.as_raw_fd(), std::ptr::null_mut());
     // SAFETY: no address is asked for; the new descriptor is owned at once.
     unsafe {
         let socket = libc::accept4(listener, none, std::ptr::null_mut(), libc::SOCK_CLOEXEC);
@@ -191,35 +227,47 @@ fn out_of_ports(made: u64) -> io::Error {
     ))
 }
 
-impl End for Connect {
-    type Waits = (Block,);
-    fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+impl Side {
+    /// Takes an end of a link.
+    pub fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let name = half.names.pop().ok_or_else(|| sys::failure("the link has no address"))?;
         let inet = name.parse::<SocketAddr>().ok();
+        if attaching.role == Role::Callee {
+            let [listener] = half.take_fds()?;
+            return Ok(Side::Callee { listener, path: inet.is_none().then(|| name.into()) });
+        }
         let resets = attaching.parameter("close") == "reset";
-        let end = match attaching.role {
-            Role::Caller => Side::Caller {
-                address: match inet {
-                    Some(address) => address.as_any(),
-                    None => SocketAddrUnix::new(&*name)?.as_any(),
-                },
-                resets,
-                fast_open: is_fast_open(attaching.case),
-                made: 0,
-                most: match inet {
-                    Some(_) if !resets => ports()?,
-                    _ => u64::MAX,
-                },
+        Ok(Side::Caller(Caller {
+            address: match inet {
+                Some(address) => address.as_any(),
+                None => SocketAddrUnix::new(&*name)?.as_any(),
             },
-            Role::Callee => {
-                let [listener] = half.take_fds()?;
-                let path = inet.is_none().then(|| PathBuf::from(name));
-                Side::Callee { listener, path }
-            }
-        };
+            kind: kind(attaching.case).as_raw().cast_signed(),
+            resets,
+            fast_open: is_fast_open(attaching.case),
+            made: 0,
+            most: match inet {
+                Some(_) if !resets => ports()?,
+                _ => u64::MAX,
+            },
+        }))
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        if let Side::Callee { path: Some(path), .. } = self {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl End for Connect {
+    type Waits = (Block,);
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let payload = attaching.payload();
         let (out, input) = (Buffer::new(payload), Buffer::new(payload));
-        Ok(Self { end, socket: None, out, input })
+        Ok(Self { side: Side::attach(half, attaching)?, socket: None, out, input })
     }
 }
 
@@ -230,36 +278,23 @@ impl Channel for Connect {
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        match &mut self.end {
-            Side::Caller { address, fast_open, made, most, .. } => {
-                if *made == *most {
-                    return Err(out_of_ports(*made));
-                }
-                *made += 1;
-                self.socket = Some(request(address, *fast_open, &self.out)?);
-                Ok(())
-            }
-            Side::Callee { .. } => send_all(self.connected()?, &self.out, 0),
+        match (&mut self.side, &self.socket) {
+            (Side::Caller(caller), _) => self.socket = Some(caller.connect(&self.out)?),
+            (Side::Callee { .. }, Some(socket)) => send_all(socket, &self.out, 0)?,
+            (Side::Callee { .. }, None) => return Err(peer_closed()),
         }
+        Ok(())
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        match &self.end {
-            Side::Caller { resets, fast_open, made, .. } => {
+        match &self.side {
+            Side::Caller(caller) => {
                 let socket = self.socket.take().ok_or_else(peer_closed)?;
                 receive_all(&socket, &mut self.input)?;
-                // The first connections fetch the cookie.
-                if *fast_open && made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
-                    return Err(without_data_in_syn());
-                }
-                if *resets {
-                    reset(&socket)?;
-                }
-                drop(socket);
+                caller.close(socket)?;
             }
             Side::Callee { listener, .. } => {
-                let listener = listener.as_raw_fd();
-                self.finish()?;
+                finished(self.socket.take())?;
                 let socket = accept(listener)?;
                 receive_all(&socket, &mut self.input)?;
                 self.socket = Some(socket);
@@ -268,14 +303,6 @@ impl Channel for Connect {
         Ok(&self.input)
     }
     fn flush(&mut self) -> io::Result<()> {
-        self.finish()
-    }
-}
-
-impl Drop for Connect {
-    fn drop(&mut self) {
-        if let Side::Callee { path: Some(path), .. } = &self.end {
-            let _ = std::fs::remove_file(path);
-        }
+        finished(self.socket.take())
     }
 }

@@ -9,7 +9,6 @@ use crate::stream::{acknowledgements_fit, number_alone};
 use crate::transport::packets::Packets;
 use crate::transport::queue::{ChannelCrossbeam, ChannelStd, OverQueues};
 use crate::transport::stream::Stream;
-use crate::transport::submitted::{self, Submitted};
 use crate::transport::tcp::loopback_available;
 use crate::transport::{page, tcp};
 
@@ -36,7 +35,7 @@ use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use shm_ring::ShmRing;
 use shm_stream::ShmStream;
 use tcp_calls::{FieldByField, Gather, InFile, OneSendmsg};
-use websocket::WebSocketInline;
+use websocket::{WebSocketConnect, WebSocketInline};
 use websocket_threaded::WebSocketThreaded;
 
 /// The registry, in the order of the documentation.
@@ -76,10 +75,11 @@ pub static ALL: [Row; 59] = [
         .available(loopback_available)
         .available_as(connect::available_as),
     Row::channel::<Connect>("unix-connect", connect::open_unix),
-    submitted("uring-socketpair", pairs::open_pair),
-    submitted("uring-tcp", tcp::open).available(submitted::available_over_tcp),
+    Row::channel::<Connect>("seqpacket-connect", connect::open_unix),
     Row::channel::<WebSocketInline>("websocket", websocket::open).available(loopback_available),
     Row::channel::<WebSocketThreaded>("websocket-threaded", websocket::open)
+        .available(loopback_available),
+    Row::channel::<WebSocketConnect>("websocket-connect", connect::open_tcp)
         .available(loopback_available),
     Row::channel::<posix_mq::PosixMq>("posix-mq", posix_mq::open).available(posix_mq::available),
     Row::channel::<sysv_msg::SysvMsg>("sysv-msg", sysv_msg::open).available(sysv_msg::available),
@@ -95,7 +95,7 @@ pub static ALL: [Row; 59] = [
     over_tcp::<OneSendmsg>("tcp-sendmsg"),
     over_tcp::<tcp_zerocopy::Pinned>("tcp-zerocopy").available(tcp_zerocopy::available),
     over_tcp::<tcp_uring::Submission>("tcp-uring").available(tcp_uring::available),
-    over_tcp::<tcp_uring::Referred>("tcp-uring-zc")
+    over_tcp::<tcp_uring::Submission>("tcp-uring-zc")
         .available(tcp_uring::zc_available)
         .available_as(tcp_uring::zc_available_as),
     over_tcp::<InFile>("tcp-sendfile"),
@@ -122,11 +122,6 @@ pub static ALL: [Row; 59] = [
 /// A byte stream, of which several messages may be under way and a case may have several.
 const fn stream(name: &'static str, open: Open) -> Row {
     Row::channel::<Stream>(name, open).attached(window::attach)
-}
-
-/// What writes and reads by io_uring.
-const fn submitted(name: &'static str, open: Open) -> Row {
-    Row::channel::<Submitted>(name, open).available(submitted::available)
 }
 
 /// A stream over TCP.

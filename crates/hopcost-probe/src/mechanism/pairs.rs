@@ -10,13 +10,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 
-use hopcost_model::case::Boundary;
+use hopcost_model::case::{Boundary, Case};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::namespace;
 use crate::shape::{Link, Opening};
 use crate::sys;
+use crate::transport::tcp_socket::prepare;
 
 /// `pipe`: without a name.
 pub fn open_pipes(_: &Opening<'_>) -> io::Result<Link> {
@@ -116,10 +117,11 @@ pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
     Ok(Link::of_pair([caller, callee]))
 }
 
-fn loopback() -> io::Result<[UdpSocket; 2]> {
+fn loopback(case: &Case) -> io::Result<[UdpSocket; 2]> {
     let bind = || {
-        UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))?;
+        prepare(socket, case)
     };
     join([bind()?, bind()?])
 }
@@ -147,8 +149,8 @@ fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
 /// as lost and is no sample, and the caller sends again.
 pub fn open_udp(opening: &Opening<'_>) -> io::Result<Link> {
     let ends = match opening.case.boundary {
-        Boundary::Namespace => namespace::udp_pair()?,
-        _ => loopback()?,
+        Boundary::Namespace => namespace::udp_pair(opening.case)?,
+        _ => loopback(opening.case)?,
     };
     Ok(Link::of_pair(ends.map(OwnedFd::from)))
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::memory::{Buffer, Place, Shared};
 use crate::shape::Attaching;
-use crate::stream::fields::{self, Fields, Turns, unacknowledged};
+use crate::stream::fields::{self, Fields, InTurn, unacknowledged};
 use crate::stream::sockets::{Outlet, all_of, moved, send_all, send_vectors};
 use crate::sys;
 
@@ -117,29 +117,26 @@ struct Message {
 pub struct InFile {
     file: OwnedFd,
     payload: usize,
-    turns: Turns<Message>,
+    messages: InTurn<Message>,
 }
 
 impl Outlet for InFile {
     fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         let (payload, count) = (attaching.payload(), fields::count(attaching));
-        let bytes = unacknowledged(attaching)? * stride(payload);
+        let window = unacknowledged(attaching)?;
+        let bytes = window * stride(payload);
         let file = Shared::create(bytes)?;
         let memory = Shared::map(&file, bytes)?;
-        let turns = Turns::new(attaching, |number| {
+        let messages = InTurn::new(window, |number| {
             let (offset, field_bytes) = (number * stride(payload), payload / count);
             let field = |at| Place::bytes(&memory, offset + at * field_bytes, field_bytes);
             Message { offset, fields: (0..count).map(field).collect() }
-        })?;
-        Ok(Self { file, payload, turns })
-    }
-    #[inline(always)]
-    fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
-        self.turns.claim()
+        });
+        Ok(Self { file, payload, messages })
     }
     #[inline(always)]
     fn fields(&mut self, mut write: impl FnMut(&mut [u8])) {
-        for field in &self.turns.sets.current().fields {
+        for field in &self.messages.current().fields {
             // SAFETY: nobody else maps the file, and nobody reads these bytes until the message
             // is sent.
             write(unsafe { &mut *field.as_ptr() });
@@ -147,7 +144,7 @@ impl Outlet for InFile {
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let mut offset = self.turns.sets.current().offset as libc::off_t;
+        let mut offset = self.messages.current().offset as libc::off_t;
         let mut left = self.payload;
         while left > 0 {
             // SAFETY: the offset is valid for writing.
@@ -156,11 +153,7 @@ impl Outlet for InFile {
             })?;
             left = left.checked_sub(sent).ok_or_else(|| sys::failure("sendfile sent too much"))?;
         }
-        self.turns.pass();
+        self.messages.pass();
         Ok(())
-    }
-    #[inline(always)]
-    fn acknowledged(&mut self) {
-        self.turns.release();
     }
 }

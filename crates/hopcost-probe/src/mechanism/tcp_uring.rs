@@ -1,17 +1,17 @@
 //! Messages over TCP by io_uring, with the kernel's copy and without.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::Case;
 use hopcost_model::protocol::ZeroCopySends;
-use io_uring::{cqueue, opcode, squeue, types::Fixed};
+use io_uring::{cqueue, opcode, squeue, types::Fd};
 
 use super::tcp_zerocopy;
 use crate::shape::Attaching;
 use crate::stream::FIELDS_MAX;
 use crate::stream::fields::{self, Fields, InTurn};
-use crate::stream::sockets::{Outlet, all_of, message_of};
+use crate::stream::sockets::{Outlet, message_of};
 use crate::sys;
 use crate::transport::{tcp, tcp_socket};
 use crate::uring::{self, Ring};
@@ -20,55 +20,6 @@ use crate::uring::{self, Ring};
 pub fn available() -> Result<(), String> {
     tcp::loopback_available()?;
     uring::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
-}
-
-/// `tcp-uring`: a message over TCP with one io_uring submission of
-/// IORING_OP_SENDMSG that names all its fields.
-///
-/// The sender puts one entry into the submission queue and makes one
-/// io_uring_enter, which submits it and waits for its completion. A message at a
-/// time is not what io_uring is for: it saves calls where there are many
-/// operations to submit. Here it shows what the way through the ring costs beside
-/// the plain call of `tcp-sendmsg`. The receiver and the acknowledgements are the
-/// same plain calls as everywhere.
-pub struct Submission {
-    fields: Fields,
-    ring: Ring,
-    socket: Fixed,
-}
-
-impl Outlet for Submission {
-    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let ring = Ring::open(2, 2)?;
-        let [socket] = ring.files([socket])?;
-        Ok(Self { fields: Fields::new(attaching), ring, socket })
-    }
-    #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.fields.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
-        let Self { fields, ring, socket } = self;
-        all_of(fields.vectors(), fields.bytes(), |rest| {
-            let message = message_of(rest);
-            // MSG_WAITALL: a part that the socket has no room for is sent by the
-            // kernel when there is, and the completion is of the whole.
-            let entry = opcode::SendMsg::new(*socket, &raw const message)
-                .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
-                .build();
-            // SAFETY: the message and the fields outlive the operation, whose
-            // completion is waited for below.
-            unsafe { ring.push(&entry) }?;
-            let mut submit = 1;
-            loop {
-                submit -= ring.enter(submit, 1)?;
-                if let Some(completion) = ring.completed() {
-                    return uring::moved(&completion);
-                }
-            }
-        })
-    }
 }
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).
@@ -98,6 +49,17 @@ fn is_by_field(case: &Case) -> bool {
     case.parameter("sends") == Some("field")
 }
 
+/// What the ring is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// One send of the message, which the kernel copies.
+    Copied,
+    /// One of the message in the sender's memory.
+    Referred,
+    /// One for each field, likewise.
+    ByField,
+}
+
 /// A message's fields.
 struct Set {
     fields: Fields,
@@ -105,31 +67,37 @@ struct Set {
     pending: usize,
 }
 
-/// `tcp-uring-zc`: a message over TCP with one io_uring submission of
-/// IORING_OP_SENDMSG_ZC that names all its fields, as `tcp-zerocopy` has one
+/// `tcp-uring`: a message over TCP with one io_uring submission of IORING_OP_SENDMSG that names all
+/// its fields, and `tcp-uring-zc`: the same of IORING_OP_SENDMSG_ZC, as `tcp-zerocopy` has one
 /// sendmsg(2) with MSG_ZEROCOPY.
+///
+/// The sender puts an entry into the submission queue and makes one io_uring_enter, which submits
+/// it and waits for its completion. A message at a time is not what io_uring is for: it saves calls
+/// where there are many operations to submit. Here it shows what the way through the ring costs
+/// beside the plain call. The receiver and the acknowledgements are the same plain calls as
+/// everywhere.
 ///
 /// With `sends=field` it is one IORING_OP_SEND_ZC for each field, from buffers that
 /// are registered with the ring once, so that no send has to pin their pages. All
 /// are submitted with one io_uring_enter, each linked to the one before, so that
 /// they are sent in order; all but the last carry MSG_MORE.
 ///
-/// Every send completes twice: when it is queued, and when the kernel is done with
+/// Every send without a copy completes twice: when it is queued, and when the kernel is done with
 /// the memory. The second says whether it copied after all. Until then the fields
 /// may not be written, so the sender has sixteen sets of them and takes them in
 /// turn. Over loopback the kernel always copies.
-pub struct Referred {
+pub struct Submission {
     // Dropped first: the ring lets go of the buffers before they are freed.
     ring: Ring,
-    socket: Fixed,
-    by_field: bool,
+    socket: Fd,
+    sends: Sends,
     /// Bytes of one send.
     bytes: usize,
     sets: InTurn<Set>,
     seen: ZeroCopySends,
 }
 
-impl Referred {
+impl Submission {
     /// Takes what completions there are; gives how many sends were queued.
     #[inline(always)]
     fn take_completions(&mut self) -> io::Result<usize> {
@@ -145,7 +113,8 @@ impl Referred {
                 continue;
             }
             let sent = uring::moved(&completion)?;
-            if sent != self.bytes || !cqueue::more(completion.flags()) {
+            let goes_on = cqueue::more(completion.flags());
+            if sent != self.bytes || goes_on == (self.sends == Sends::Copied) {
                 return Err(not_sent(sent, self.bytes));
             }
             queued += 1;
@@ -159,7 +128,7 @@ impl Referred {
         while !done(&self.sets) {
             self.take_completions()?;
             if !done(&self.sets) {
-                self.ring.enter(0, 1)?;
+                self.ring.enter(1)?;
             }
         }
         Ok(())
@@ -197,19 +166,23 @@ fn not_sent(sent: usize, bytes: usize) -> io::Error {
     sys::failure(format!("io_uring sent {sent} of {bytes} bytes"))
 }
 
-impl Outlet for Referred {
+impl Outlet for Submission {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let by_field = is_by_field(attaching.case);
-        let most = tcp_zerocopy::sets(attaching);
-        let (count, sets) = match (by_field, fields::count(attaching)) {
-            (false, _) => (1, most),
-            (true, count) => (count, most.min(REGISTERED_MAX / count)),
+        let sends = match attaching.case.mechanism_name() {
+            "tcp-uring" => Sends::Copied,
+            _ if is_by_field(attaching.case) => Sends::ByField,
+            _ => Sends::Referred,
+        };
+        let (most, fields) = (tcp_zerocopy::sets(attaching), fields::count(attaching));
+        let (count, sets) = match sends {
+            Sends::Copied => (1, 1),
+            Sends::Referred => (1, most),
+            Sends::ByField => (fields, most.min(REGISTERED_MAX / fields)),
         };
         // Two completions for each send, of all sets.
         let ring = Ring::open(count, 2 * count * sets)?;
-        let [socket] = ring.files([socket])?;
         let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
-        if by_field {
+        if sends == Sends::ByField {
             let vectors = fields.all().iter().flat_map(|set| set.fields.vectors()).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
@@ -225,8 +198,8 @@ impl Outlet for Referred {
         }
         Ok(Self {
             ring,
-            socket,
-            by_field,
+            socket: Fd(socket.as_raw_fd()),
+            sends,
             bytes: attaching.payload() / count,
             sets: fields,
             seen: ZeroCopySends::default(),
@@ -244,24 +217,34 @@ impl Outlet for Referred {
     fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
         let vectors = self.sets.current().fields.vectors();
         let message = message_of(vectors);
-        let count = match self.by_field {
-            false => {
-                let entry = opcode::SendMsgZc::new(self.socket, &raw const message)
-                    .flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32)
+        // MSG_WAITALL: a part that the socket has no room for is sent by the kernel when there is,
+        // and the completion is of the whole.
+        let flags = (libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32;
+        let message = &raw const message;
+        let entry = match self.sends {
+            Sends::ByField => None,
+            Sends::Copied => Some(opcode::SendMsg::new(self.socket, message).flags(flags).build()),
+            Sends::Referred => Some(
+                opcode::SendMsgZc::new(self.socket, message)
+                    .flags(flags)
                     .ioprio(SEND_ZC_REPORT_USAGE)
                     .build()
-                    .user_data(self.sets.number() as u64);
+                    .user_data(self.sets.number() as u64),
+            ),
+        };
+        let count = match &entry {
+            None => self.queue_fields()?,
+            Some(entry) => {
                 // SAFETY: the message lives until it is sent, and the fields are not written or
                 // freed before their notification.
-                unsafe { self.ring.push(&entry) }?;
+                unsafe { self.ring.push(entry) }?;
                 1
             }
-            true => self.queue_fields()?,
         };
-        self.sets.current_mut().pending = count;
-        let (mut queued, mut submit) = (0, count);
+        self.sets.current_mut().pending = if self.sends == Sends::Copied { 0 } else { count };
+        let mut queued = 0;
         while queued < count {
-            submit -= self.ring.enter(submit, submit.max(1))?;
+            self.ring.enter(count - queued)?;
             queued += self.take_completions()?;
         }
         self.sets.pass();
@@ -269,6 +252,6 @@ impl Outlet for Referred {
     }
     fn settle(&mut self, _: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
         self.wait_until(|sets| sets.all().iter().all(|set| set.pending == 0))?;
-        Ok(Some(std::mem::take(&mut self.seen)))
+        Ok((self.sends != Sends::Copied).then(|| std::mem::take(&mut self.seen)))
     }
 }

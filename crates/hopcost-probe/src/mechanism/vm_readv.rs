@@ -16,7 +16,7 @@ use hopcost_model::case::Case;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Half, Sink, Source, Stream};
-use crate::stream::fields::{self, Fields, InTurn, Turns, unacknowledged};
+use crate::stream::fields::{self, Fields, InTurn, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::{acknowledgements_fit, number_alone};
 use crate::sys;
@@ -67,7 +67,8 @@ pub struct VmReadv;
 
 pub struct VmSource {
     socket: OwnedFd,
-    turns: Turns<Fields>,
+    sets: InTurn<Fields>,
+    sent: u64,
 }
 
 pub struct VmSink {
@@ -97,19 +98,19 @@ impl Stream for VmReadv {
     /// The sender lets the receiver read its memory and tells it where to.
     fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<VmSource> {
         let [socket] = half.take_fds()?;
-        let turns = Turns::new(attaching, |_| Fields::new(attaching))?;
+        let sets = InTurn::new(unacknowledged(attaching)?, |_| Fields::new(attaching));
         let reader = receive_numbers(&socket, 1)?[0];
         // Fails where there is no Yama, and then nobody needs it.
         // SAFETY: prctl with integer arguments.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, reader as libc::c_ulong, 0, 0, 0) };
         let mut numbers = vec![u64::from(std::process::id())];
-        for set in turns.sets.all() {
+        for set in sets.all() {
             numbers.extend(
                 set.vectors().iter().map(|vector| vector.iov_base.expose_provenance() as u64),
             );
         }
         send_numbers(&socket, &numbers)?;
-        Ok(VmSource { socket, turns })
+        Ok(VmSource { socket, sets, sent: 0 })
     }
 
     /// The receiver says who it is, learns where the fields are, and tries.
@@ -135,24 +136,19 @@ impl Stream for VmReadv {
 
 impl Source for VmSource {
     #[inline(always)]
-    fn claim(&mut self) -> io::Result<()> {
-        self.turns.claim()
-    }
-    #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.turns.sets.current_mut().each(write);
+        self.sets.current_mut().each(write);
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        send_number(&self.socket, self.turns.sent())?;
-        self.turns.pass();
+        send_number(&self.socket, self.sent)?;
+        self.sent += 1;
+        self.sets.pass();
         Ok(())
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {
-        let sequence = receive_number(&self.socket)?;
-        self.turns.release();
-        Ok(sequence)
+        receive_number(&self.socket)
     }
 }
 

@@ -21,10 +21,11 @@ use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message};
 
+use super::connect::{Side, accept, finished};
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
 use crate::transport::{peer_closed, tcp, wait_writable};
-use crate::wait::{self, AtRunTime, FdWait, Wait};
+use crate::wait::{self, AtRunTime, Block, FdWait, Wait};
 
 /// The most room for a frame: beyond it the zeros written for every part of a long
 /// message would outweigh the reads saved.
@@ -44,8 +45,8 @@ fn frame_bytes(payload: usize, receiver: Role) -> usize {
     2 + length + mask + payload
 }
 
-fn config(attaching: &Attaching<'_>) -> WebSocketConfig {
-    let read_buffer = frame_bytes(attaching.payload(), attaching.role).min(READ_BUFFER_MAX);
+fn config(payload: usize, role: Role) -> WebSocketConfig {
+    let read_buffer = frame_bytes(payload, role).min(READ_BUFFER_MAX);
     WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0)
 }
 
@@ -56,10 +57,11 @@ fn config(attaching: &Attaching<'_>) -> WebSocketConfig {
 /// does not speak before it is asked, and a caller not before hands are shaken.
 pub(super) fn shake_hands<S: Read + Write>(
     stream: S,
-    attaching: &Attaching<'_>,
+    payload: usize,
+    role: Role,
 ) -> io::Result<WebSocket<S>> {
-    let config = Some(config(attaching));
-    let (socket, role) = match attaching.role {
+    let config = Some(config(payload, role));
+    let (socket, role) = match role {
         Role::Caller => {
             let (socket, _) =
                 tungstenite::client::client_with_config("ws://127.0.0.1/", stream, config)
@@ -111,40 +113,40 @@ pub(super) fn read_binary<S: Read + Write>(
     }
 }
 
-/// Writes to the socket, all or a part; waits for room where the socket does not.
-pub(super) fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
-    loop {
-        // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a dead
-        // partner would end this process silently.
-        let result = unsafe {
-            libc::send(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len(), libc::MSG_NOSIGNAL)
-        };
-        match sys::check(result) {
-            Ok(n) => return Ok(n as usize),
-            Err(error) => wait_writable(fd, error).map(drop)?,
-        }
-    }
+/// The stream under the library: a socket, and how it is read.
+pub(super) struct Wire<R> {
+    pub fd: OwnedFd,
+    pub reads: R,
 }
 
-/// The stream under the library. Its reads wait as the case says, so the library
-/// never learns that a socket can be without data.
-struct Wire {
-    fd: OwnedFd,
+/// Reads wait as the case says, so the library never learns that a socket can be without data.
+struct Waiting {
     wait: FdWait,
     kind: WaitKind,
 }
 
-impl Read for Wire {
+impl Read for Wire<Waiting> {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.wait.receive(self.kind, &self.fd, |look| sys::read(&self.fd, buffer, look))
+        let Waiting { wait, kind } = &self.reads;
+        wait.receive(*kind, &self.fd, |look| sys::read(&self.fd, buffer, look))
     }
 }
 
-impl Write for Wire {
+/// Writes all or a part; waits for room where the socket does not.
+impl<R> Write for Wire<R> {
     #[inline]
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        write_some(&self.fd, buffer)
+        loop {
+            let (fd, at) = (self.fd.as_raw_fd(), buffer.as_ptr().cast());
+            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a dead
+            // partner would end this process silently.
+            let result = unsafe { libc::send(fd, at, buffer.len(), libc::MSG_NOSIGNAL) };
+            match sys::check(result) {
+                Ok(n) => return Ok(n as usize),
+                Err(error) => wait_writable(&self.fd, error).map(drop)?,
+            }
+        }
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -152,7 +154,7 @@ impl Write for Wire {
 }
 
 pub struct WebSocketInline {
-    socket: WebSocket<Wire>,
+    socket: WebSocket<Wire<Waiting>>,
     out: Outgoing,
     /// The message that is lent: a piece of the library's read buffer.
     message: Bytes,
@@ -196,11 +198,15 @@ impl End for WebSocketInline {
     type Waits = AtRunTime;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
-        let kind = attaching.wait();
+        let (kind, payload) = (attaching.wait(), attaching.payload());
         let wait = FdWait::prepare(kind, &fd, wait::look_at, attaching.budget_ticks)?;
         Ok(Self {
-            socket: shake_hands(Wire { fd, wait, kind }, attaching)?,
-            out: Outgoing::new(attaching.payload()),
+            socket: shake_hands(
+                Wire { fd, reads: Waiting { wait, kind } },
+                payload,
+                attaching.role,
+            )?,
+            out: Outgoing::new(payload),
             message: Bytes::new(),
         })
     }
@@ -221,5 +227,71 @@ impl Channel for WebSocketInline {
         self.message = Bytes::new();
         self.message = read_binary(&mut self.socket).map_err(io_error)?;
         Ok(&self.message)
+    }
+}
+
+/// `websocket-connect`: a connection for each round trip, as `tcp-connect` makes it, with the
+/// handshake of the library before the message, and without a closing one.
+pub struct WebSocketConnect {
+    side: Side,
+    payload: usize,
+    role: Role,
+    /// The connection of the exchange under way.
+    socket: Option<WebSocket<Wire<Waiting>>>,
+    out: Outgoing,
+    message: Bytes,
+}
+
+impl WebSocketConnect {
+    fn shake_hands(&mut self, fd: OwnedFd) -> io::Result<()> {
+        let (wait, kind) = (FdWait::without_fd(0), WaitKind::Block);
+        self.socket =
+            Some(shake_hands(Wire { fd, reads: Waiting { wait, kind } }, self.payload, self.role)?);
+        Ok(())
+    }
+}
+
+impl End for WebSocketConnect {
+    type Waits = (Block,);
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (payload, role) = (attaching.payload(), attaching.role);
+        let (side, out) = (Side::attach(half, attaching)?, Outgoing::new(payload));
+        Ok(Self { side, payload, role, socket: None, out, message: Bytes::new() })
+    }
+}
+
+impl Channel for WebSocketConnect {
+    #[inline(always)]
+    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        Ok(self.out.slot())
+    }
+    #[inline(always)]
+    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
+        if let Side::Caller(caller) = &mut self.side {
+            let fd = caller.connect(&[])?;
+            self.shake_hands(fd)?;
+        }
+        let socket = self.socket.as_mut().ok_or_else(peer_closed)?;
+        socket.send(Message::Binary(self.out.message())).map_err(io_error)
+    }
+    #[inline(always)]
+    fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
+        self.message = Bytes::new();
+        if let Side::Callee { listener, .. } = &self.side {
+            finished(self.socket.take().map(|socket| socket.into_inner().fd))?;
+            let fd = accept(listener)?;
+            self.shake_hands(fd)?;
+        }
+        let socket = self.socket.as_mut().ok_or_else(peer_closed)?;
+        self.message = read_binary(socket).map_err(io_error)?;
+        if let Side::Caller(caller) = &self.side
+            && let Some(socket) = self.socket.take()
+        {
+            caller.close(socket.into_inner().fd)?;
+        }
+        Ok(&self.message)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        finished(self.socket.take().map(|socket| socket.into_inner().fd))
     }
 }

@@ -22,7 +22,7 @@
 //! A worker has one thread more for each end that has an I/O thread beside it, and a
 //! thread inherits the CPU of the seat that starts it.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -32,27 +32,22 @@ use hopcost_model::case::Role;
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
-use super::websocket::{Outgoing, io_error, read_binary, shake_hands, write_some};
+use super::websocket::{Outgoing, Wire, io_error, read_binary, shake_hands};
 use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys::{self, Look};
 use crate::transport::peer_closed;
 use crate::wait::{Block, Wait};
 
-/// The stream under the library: a blocking socket until hands are shaken, then
-/// one that is read once each time epoll has found it readable. What the library
-/// asks for beyond that is answered without a system call.
-struct Wire {
-    fd: OwnedFd,
-    reads: Reads,
-}
-
+/// How the socket is read: it blocks until hands are shaken, and then it is read once each time
+/// epoll has found it readable. What the library asks for beyond that is answered without a system
+/// call.
 enum Reads {
     Block,
     Once,
     NotNow,
 }
 
-impl Read for Wire {
+impl Read for Wire<Reads> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.reads {
             Reads::NotNow => return Err(io::ErrorKind::WouldBlock.into()),
@@ -65,15 +60,6 @@ impl Read for Wire {
                 done => return done,
             }
         }
-    }
-}
-
-impl Write for Wire {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        write_some(&self.fd, buffer)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -95,7 +81,7 @@ fn sleep<'a>(epoll: &OwnedFd, events: &'a mut Events) -> io::Result<&'a [libc::e
 const NO_EVENTS: Events = [libc::epoll_event { events: 0, u64: 0 }; 2];
 
 /// The socket from now on: read only when epoll has found it readable.
-fn polled(mut socket: WebSocket<Wire>) -> io::Result<WebSocket<Wire>> {
+fn polled(mut socket: WebSocket<Wire<Reads>>) -> io::Result<WebSocket<Wire<Reads>>> {
     socket.get_mut().reads = Reads::NotNow;
     sys::set_nonblocking(&socket.get_ref().fd)?;
     Ok(socket)
@@ -103,12 +89,12 @@ fn polled(mut socket: WebSocket<Wire>) -> io::Result<WebSocket<Wire>> {
 
 /// An end that is the library's I/O thread itself.
 struct Handler {
-    socket: WebSocket<Wire>,
+    socket: WebSocket<Wire<Reads>>,
     epoll: OwnedFd,
 }
 
 impl Handler {
-    fn new(socket: WebSocket<Wire>) -> io::Result<Self> {
+    fn new(socket: WebSocket<Wire<Reads>>) -> io::Result<Self> {
         let socket = polled(socket)?;
         let epoll = sys::epoll(&[&socket.get_ref().fd], libc::EPOLLIN)?;
         Ok(Self { socket, epoll })
@@ -134,7 +120,7 @@ impl Handler {
 
 /// What an I/O thread beside the application works on.
 struct IoThread {
-    socket: WebSocket<Wire>,
+    socket: WebSocket<Wire<Reads>>,
     event: OwnedFd,
     epoll: OwnedFd,
     /// From the application.
@@ -208,7 +194,7 @@ struct Application {
 }
 
 impl Application {
-    fn new(socket: WebSocket<Wire>, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn new(socket: WebSocket<Wire<Reads>>, attaching: &Attaching<'_>) -> io::Result<Self> {
         let socket = polled(socket)?;
         let event = sys::eventfd()?;
         let epoll = sys::epoll(&[&socket.get_ref().fd, &event], libc::EPOLLIN)?;
@@ -266,7 +252,8 @@ impl End for WebSocketThreaded {
     type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
-        let socket = shake_hands(Wire { fd, reads: Reads::Block }, attaching)?;
+        let socket =
+            shake_hands(Wire { fd, reads: Reads::Block }, attaching.payload(), attaching.role)?;
         let side = match (attaching.role, attaching.parameter("answer")) {
             (Role::Callee, "handler") => Side::Handler(Box::new(Handler::new(socket)?)),
             _ => Side::Application(Application::new(socket, attaching)?),

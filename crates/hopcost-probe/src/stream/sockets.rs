@@ -29,9 +29,6 @@ pub trait Outlet: Sized + 'static {
     fn fields(&mut self, write: impl FnMut(&mut [u8]));
     /// As [`Source::send`].
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()>;
-    /// The oldest message was acknowledged.
-    #[inline(always)]
-    fn acknowledged(&mut self) {}
     /// As [`Source::settle`].
     fn settle(&mut self, _socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
         Ok(None)
@@ -89,7 +86,6 @@ impl<O: Outlet> Source for SocketSource<O> {
     fn acknowledged(&mut self) -> io::Result<u64> {
         receive_all(&self.socket, &mut self.acknowledgement)?;
         let sequence = self.acknowledgement.first_chunk().copied().unwrap_or_default();
-        self.outlet.acknowledged();
         Ok(u64::from_le_bytes(sequence))
     }
     fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {

@@ -6,7 +6,6 @@ pub mod packets;
 pub mod page;
 pub mod queue;
 pub mod stream;
-pub mod submitted;
 pub mod tcp;
 pub mod tcp_socket;
 

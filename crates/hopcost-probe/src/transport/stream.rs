@@ -1,5 +1,6 @@
 //! A message over a byte stream: what a pipe and a stream socket have in common.
 
+use std::borrow::Borrow;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,29 +12,83 @@ use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys::{self, Look};
 use crate::wait::{self, Every, FdWait, Wait};
 
-/// A message of fixed length over byte streams: `write` until all is written,
-/// `read` until all is there. `outgoing` and `incoming` are one and the same
+/// Where a byte stream comes in and goes out, and how its end waits. Both are one and the same
 /// socket, or the two pipes of the two directions.
-pub struct Stream {
+pub struct Ways {
     incoming: OwnedFd,
     outgoing: Option<OwnedFd>,
     wait: FdWait,
+}
+
+impl Ways {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let (incoming, outgoing) = half.take_ways()?;
+        let (kind, budget_ticks) = (attaching.wait(), attaching.budget_ticks);
+        let wait = FdWait::prepare(kind, &incoming, wait::look_at, budget_ticks)?;
+        Ok(Self { incoming, outgoing, wait })
+    }
+    fn outgoing(&self) -> &OwnedFd {
+        self.outgoing.as_ref().unwrap_or(&self.incoming)
+    }
+}
+
+/// Several byte streams, of which one is in use.
+pub struct Several {
+    all: Vec<Ways>,
+    at: usize,
+}
+
+impl Borrow<Ways> for Several {
+    #[inline(always)]
+    fn borrow(&self) -> &Ways {
+        &self.all[self.at]
+    }
+}
+
+/// A message of fixed length over a byte stream: `write` until all is written, `read` until all
+/// is there. Several streams share two buffers, since a server with thousands keeps little of each.
+pub struct Stream<S = Ways> {
+    ways: S,
     out: Buffer,
     input: Buffer,
 }
 
-impl Stream {
-    fn outgoing(&self) -> &OwnedFd {
-        self.outgoing.as_ref().unwrap_or(&self.incoming)
+impl<S> Stream<S> {
+    fn over(ways: S, attaching: &Attaching<'_>) -> Self {
+        let payload = attaching.payload();
+        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
+        Self { ways, out, input }
     }
+}
 
+impl Stream<Several> {
+    /// An end of each of these halves.
+    pub fn attach(
+        halves: impl Iterator<Item = Half>,
+        attaching: &Attaching<'_>,
+    ) -> io::Result<Self> {
+        let all = halves.map(|half| Ways::attach(half, attaching)).collect::<io::Result<_>>()?;
+        Ok(Self::over(Several { all, at: 0 }, attaching))
+    }
+    /// How many there are.
+    pub fn connections(&self) -> usize {
+        self.ways.all.len()
+    }
+    /// Uses this one from now on.
+    #[inline(always)]
+    pub fn turn_to(&mut self, connection: usize) {
+        self.ways.at = connection;
+    }
+}
+
+impl<S: Borrow<Ways>> Stream<S> {
     /// Writes what the first call has left: no part of the loop, in which most messages go in one
     /// call, so that nothing is sliced there.
     #[cold]
     #[inline(never)]
     fn write_rest(&mut self, mut done: usize) -> io::Result<()> {
         while done < self.out.len() {
-            done += write_some(self.outgoing(), &self.out[done..])?;
+            done += write_some(self.ways.borrow().outgoing(), &self.out[done..])?;
         }
         Ok(())
     }
@@ -42,9 +97,10 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn read_rest(&mut self, wait: WaitKind, mut done: usize) -> io::Result<()> {
+        let Ways { incoming, wait: prepared, .. } = self.ways.borrow();
         while done < self.input.len() {
-            let (fd, rest) = (&self.incoming, &mut self.input[done..]);
-            done += self.wait.receive(wait, fd, |look| read_some(fd, rest, look))?;
+            let rest = &mut self.input[done..];
+            done += prepared.receive(wait, incoming, |look| read_some(incoming, rest, look))?;
         }
         Ok(())
     }
@@ -53,29 +109,24 @@ impl Stream {
 impl End for Stream {
     type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let (incoming, outgoing) = half.take_ways()?;
-        let payload = attaching.payload();
-        let wait =
-            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
-        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
-        Ok(Self { incoming, outgoing, wait, out, input })
+        Ok(Self::over(Ways::attach(half, attaching)?, attaching))
     }
 }
 
-impl Channel for Stream {
+impl<S: Borrow<Ways>> Channel for Stream<S> {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
         Ok(&mut self.out)
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let done = write_some(self.outgoing(), &self.out)?;
+        let done = write_some(self.ways.borrow().outgoing(), &self.out)?;
         if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let (fd, input) = (&self.incoming, &mut self.input);
-        let done = self.wait.receive(W::KIND, fd, |look| read_some(fd, input, look))?;
+        let (Ways { incoming, wait, .. }, input) = (self.ways.borrow(), &mut self.input);
+        let done = wait.receive(W::KIND, incoming, |look| read_some(incoming, input, look))?;
         if done < self.input.len() {
             self.read_rest(W::KIND, done)?;
         }

@@ -50,8 +50,9 @@ pub fn connected(case: &Case, nodelay: bool) -> io::Result<[TcpStream; 2]> {
         .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
     prepare(&listener, case)?;
     let until = Instant::now() + PATIENCE;
-    let caller = interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case))
-        .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
+    let caller =
+        interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case).map(drop))
+            .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
         let (stream, from) = interrupt::accept(&listener, until)?;

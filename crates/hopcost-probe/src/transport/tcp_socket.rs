@@ -1,4 +1,4 @@
-//! What a case asks of the TCP sockets of its ends, and what the kernel says of their connections
+//! What a case asks of the sockets of its ends, and what the kernel says of their connections
 //! (TCP_INFO, tcp(7)).
 
 use std::io;
@@ -15,11 +15,13 @@ use crate::sys;
 /// The congestion controls that sockets can have, and those that they can without a right.
 const LOADED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
+/// What a socket may poll for (SO_BUSY_POLL, socket(7)).
+const BUSY_POLL: &str = "whole microseconds, and over net.core.busy_read with CAP_NET_ADMIN alone";
 
-/// Gives a socket that is not connected yet what a case asks of its TCP. What a listener has, the
+/// Gives a socket that is not connected yet what a case asks of it. What a listener has, the
 /// connections have that it accepts.
-pub fn prepare(socket: &(impl AsFd + AsRawFd), case: &Case) -> io::Result<()> {
-    let Case { congestion, sndbuf_bytes, rcvbuf_bytes, .. } = case;
+pub fn prepare<S: AsFd + AsRawFd>(socket: S, case: &Case) -> io::Result<S> {
+    let Case { congestion, sndbuf_bytes, rcvbuf_bytes, busy_poll_ns, .. } = case;
     if congestion != "system" {
         // Asking for one that is not loaded would load it, where this is root.
         let loaded = std::fs::read_to_string(LOADED)?;
@@ -28,37 +30,42 @@ pub fn prepare(socket: &(impl AsFd + AsRawFd), case: &Case) -> io::Result<()> {
             let reason = format!("congestion={congestion} is not loaded; {LOADED} has: {loaded}");
             return Err(sys::failure(reason));
         }
-        sockopt::set_tcp_congestion(socket, congestion).map_err(|e| {
+        sockopt::set_tcp_congestion(&socket, congestion).map_err(|e| {
             sys::context(e.into(), &format!("congestion={congestion} (root, or {ALLOWED})"))
         })?;
     }
-    for (key, option, bytes, most) in [
-        ("sndbuf", libc::SO_SNDBUF, *sndbuf_bytes, "net.core.wmem_max"),
-        ("rcvbuf", libc::SO_RCVBUF, *rcvbuf_bytes, "net.core.rmem_max"),
+    // The kernel doubles a buffer that it is asked for, for its own overhead, and polls for
+    // microseconds.
+    for (key, option, asked, doubled, unit, limit) in [
+        ("sndbuf", libc::SO_SNDBUF, *sndbuf_bytes, 2, 1, "the most is net.core.wmem_max"),
+        ("rcvbuf", libc::SO_RCVBUF, *rcvbuf_bytes, 2, 1, "the most is net.core.rmem_max"),
+        ("busy-poll", libc::SO_BUSY_POLL, *busy_poll_ns, 1, 1000, BUSY_POLL),
     ] {
-        if bytes == 0 {
+        if asked == 0 {
             continue;
         }
-        sys::set_option(socket, libc::SOL_SOCKET, option, bytes.cast_signed(), key)?;
-        // It doubles what it is asked for, for its own overhead.
-        let taken = sys::get_option(socket, libc::SOL_SOCKET, option)? / 2;
-        if taken.cast_unsigned() != bytes {
+        let value = (asked / unit).cast_signed();
+        sys::set_option(&socket, libc::SOL_SOCKET, option, value, key)
+            .map_err(|error| sys::failure(format!("{error}; {limit}")))?;
+        let taken = sys::get_option(&socket, libc::SOL_SOCKET, option)? / doubled;
+        let taken = taken.cast_unsigned() * unit;
+        if taken != asked {
             return Err(sys::failure(format!(
-                "{key}={bytes}: the kernel makes it {taken} bytes; the most is {most}"
+                "{key}={asked}: the kernel makes it {taken}; {limit}"
             )));
         }
     }
-    Ok(())
+    Ok(socket)
 }
 
-/// Whether sockets here take what a case asks of their TCP, or why not.
+/// Whether sockets here take what a case asks of them, or why not.
 pub fn takes(case: &Case) -> Result<(), String> {
     if AXES.iter().all(|axis| axis.of != Of::Declared || axis.spelled(case).is_none()) {
         return Ok(());
     }
     let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None);
-    let prepared = socket.map_err(io::Error::from).and_then(|socket| prepare(&socket, case));
-    prepared.map_err(|error| error.to_string())
+    let prepared = socket.map_err(io::Error::from).and_then(|socket| prepare(socket, case));
+    prepared.map(drop).map_err(|error| error.to_string())
 }
 
 /// The connections among the descriptors of an end, whose mechanism keeps them open as long as it

@@ -79,27 +79,34 @@ fn unexpected_acknowledgement(got: u64, want: u64) -> io::Error {
 }
 
 /// When the messages were sent whose acknowledgements are due.
-struct Starts<'a> {
+pub(super) struct Starts<'a> {
     /// As many as a window has messages, taken in turn.
     stamps: &'a mut [u64],
     next: usize,
     oldest: usize,
 }
 
-impl Starts<'_> {
+impl<'a> Starts<'a> {
+    /// None is due; there is room for those of a window.
+    pub(super) fn new(stamps: &'a mut [u64]) -> Self {
+        Self { stamps, next: 0, oldest: 0 }
+    }
+    pub(super) fn window(&self) -> u64 {
+        self.stamps.len() as u64
+    }
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         if at + 1 < self.stamps.len() { at + 1 } else { 0 }
     }
     #[inline(always)]
-    fn push(&mut self, start: u64) {
+    pub(super) fn push(&mut self, start: u64) {
         if let Some(stamp) = self.stamps.get_mut(self.next) {
             *stamp = start;
         }
         self.next = self.after(self.next);
     }
     #[inline(always)]
-    fn pop(&mut self) -> u64 {
+    pub(super) fn pop(&mut self) -> u64 {
         let start = self.stamps.get(self.oldest).copied().unwrap_or_default();
         self.oldest = self.after(self.oldest);
         start
@@ -126,7 +133,7 @@ pub fn sender<M: Source, C: Clock>(
     stream.settle()?;
 
     let mut seen = Stamped::default();
-    let (mut collected, mut starts) = (0, Starts { stamps: starts, next: 0, oldest: 0 });
+    let (mut collected, mut starts) = (0, Starts::new(starts));
     let (mut last, mut cpu_before) = (0, None);
     while seen.count < part.count {
         let sequence = part.first + 1 + seen.count;

@@ -12,9 +12,14 @@ use hopcost_model::protocol::Stamp;
 
 use super::Stamped;
 use super::roundtrip::{LEAD_IN, answers};
-use crate::clock::Clock;
-use crate::party::Party;
-use crate::wait::Ready;
+use super::stream::Starts;
+use crate::clock::{Clock, Hardware};
+use crate::party::{OverChannel, Party};
+use crate::transport::stream::{Several, Stream};
+use crate::wait::{Ready, Wait};
+
+/// The connections of an end.
+type Connections<W> = OverChannel<Stream<Several>, W>;
 
 /// A place among `of` places that are taken in turn.
 struct Turn {
@@ -32,59 +37,56 @@ impl Turn {
 }
 
 /// The exchanges in flight.
-struct Flight<'a, P> {
-    parties: &'a mut [P],
-    /// When those in flight began, as many as the window has.
-    starts: &'a mut [u64],
-    /// Number of the next request, its connection, and where its start is kept.
-    request: (u64, Turn, Turn),
+struct Flight<'a, W> {
+    party: &'a mut Connections<W>,
+    /// When those in flight began.
+    starts: Starts<'a>,
+    /// Number of the next request, and its connection.
+    request: (u64, Turn),
     /// The same of the next reply.
-    reply: (u64, Turn, Turn),
+    reply: (u64, Turn),
 }
 
-impl<'a, P: Party> Flight<'a, P> {
+impl<'a, W: Wait> Flight<'a, W> {
     /// None is in flight yet; `first` numbers the next.
-    fn new(parties: &'a mut [P], starts: &'a mut [u64], first: u64) -> Self {
-        let (connections, window) = (parties.len(), starts.len());
-        let at = connection_of(first, connections);
-        let turns = || (Turn { at, of: connections }, Turn { at: 0, of: window });
-        let ((to, kept), (from, taken)) = (turns(), turns());
-        Self { parties, starts, request: (first, to, kept), reply: (first + 1, from, taken) }
+    fn new(party: &'a mut Connections<W>, starts: &'a mut [u64], first: u64) -> Self {
+        let of = party.channel.connections();
+        let turn = || Turn { at: (first / 2 % of as u64) as usize, of };
+        let (request, reply) = ((first, turn()), (first + 1, turn()));
+        Self { party, starts: Starts::new(starts), request, reply }
     }
     #[inline(always)]
     fn send(&mut self, start: u64) -> io::Result<()> {
-        let (sequence, to, kept) = &mut self.request;
-        self.starts[kept.pass()] = start;
-        self.parties[to.pass()].send(*sequence)?;
+        let (sequence, to) = &mut self.request;
+        self.starts.push(start);
+        self.party.channel.turn_to(to.pass());
+        self.party.send(*sequence)?;
         *sequence += 2;
         Ok(())
     }
     /// Receives the oldest reply that is due: when its exchange began.
     #[inline(always)]
     fn receive(&mut self) -> io::Result<u64> {
-        let (sequence, from, taken) = &mut self.reply;
-        self.parties[from.pass()].receive(*sequence)?;
+        let (sequence, from) = &mut self.reply;
+        self.party.channel.turn_to(from.pass());
+        self.party.receive(*sequence)?;
         *sequence += 2;
-        Ok(self.starts[taken.pass()])
+        Ok(self.starts.pop())
     }
     /// Makes `count` exchanges and notes the response time of each with the CPU of its stamp. Returns
     /// the stamps before the first and after the last.
     #[inline(always)]
-    fn exchange<C: Clock>(
-        &mut self,
-        count: u64,
-        mut note: impl FnMut(u64, u32),
-    ) -> io::Result<(u64, u64)> {
-        let (begin, _) = C::stamp();
+    fn exchange(&mut self, count: u64, mut note: impl FnMut(u64, u32)) -> io::Result<(u64, u64)> {
+        let (begin, _) = Hardware::stamp();
         let mut sent = 0;
-        while sent < count.min(self.starts.len() as u64) {
-            self.send(if sent == 0 { begin } else { C::stamp().0 })?;
+        while sent < count.min(self.starts.window()) {
+            self.send(if sent == 0 { begin } else { Hardware::stamp().0 })?;
             sent += 1;
         }
         let mut end = begin;
         for _ in 0..count {
             let start = self.receive()?;
-            let (now, cpu) = C::stamp();
+            let (now, cpu) = Hardware::stamp();
             note(now.wrapping_sub(start), cpu);
             if sent < count {
                 self.send(now)?;
@@ -96,30 +98,25 @@ impl<'a, P: Party> Flight<'a, P> {
     }
 }
 
-/// The connection of the exchange whose request has this number, from 1.
-fn connection_of(sequence: u64, connections: usize) -> usize {
-    (sequence / 2 % connections as u64) as usize
-}
-
 /// The caller's loop over its connections: `count` exchanges, as [`super::roundtrip::caller`].
 /// `starts` has room for the stamps of a window.
 #[inline(never)]
-pub fn caller<P: Party, C: Clock>(
-    parties: &mut [P],
+pub fn caller<W: Wait>(
+    party: &mut Connections<W>,
     starts: &mut [u64],
     first: u64,
     (count, stamp): (u64, Stamp),
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut flight = Flight::new(parties, starts, first);
+    let mut flight = Flight::new(party, starts, first);
     for _ in 0..LEAD_IN {
         flight.send(0)?;
         flight.receive()?;
     }
-    let (mut seen, mut cpu_before) = (Stamped::default(), C::stamp().1);
+    let (mut seen, mut cpu_before) = (Stamped::default(), Hardware::stamp().1);
     match stamp {
         Stamp::Each => {
-            let (begin, end) = flight.exchange::<C>(count, |ticks, cpu| {
+            let (begin, end) = flight.exchange(count, |ticks, cpu| {
                 seen.note(ticks, out);
                 seen.cpu_changes += u64::from(cpu != cpu_before);
                 cpu_before = cpu;
@@ -129,7 +126,7 @@ pub fn caller<P: Party, C: Clock>(
         }
         Stamp::Batch { n } | Stamp::TwoLengths { n } => {
             for _ in 0..count / n.max(1) {
-                let (begin, end) = flight.exchange::<C>(n.max(1), |_, _| ())?;
+                let (begin, end) = flight.exchange(n.max(1), |_, _| ())?;
                 seen.note(end.wrapping_sub(begin), out);
                 seen.count += n.max(1);
             }
@@ -141,23 +138,24 @@ pub fn caller<P: Party, C: Clock>(
 /// The callee's loop over several connections: answers whatever has come, in its order there.
 /// `expected` has the number of the next message of each.
 #[inline(never)]
-pub fn callee<P: Party, C: Clock>(
-    parties: &mut [P],
+pub fn callee<W: Wait>(
+    party: &mut Connections<W>,
     ready: &mut Ready,
     expected: &mut [u64],
     (count, stamp): (u64, Stamp),
 ) -> io::Result<Stamped> {
     let answers = answers(count, stamp);
-    let step = 2 * parties.len() as u64;
+    let step = 2 * expected.len() as u64;
     let mut seen = Stamped { count: answers - LEAD_IN, ..Stamped::default() };
     for number in 0..answers {
         let at = ready.take()?;
-        let (party, sequence) = (&mut parties[at], &mut expected[at]);
+        let sequence = &mut expected[at];
+        party.channel.turn_to(at);
         party.receive(*sequence)?;
         if number == LEAD_IN {
-            seen.first_tick = C::stamp().0;
+            seen.first_tick = Hardware::stamp().0;
         } else if number + 1 == answers {
-            seen.elapsed_ticks = C::stamp().0.wrapping_sub(seen.first_tick);
+            seen.elapsed_ticks = Hardware::stamp().0.wrapping_sub(seen.first_tick);
         }
         party.send(*sequence + 1)?;
         *sequence += step;

@@ -121,7 +121,7 @@ fn rights(machine: &hopcost_plan::Machine) -> Vec<Right> {
     let all = [
         ("hardware counters", counted(CALL)),
         ("counting system calls", counted(KERNEL)),
-        ("io_uring", available("uring-socketpair")),
+        ("io_uring", available("tcp-uring")),
         ("POSIX queues", available("posix-mq")),
         ("network namespaces", (machine.namespaces)()),
         ("holding off idle states", (machine.dma_latency)()),

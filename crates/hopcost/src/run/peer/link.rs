@@ -10,7 +10,8 @@ use hopcost_model::case::{Case, Role};
 use hopcost_model::mechanism::Loss;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
-use hopcost_probe::transport::{tcp, tcp_socket};
+use hopcost_probe::transport::tcp;
+use hopcost_probe::transport::tcp_socket::prepare;
 use hopcost_probe::{interrupt, sys};
 
 /// How long the links of a trial may take to come.
@@ -39,11 +40,13 @@ pub enum Listening {
 impl Listening {
     /// Listens at an address of this host.
     pub fn open(carrier: &str, at: SocketAddr, case: &Case) -> io::Result<Self> {
-        let listens =
-            |listener| tcp_socket::prepare(&listener, case).map(|()| Self::Streams(listener));
         match carrier {
-            "tcp" => TcpListener::bind(at).and_then(listens),
-            "udp" => UdpSocket::bind(at).map(Self::Datagrams),
+            "tcp" => {
+                TcpListener::bind(at).and_then(|socket| prepare(socket, case)).map(Self::Streams)
+            }
+            "udp" => {
+                UdpSocket::bind(at).and_then(|socket| prepare(socket, case)).map(Self::Datagrams)
+            }
             _ => Err(sys::failure("a link between hosts is of `tcp` or `udp`")),
         }
         .map_err(|error| sys::context(error, &format!("listening at {}", at.ip())))
@@ -148,18 +151,18 @@ fn answered(
 /// The caller's half of a link: connects and shows the token.
 pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
     if row.facts().here.loss == Loss::Possible {
-        return asked(address, token).map(|socket| Half::of_fds([socket.into()]));
+        return asked(address, case, token).map(|socket| Half::of_fds([socket.into()]));
     }
     let mut stream = interrupt::connect(address, Instant::now() + PATIENCE, |socket| {
-        tcp_socket::prepare(socket, case)
+        prepare(socket, case).map(drop)
     })?;
     stream.write_all(token.as_bytes())?;
     tcp::half_of(stream, case, Role::Caller)
 }
 
 /// A datagram socket that the far end has seen the token from.
-fn asked(address: SocketAddr, token: &str) -> io::Result<UdpSocket> {
-    let socket = UdpSocket::bind((unspecified(address.ip()), 0))?;
+fn asked(address: SocketAddr, case: &Case, token: &str) -> io::Result<UdpSocket> {
+    let socket = prepare(UdpSocket::bind((unspecified(address.ip()), 0))?, case)?;
     socket.connect(address)?;
     socket.set_read_timeout(Some(TOKEN_EACH))?;
     let mut got = [0; 128];
@@ -247,7 +250,8 @@ mod tests {
             let (never, _open) = UnixStream::pair().unwrap();
             (answered(far, TOKENS[0], &never.into(), &mut strangers).unwrap(), strangers)
         });
-        let near = asked(address, TOKENS[0]).unwrap();
+        let udp = Case::new(hopcost_model::case::Workload::Roundtrip, "udp");
+        let near = asked(address, &udp, TOKENS[0]).unwrap();
         let (far, strangers) = far.join().unwrap();
         assert_eq!(far.peer_addr().unwrap(), near.local_addr().unwrap());
         assert_eq!(strangers, 1);
