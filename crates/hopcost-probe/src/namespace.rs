@@ -35,8 +35,7 @@ const CARRIER_WAIT: Duration = Duration::from_secs(2);
 pub fn tcp_pair(case: &Case) -> io::Result<[TcpStream; 2]> {
     in_namespaces(|two| {
         two.enter(Role::Callee)?;
-        let listener = TcpListener::bind((CALLEE, 0))?;
-        tcp_socket::prepare(&listener, case)?;
+        let listener = tcp_socket::prepare(TcpListener::bind((CALLEE, 0))?, case)?;
         two.enter(Role::Caller)?;
         let until = Instant::now() + PATIENCE;
         let caller = interrupt::connect(listener.local_addr()?, until, |socket| {

@@ -20,7 +20,8 @@ const BUSY_POLL: &str = "whole microseconds, and over net.core.busy_read with CA
 
 /// Gives a socket that is not connected yet what a case asks of it. What a listener has, the
 /// connections have that it accepts.
-pub fn prepare<S: AsFd + AsRawFd>(socket: S, case: &Case) -> io::Result<S> {
+pub fn prepare<S: AsFd>(socket: S, case: &Case) -> io::Result<S> {
+    let fd = socket.as_fd();
     let Case { congestion, sndbuf_bytes, rcvbuf_bytes, busy_poll_ns, .. } = case;
     if congestion != "system" {
         // Asking for one that is not loaded would load it, where this is root.
@@ -30,7 +31,7 @@ pub fn prepare<S: AsFd + AsRawFd>(socket: S, case: &Case) -> io::Result<S> {
             let reason = format!("congestion={congestion} is not loaded; {LOADED} has: {loaded}");
             return Err(sys::failure(reason));
         }
-        sockopt::set_tcp_congestion(&socket, congestion).map_err(|e| {
+        sockopt::set_tcp_congestion(fd, congestion).map_err(|e| {
             sys::context(e.into(), &format!("congestion={congestion} (root, or {ALLOWED})"))
         })?;
     }
@@ -45,9 +46,9 @@ pub fn prepare<S: AsFd + AsRawFd>(socket: S, case: &Case) -> io::Result<S> {
             continue;
         }
         let value = (asked / unit).cast_signed();
-        sys::set_option(&socket, libc::SOL_SOCKET, option, value, key)
+        sys::set_option(&fd, libc::SOL_SOCKET, option, value, key)
             .map_err(|error| sys::failure(format!("{error}; {limit}")))?;
-        let taken = sys::get_option(&socket, libc::SOL_SOCKET, option)? / doubled;
+        let taken = sys::get_option(&fd, libc::SOL_SOCKET, option)? / doubled;
         let taken = taken.cast_unsigned() * unit;
         if taken != asked {
             return Err(sys::failure(format!(

@@ -35,8 +35,8 @@ static ALLOCATOR: Counting = Counting;
 /// Exchanges of a phase.
 const EXCHANGES: u64 = 100;
 /// Mechanisms whose library allocates: a queue that grows, and a WebSocket's messages.
-const OF_A_LIBRARY: [&str; 4] =
-    ["channel-std", "channel-crossbeam", "websocket", "websocket-threaded"];
+const OF_A_LIBRARY: [&str; 5] =
+    ["channel-std", "channel-crossbeam", "websocket", "websocket-threaded", "websocket-connect"];
 
 /// What both ends of a phase allocate.
 fn allocated(case: &Case) -> Result<u64, String> {
