@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Arrivals, Boundary, Case, Placement, Role, WaitKind, Workload};
-use hopcost_model::mechanism::{Loss, Mechanism, Senders};
+use hopcost_model::mechanism::{Mechanism, Senders};
 use hopcost_model::raw::RawTrial;
 use hopcost_probe::clock::rough_ticks;
 
@@ -119,7 +119,7 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
     for (facts, case) in &mut cases {
         case.senders = match facts.here.senders {
             // Each of several repeats its end marker for as long as a tracer holds the receiver up.
-            Senders::Several { .. } if facts.here.loss == Loss::Possible => 1,
+            Senders::Several { .. } if facts.here.loses => 1,
             Senders::Several { .. } if case.boundary == Boundary::Process => 2,
             _ => 1,
         };

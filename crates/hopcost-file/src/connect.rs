@@ -216,10 +216,6 @@ fn bound(conn: &mut Connection, steps: usize) -> rusqlite::Result<()> {
     conn.progress_handler(AT_ONCE, Some(step))
 }
 
-fn read_only(path: &Path) -> rusqlite::Result<Connection> {
-    try_reading(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-}
-
 /// Takes the file as it is, without locks and without looking beside it: for
 /// file systems that have no locks or that cannot be written to, and for what is damaged.
 pub(crate) fn immutable(path: &Path) -> rusqlite::Result<Connection> {
@@ -288,7 +284,7 @@ pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
     }
     ensure_no_log(path)?;
     let has_journal = matches!(found.0, Beside::Own(1..));
-    match read_only(path) {
+    match try_reading(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(conn) => Ok(conn),
         Err(_) if has_journal => settled_copy(path, folder),
         Err(first) => as_it_is().map_err(|_| sqlite(first)),

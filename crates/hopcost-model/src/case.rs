@@ -481,40 +481,6 @@ pub enum CaseError {
     Missing(&'static str),
 }
 
-/// A mechanism's argument may hold any character; these five would break the
-/// spelling and are percent-encoded in it.
-const RESERVED: &[u8] = b"?&=%, ";
-
-/// Encodes the reserved characters of a mechanism name.
-pub fn encode(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_ascii() && (RESERVED.contains(&(c as u8)) || c.is_ascii_control()) {
-            out.push_str(&format!("%{:02X}", c as u8));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Undoes [`encode`].
-pub fn decode(name: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let Some((&b, tail)) = rest.split_first() {
-        if b == b'%' {
-            let hex = std::str::from_utf8(tail.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(hex, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(b);
-            rest = tail;
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
 impl Case {
     /// With nothing said on any axis.
     pub fn new(workload: Workload, mechanism: &str) -> Self {

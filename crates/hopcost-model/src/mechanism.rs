@@ -24,17 +24,6 @@ words! {
     }
 }
 
-/// Whether a message may be lost on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Loss {
-    /// Each arrives, once, or its end gets an error.
-    #[default]
-    Never,
-    /// One may not arrive, without an error.
-    Possible,
-}
-
 /// What an end learns from the mechanism alone when its partner lets go of the link.
 /// Where it learns nothing, the supervisor ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -429,8 +418,8 @@ pub struct Here {
     /// What a test engine's name has to carry; by default anything.
     #[serde(skip)]
     pub argument: Option<Argument>,
-    /// Whether messages may be lost.
-    pub loss: Loss,
+    /// Whether a message may not arrive, without an error.
+    pub loses: bool,
     /// Whether every round trip has a connection of its own.
     pub connects: bool,
     /// Whether several ends may send over one link (`load`).
@@ -453,7 +442,7 @@ impl Default for Here {
             available: || Ok(()),
             available_as: |_| Ok(()),
             argument: None,
-            loss: Loss::default(),
+            loses: false,
             connects: false,
             senders: Senders::default(),
             peer_exit: PeerExit::default(),

@@ -132,7 +132,6 @@ document! {
             /// Give up and die after this long.
             deadline_ms: u64,
             /// Die if this is not the parent process (any more).
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             parent: Option<u32>,
         },
         /// Run `count` operations.
@@ -152,14 +151,11 @@ document! {
         /// `stop` ends that worker alone.
         Host {
             /// The CPU of the far end; the far host chooses if absent.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             cpu: Option<u32>,
             /// Where the near end connects, if that is not for the far host to say.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             address: Option<String>,
             /// Which network namespace of which kernel the near end is in: in the same one, the
             /// links are those of loopback.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             network: Option<String>,
         },
         /// Leave.
@@ -317,7 +313,6 @@ document! {
             /// One line.
             reason: String,
             /// What it comes from, if not from this worker.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             cause: Option<FailureCause>,
         },
     }
@@ -339,19 +334,15 @@ document! {
         /// Thread id; 0 where the end is no thread of its own (a goroutine).
         pub tid: u32,
         /// Its process, where that is not the worker's (a process of the worker's own).
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub pid: Option<u32>,
         /// The CPU it is on (the Rust worker only: others are pinned from outside).
         pub cpu: u32,
         /// The address that this end has bound, if it was to offer one.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub offers: Option<String>,
         /// Why it could not be pinned where asked.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub pin_error: Option<String>,
         /// Ids of the threads that its mechanism has started for this end, such as a library's
         /// I/O thread (the Rust worker only).
-        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub helpers: Vec<u32>,
     }
 }

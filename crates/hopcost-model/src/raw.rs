@@ -191,6 +191,7 @@ document! {
 
     /// What a trial of a `load` left beside its responses (received minus intended).
     #[derive(Eq, Default)]
+    #[serde(default)]
     pub struct RawLoad {
         /// Messages that the schedule has.
         pub offered: u64,
@@ -205,14 +206,11 @@ document! {
         /// 99th percentile of how late the generator was without a channel.
         pub generator_lag_p99_ticks: u64,
         /// Of each sample kept: the begin of its send minus its intended time.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub lags: Vec<u64>,
         /// Of each sample kept: its intended time minus that of the sample before it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub gaps: Vec<u64>,
         /// Of each sample kept: how much of its lag is the sender's own and not the mechanism's;
         /// absent if the sender did not report it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub own_lags: Option<Vec<u64>>,
     }
 

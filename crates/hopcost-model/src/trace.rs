@@ -104,14 +104,12 @@ document! {
         /// Operations traced: of a round trip, its two messages.
         pub operations: u64,
         /// The events, in time order, from the first stamp to the last.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<TraceEvent>,
         /// Events that the kernel dropped because the buffers were full.
         pub lost: u64,
         /// How far events and stamps can be apart.
         pub clock_bound_ns: u64,
         /// Operations of a phase like it without events, right before it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub untraced_ns: Vec<u32>,
         /// What one event costs, measured on this machine; absent where it could not be.
         pub event_cost_ns: Option<f64>,

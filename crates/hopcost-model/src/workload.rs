@@ -12,10 +12,10 @@ pub struct WorkloadSpec {
     pub ends: EndsOf,
     /// Messages of one operation.
     pub messages: u32,
-    /// How large they are by default.
-    pub payload: DefaultPayload,
-    /// Who stamps.
-    pub stamped_by: StampedBy,
+    /// Whether they are the smallest that the mechanism can carry, where no size is asked for.
+    pub is_least: bool,
+    /// Whether the callee stamps too, so that two clocks have to be compared.
+    pub is_stamped_by_both: bool,
     /// How many operations a stamp is for.
     pub sampling: Sampling,
     /// When a phase is over.
@@ -45,24 +45,6 @@ pub enum EndsOf {
     InTurn,
     /// They run side by side.
     SideBySide,
-}
-
-/// How large messages are by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DefaultPayload {
-    /// As the mechanism says.
-    OfMechanism,
-    /// The least that the mechanism can carry.
-    Least,
-}
-
-/// The ends that stamp and hand over samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StampedBy {
-    /// The caller: differences of one clock.
-    Caller,
-    /// Both: a difference between two clocks, which have to be compared.
-    BothEnds,
 }
 
 /// How many operations a stamp is for.
@@ -95,8 +77,8 @@ const CALL: WorkloadSpec = WorkloadSpec {
     operation: "call",
     ends: EndsOf::One,
     messages: 1,
-    payload: DefaultPayload::OfMechanism,
-    stamped_by: StampedBy::Caller,
+    is_least: false,
+    is_stamped_by_both: false,
     sampling: Sampling::TwoLengths,
     length: PhaseLength::Fitted,
     uncounted: 0,
@@ -120,8 +102,8 @@ const ROUNDTRIP: WorkloadSpec = WorkloadSpec {
 const WAKE: WorkloadSpec = WorkloadSpec {
     operation: "wake-up",
     ends: EndsOf::SideBySide,
-    payload: DefaultPayload::Least,
-    stamped_by: StampedBy::BothEnds,
+    is_least: true,
+    is_stamped_by_both: true,
     sampling: Sampling::Each,
     length: PhaseLength::Paced,
     uncounted: 1,
@@ -144,7 +126,7 @@ const STREAM: WorkloadSpec = WorkloadSpec {
 const LOAD: WorkloadSpec = WorkloadSpec {
     operation: "message",
     ends: EndsOf::SideBySide,
-    stamped_by: StampedBy::BothEnds,
+    is_stamped_by_both: true,
     sampling: Sampling::Each,
     length: PhaseLength::Scheduled,
     uncounted: 1,
@@ -167,7 +149,7 @@ impl Workload {
 
     /// Whether an end of this role stamps and hands over samples.
     pub fn is_stamped_by(self, role: Role) -> bool {
-        role == Role::Caller || self.spec().stamped_by == StampedBy::BothEnds
+        role == Role::Caller || self.spec().is_stamped_by_both
     }
 
     /// Whether it takes a second end.

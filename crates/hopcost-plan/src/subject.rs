@@ -19,7 +19,6 @@ use hopcost_model::case::{
     Boundary, Case, Ends, Placement, Runtime, Runtimes, WaitKind, Waits, Workload,
 };
 use hopcost_model::mechanism::Mechanism;
-use hopcost_model::workload::DefaultPayload;
 
 use crate::ask::{CASES_MAX, Pattern, Selector, Workloads, too_many};
 use crate::catalog::{Catalog, supposed};
@@ -230,10 +229,10 @@ impl Subject<'_> {
     /// none was; none where the mechanism carries none.
     fn payloads(&self, fields: Option<u32>) -> Vec<Value> {
         let Some(range) = self.mechanism.payload else { return Vec::new() };
-        let default = match (self.workload.spec().payload, fields) {
-            (DefaultPayload::OfMechanism, Some(n)) => (range.default / n).max(1).saturating_mul(n),
-            (DefaultPayload::OfMechanism, None) => range.default,
-            (DefaultPayload::Least, _) => range.min,
+        let default = match fields {
+            _ if self.workload.spec().is_least => range.min,
+            Some(n) => (range.default / n).max(1).saturating_mul(n),
+            None => range.default,
         };
         let field = self.values.numbers("field").zip(fields);
         let by_field =

@@ -11,19 +11,18 @@ use hopcost_model::{document, words};
 use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
 
-use crate::counters::CounterResult;
+use crate::counters::{CounterResult, TcpResult};
 use crate::estimate::{self, Measured, estimates};
 use crate::load::LoadResult;
-use crate::pooled::{CurvePoint, Mode, Pooled};
+use crate::pooled::{CurvePoint, Mode, of_samples};
 use crate::run::Run;
 use crate::stream::StreamResult;
 use crate::sums::{Whose, handled, lost, messages, per, switches, total};
-use crate::tcp::TcpResult;
 use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
 use crate::wake::WakeResult;
-use crate::{command, counters, load, stream, tcp, threads, wake};
+use crate::{command, counters, load, stream, threads, wake};
 
 words! {
     /// What became of a case.
@@ -164,11 +163,6 @@ impl CaseResult {
             }
         }
         all
-    }
-
-    /// A case of which nothing has been found out yet.
-    pub fn empty(id: &str, case: CaseParts, status: Status, command: String) -> Self {
-        CaseResult { id: id.to_owned(), case, status, command, ..Self::default() }
     }
 }
 
@@ -319,7 +313,7 @@ fn of_case<'a>(
     let table = trials(run, case, index);
     let raw: Vec<&RawTrial> = table.measured().map(|(row, _)| row.raw).collect();
     let per_trial = table.statistics(run);
-    let pooled = Pooled::of(&table);
+    let (curve, modes) = of_samples(&table);
     let (status, reason) = status(run, index, &table);
     let estimates = of_measured(run, index, case, &table, estimates);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
@@ -374,8 +368,8 @@ fn of_case<'a>(
         switches_per_operation: over(&|trial| {
             per(switches(trial, Whose::All) as f64, handled(case, trial))
         }),
-        curve: pooled.curve,
-        modes: pooled.modes,
+        curve,
+        modes,
         levels: levels(per_trial.iter().map(|trial| trial.value_ns).collect()),
         trials: points,
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
@@ -384,10 +378,14 @@ fn of_case<'a>(
         stream: stream::result(run, case, &raw, &per_trial),
         touch: touch_cost(case, &raw),
         counters: counters::counters(case, &raw),
-        tcp: tcp::results(&raw),
+        tcp: counters::tcp(&raw),
         threads,
         replay: replay(run, &id, &table),
-        ..CaseResult::empty(&id, CaseParts::of(case), status, command::of_case(&id))
+        case: CaseParts::of(case),
+        status,
+        command: command::of_case(&id),
+        id,
+        ..CaseResult::default()
     };
     Reading {
         index: index as u32,

@@ -14,7 +14,7 @@ use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::next_run::{Dependence, TRIALS_MIN, next_run_interval, pooled_interval};
-use hopcost_stats::pooled::{Moment, Pooled, pooled_moment, pooled_quantile};
+use hopcost_stats::pooled::{Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{DIGITS_WITHOUT_INTERVAL, significant_digits};
 use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
@@ -56,9 +56,12 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
     above_the_median(&mut estimates);
     for (number, statistic) in (QUANTILES.len() as u64..).zip(MOMENTS) {
         if applies(statistic, workload) {
-            let estimate = match moment_of(statistic).filter(|_| is_of_all(workload)) {
-                Some(moment) => measured.moment(moment, seed(number)),
-                None => measured.over(&|trial| trial.statistic(statistic)),
+            let estimate = match statistic {
+                Statistic::Mean | Statistic::Stdev if is_of_all(workload) => {
+                    let seed = seed(number);
+                    measured.pooled(&|samples| pooled_moment(samples, statistic, LEVEL, seed))
+                }
+                _ => measured.over(&|trial| trial.statistic(statistic)),
             };
             estimates.set(statistic, estimate);
         }
@@ -189,14 +192,6 @@ const QUANTILES: [Statistic; 5] =
 
 /// What is estimated besides. Each draws from a seed of its place after those.
 const MOMENTS: [Statistic; 3] = [Statistic::Min, Statistic::Mean, Statistic::Stdev];
-
-fn moment_of(statistic: Statistic) -> Option<Moment> {
-    match statistic {
-        Statistic::Mean => Some(Moment::Mean),
-        Statistic::Stdev => Some(Moment::Stdev),
-        _ => None,
-    }
-}
 
 /// Whether mean and standard deviation of a workload are those of the samples of all trials.
 fn is_of_all(workload: Workload) -> bool {
@@ -368,12 +363,6 @@ impl Measured<'_> {
             });
         }
         all
-    }
-
-    /// A moment of the samples of all trials together.
-    fn moment(&self, moment: Moment, seed: u64) -> Estimate {
-        let of = |samples: &[&[f64]]| pooled_moment(samples, moment, LEVEL, seed);
-        self.pooled(&of)
     }
 
     /// A statistic of the samples of all trials.

@@ -10,7 +10,7 @@
 //! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
 //! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
-//! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`knobs`],
+//! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`prices`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
 //! [`explain`] cuts traced round trips into segments; [`ladder`] and [`remarks`] arrange and explain. [`stored`] puts runs beside others, [`fleet`] hosts.
@@ -33,12 +33,11 @@ mod findings;
 pub mod fleet;
 mod format;
 mod judge;
-mod knobs;
-mod libraries;
 mod load;
 mod ladder;
 pub mod plausible;
 mod pooled;
+mod prices;
 mod published;
 mod ranking;
 mod rates;
@@ -52,7 +51,6 @@ mod stream;
 mod sums;
 #[cfg(test)]
 mod testing;
-mod tcp;
 mod threads;
 mod trial;
 mod trials;
@@ -151,8 +149,8 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         ladder,
         findings,
         published,
-        knobs: knobs::prices(&readings),
-        libraries: libraries::costs(&run, &readings),
+        knobs: prices::knobs(&readings),
+        libraries: prices::libraries(&run, &readings),
         checks,
         loads,
         runtimes: runtimes::comparison(&run, &readings),

@@ -1,5 +1,4 @@
-//! What needs the samples of all trials of a case together: its percentile curve, its
-//! modes,
+//! What needs the samples of all trials of a case together: its percentile curve and its modes.
 
 use hopcost_model::document;
 use hopcost_stats::effective::publishable;
@@ -36,25 +35,14 @@ document! {
 /// Above this share of costs that are zero or negative, no modes are looked for.
 const NEGATIVE_MAX: f64 = 0.01;
 
-/// The samples of all trials of a case, reduced.
-pub struct Pooled {
-    /// The percentile curve; empty for batches.
-    pub curve: Vec<CurvePoint>,
-    /// Several modes, or none.
-    pub modes: Vec<Mode>,
-}
-
-impl Pooled {
-    /// Pools the measured trials of a case.
-    pub fn of(table: &Trials) -> Self {
-        let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
-        let pooled = pool(trials.iter().copied());
-        let batched = table.family == Some(Family::Batch);
-        Pooled {
-            curve: if batched { Vec::new() } else { curve(&trials, &pooled) },
-            modes: modes(&trials, &pooled),
-        }
-    }
+/// The percentile curve of the measured trials of a case, which is empty for batches, and several modes
+/// or none.
+pub fn of_samples(table: &Trials) -> (Vec<CurvePoint>, Vec<Mode>) {
+    let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
+    let pooled = pool(trials.iter().copied());
+    let batched = table.family == Some(Family::Batch);
+    let curve = if batched { Vec::new() } else { curve(&trials, &pooled) };
+    (curve, modes(&trials, &pooled))
 }
 
 /// Several modes, or none. A value a trial is not a distribution of durations.

@@ -15,16 +15,15 @@ pub use crate::capacity::{LoadCurve, LoadKnee};
 pub use crate::case::{CaseResult, Status, TouchCost};
 pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Right};
 pub use crate::comparison::{Compared, Comparison};
-pub use crate::counters::CounterResult;
+pub use crate::counters::{CounterResult, TcpResult};
 pub use crate::explain::{
     ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, SlowHops,
 };
 pub use crate::judge::words::JudgedPart;
 pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
-pub use crate::knobs::KnobPrice;
-pub use crate::libraries::LibraryCost;
 pub use crate::load::{LoadQuantiles, LoadResult};
 pub use crate::pooled::{CurvePoint, Mode};
+pub use crate::prices::{KnobPrice, LibraryCost};
 pub use crate::published::source::{PublishedBrief, PublishedField, PublishedLayout};
 pub use crate::published::{PublishedRow, PublishedTable};
 pub use crate::ranking::{LadderGroup, LadderRow, Place, RankedBy, RankedCase, Ranking, Step};
@@ -32,7 +31,6 @@ pub use crate::runtimes::{RuntimeCell, RuntimeMatrix, RuntimeRow, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};
 pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparison};
 pub use crate::stream::StreamResult;
-pub use crate::tcp::TcpResult;
 pub use crate::threads::ThreadResult;
 pub use crate::trials::TrialPoint;
 pub use crate::wake::WakeResult;

@@ -13,6 +13,8 @@
 //! them, and in 87 to 95 % where they spread by 40 %. It remains approximate; what is
 //! printed says `pooled`.
 
+use hopcost_model::results::Statistic;
+
 use crate::rng::Rng;
 use crate::sample::rank;
 use crate::tail::{normal_quantile, student_quantile};
@@ -52,17 +54,14 @@ pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Opti
     Some(Pooled { point, interval })
 }
 
-/// What samples are summed up as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
-    Mean,
-    /// Their standard deviation, with n − 1.
-    Stdev,
-}
-
-/// A moment of the samples of all trials; `None` if there are too few samples for it or one
-/// is not a number.
-pub fn pooled_moment(trials: &[&[f64]], moment: Moment, level: f64, seed: u64) -> Option<Pooled> {
+/// The mean of the samples of all trials or their standard deviation, with n − 1; `None` if there are too
+/// few samples for it or one is not a number.
+pub fn pooled_moment(
+    trials: &[&[f64]],
+    moment: Statistic,
+    level: f64,
+    seed: u64,
+) -> Option<Pooled> {
     let sums: Vec<Sums> = trials.iter().map(|trial| Sums::of(trial)).collect();
     let point = of_weighted(&sums, &vec![1; trials.len()], moment).filter(|of| of.is_finite())?;
     let interval = (trials.len() >= 6).then(|| {
@@ -89,17 +88,17 @@ impl Sums {
 }
 
 /// The moment of all samples, each counted as often as its trial was drawn.
-fn of_weighted(sums: &[Sums], weights: &[usize], moment: Moment) -> Option<f64> {
+fn of_weighted(sums: &[Sums], weights: &[usize], moment: Statistic) -> Option<f64> {
     let drawn = || sums.iter().zip(weights).map(|(of, weight)| (of, *weight as f64));
     let n: f64 = drawn().map(|(of, weight)| weight * of.n).sum();
     let mean = drawn().map(|(of, weight)| weight * of.n * of.mean).sum::<f64>() / n;
     let about = |of: &Sums| of.squares + of.n * (of.mean - mean) * (of.mean - mean);
     match moment {
-        Moment::Mean => (n > 0.0).then_some(mean),
-        Moment::Stdev => {
+        Statistic::Stdev => {
             let squares: f64 = drawn().map(|(of, weight)| weight * about(of)).sum();
             (n > 1.0).then(|| libm::sqrt(squares / (n - 1.0)))
         }
+        _ => (n > 0.0).then_some(mean),
     }
 }
 
@@ -191,25 +190,25 @@ mod tests {
         let of = |trials: &[Vec<f64>], moment| pooled_moment(&refs(trials), moment, LEVEL, 3);
         let trials = trials(7, 40, 0.5, 4);
         let all = Sample::new(trials.concat()).unwrap();
-        let (mean, stdev) = (of(&trials, Moment::Mean), of(&trials, Moment::Stdev));
+        let (mean, stdev) = (of(&trials, Statistic::Mean), of(&trials, Statistic::Stdev));
         assert!((mean.unwrap().point / all.mean() - 1.0).abs() < 1e-12);
         assert!((stdev.unwrap().point / all.stdev().unwrap() - 1.0).abs() < 1e-12);
         // Far from zero too.
         let far: Vec<Vec<f64>> =
             trials.iter().map(|trial| trial.iter().map(|value| value + 1e8).collect()).collect();
-        let ratio = of(&far, Moment::Stdev).unwrap().point / stdev.unwrap().point;
+        let ratio = of(&far, Statistic::Stdev).unwrap().point / stdev.unwrap().point;
         assert!((ratio - 1.0).abs() < 1e-6, "{ratio}");
         let (low, high) = stdev.unwrap().interval.unwrap();
         assert!(low < stdev.unwrap().point && stdev.unwrap().point < high, "{stdev:?}");
-        assert_eq!(of(&trials[..5], Moment::Stdev).unwrap().interval, None);
+        assert_eq!(of(&trials[..5], Statistic::Stdev).unwrap().interval, None);
         // One slow sample of one trial is in it, and no other trial hides it.
         let mut one = vec![vec![10.0; 100]; 12];
         one[3][7] = 2_010.0;
-        let found = of(&one, Moment::Stdev).unwrap().point;
+        let found = of(&one, Statistic::Stdev).unwrap().point;
         assert!((found - 2_000.0 / libm::sqrt(1_200.0)).abs() < 0.1, "{found}");
-        assert_eq!(of(&[vec![], vec![]], Moment::Mean), None);
-        assert_eq!(of(&[vec![1.0], vec![]], Moment::Stdev), None);
-        assert_eq!(of(&[vec![f64::NAN, 1.0]], Moment::Mean), None);
+        assert_eq!(of(&[vec![], vec![]], Statistic::Mean), None);
+        assert_eq!(of(&[vec![1.0], vec![]], Statistic::Stdev), None);
+        assert_eq!(of(&[vec![f64::NAN, 1.0]], Statistic::Mean), None);
     }
 
     proptest! {

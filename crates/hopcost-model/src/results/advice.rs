@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, Role, Workload};
-use crate::mechanism::{Loss, Mechanism};
+use crate::mechanism::Mechanism;
 use crate::units::Rate;
 use crate::{document, words};
 
@@ -66,7 +66,7 @@ impl AdviceRequest {
         let spins = own.is_some_and(|own| own.spins_first)
             || [Role::Caller, Role::Callee].into_iter().any(|role| case.wait(role).spins());
         let here = mechanism.map(|mechanism| &mechanism.here);
-        let loses = here.is_some_and(|here| here.loss == Loss::Possible);
+        let loses = here.is_some_and(|here| here.loses);
         match () {
             () if spins && !self.spinning => Some("spins while it waits"),
             () if loses && !self.loss => Some("may lose messages (--allow-loss)"),

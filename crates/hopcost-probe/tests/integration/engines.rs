@@ -6,7 +6,6 @@ use crate::support;
 
 /// A round trip of an engine.
 fn case(engine: &str, clock: &str) -> Case {
-    let engine = hopcost_model::case::encode(engine);
     let id = format!("roundtrip/{engine}?boundary=inline&place=same-cpu&wait=block&clock={clock}");
     id.parse().unwrap()
 }

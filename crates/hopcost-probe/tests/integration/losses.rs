@@ -16,7 +16,6 @@ const TIMEOUT_NS: u64 = 200_000_000;
 type Played = Result<Vec<(Stamped, Vec<u64>)>, String>;
 
 fn case(engine: &str, more: &str) -> Case {
-    let engine = hopcost_model::case::encode(engine);
     format!("roundtrip/{engine}?{more}&boundary=thread&place=free&wait=block").parse().unwrap()
 }
 

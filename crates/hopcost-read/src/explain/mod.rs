@@ -6,12 +6,11 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Role};
 use hopcost_model::document;
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::{Contrast, Estimate, Leg, Segment};
 use hopcost_model::trace::Trace;
-use hopcost_model::workload::StampedBy;
 use hopcost_stats::sample::{Sample, median, rank};
 
 use crate::estimate::over_trials;
@@ -171,10 +170,8 @@ impl<'a> Known<'a> {
     fn of(raw: &'a RawRun, index: u32, case: &'a Case) -> Option<Self> {
         let (trials, left_out, missing) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let mut known = Self { case, trials, left_out, clock_bound_ns: 0, missing };
-        let last = match case.workload.spec().stamped_by {
-            StampedBy::BothEnds => Leg::Forth,
-            StampedBy::Caller => Leg::Back,
-        };
+        let is_one_way = case.workload.is_stamped_by(Role::Callee);
+        let last = if is_one_way { Leg::Forth } else { Leg::Back };
         let own = raw.trials.iter().filter(|trial| trial.case == index && trial.error.is_none());
         let traces = own.filter_map(|trial| Some((trial, trial.trace.as_ref()?)));
         let mut is_traced = false;

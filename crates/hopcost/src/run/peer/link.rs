@@ -7,7 +7,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Case, Role};
-use hopcost_model::mechanism::Loss;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
 use hopcost_probe::transport::tcp;
@@ -28,7 +27,7 @@ const STRAY: Duration = Duration::from_millis(5);
 
 /// What the links of a case are made of, as `offer` names it.
 pub fn carrier(row: &Row) -> &'static str {
-    if row.facts().here.loss == Loss::Possible { "udp" } else { "tcp" }
+    if row.facts().here.loses { "udp" } else { "tcp" }
 }
 
 /// The far end's socket for the links of a trial.
@@ -150,7 +149,7 @@ fn answered(
 
 /// The caller's half of a link: connects and shows the token.
 pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
-    if row.facts().here.loss == Loss::Possible {
+    if row.facts().here.loses {
         return asked(address, case, token).map(|socket| Half::of_fds([socket.into()]));
     }
     let mut stream = interrupt::connect(address, Instant::now() + PATIENCE, |socket| {
