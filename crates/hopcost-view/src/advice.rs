@@ -35,10 +35,7 @@ fn document(advice: &Advice, whole: bool) -> Document {
     let shown = left.iter().take(most(LEFT_MAX)).chain(out.iter().take(most(OUT_MAX)));
     let shown: Vec<&Candidate> = shown.copied().collect();
     // Candidates are compared by what was measured.
-    let measured = |of: &Option<Estimate>| {
-        let raw = of.clone().map(|of| Estimate { quiet: None, ..of });
-        Cell::brief(raw.as_ref(), Scale::Time, "")
-    };
+    let measured = |of: &Option<Estimate>| Cell::brief(of.as_ref(), Scale::Time, "").raw();
     let table = Rows::of(&shown)
         .column(words("mechanism"), |of| Cell::text(of.name.as_str()))
         .column(words(""), |of| Cell::text(if of.overlaps { "=" } else { "" }))

@@ -139,8 +139,8 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
-        let mut word = word;
+    // A narrow space within a number does not break.
+    for mut word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         let joint = usize::from(!line.is_empty());
         if width_of(&line) + joint + width_of(word) > width && !line.is_empty() {
             lines.push(std::mem::take(&mut line));

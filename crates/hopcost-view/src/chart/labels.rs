@@ -35,22 +35,16 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     em * size
 }
 
-/// The text, cut with an ellipsis where it is wider than `room`.
+/// The text, without its middle where it is wider than `room`: the names of rows differ at the end.
 pub(super) fn fit(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
-        return text.to_owned();
-    }
-    let mut cut = String::new();
-    let mut used = width("…", size);
-    for c in text.chars() {
-        used += width(c.encode_utf8(&mut [0; 4]), size);
-        if used > room {
-            break;
-        }
-        cut.push(c);
-    }
-    cut.truncate(cut.trim_end().len());
-    cut + "…"
+    let fits = |text: &String| width(text, size) <= room;
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |kept: usize| {
+        let (head, tail) = (&letters[..kept.div_ceil(2)], &letters[letters.len() - kept / 2..]);
+        head.iter().chain(&['…']).chain(tail).collect()
+    };
+    let cuts = (0..letters.len()).rev().map(cut);
+    std::iter::once(text.to_owned()).chain(cuts).find(fits).unwrap_or_default()
 }
 
 /// The text broken between words into lines that fit into `room`.

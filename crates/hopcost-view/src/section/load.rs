@@ -91,12 +91,12 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
         .column(numbers("p99"), |(_, case, _)| {
             Cell::brief(estimated(case, Statistic::P99), MICRO, "")
         })
-        .column(numbers("p99.9").fold(2), |(_, case, _)| {
+        .column(numbers("p99.9").fold(3), |(_, case, _)| {
             Cell::measured(estimated(case, Statistic::P999), MICRO, Interval::Untold)
         })
-        .column(numbers("lag p99").fold(3), |(.., load)| micro(load.lag.p99_ns))
-        .column(numbers("service p99").fold(4), |(.., load)| micro(load.service.p99_ns))
-        .column(numbers("achieved").fold(5), |(.., load)| Cell::maybe(load.achieved, Unit::Share))
+        .column(numbers("lag p99").fold(4), |(.., load)| micro(load.lag.p99_ns))
+        .column(numbers("service p99").fold(5), |(.., load)| micro(load.service.p99_ns))
+        .column(numbers("achieved").fold(6), |(.., load)| Cell::maybe(load.achieved, Unit::Share))
         .column(numbers("lost").fold(1), |(.., load)| some(load.lost_share))
         .brief()
 }

@@ -158,7 +158,8 @@ impl Table {
         if cells.iter().all(Cell::is_empty) {
             return;
         }
-        let beside = Column { head: QUIET.to_owned(), ..column.clone() };
+        let (head, fold) = (QUIET.to_owned(), column.fold.max(QUIET_FOLD));
+        let beside = Column { head, fold, ..column.clone() };
         let quiet = cells.iter().map(Cell::quiet).collect();
         self.columns.push(column);
         self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
@@ -168,6 +169,8 @@ impl Table {
 
 /// The head of a column of values on the quiet machine.
 const QUIET: &str = "quiet";
+/// Where there is no room, ranks stay before these.
+const QUIET_FOLD: u8 = 2;
 
 /// How a table is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -652,6 +655,14 @@ impl Cell {
     pub fn marked(mut self, mark: &'static str) -> Self {
         if let Value::Number(of) = &mut self.value {
             of.mark = mark;
+        }
+        self
+    }
+
+    /// As it was measured, where there is no room for the quiet machine.
+    pub fn raw(mut self) -> Self {
+        if let Value::Number(of) = &mut self.value {
+            of.quiet = None;
         }
         self
     }

@@ -66,7 +66,8 @@ pub(super) fn sentences(results: &Results, doubts: &Doubts, report: Option<Mediu
     }
     let most = doubts.most.iter();
     all.extend(most.map(|(code, found)| {
-        format!("{} of {} cases: {}", found.len(), doubts.measured, code.means())
+        let means = first_sentence(code.means());
+        format!("{} of {} cases: {means}", found.len(), doubts.measured)
     }));
     all.extend(of_few(results, doubts));
     // How CPUs idle stands under the wake-ups.
@@ -192,12 +193,16 @@ fn knobs(results: &Results) -> Option<String> {
     let one = |price: &KnobPrice| {
         let case = results.results.get(index_of(results, &price.without)?)?;
         let saved = &price.difference_ns;
-        let ends = [saved.point?, saved.low?, saved.high?];
+        let (point, low, high) = (saved.point?, saved.low?, saved.high?);
+        let (does, ends) = match high < 0.0 {
+            true => ("costs", [-point, -high, -low]),
+            false => ("saves", [point, low, high]),
+        };
         let [point, low, high] = ends.map(|ns| number::time(ns, 2));
         let gap = number::exact(case.wake.as_ref()?.gap_asked_ns);
         let (mechanism, knob) = (&case.case.mechanism, price.knob.word());
-        let said = format!("{mechanism}, {gap}: {knob} saves {point} [{low}, {high}]");
-        (ends[1] > 0.0 || ends[2] < 0.0).then_some(said)
+        let said = format!("{mechanism}, {gap}: {knob} {does} {point} [{low}, {high}]");
+        (ends[1] > 0.0).then_some(said)
     };
     let list: Vec<String> = results.knobs.iter().filter_map(one).collect();
     (!list.is_empty()).then(|| format!("Idle knobs: {}", list.join("; ")))

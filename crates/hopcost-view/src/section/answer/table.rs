@@ -84,14 +84,16 @@ pub(super) fn placed(
         let per_trip = estimates.and_then(|of| of.get(Statistic::PerTrip));
         let cpu = entry.case.cpu_ns_per_message.filter(|_| places.last() == Some(place));
         let is_first = places.first() == Some(place);
+        let own = value(entry, unit_of(results), doubts);
+        let own = if extent == Extent::Whole { own } else { own.raw() };
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
-            (over(numbers(head)), value(entry, unit_of(results), doubts)),
+            (over(numbers(head)), own),
             (over(numbers("per trip").fold(1)), Cell::brief(per_trip, unit_of(results), "")),
-            (over(numbers(&base(of_place())).fold(2)), whole(multiple(entry))),
-            (over(words("").fold(4)), if is_first { whole(bar(entry)) } else { Cell::none() }),
+            (over(numbers(&base(of_place())).fold(3)), whole(multiple(entry))),
+            (over(words("").fold(5)), if is_first { whole(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), throughput(entry.case, rate)),
-            (over(numbers("CPU/msg").fold(3)), whole(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
+            (over(numbers("CPU/msg").fold(4)), whole(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
         ]
     };
     let named = Rows::of(&rows).parts(names(&rows));
@@ -178,7 +180,7 @@ pub(super) fn listed(
     Rows::of(entries)
         .column(words(title), |entry| Cell::text(short(&entry.name)))
         .column(numbers(""), |entry| rank_cell(entry, entries.iter()))
-        .column(numbers("cost ±"), |entry| value(entry, unit_of(results), doubts))
+        .column(numbers("cost ±"), |entry| value(entry, unit_of(results), doubts).raw())
         .brief()
 }
 
