@@ -180,7 +180,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Grid lines, tick texts below (and above a tall plot), and the label.
+    /// Grid lines, tick texts, and the label.
     fn x_axis(&self, out: &mut String) {
         let Plot { left, right, top, bottom } = self.plot;
         let line = |x| format!("M{} {}V{}", Px(x), Px(top), Px(bottom));
@@ -189,9 +189,6 @@ impl<'a> Drawing<'a> {
         for tick in &self.ticks {
             let x = self.at_x(tick.value);
             text(out, "quiet mid", x, bottom + 15.0, &tick.text);
-            if bottom - top > 420.0 {
-                text(out, "quiet mid", x, top - 6.0, &tick.text);
-            }
         }
         let title = fit(&self.chart.x.title(), TEXT, self.width);
         // Below the middle of the plot, as far as it has room there.

@@ -49,11 +49,7 @@ fn slowed(results: &Results) -> Option<Block> {
     let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
     let mut all = estimates.flat_map(|estimates| estimates.intervals());
     let is_any_quiet = all.any(|(_, estimate)| estimate.quiet.is_some());
-    let quiet = if is_any_quiet {
-        " The column quiet (all: --details) is what to expect without."
-    } else {
-        ""
-    };
+    let quiet = if is_any_quiet { " Expect the quiet values (all: --details)." } else { "" };
     Some(says(format!("Disturbed: {why}.{quiet}")))
 }
 

@@ -4,10 +4,8 @@ use hopcost_model::group::grouped;
 use hopcost_model::units::Rate;
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
-use crate::names::capitalised;
-
 use super::headline::{Headline, titled};
-use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, notes, numbers};
+use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, numbers};
 use super::words::{estimated, labels, mechanism, payload, setting};
 
 /// Microseconds, as wake-ups have them.
@@ -18,17 +16,14 @@ type Mark<'a> = dyn Fn(&CaseResult) -> &'static str + 'a;
 /// A load with its case, whose index it has.
 type Load<'a> = (usize, &'a CaseResult, &'a LoadResult);
 
-/// A table for what differs in its rate alone, with what it carries above it.
+/// A table for what differs in its rate alone.
 pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let cases = results.results.iter().enumerate();
     let loads = cases.filter_map(|(index, case)| Some((index, case, case.load.as_ref()?)));
     let mut blocks = Vec::new();
     for (what, mut rows) in grouped(loads, |(_, case, _)| what(case)) {
         rows.sort_by_key(|(.., load)| load.rate);
-        let of_rows = |id: &String| rows.iter().any(|(_, case, _)| case.id == *id);
-        let curve = results.loads.iter().find(|curve| curve.cases.iter().any(of_rows));
         blocks.push(Block::Heading(format!("{}; times in µs", what.join(", "))));
-        blocks.extend(notes(curve.map(|curve| capitalised(&curve.says))));
         blocks.push(brief(&rows, mark));
     }
     let is_pooled = |case: &CaseResult| {
@@ -45,16 +40,13 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
 pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
     let of_case = |case: &CaseResult| {
-        let brief = |of| Cell::brief(estimated(case, of), Scale::Time, "").value.shown();
-        let [p50, p99] =
-            [Statistic::P50, Statistic::P99].map(brief).map(|of| of.map(|of| of.to_string()));
-        let rate = case.load.as_ref()?.rate;
-        Some(format!("{}/s: p50 {}, p99 {}", rate.brief(), p50?, p99?))
+        let p99 = Cell::brief(estimated(case, Statistic::P99), Scale::Time, "").value.shown()?;
+        Some(format!("p99 {p99} at {}/s", case.load.as_ref()?.rate.brief()))
     };
     let said = |cases: &[&CaseResult]| {
         let curve = results.loads.iter().find(|curve| curve.cases.contains(&cases[0].id));
         let ends = cases.first().into_iter().chain(cases.last().filter(|_| cases.len() > 1));
-        let ends = ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join("; ");
+        let ends = ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join(", ");
         curve.map_or(ends.clone(), |curve| format!("{}; {ends}", curve.says))
     };
     let mut groups = grouped(loads, |case| what(case));
@@ -62,7 +54,7 @@ pub(super) fn headline(results: &Results) -> Headline {
     groups.iter_mut().for_each(|(_, cases)| cases.sort_by_key(by_rate));
     let names = labels(&groups.iter().map(|(_, cases)| cases[0]).collect::<Vec<_>>(), "rate");
     let facts = names.into_iter().zip(groups.iter().map(|(_, cases)| said(cases))).collect();
-    let title = titled("Response at a rate, one way (p50 and p99 of messages", results);
+    let title = titled("Response at a rate, one way (p99 of messages", results);
     Headline { title, facts, ..Headline::default() }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn entries<'a>(
             name: name(row, usual, results),
             flows: case.stream.as_ref().map(|of| of.flows),
             place,
-            column: (swept, column(case, results)),
+            column: (swept, column(case)),
             index,
             case,
             estimate,
@@ -105,7 +105,7 @@ pub(super) fn across(label: String, boundary: Boundary, usual: Option<Boundary>)
 }
 
 /// What a case is swept over.
-fn column(case: &CaseResult, results: &Results) -> String {
+fn column(case: &CaseResult) -> String {
     if let Some(wake) = &case.wake {
         return number::exact(wake.gap_asked_ns);
     }
@@ -117,7 +117,7 @@ fn column(case: &CaseResult, results: &Results) -> String {
     }
     match case.case.payload_bytes {
         None | Some(0) => "no payload".to_owned(),
-        Some(bytes) => size(bytes, results),
+        Some(bytes) => number::bytes(bytes),
     }
 }
 
@@ -238,15 +238,6 @@ pub(crate) fn ticks(results: &Results) -> Option<String> {
     let rate = clock.ticks_per_second;
     let (ghz, tick) = (number::plain(rate / 1e9, 3), number::plain(1e9 / rate, 3));
     Some(format!("Ticks are of the {name}: {ghz} GHz, 1 tick = {tick} ns."))
-}
-
-/// A number of bytes, marked where it is that of the document.
-fn size(bytes: u32, results: &Results) -> String {
-    let size = number::bytes(bytes);
-    match results.plan.document_payload_bytes == Some(bytes) {
-        true => format!("{size} (document)"),
-        false => size,
-    }
 }
 
 #[cfg(test)]
