@@ -22,7 +22,7 @@ def ours(text, names):
     """Of each end its calls in the order in which they begin: when each began, and its length, in ns; and their
     names. Only calls of which both events are there."""
     found, begun = collections.defaultdict(list), {}
-    for event in map(json.loads, text.splitlines()[1:]):
+    for event in json.loads(text)["trace"]["events"]:
         kind, end = event["kind"], event["thread"]
         if end not in ("caller", "callee") or not isinstance(kind, dict):
             continue

@@ -53,7 +53,8 @@ fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
         dma_latency: || Ok(()),
         namespaces: || Ok(()),
         one_way: |_, _| Ok(()),
-        ..Machine::default()
+        asked: None,
+        peer_cpu: None,
     };
     let all: Vec<SuiteSource> = CLAIMS.iter().filter_map(|(name, _)| claims(name)).collect();
     assert_eq!(all.len(), CLAIMS.len());

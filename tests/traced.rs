@@ -2,6 +2,7 @@
 //! and a refusal says why.
 
 use hopcost_model::case::{Boundary, Case, Placement, WaitKind};
+use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::TraceThread::{Callee, Caller};
 use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
 use hopcost_probe::trace::{BOUND_MAX_NS, refused};
@@ -19,10 +20,8 @@ fn traced(home: &Home, case: &str) -> Option<Trace> {
     }
     let count = N.to_string();
     let told = home.expect(&["trial", case, "--count", "10", "--trace", &count], 0);
-    let mut lines = told.lines();
-    let mut trace: Trace = serde_json::from_str(lines.next().expect("a line")).expect("JSON");
-    let event = |line| serde_json::from_str::<TraceEvent>(line).expect("an event a line");
-    trace.events = lines.map(event).collect();
+    let trial: RawTrial = serde_json::from_str(&told).expect("a trial");
+    let trace = trial.trace.expect("it was traced");
     assert_eq!((trace.operations, trace.lost), (N, 0));
     assert_eq!(trace.untraced_ns.len() as u64, N);
     assert!(trace.untraced_ns.iter().all(|ns| *ns > 0));

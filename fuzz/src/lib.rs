@@ -88,8 +88,12 @@ fn few_cpus() -> Machine {
     Machine {
         allowed_cpus: vec![0, 1],
         pairs: [(Placement::SameLlc, (0, 1))].into(),
+        cross: None,
+        asked: None,
+        peer_cpu: None,
+        dma_latency: || Ok(()),
+        namespaces: || Ok(()),
         one_way: |_, _| Ok(()),
-        ..Machine::default()
     }
 }
 

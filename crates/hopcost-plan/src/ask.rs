@@ -78,21 +78,12 @@ const LENGTH_MAX: usize = 64 * 1024;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Selector {
-    pub(crate) workloads: Workloads,
+    /// None: the first that each mechanism has.
+    pub(crate) workloads: Vec<Workload>,
     pub(crate) mechanisms: Vec<Pattern>,
     pub(crate) values: Values,
     /// Where it stands.
     pub(crate) origin: Origin,
-}
-
-/// The workloads that a selector asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Workloads {
-    /// The first that the mechanism has.
-    First,
-    /// Every one that it has (`*/pipe`).
-    Every,
-    Named(Vec<Workload>),
 }
 
 impl Selector {
@@ -112,7 +103,7 @@ impl Selector {
         // A slash may also belong to a test engine's argument (`fault:a/b`).
         let (workloads, mechanisms) = match path.split_once('/') {
             Some((list, mechanisms)) if !list.contains(':') => (workloads(list)?, mechanisms),
-            _ => (Workloads::First, path),
+            _ => (Vec::new(), path),
         };
         let mechanisms = Pattern::parse(mechanisms)?;
         // The spelling of a case has times in nanoseconds, without their unit.
@@ -147,10 +138,7 @@ impl Selector {
     /// Whether it means a mechanism, given with a test engine's argument, and a workload,
     /// whatever its keys.
     pub(crate) fn chooses(&self, workload: Workload, mechanism: &str, hidden: bool) -> bool {
-        let has = match &self.workloads {
-            Workloads::First | Workloads::Every => true,
-            Workloads::Named(all) => all.contains(&workload),
-        };
+        let has = self.workloads.is_empty() || self.workloads.contains(&workload);
         has && self.mechanisms.iter().any(|pattern| pattern.matches(mechanism, hidden))
     }
 
@@ -172,7 +160,7 @@ impl Selector {
 
     /// Whether it says what is to be done with the mechanism.
     pub fn says_workload(&self) -> bool {
-        matches!(self.workloads, Workloads::Named(_))
+        !self.workloads.is_empty()
     }
 
     /// Whether it says what the ends are to be written in.
@@ -188,12 +176,8 @@ impl TryFrom<String> for Selector {
     }
 }
 
-fn workloads(list: &str) -> Result<Workloads, String> {
-    if list == "*" {
-        return Ok(Workloads::Every);
-    }
-    let named = list.split(',').map(|text| text.trim().parse().map_err(suggest));
-    Ok(Workloads::Named(named.collect::<Result<_, _>>()?))
+fn workloads(list: &str) -> Result<Vec<Workload>, String> {
+    list.split(',').map(|text| text.trim().parse().map_err(suggest)).collect()
 }
 
 /// One name or glob of mechanisms.

@@ -67,14 +67,11 @@ impl Feasible {
 
     /// What stands against what one end plays.
     fn end_lacks(&self, end: &RoleAssignment, role: Role, catalog: &Catalog) -> Option<String> {
-        let Some(mechanism) = catalog.mechanism(&end.runtime, end.case.mechanism_name()) else {
-            return Some(format!(
-                "{} has no mechanism {}",
-                end.runtime,
-                plain(&end.case.mechanism)
-            ));
+        let runtime = end.case.runtimes.of(role);
+        let Some(mechanism) = catalog.mechanism(runtime, end.case.mechanism_name()) else {
+            return Some(format!("{runtime} has no mechanism {}", plain(&end.case.mechanism)));
         };
-        let name = whose(&end.runtime, &mechanism.name);
+        let name = whose(runtime, &mechanism.name);
         // The other end's wait is the other's business.
         let waits = end.case.waits.map(|waits| Waits::both(*waits.of(role)));
         let case = Case { waits, ..end.case.clone() };
@@ -88,7 +85,7 @@ impl Feasible {
             return Some(reason);
         }
         // Another runtime says so in its description, which `assign` has looked at.
-        end.runtime.is_rust().then(|| self.unavailable(mechanism, &case)).flatten()
+        runtime.is_rust().then(|| self.unavailable(mechanism, &case)).flatten()
     }
 
     fn unavailable(&self, mechanism: &Mechanism, case: &Case) -> Option<String> {

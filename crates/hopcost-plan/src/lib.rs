@@ -32,7 +32,7 @@
 //!
 //! `--rounds` and `--budget` replace both of the suite's. A suite's own budget
 //! is for the suite as written: where the command line adds cases to it, only
-//! its rounds count. See [`estimate_ns`].
+//! its rounds count. See [`expected`].
 
 mod ask;
 mod catalog;
@@ -70,8 +70,7 @@ pub use shipped::{
 pub use suite::{Suite, parse_suite};
 pub use time::{
     COUNTED_TRIALS, Expected, MEASURE_FLOOR_NS, ROUNDS_FOR_INTERVAL, ROUNDS_MAX, RUN_FIXED_NS,
-    TRACED_MAX, TRIAL_DEFAULT, estimate_ns, expected, rests, rounds_needed, spacing_ns, traced_ns,
-    trial_ns,
+    TRACED_MAX, TRIAL_DEFAULT, expected, rests, rounds_needed, spacing_ns, traced_ns, trial_ns,
 };
 pub use yardstick::{Yardsticks, class, yardsticks};
 

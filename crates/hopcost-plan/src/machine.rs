@@ -33,23 +33,6 @@ pub struct Machine {
     pub one_way: fn(u32, u32) -> Result<(), String>,
 }
 
-impl Default for Machine {
-    /// A machine of which nothing is known.
-    fn default() -> Self {
-        let unknown = || Err("the machine was not asked".to_owned());
-        Self {
-            allowed_cpus: Vec::new(),
-            pairs: BTreeMap::new(),
-            cross: None,
-            asked: None,
-            peer_cpu: None,
-            dma_latency: unknown,
-            namespaces: unknown,
-            one_way: |_, _| Err("the machine was not asked".to_owned()),
-        }
-    }
-}
-
 /// The CPUs that this plan may use, after `--cpus`.
 #[derive(Debug, Clone)]
 pub(crate) struct Cpus {

@@ -28,8 +28,6 @@ fn short(ask: &Ask) -> Ask {
     Ask { measure_ns: Some(ask.measure_ns.unwrap_or(MEASURE_NS)), ..ask.clone() }
 }
 
-/// Blocks where there is no budget to give their number.
-const BLOCKS_DEFAULT: u32 = 72;
 /// Blocks of one comparison at most.
 const BLOCKS_MAX: u64 = 1_000;
 /// Cases that an error names.
@@ -54,9 +52,7 @@ pub fn comparison(
     let Some(baseline) = cases.first().cloned() else { return Ok(whole) };
     cases.insert(1, baseline);
     let block_ns = cases.iter().map(|case| trial_ns(&whole.trial, case, &[])).sum::<u64>();
-    let blocks = ask.budget_ns.map_or(u64::from(BLOCKS_DEFAULT), |budget_ns| {
-        budget_ns / (block_ns * u64::from(ROUNDS_A_BLOCK)).max(1)
-    });
+    let blocks = ask.budget_ns.unwrap_or(u64::MAX) / (block_ns * u64::from(ROUNDS_A_BLOCK)).max(1);
     let blocks = blocks.clamp(ROUNDS_FOR_INTERVAL.into(), BLOCKS_MAX) as u32;
     let plan = Plan {
         suite: "comparison".to_owned(),

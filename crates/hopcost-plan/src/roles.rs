@@ -35,8 +35,6 @@ impl Roles {
 /// What one end plays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoleAssignment {
-    /// Whose worker plays it.
-    pub runtime: Runtime,
     /// Where it takes the link from in this case: [`LinkSource::Own`] also where the
     /// ends are threads of one process, or there is but one end.
     pub link: LinkSource,
@@ -56,7 +54,7 @@ pub fn assign<'d>(
     let Runtimes { caller, callee } = &case.runtimes;
     if case.runtimes.are_rust() {
         let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
-        let one = RoleAssignment { runtime: Runtime::RUST, link, case: case.clone() };
+        let one = RoleAssignment { link, case: case.clone() };
         let carrier = case.two_processes().then(|| case.mechanism.clone());
         return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
@@ -65,7 +63,7 @@ pub fn assign<'d>(
         let row = row.ok_or_else(|| lacks(caller, &case.mechanism))?;
         usable(caller, row)?;
         let link = if case.two_processes() { row.link } else { LinkSource::Own };
-        let one = assignment(case, caller, row, link);
+        let one = assignment(case, row, link);
         let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
         return Ok(Roles { caller: one.clone(), callee: one, carrier });
     }
@@ -135,8 +133,8 @@ fn mixed<'d>(
         ));
     }
     Ok(Roles {
-        caller: assignment(case, first, caller_row, caller_row.link),
-        callee: assignment(case, second, callee_row, callee_row.link),
+        caller: assignment(case, caller_row, caller_row.link),
+        callee: assignment(case, callee_row, callee_row.link),
         carrier: Some(one.to_owned()),
     })
 }
@@ -159,12 +157,12 @@ fn usable(runtime: &Runtime, row: &Mechanism) -> Result<(), String> {
     }
 }
 
-fn assignment(case: &Case, runtime: &Runtime, row: &Mechanism, link: LinkSource) -> RoleAssignment {
+fn assignment(case: &Case, row: &Mechanism, link: LinkSource) -> RoleAssignment {
     let parameters = row.parameters.iter().map(|parameter| {
         let said = case.parameters.get(&parameter.name);
         (parameter.name.clone(), said.unwrap_or(&parameter.default).clone())
     });
     let told =
         Case { mechanism: row.name.clone(), parameters: parameters.collect(), ..case.clone() };
-    RoleAssignment { runtime: runtime.clone(), link, case: told }
+    RoleAssignment { link, case: told }
 }

@@ -15,12 +15,10 @@
 use std::borrow::Cow;
 
 use hopcost_model::axis::{AXES, Axis, Of, Value};
-use hopcost_model::case::{
-    Boundary, Case, Ends, Placement, Runtime, Runtimes, WaitKind, Waits, Workload,
-};
+use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtimes, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::Mechanism;
 
-use crate::ask::{CASES_MAX, Pattern, Selector, Workloads, too_many};
+use crate::ask::{CASES_MAX, Pattern, Selector, too_many};
 use crate::catalog::{Catalog, supposed};
 use crate::error::{quote, unknown};
 use crate::feasible::{Feasible, spins, uneven};
@@ -61,13 +59,12 @@ impl Catalog<'_> {
             for (mechanism, name) in self.of_pattern(pattern, &said)? {
                 let named = matches!(pattern, Pattern::Name(_));
                 let has = &mechanism.workloads;
-                let workloads: Vec<Workload> = match &selector.workloads {
-                    Workloads::First => has.iter().take(1).copied().collect(),
-                    Workloads::Every => has.clone(),
-                    Workloads::Named(all) => {
-                        all.iter().copied().filter(|one| named || has.contains(one)).collect()
-                    }
-                };
+                let asked = selector.workloads.iter();
+                let mut workloads: Vec<Workload> =
+                    asked.copied().filter(|one| named || has.contains(one)).collect();
+                if !selector.says_workload() {
+                    workloads.extend(has.first());
+                }
                 let default = || self.default_runtimes(name.split(':').next().unwrap_or(&name));
                 let runtimes = said.first().cloned().or_else(default).unwrap_or_default();
                 subjects.extend(workloads.into_iter().map(|workload| Subject {
@@ -85,13 +82,11 @@ impl Catalog<'_> {
                 }
             }
         }
-        match (&selector.workloads, subjects.is_empty()) {
-            (Workloads::Named(all), true) => {
-                let words: Vec<&str> = all.iter().map(|workload| workload.word()).collect();
-                Err(format!("no such mechanism has the workload {}", words.join(" or ")))
-            }
-            _ => Ok(subjects),
+        if subjects.is_empty() && selector.says_workload() {
+            let words: Vec<&str> = selector.workloads.iter().map(|one| one.word()).collect();
+            return Err(format!("no such mechanism has the workload {}", words.join(" or ")));
         }
+        Ok(subjects)
     }
 
     /// A subject in each of the runtimes that are asked for, with what holds there. A
@@ -104,9 +99,8 @@ impl Catalog<'_> {
 
     fn in_these<'c>(&'c self, subject: &Subject<'c>, ends: Runtimes) -> Option<Subject<'c>> {
         let name = subject.name.split(':').next().unwrap_or(&subject.name);
-        let own = self.mechanism_of(&ends, name);
+        let own = self.mechanism_of(&ends, name).map(Cow::Borrowed);
         // A mechanism that no runtime here has takes any key: its case keeps its spelling.
-        let own = own.or_else(|| self.mechanism(&Runtime::RUST, name)).map(Cow::Borrowed);
         let mechanism = own
             .or_else(|| self.representative(name, &[]))
             .unwrap_or_else(|| Cow::Owned(supposed(name, &subject.values)));

@@ -206,12 +206,6 @@ pub fn rests(plan: &Plan) -> bool {
     2 * usual(&[]).round_ns(&plan.trial, &cases) < spacing_ns(plan)
 }
 
-/// How long a plan takes, about, in nanoseconds: on a quiet machine within 15 %, where its round
-/// trips are of the usual length. `runtimes` are those of its live cases that are not Rust.
-pub fn estimate_ns(plan: &Plan, runtimes: &[RuntimeFacts]) -> u64 {
-    expected(plan, runtimes, None).ns
-}
-
 /// What a plan is expected to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
@@ -220,9 +214,9 @@ pub struct Expected {
     pub rounds: u32,
 }
 
-/// How long a plan takes, and in how many rounds, on a machine whose round trips between two CPUs
-/// are known to take so long: on a guest whose idle CPUs go back to the hypervisor that is several
-/// times what is assumed otherwise.
+/// How long a plan takes, and in how many rounds: within 15 % on a quiet machine. `runtimes` are those
+/// of its live cases that are not Rust. Where a round trip between two CPUs is known to take so long,
+/// that counts: on a guest whose idle CPUs go back to the hypervisor it is several times the usual.
 pub fn expected(plan: &Plan, runtimes: &[RuntimeFacts], two_cpus_ns: Option<u64>) -> Expected {
     let pace = Pace { runtimes, two_cpus_ns: two_cpus_ns.unwrap_or(TWO_CPUS_NS) };
     let shape = if plan.comparison.is_some() { plan.trial } else { pace.fitted(plan) };

@@ -1,5 +1,6 @@
 //! Who makes a run: this binary, and when.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hopcost_model::raw::{Build, RunAbout};
@@ -16,16 +17,12 @@ pub fn build() -> Build {
     }
 }
 
-/// A name for these bytes (64-bit FNV-1a of their words, then of what is left), against mistakes and
-/// not against anybody who wants two to be alike.
+/// A name for these bytes, against mistakes and not against anybody who wants two to be alike. A build
+/// by another compiler may give them another one.
 pub fn hash(bytes: &[u8]) -> String {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let all = words.chain(rest.iter().map(|byte| u64::from(*byte)));
-    let sum = all.fold(0xcbf2_9ce4_8422_2325u64, |hash, part| {
-        (hash ^ part).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{sum:016x}")
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Seconds since 1970.

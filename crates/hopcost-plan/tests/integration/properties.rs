@@ -3,7 +3,7 @@
 use crate::common::runtimes::{PYTHON, absent, here};
 use crate::common::*;
 use hopcost_model::case::Placement;
-use hopcost_plan::{Ask, estimate_ns, order, parse_suite};
+use hopcost_plan::{Ask, expected, order, parse_suite};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -119,7 +119,7 @@ proptest! {
         let budget_ns = Some(seconds * SECOND);
         let plan = planned(&Ask { budget_ns, ..ask(&[&selector]) }).unwrap();
         prop_assert!(plan.rounds >= 6);
-        prop_assert!(estimate_ns(&plan, &[]) <= seconds * SECOND);
+        prop_assert!(expected(&plan, &[], None).ns <= seconds * SECOND);
     }
 }
 

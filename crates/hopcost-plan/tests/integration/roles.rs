@@ -40,7 +40,7 @@ fn ends_play_what_the_case_names_or_its_carrier() {
         };
         let part = |role| {
             let end = roles.of(role);
-            format!("{} {} {:?}", end.runtime, end.case.mechanism, end.link)
+            format!("{} {} {:?}", end.case.runtimes.of(role), end.case.mechanism, end.link)
         };
         let carrier = roles.carrier.as_deref().unwrap_or("-");
         format!("{} | {} | {carrier}", part(Role::Caller), part(Role::Callee))

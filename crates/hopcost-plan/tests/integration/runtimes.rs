@@ -8,7 +8,7 @@ use crate::common::runtimes::{JAVA, PYTHON, here, scan};
 use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement};
 use hopcost_model::plan::Plan;
-use hopcost_plan::{Ask, PlanError, RuntimeFacts, Selector, claims_of, estimate_ns, level};
+use hopcost_plan::{Ask, PlanError, RuntimeFacts, Selector, claims_of, expected, level};
 
 fn planned(ask: &Ask) -> Result<Plan, PlanError> {
     planned_beside(scan, ask)
@@ -128,7 +128,7 @@ fn nothing_of_the_suite_is_impossible_and_it_takes_about_a_quarter_of_an_hour() 
     let skipped: Vec<_> = plan.cases.iter().filter(|case| case.skip.is_some()).collect();
     assert!(skipped.is_empty(), "{skipped:#?}");
     assert_eq!((plan.rounds, plan.baseline.as_deref()), (7, Some(PIPE)));
-    let minutes = estimate_ns(&plan, &workers()) as f64 / 60e9;
+    let minutes = expected(&plan, &workers(), None).ns as f64 / 60e9;
     assert!((12.0..=16.0).contains(&minutes), "{minutes}");
     // Java's warm-up alone may take two seconds of a busy machine.
     assert!(plan.trial.deadline_ms >= 10_000);
@@ -139,7 +139,7 @@ fn nothing_of_the_suite_is_impossible_and_it_takes_about_a_quarter_of_an_hour() 
     let why = " is absent: no worker of it was found; build it";
     assert!(skips(&alone).iter().flatten().all(|skip| skip.contains(why)));
     assert_eq!(alone.cases.len(), plan.cases.len());
-    assert!(estimate_ns(&alone, &[]) < 30 * SECOND);
+    assert!(expected(&alone, &[], None).ns < 30 * SECOND);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::common::*;
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Placement;
 use hopcost_model::plan::ExplanationPlan;
-use hopcost_plan::{Ask, Catalog, Machine, ensure_live, estimate_ns, suite};
+use hopcost_plan::{Ask, Catalog, Machine, ensure_live, expected, suite};
 
 /// The plan of a selector.
 fn of(selector: &str) -> hopcost_model::plan::Plan {
@@ -85,7 +85,7 @@ fn a_glob_means_what_is_listed_and_a_plan_without_a_live_case_says_why() {
     assert_eq!(ensure_live(&of("pipe")), Ok(()));
     let plan = planned(&Ask { operations: Some(1_000_000), ..ask(&["pipe?place=cross"]) }).unwrap();
     assert!(plan.trial.deadline_ms >= 100_000, "it must have the time");
-    assert!(estimate_ns(&plan, &[]) > 20 * estimate_ns(&of("pipe?place=cross"), &[]));
+    assert!(expected(&plan, &[], None).ns > 20 * expected(&of("pipe?place=cross"), &[], None).ns);
 }
 
 #[test]

@@ -4,13 +4,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::axis::{RATE_MAX, RATE_MIN};
 use hopcost_model::case::{Boundary, CaseError, Placement, Runtimes as Ends};
 use hopcost_model::plan::Plan;
-use hopcost_model::units::{Rate, parse_size};
+use hopcost_model::units::{Rate, parse_duration_ns, parse_size};
 use hopcost_plan::Ask;
 use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};
 
 use super::exit::{self, usage};
-use super::input::duration;
 use super::measured::{MeasuredArgs, prepare};
 use super::shown::{Printed, Shown};
 use super::subcommand::{Called, Subcommand};
@@ -24,14 +23,14 @@ pub struct Args {
     #[arg(value_name = "CASE", conflicts_with = "run")]
     selectors: Vec<String>,
     /// Bytes of a message (64, 4KiB)
-    #[arg(long, value_name = "SIZE")]
-    payload: String,
+    #[arg(long, value_name = "SIZE", value_parser = payload)]
+    payload: u32,
     /// Messages per second (0.5, 20k) [default: round trips in turn]
-    #[arg(long, value_name = "N")]
-    rate: Option<String>,
+    #[arg(long, value_name = "N", value_parser = rate)]
+    rate: Option<Rate>,
     /// Limit of the 99th percentile (50us)
-    #[arg(long, value_name = "TIME")]
-    p99: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    p99: Option<u64>,
     /// Rule out what spins while it waits
     #[arg(long)]
     no_spin: bool,
@@ -60,6 +59,17 @@ pub struct Args {
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
+}
+
+fn payload(text: &str) -> Result<u32, String> {
+    let bytes = parse_size(text).map_err(|error| error.to_string())?;
+    u32::try_from(bytes).map_err(|_| format!("{text} is too large"))
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
+    let rate = Some(rate).filter(|of| (RATE_MIN..=RATE_MAX).contains(&of.in_thousandths()));
+    rate.ok_or_else(|| "want 0.01 to 20M per second".to_owned())
 }
 
 /// What two ends of one host may have between them.
@@ -110,20 +120,12 @@ impl Subcommand for Args {
 
 /// The request of a command line.
 fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
-    let bytes = parse_size(&args.payload).map_err(|error| usage(format!("--payload: {error}")))?;
-    let payload_bytes = u32::try_from(bytes)
-        .map_err(|_| usage(format!("--payload: {} is too large", args.payload)))?;
-    let rate = args.rate.as_deref().map(|text| {
-        let rate: Rate = text.parse().map_err(|error| usage(format!("--rate: {error}")))?;
-        let rate = Some(rate).filter(|of| (RATE_MIN..=RATE_MAX).contains(&of.in_thousandths()));
-        rate.ok_or_else(|| usage(format!("--rate: want 0.01 to 20M per second, not {text}")))
-    });
-    let (rate, p99_ns) = (rate.transpose()?, duration("--p99", &args.p99)?);
+    let (rate, p99_ns) = (args.rate, args.p99);
     if p99_ns == Some(0) {
         return Err(usage("--p99 must be greater than 0"));
     }
     Ok(AdviceRequest {
-        payload_bytes,
+        payload_bytes: args.payload,
         rate,
         p99_ns,
         boundary: args.boundary,
@@ -147,7 +149,7 @@ fn placement(asked: Option<&str>) -> anyhow::Result<Option<Placement>> {
 
 /// The cases that may meet the request.
 fn plan(args: &Args, request: &AdviceRequest, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask(Args::BUDGET)? };
+    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask(Args::BUDGET) };
     ask.axes.extend(args.wait.clone().map(|waits| ("wait", vec![waits])));
     let machine = host::machine(&args.measured.cpus)?;
     let plan = hopcost_plan::advice(&ask, request, &runtimes.catalog(), &machine).map_err(usage)?;

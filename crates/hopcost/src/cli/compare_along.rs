@@ -16,7 +16,7 @@ use super::measured::prepare;
 use super::run::with;
 use super::shown::Printed;
 use super::subcommand::Subcommand;
-use super::{compare_runs, output, runs};
+use super::{compare_runs, output, progress, runs};
 use crate::about;
 
 /// Values at most that are added to those of the command line.
@@ -59,7 +59,8 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     }
     let _orphans = prepare()?;
     let directory = directory(args)?;
-    let (asked, budget) = (able.len(), args.measured.budget(Args::BUDGET));
+    let asked = able.len();
+    let budget = args.measured.budget_ns(Args::BUDGET).map_or(String::new(), progress::budget);
     let (mut tried, mut rest) = (able.clone(), able.into_iter());
     // Those that are asked for first, then those between which one overtakes the other.
     let mut next = |found: &[Results]| {

@@ -152,7 +152,7 @@ pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result
         [case] => of_two_workers(args, case, runtimes)?,
         _ => what.to_vec(),
     };
-    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask(Args::BUDGET)? };
+    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask(Args::BUDGET) };
     let machine = host::machine(&args.measured.cpus)?;
     let compared = ComparisonPlan { margin: args.margin() };
     let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);

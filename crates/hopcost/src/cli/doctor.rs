@@ -58,8 +58,10 @@ impl Subcommand for Args {
                 count(plan.cpus.len(), "CPU")
             ));
         }
-        let Some(clocks) = clocks::native(&plan, &setup)? else { return Ok(exit::INTERRUPTED) };
-        let Ok(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology)
+        let Some(clocks) = clocks::of_cpus(&plan.local_cpus(), &setup)? else {
+            return Ok(exit::INTERRUPTED);
+        };
+        let Some(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology)
         else {
             return Ok(exit::INTERRUPTED);
         };

@@ -59,7 +59,7 @@ fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
     let ask = Ask {
         selectors: args.cases.clone(),
         axes: args.axes.0.clone(),
-        ..args.measured.ask(Args::BUDGET)?
+        ..args.measured.ask(Args::BUDGET)
     };
     let asked = ExplanationPlan { tail: args.tail };
     let machine = host::machine(&args.measured.cpus)?;

@@ -1,11 +1,10 @@
-//! What a user names: files, read whole, times and shares.
+//! What a user names: files, read whole, and shares.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use hopcost_model::units;
 use hopcost_plan::SuiteSource;
 
 use super::exit::usage;
@@ -43,13 +42,6 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("larger than 1 MiB, which no such file needs"));
     }
     Ok(bytes)
-}
-
-/// A time that an option gives, in nanoseconds.
-pub fn duration(name: &str, text: &Option<String>) -> anyhow::Result<Option<u64>> {
-    let parse =
-        |text| units::parse_duration_ns(text).map_err(|error| usage(format!("{name}: {error}")));
-    text.as_deref().map(parse).transpose()
 }
 
 /// A share from `2%` or `0.5%`.

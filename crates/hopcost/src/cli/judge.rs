@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use hopcost_model::plan::{ClaimsPlan, Plan, Question};
 use hopcost_model::text::shell_word;
 use hopcost_plan::{Ask, CLAIMS, SuiteSource};
-use hopcost_probe::orphans::Orphans;
 use hopcost_read::results::{Results, Ruling};
 
 use super::exit::{self, usage};
@@ -41,9 +40,6 @@ pub struct Args {
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
-    /// Print the plan, with the skipped cases and why, and measure nothing
-    #[arg(long, conflicts_with_all = ["html", "plots", "run", "gate"])]
-    dry_run: bool,
 }
 
 impl Subcommand for Args {
@@ -61,17 +57,10 @@ impl Subcommand for Args {
 fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
     let files: Vec<SuiteSource> =
         args.claims.iter().map(|name| claims(name.as_str())).collect::<Result<_, _>>()?;
+    args.shown.ensure_run()?;
     if let Some(run) = &args.run {
-        args.shown.ensure_run()?;
         return Ok((stored(args, &files, run)?, exit::OK));
     }
-    if args.dry_run {
-        let _orphans = Orphans::adopt()?;
-        let runtimes = args.measured.runtimes();
-        let plan = plan(args, &files, &runtimes)?;
-        return Ok((None, args.shown.dry_run(&plan, runtimes.expected(&plan, None))?));
-    }
-    args.shown.ensure_run()?;
     let _orphans = prepare()?;
     let measured = args
         .measured
@@ -82,9 +71,8 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
 
 /// Judges hopcost itself by cases whose answers are known.
 pub fn self_test() -> anyhow::Result<u8> {
-    let budget = "2m";
-    let words = ["hopcost", "judge", "self-test", "--gate", "--budget", budget];
-    let measured = MeasuredArgs { budget: Some(budget.to_owned()), ..MeasuredArgs::default() };
+    let words = ["hopcost", "judge", "self-test", "--gate", "--budget", "2m"];
+    let measured = MeasuredArgs { budget: Some(120_000_000_000), ..MeasuredArgs::default() };
     let args =
         Args { claims: vec!["self-test".to_owned()], gate: true, measured, ..Args::default() };
     let (gate, _) = judged(&args, &words.map(OsString::from))?;
@@ -103,7 +91,7 @@ fn claims(name: &str) -> anyhow::Result<SuiteSource> {
 }
 
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let ask = Ask { rounds: args.rounds, ..args.measured.ask(Args::BUDGET)? };
+    let ask = Ask { rounds: args.rounds, ..args.measured.ask(Args::BUDGET) };
     let machine = host::machine(&args.measured.cpus)?;
     hopcost_plan::judging(&ask, files, &args.question, &runtimes.catalog(), &machine).map_err(usage)
 }

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
-
+use hopcost_model::units::parse_duration_ns;
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
-use super::input::duration;
 use super::output;
 use super::progress::Live;
 use super::session::{Measured, RunSession, begun, program};
@@ -56,11 +55,11 @@ impl clap::FromArgMatches for AxisArgs {
 #[group(id = "measured")]
 pub struct MeasuredArgs {
     /// Time for all of it (75s, 2m); what answers a question ends when it is answered
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub budget: Option<u64>,
     /// Target length of a trial's measured phase (50ms; 20ms for compare, judge and explain)
-    #[arg(long, value_name = "TIME")]
-    pub measure: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub measure: Option<u64>,
     /// Seed of the order of the rounds
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -73,8 +72,8 @@ pub struct MeasuredArgs {
     pub worker: Vec<PathBuf>,
     /// Print on stderr, about this often (1s), the value and the median of each case that finished a trial.
     /// Nothing is printed during a trial
-    #[arg(long, value_name = "TIME")]
-    pub interval: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub interval: Option<u64>,
     /// Print each trial on stderr when it is finished, as a line of JSON, and how long the run still takes
     #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
     pub progress: Option<String>,
@@ -90,26 +89,25 @@ impl MeasuredArgs {
     }
 
     /// Which values a run prints while it goes on.
-    pub fn live(&self) -> anyhow::Result<Live> {
-        let interval = duration("--interval", &self.interval)?.map(Duration::from_nanos);
-        Ok(Live { interval, is_json: self.progress.is_some() })
+    pub fn live(&self) -> Live {
+        let interval = self.interval.map(Duration::from_nanos);
+        Live { interval, is_json: self.progress.is_some() }
     }
 
     /// What is asked of the planner by them, and by the budget of a command that has one by default.
-    pub fn ask(&self, default: Option<&str>) -> anyhow::Result<Ask> {
-        let budget = Some(self.budget(default)).filter(|budget| !budget.is_empty());
-        Ok(Ask {
-            budget_ns: duration("--budget", &budget)?,
-            measure_ns: duration("--measure", &self.measure)?,
+    pub fn ask(&self, default: Option<&str>) -> Ask {
+        Ask {
+            budget_ns: self.budget_ns(default),
+            measure_ns: self.measure,
             seed: self.seed.unwrap_or_else(|| about::random() >> 32),
             cpus: self.cpus.clone(),
             ..Ask::default()
-        })
+        }
     }
 
-    /// The budget as typed, or that of a command that has one by default.
-    pub fn budget(&self, default: Option<&str>) -> String {
-        self.budget.clone().unwrap_or(default.unwrap_or_default().to_owned())
+    /// The budget, or that of a command that has one by default.
+    pub fn budget_ns(&self, default: Option<&str>) -> Option<u64> {
+        self.budget.or_else(|| parse_duration_ns(default?).ok())
     }
 
     /// Plans and measures into this file. The run stores the words of the command line.
@@ -119,10 +117,9 @@ impl MeasuredArgs {
         out: Option<&Path>,
         plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
     ) -> anyhow::Result<Measured> {
-        let live = self.live()?;
         let (about, setup) = begun(words, program(None)?, self.runtimes())?;
         let plan = plan(&setup.runtimes)?;
-        RunSession::begin(setup, &about, plan, out)?.measured(live)
+        RunSession::begin(setup, &about, plan, out)?.measured(self.live())
     }
 }
 

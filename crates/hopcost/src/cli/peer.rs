@@ -47,7 +47,7 @@ impl PeerArgs {
         then: &Host,
         interrupt: &OwnedFd,
     ) -> anyhow::Result<Option<Peer>> {
-        if !hosts_cases(plan) {
+        if !plan.live_cases().any(|case| case.boundary == Boundary::Host) {
             return Ok(None);
         }
         // A file names no program that would be run.
@@ -103,11 +103,6 @@ fn address(text: &str) -> anyhow::Result<SocketAddr> {
         }
         address => Ok(address),
     }
-}
-
-/// Whether a plan has cases between two hosts.
-fn hosts_cases(plan: &Plan) -> bool {
-    plan.live_cases().any(|case| case.boundary == Boundary::Host)
 }
 
 /// Leaves out what the far end has not, and refuses mechanisms that are others there.

@@ -66,8 +66,8 @@ pub fn say_short(plan: &Plan, expected: Expected) {
     }
 }
 
-/// A budget as it was typed: `500 ms`, `2 min 0 s`.
-fn budget(ns: u64) -> String {
+/// A budget: `500 ms`, `2 min 0 s`.
+pub fn budget(ns: u64) -> String {
     if ns.is_multiple_of(1_000_000_000) { time(ns) } else { exact(ns) }
 }
 

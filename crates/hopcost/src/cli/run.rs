@@ -15,7 +15,6 @@ use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::{not_comparable, usage};
-use super::input::duration;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, PeerArgs};
 use super::session::{RunSession, begun, program};
@@ -74,7 +73,7 @@ impl Subcommand for Args {
     fn run(&self, called: &Called) -> anyhow::Result<u8> {
         let MeasuredArgs { budget, cpus, out, .. } = &self.measured;
         let runtimes = self.measured.runtimes();
-        let budget = duration("--budget", budget)?.map(Duration::from_nanos);
+        let budget = budget.map(Duration::from_nanos);
         if self.dry_run {
             let _orphans = Orphans::adopt()?;
             let peer = self.peer.start(cpus, budget, &interrupt::catch()?)?;
@@ -82,7 +81,7 @@ impl Subcommand for Args {
             return self.shown.dry_run(&plan, runtimes.expected(&plan, None));
         }
         self.shown.ensure_run()?;
-        let (_orphans, live) = (prepare()?, self.measured.live()?);
+        let _orphans = prepare()?;
         let native = program(self.stand_in.as_deref())?;
         let session = match &self.resume {
             Some(spec) => RunSession::resume(spec, native, runtimes, &self.peer)?,
@@ -93,7 +92,7 @@ impl Subcommand for Args {
                 RunSession::begin(setup, &about, plan, out.as_deref())?
             }
         };
-        self.shown.show_measured(&session.measured(live)?)
+        self.shown.show_measured(&session.measured(self.measured.live())?)
     }
 }
 
@@ -110,7 +109,7 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
         axes: args.axes.0.clone(),
         rounds: args.rounds,
         operations: args.operations,
-        ..args.measured.ask(Args::BUDGET)?
+        ..args.measured.ask(Args::BUDGET)
     };
     let mut workers = Vec::new();
     for (path, found) in args.measured.worker.iter().zip(runtimes.named()) {

@@ -77,7 +77,7 @@ impl RunSession {
             None => Runs::of_user().and_then(|runs| runs.path_for(&about.id)).map_err(usage)?,
         };
         let mut before = host::of_run(&plan, &setup.scratch);
-        before.readings.extend(setup.peer.iter().flat_map(Peer::readings_before));
+        before.readings.extend(setup.peer.iter().flat_map(|peer| peer.readings_of(&peer.far)));
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let session = Session { setup, plan, clocks: Vec::new(), yardsticks, expected_ns: 0 };
         Ok(Self { session, file, path, machine: Machine::of(&before) })
@@ -205,7 +205,7 @@ impl RunSession {
     fn finish(&mut self) -> anyhow::Result<()> {
         let Session { setup, plan, .. } = &self.session;
         // What cannot be calibrated any more was so before.
-        if let Ok(Some(clocks)) = clocks::native(plan, setup) {
+        if let Ok(Some(clocks)) = clocks::of_cpus(&plan.local_cpus(), setup) {
             self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
         }
         let mut after = host::of_run(plan, &setup.scratch);

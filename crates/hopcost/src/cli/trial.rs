@@ -5,7 +5,6 @@
 use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::Stamp;
-use hopcost_model::trace::Trace;
 use hopcost_plan::TRACED_MAX;
 
 use super::exit::{self, usage};
@@ -32,8 +31,7 @@ pub struct Args {
     /// Print the messages to and from the workers instead of the trial
     #[arg(long)]
     transcript: bool,
-    /// Also trace this many operations, and print the kernel's events as JSON lines instead of the
-    /// trial
+    /// Also trace this many operations, and print the kernel's events too
     #[arg(long, value_name = "N", conflicts_with = "transcript", value_parser = clap::value_parser!(u64).range(1..=TRACED_MAX))]
     trace: Option<u64>,
     /// A worker program of your own
@@ -80,30 +78,18 @@ impl Subcommand for Args {
             transcript: transcript.as_ref(),
             ..spec
         };
-        let Some(mut row) = trial::run(&spec, Beside::NONE) else { return Ok(exit::INTERRUPTED) };
-        match (transcript, self.trace) {
-            (Some(transcript), _) => output::write(transcript.borrow().as_bytes(), None)?,
-            (None, Some(_)) => output::write(lines(row.trace.take())?.as_bytes(), None)?,
-            (None, None) => {
-                output::write(format!("{}\n", serde_json::to_string(&row)?).as_bytes(), None)?
-            }
+        let Some(row) = trial::run(&spec, Beside::NONE) else { return Ok(exit::INTERRUPTED) };
+        let failed = row.error.as_ref().filter(|_| self.transcript || self.trace.is_some());
+        if let Some(transcript) = transcript {
+            output::print(&transcript.borrow())?;
+        } else if failed.is_none() {
+            output::print(&format!("{}\n", serde_json::to_string(&row)?))?;
         }
-        if let (true, Some(error)) = (self.transcript || self.trace.is_some(), &row.error) {
+        if let Some(error) = failed {
             output::say(&format!("hopcost: the trial failed: {error}"));
         }
         Ok(if row.error.is_some() { exit::ERROR } else { exit::OK })
     }
-}
-
-/// What is known of a traced phase on one line, and each of its events on one.
-fn lines(trace: Option<Trace>) -> serde_json::Result<String> {
-    let Some(mut trace) = trace else { return Ok(String::new()) };
-    let events = std::mem::take(&mut trace.events);
-    let mut text = serde_json::to_string(&trace)? + "\n";
-    for event in &events {
-        text += &(serde_json::to_string(event)? + "\n");
-    }
-    Ok(text)
 }
 
 /// The CPUs of the two ends.

@@ -1,7 +1,7 @@
 //! `hopcost worker`: the Rust worker, the launcher of all others, and whether one keeps to the protocol.
 
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::ensure;
@@ -14,7 +14,7 @@ use super::{host, output};
 use crate::run::check::{self, Verdict};
 use crate::run::install;
 use crate::run::peer::far;
-use crate::run::runtimes::{Ready, Runtimes};
+use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
@@ -36,30 +36,22 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum What {
     /// Test a worker: every mechanism that it describes, both ends, sizes and faults
-    Check(Check),
+    Check {
+        /// A worker program, a folder with a `worker.toml`, or the name of a runtime that is here
+        worker: String,
+    },
     /// List the workers of other runtimes, with their libraries and folders
     List,
     /// Build workers of other runtimes from the sources in this binary, for this user
     #[command(after_help = WHERE)]
-    Install(Install),
+    Install {
+        /// Which: cpp, go, java, node, python, or all of these; or a library: zeromq, redis, …
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// Become another program, with a deadline and limits
     #[command(hide = true)]
     Launch(Launch),
-}
-
-/// Arguments of `worker check`.
-#[derive(clap::Args)]
-pub struct Check {
-    /// A worker program, a folder with a `worker.toml`, or the name of a runtime that is here
-    worker: String,
-}
-
-/// Arguments of `worker install`.
-#[derive(clap::Args)]
-pub struct Install {
-    /// Which: cpp, go, java, node, python, or all of these; or a library: zeromq, redis, …
-    #[arg(required = true, value_name = "NAME")]
-    names: Vec<String>,
 }
 
 /// What a worker of another runtime is started with.
@@ -92,9 +84,9 @@ impl Subcommand for Args {
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         match &self.what {
             None => Ok(hopcost_probe::worker::main(far::serve)),
-            Some(What::Check(args)) => check(args),
+            Some(What::Check { worker }) => check(worker),
             Some(What::List) => list(),
-            Some(What::Install(args)) => install(args),
+            Some(What::Install { names }) => install(names),
             Some(What::Launch(launch)) => {
                 // Only an error comes back.
                 let error = become_worker(launch);
@@ -106,16 +98,16 @@ impl Subcommand for Args {
 }
 
 /// Tests a worker; one line a check.
-fn check(args: &Check) -> anyhow::Result<u8> {
-    let named = args.worker.contains('/') || PathBuf::from(&args.worker).is_file();
-    let named = named.then(|| PathBuf::from(&args.worker));
+fn check(worker: &str) -> anyhow::Result<u8> {
+    let named = worker.contains('/') || Path::new(worker).is_file();
+    let named = named.then(|| PathBuf::from(worker));
     let runtimes = Runtimes::new(named.into_iter().collect());
     let setup = Setup::new("check", Program::own()?, runtimes).map_err(usage)?;
     let runtimes = &setup.runtimes;
     let found = match runtimes.named().next() {
         Some(named) => Some(named),
         None => runtimes.all().into_iter().find(|found| {
-            let is_asked_for = |name| name == args.worker;
+            let is_asked_for = |name| name == worker;
             is_asked_for(found.runtime.word()) || found.runtime.library().is_some_and(is_asked_for)
         }),
     };
@@ -123,14 +115,13 @@ fn check(args: &Check) -> anyhow::Result<u8> {
         let all = runtimes.all();
         let here: Vec<&str> = all.iter().map(|found| found.runtime.word()).collect();
         usage(format!(
-            "there is no runtime `{}` here (here: {}); a program is named by a path (./my-worker)",
-            args.worker,
+            "there is no runtime `{worker}` here (here: {}); a program is named by a path (./my-worker)",
             if here.is_empty() { "none".to_owned() } else { here.join(", ") }
         ))
     })?;
-    let ready = found.state.as_ref().map_err(|why| usage(format!("{}: {why}", args.worker)))?;
+    let ready = found.state.as_ref().map_err(|why| usage(format!("{worker}: {why}")))?;
     let machine = host::machine(&[])?;
-    let bench = check::Bench { setup: &setup, ready, runtime: &found.runtime, machine: &machine };
+    let bench = check::Bench { setup: &setup, ready, found, machine: &machine };
     let (mut failed, mut passed, mut skipped) = (0, 0, 0);
     let mut say = |check: check::Check| {
         ensure!(!interrupt::came(), "interrupted");
@@ -152,24 +143,21 @@ fn check(args: &Check) -> anyhow::Result<u8> {
 fn list() -> anyhow::Result<u8> {
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(Vec::new());
-    let found = runtimes.all().into_iter().map(|found| {
-        let facts = Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone));
-        (facts, found.place.display().to_string())
-    });
-    let found: Vec<_> = found.collect();
+    let found = runtimes.all().into_iter();
+    let found: Vec<_> = found.map(|of| (of.facts(), of.place.display().to_string())).collect();
     output::print(&hopcost_view::mechanisms::workers(&found).text(&output::style()))
 }
 
 /// Installs workers, a line each.
-fn install(args: &Install) -> anyhow::Result<u8> {
+fn install(names: &[String]) -> anyhow::Result<u8> {
     let carried = install::carried();
     let unknown = |name: &&String| *name != "all" && !carried.contains(&name.as_str());
-    if let Some(name) = args.names.iter().find(unknown) {
+    if let Some(name) = names.iter().find(unknown) {
         let known = carried.join(", ");
         return Err(usage(format!("this binary carries no worker `{name}`; it has {known}")));
     }
     let is_all = |asked: &str, name: &str| asked == "all" && !install::is_library(name);
-    let asked = |name: &&str| args.names.iter().any(|asked| asked == name || is_all(asked, name));
+    let asked = |name: &&str| names.iter().any(|asked| asked == name || is_all(asked, name));
     let _orphans = Orphans::adopt()?;
     let mut code = exit::OK;
     for name in carried.into_iter().filter(asked) {

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// asks every other runtime that calls what a stamp costs it; `None` if the user
 /// interrupted.
 pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
-    let Some(mut clocks) = native(plan, setup)? else { return Ok(None) };
+    let Some(mut clocks) = of_cpus(&plan.local_cpus(), setup)? else { return Ok(None) };
     let callers = plan.live_cases().map(|case| &case.runtimes.caller);
     let callers: BTreeSet<&Runtime> = callers.filter(|runtime| !runtime.is_rust()).collect();
     for runtime in callers {
@@ -37,12 +37,7 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
     Ok(Some(clocks))
 }
 
-/// The same of Rust's clocks alone.
-pub fn native(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
-    of_cpus(&plan.local_cpus(), setup)
-}
-
-/// The same of these CPUs, in ascending order.
+/// The same of Rust's clocks alone, of these CPUs in ascending order.
 pub fn of_cpus(cpus: &BTreeSet<u32>, setup: &Setup) -> anyhow::Result<Option<Vec<ClockReading>>> {
     let mut workers = Vec::new();
     for &cpu in cpus {

@@ -62,21 +62,18 @@ struct Doctor<'a> {
     measured: Measured,
 }
 
-/// That the user interrupted.
-pub struct Interrupted;
-
-/// All trials, on the CPUs of the plan.
-pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Result<Measured, Interrupted> {
+/// All trials, on the CPUs of the plan; `None` if the user interrupted.
+pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Option<Measured> {
     let started = Instant::now();
     let mut doctor = Doctor { plan, setup, started, measured: Measured::default() };
     doctor.gaps()?;
     doctor.pairs(topology)?;
     doctor.handovers()?;
-    Ok(doctor.measured)
+    Some(doctor.measured)
 }
 
 impl Doctor<'_> {
-    fn gaps(&mut self) -> Result<(), Interrupted> {
+    fn gaps(&mut self) -> Option<()> {
         let (plan, gaps) = (self.plan, "gaps");
         let each = GAPS_A_CPU.min(GAPS / plan.cpus.len().max(1) as u32);
         let count = (each.as_nanos() / WINDOW.as_nanos()).max(1) as u64;
@@ -98,7 +95,7 @@ impl Doctor<'_> {
 
     /// Every pair, again and again as long as there is time; those of the first CPU come first, and
     /// have their clocks compared.
-    fn pairs(&mut self, topology: &Topology) -> Result<(), Interrupted> {
+    fn pairs(&mut self, topology: &Topology) -> Option<()> {
         let cpus = &self.plan.cpus;
         let pairs = cpus.iter().enumerate().flat_map(|(at, a)| {
             cpus[at + 1..].iter().map(move |b| (*a, *b, topology.relation(*a, *b)))
@@ -108,7 +105,7 @@ impl Doctor<'_> {
         for visit in 0..VISITS_MAX {
             for &(a, b, relation) in &pairs {
                 if started.elapsed() > PAIRS {
-                    return Ok(());
+                    return Some(());
                 }
                 let of = |workload| plays(workload, "flag", relation);
                 let batches = Stamp::Batch { n: LINE_BATCH };
@@ -118,10 +115,10 @@ impl Doctor<'_> {
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 
-    fn handovers(&mut self) -> Result<(), Interrupted> {
+    fn handovers(&mut self) -> Option<()> {
         for relation in Placement::ALL {
             let (Some(caller), Some(callee)) = self.plan.cpus_for(Some(*relation)) else {
                 continue;
@@ -131,7 +128,7 @@ impl Doctor<'_> {
                 self.trial(of, (caller, callee), counts, Stamp::Each)?;
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// A trial of the case that fits, if it can be measured here.
@@ -141,10 +138,10 @@ impl Doctor<'_> {
         (caller, callee): (u32, u32),
         counts: (u64, u64),
         stamp: Stamp,
-    ) -> Result<(), Interrupted> {
+    ) -> Option<()> {
         let live = self.plan.live().map(|(index, planned)| (index, &planned.case));
         let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
-            return Ok(());
+            return Some(());
         };
         let started_ns = self.started.elapsed().as_nanos() as u64;
         let mut trial = match Workers::assemble(case, &self.setup.runtimes) {
@@ -154,12 +151,12 @@ impl Doctor<'_> {
                 let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);
                 let shape = TrialShape { deadline_ms: DEADLINE_MS, ..spec.shape };
                 let spec = TrialSpec { shape, stamp: Some(stamp), ..spec };
-                trial::run(&spec, Beside::NONE).ok_or(Interrupted)?
+                trial::run(&spec, Beside::NONE)?
             }
         };
         (trial.case, trial.started_ns) = (index as u32, started_ns);
         self.measured.trials.push(trial);
-        Ok(())
+        Some(())
     }
 }
 

@@ -46,7 +46,8 @@ pub struct Pace {
     count: u64,
     pilots: u32,
     last_ns: Option<f64>,
-    operation_ns: f64,
+    /// What an operation takes, as far as is known.
+    pub operation_ns: f64,
     /// What an operation takes in all where some lose a message and wait for it in vain.
     losing_ns: Option<f64>,
 }
@@ -97,11 +98,6 @@ impl Pace {
         let operation_ns = elapsed_ticks as f64 / self.ticks_per_ns / count as f64;
         self.operation_ns = operation_ns.max(1e-3);
         operation_ns
-    }
-
-    /// What an operation takes, as far as is known.
-    pub fn operation_ns(&self) -> f64 {
-        self.operation_ns
     }
 
     /// Operations that take about this long, at most so many that a run may hold them.

@@ -17,7 +17,7 @@ use hopcost_model::mechanism::{
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_model::workload::EndsOf;
-use hopcost_plan::{Catalog, Expected, RoleAssignment, Roles, RuntimeFacts, assign};
+use hopcost_plan::{Catalog, Expected, Roles, RuntimeFacts, assign};
 use hopcost_probe::registry::Row;
 use hopcost_probe::{mechanism, sys};
 
@@ -42,17 +42,6 @@ pub struct Ready {
     start_ns: Option<u64>,
 }
 
-impl Ready {
-    /// What a plan needs to know of it, or why it is absent.
-    pub fn facts(runtime: &Runtime, ready: Result<&Ready, String>) -> RuntimeFacts {
-        RuntimeFacts {
-            runtime: runtime.clone(),
-            start_ns: ready.as_ref().ok().and_then(|ready| ready.start_ns),
-            state: ready.map(|ready| ready.description.clone()),
-        }
-    }
-}
-
 /// A runtime that was found.
 pub struct Found {
     pub runtime: Runtime,
@@ -60,6 +49,18 @@ pub struct Found {
     pub state: Result<Ready, String>,
     /// Its folder, or the program that was named.
     pub place: PathBuf,
+}
+
+impl Found {
+    /// What a plan needs to know of it.
+    pub fn facts(&self) -> RuntimeFacts {
+        let ready = self.state.as_ref();
+        RuntimeFacts {
+            runtime: self.runtime.clone(),
+            start_ns: ready.ok().and_then(|ready| ready.start_ns),
+            state: ready.map(|ready| ready.description.clone()).map_err(Clone::clone),
+        }
+    }
 }
 
 /// Every runtime besides Rust: looked for when one is first asked about, and asked
@@ -170,28 +171,29 @@ impl Runtimes {
     }
 
     fn facts_of(&self, plan: &Plan) -> Vec<RuntimeFacts> {
-        let facts = |runtime| Ready::facts(runtime, self.ready(runtime));
-        foreign(plan).into_iter().map(facts).collect()
+        let found = foreign(plan).into_iter().filter_map(|runtime| self.find(runtime));
+        found.map(Found::facts).collect()
+    }
+
+    fn find(&self, runtime: &Runtime) -> Option<&Found> {
+        // Programs that were named say themselves whether they are it.
+        let named = self.named().find(|found| found.runtime == *runtime);
+        named.or_else(|| {
+            self.describe(|_, slot| slot.candidate.runtime.as_ref() == Some(runtime));
+            let mut found = self.slots().iter().filter_map(|slot| slot.found.get());
+            found.find(|found| found.runtime == *runtime)
+        })
     }
 
     /// The worker of a runtime.
     pub fn ready(&self, runtime: &Runtime) -> Result<&Ready, String> {
-        // Programs that were named say themselves whether they are it.
-        let named = self.named().find(|found| found.runtime == *runtime);
-        let found = named.or_else(|| {
-            self.describe(|_, slot| slot.candidate.runtime.as_ref() == Some(runtime));
-            let mut found = self.slots().iter().filter_map(|slot| slot.found.get());
-            found.find(|found| found.runtime == *runtime)
-        });
-        match found {
-            Some(found) => found.state.as_ref().map_err(Clone::clone),
-            None => {
-                // One that was named and does not say what it is may be the one.
-                let named = self.named().find_map(|found| found.state.as_ref().err());
-                let why = named.map_or(String::new(), |why| format!(" ({why})"));
-                Err(format!("no worker of the runtime `{runtime}` is here{why}"))
-            }
+        if let Some(found) = self.find(runtime) {
+            return found.state.as_ref().map_err(Clone::clone);
         }
+        // One that was named and does not say what it is may be the one.
+        let named = self.named().find_map(|found| found.state.as_ref().err());
+        let why = named.map_or(String::new(), |why| format!(" ({why})"));
+        Err(format!("no worker of the runtime `{runtime}` is here{why}"))
     }
 
     /// What a runtime's worker says of itself, that of Rust included.
@@ -204,9 +206,7 @@ impl Runtimes {
 
     /// What a plan needs to know.
     pub fn facts(&self) -> Vec<RuntimeFacts> {
-        let all = self.all().into_iter();
-        all.map(|found| Ready::facts(&found.runtime, found.state.as_ref().map_err(Clone::clone)))
-            .collect()
+        self.all().into_iter().map(Found::facts).collect()
     }
 }
 
@@ -247,11 +247,6 @@ impl<'a> Workers<'a> {
             Role::Caller => self.caller,
             Role::Callee => self.callee,
         }
-    }
-
-    /// What an end plays.
-    pub fn assignment(&self, role: Role) -> &RoleAssignment {
-        self.roles.of(role)
     }
 
     /// Whether an end is of another runtime than Rust.

@@ -38,7 +38,7 @@ const READ_WITHIN: Duration = Duration::from_secs(2);
 pub fn of_plan(plan: &Plan, setup: &Setup) -> Yardsticks {
     let own = Program::own().ok();
     if own.as_ref() != Some(&setup.native) || plan.comparison.is_some() {
-        return none(plan);
+        return Yardsticks::default();
     }
     // With what only this binary knows of them.
     let rust = hopcost_probe::worker::mechanisms();
@@ -60,16 +60,12 @@ pub fn of_resumed(plan: &Plan, setup: &Setup, earlier: &[Yardstick]) -> Yardstic
         return planned;
     }
     if planned.all.len() != earlier.len() || !planned.all.iter().zip(earlier).all(same) {
-        return none(plan);
+        return Yardsticks::default();
     }
     for (new, old) in planned.all.iter_mut().zip(earlier) {
         (new.operations, new.reference) = (old.operations, old.reference.clone());
     }
     planned
-}
-
-fn none(plan: &Plan) -> Yardsticks {
-    Yardsticks { all: Vec::new(), of_case: vec![None; plan.cases.len()] }
 }
 
 /// What the workers of a yardstick are started from, or why nobody plays it.
@@ -108,7 +104,7 @@ impl<'a> Open<'a> {
             let clock = spec.clock.ok_or("it has no clock")?;
             let mut pace = Pace::new(&spec.case, clock, spec.shape);
             workers.pilot(&mut pace)?;
-            self.size(spec, pace.operation_ns());
+            self.size(spec, pace.operation_ns);
         }
         self.workers = Some(workers);
         // These readings warm up; and where the pilot met a stall, they are too short.

@@ -69,7 +69,7 @@ pub fn two() -> Machine {
 }
 /// A container with one CPU.
 pub fn one() -> Machine {
-    Machine { allowed_cpus: vec![3], ..Machine::default() }
+    Machine { allowed_cpus: vec![3], pairs: BTreeMap::new(), ..two() }
 }
 /// Two sockets with hardware threads.
 pub fn big() -> Machine {

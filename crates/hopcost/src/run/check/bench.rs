@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Runtime;
 use hopcost_model::protocol::Reply;
 use hopcost_plan::Machine;
 
-use crate::run::runtimes::Ready;
+use crate::run::runtimes::{Found, Ready};
 use crate::run::setup::Setup;
 use crate::run::worker::{Launch, ReplyError, Worker};
 
@@ -17,7 +16,8 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Bench<'a> {
     pub setup: &'a Setup,
     pub ready: &'a Ready,
-    pub runtime: &'a Runtime,
+    /// The same with its name.
+    pub found: &'a Found,
     /// Where its trials run.
     pub machine: &'a Machine,
 }

@@ -17,7 +17,7 @@ use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_read::plausible::Measure;
 
-use super::runtimes::{Ready, Workers};
+use super::runtimes::Workers;
 use super::scratch::SHARED;
 use super::trial;
 use super::trial::spec::TrialSpec;
@@ -158,7 +158,7 @@ fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
 /// Every way of playing a mechanism that is tried, as `hopcost run` would resolve it: with itself
 /// over every boundary, and with Rust at either end where both can meet.
 fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
-    let (name, own) = (&mechanism.name, bench.runtime);
+    let (name, own) = (&mechanism.name, &bench.found.runtime);
     let mut selectors = Vec::new();
     if mechanism.workloads.contains(&Workload::Call) {
         selectors.push(format!("call/{name}?runtime={own}"));
@@ -192,7 +192,7 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
             selectors.push(format!("roundtrip/{name}?runtime={own}:rust,rust:{own}&{each}"));
         }
     }
-    let itself = || vec![Ready::facts(own, Ok(bench.ready))];
+    let itself = || vec![bench.found.facts()];
     let ask = Ask { selectors, ..Ask::default() };
     let catalog = hopcost_plan::Catalog::new(hopcost_probe::worker::mechanisms(), itself);
     hopcost_plan::plan(&ask, &catalog, bench.machine).map_err(|error| error.to_string())

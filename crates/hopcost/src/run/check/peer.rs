@@ -42,7 +42,7 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
     for role in [Role::Caller, Role::Callee] {
         let with_rust = plan.live_cases().find(|case| {
             case.boundary == Boundary::Process
-                && case.runtimes.of(role) == bench.runtime
+                && *case.runtimes.of(role) == bench.found.runtime
                 && case.runtimes.of(role.other()).is_rust()
         });
         let Some((row, case)) = row.zip(with_rust) else { continue };
@@ -119,7 +119,7 @@ impl Link<'_> {
         };
         let link = Some(LinkHalf { offer: Some(offer), ..LinkHalf::default() });
         let mut worker = start(bench)?;
-        let case = &workers.assignment(self.role).case;
+        let case = &workers.roles.of(self.role).case;
         worker.send(&Command::Attach {
             case: case.id(),
             part: Some(Part::of(case)),

@@ -68,8 +68,6 @@ struct Far {
     setup: Setup,
     /// Standard input, readable where the near end hangs up in the middle of something.
     hung_up: OwnedFd,
-    /// Of the CPU of its end.
-    clock: Option<ClockReading>,
     /// Where the near end reaches it, and where it listens.
     address: IpAddr,
     listens_at: SocketAddr,
@@ -86,7 +84,6 @@ impl Far {
         Ok(Self {
             setup: Setup::new(scratch::FAR, Program::own()?, runtimes)?,
             hung_up: io::stdin().as_fd().try_clone_to_owned()?,
-            clock: None,
             address: Ipv4Addr::LOCALHOST.into(),
             listens_at: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
             offered: None,
@@ -132,7 +129,9 @@ impl Far {
         }
         self.address = address.map_or_else(|| reached_at(near), Ok)?;
         self.listens_at = listens_at(self.address)?;
-        let clock = self.clock(cpu)?;
+        let clocks = clocks::of_cpus(&[cpu].into(), &self.setup).map_err(io::Error::other)?;
+        let clock = clocks.and_then(|mut all| all.pop());
+        let clock = clock.ok_or_else(|| sys::failure("it was interrupted"))?;
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
         host.readings.extend(net::readings(self.address));
         host.readings.extend(self.level(cpu, &clock));
@@ -149,16 +148,6 @@ impl Far {
             address: self.address.to_string(),
             host,
         })
-    }
-
-    /// The clock of a CPU, calibrated once.
-    fn clock(&mut self, cpu: u32) -> io::Result<ClockReading> {
-        if let Some(known) = self.clock.as_ref().filter(|known| known.cpu == cpu) {
-            return Ok(known.clone());
-        }
-        let found = clocks::of_cpus(&[cpu].into(), &self.setup).map_err(io::Error::other)?;
-        self.clock = found.and_then(|mut all| all.pop());
-        self.clock.clone().ok_or_else(|| sys::failure("it was interrupted"))
     }
 
     /// How fast a process is woken here, as the switch yardstick tells it: for the near end to see whether

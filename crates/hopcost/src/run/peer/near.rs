@@ -141,12 +141,8 @@ impl Peer {
         Ok(self.readings_of(&far))
     }
 
-    /// The same as it was when the run began.
-    pub fn readings_before(&self) -> Vec<Reading> {
-        self.readings_of(&self.far)
-    }
-
-    fn readings_of(&self, far: &FarHost) -> Vec<Reading> {
+    /// The same of what it said before.
+    pub fn readings_of(&self, far: &FarHost) -> Vec<Reading> {
         let reading = |key: &str, value| Reading::known("peer", key, value);
         let version = &self.description.version;
         let mut all = net::readings(self.local);

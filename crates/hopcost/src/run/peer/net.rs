@@ -19,31 +19,29 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
         let found = all.into_iter().find(|(_, own)| *own == address);
         found.map(|(name, _)| name).ok_or(format!("no interface has the address {address}"))
     });
-    let of = |what: &dyn Fn(&str) -> Result<String, String>| match &interface {
-        Ok(name) => what(name),
-        Err(reason) => Err(reason.clone()),
-    };
     let root = Root::default();
     let file = |name: &str, what: &str| {
         let text = root.text(&format!("/sys/class/net/{name}/{what}"));
         text.map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
     };
-    let driver = of(&|name| nic::driver(name).map_err(|error| error.to_string()));
-    let all: [(&str, Result<String, String>); 6] = [
-        ("address", Ok(address.to_string())),
-        ("interface", of(&|name| Ok(name.to_owned()))),
-        ("path", of(&|name| Ok(path(&root, name, driver.as_deref().ok())))),
-        ("driver", driver.clone()),
-        ("mtu", of(&|name| file(name, "mtu"))),
-        ("speed", of(&|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s")))),
-    ];
-    let reading = |(key, found): (&str, Result<String, String>)| Reading {
-        section: "net".into(),
-        key: format!("net.{key}"),
-        reason: found.as_ref().err().cloned(),
-        value: found.ok(),
+    let driver = |name: &str| nic::driver(name).map_err(|error| error.to_string());
+    let reading = |key: &str, what: &dyn Fn(&str) -> Result<String, String>| {
+        let found = interface.as_deref().map_err(Clone::clone).and_then(what);
+        Reading {
+            section: "net".into(),
+            key: format!("net.{key}"),
+            reason: found.as_ref().err().cloned(),
+            value: found.ok(),
+        }
     };
-    all.into_iter().map(reading).collect()
+    vec![
+        Reading::known("net", "net.address", address.to_string()),
+        reading("interface", &|name| Ok(name.to_owned())),
+        reading("path", &|name| Ok(path(&root, name, driver(name).ok().as_deref()))),
+        reading("driver", &driver),
+        reading("mtu", &|name| file(name, "mtu")),
+        reading("speed", &|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s"))),
+    ]
 }
 
 /// The address of this host that faces another, by its routes alone: nothing is sent.

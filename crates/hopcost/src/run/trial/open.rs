@@ -74,7 +74,7 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
         pin_errors: Vec::new(),
         scratch: spec.workers.has_foreign().then(|| spec.setup.scratch.of_trial()).transpose()?,
     };
-    let by_address = |role| spec.workers.assignment(role).link == LinkSource::Address;
+    let by_address = |role| spec.workers.roles.of(role).link == LinkSource::Address;
     match (by_address(Role::Caller), by_address(Role::Callee)) {
         _ if spec.case.boundary == Boundary::Host => workers.over_hosts()?,
         _ if !spec.workers.two_workers() => workers.one_worker()?,
@@ -123,7 +123,7 @@ impl TrialWorkers<'_> {
             (0..self.spec.case.senders).map(|_| WorkerSpec::of(Role::Caller)).collect();
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
-            let case = &self.spec.workers.assignment(Role::Caller).case;
+            let case = &self.spec.workers.roles.of(Role::Caller).case;
             let (halves, other) = row
                 .open_for_all(&Opening { case, scratch: self.spec.setup.scratch.path() })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
@@ -212,7 +212,7 @@ impl TrialWorkers<'_> {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
         let mut connecting = WorkerSpec::of(other);
-        let link = if self.spec.workers.assignment(other).link == LinkSource::Address {
+        let link = if self.spec.workers.roles.of(other).link == LinkSource::Address {
             check_address(carrier, &address, scratch)?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
@@ -243,7 +243,7 @@ impl TrialWorkers<'_> {
         let meeting = self.meeting.as_ref().map(OwnedFd::try_clone).transpose()?;
         let deadline_ms = spec.deadline_ms();
         let foreign = spec.workers.foreign(wanted.role);
-        let case = &spec.workers.assignment(wanted.role).case;
+        let case = &spec.workers.roles.of(wanted.role).case;
         let attach = Command::Attach {
             case: case.id(),
             part: foreign.map(|_| Part::of(case)),
