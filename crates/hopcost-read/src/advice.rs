@@ -12,6 +12,7 @@ use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::{CaseResult, Status};
 use crate::format;
+use crate::ranking::Place;
 use crate::results::Results;
 
 document! {
@@ -124,7 +125,8 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         calm.rules_out(case, mechanism).is_none().then_some(())
     };
     let sleeping = candidates.iter().find(|of| of.fit == Fit::Inside && sleeps(of).is_some());
-    let (answer, says) = answer(&candidates, sleeping, results, request);
+    let place = cases.first().map(|case| Place::of(case));
+    let (answer, says) = answer(&candidates, sleeping, results, (request, place));
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
@@ -263,7 +265,7 @@ fn answer(
     candidates: &[Candidate],
     sleeping: Option<&Candidate>,
     results: &Results,
-    request: &AdviceRequest,
+    (request, place): (&AdviceRequest, Option<Place>),
 ) -> (Answer, Vec<String>) {
     let first = candidates.first();
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
@@ -284,7 +286,8 @@ fn answer(
                 let value = estimate(of, request).map_or(String::new(), interval);
                 format!("The best that sleeps: {}, {value}.", of.name)
             });
-            let use_it = format!("Use {}: {}.", first.name, says(first, request));
+            let at = place.map_or(String::new(), |place| format!(", {}", place.name()));
+            let use_it = format!("Use {}: {}{at}.", first.name, says(first, request));
             (Answer::Recommended, vec![Some(use_it), ties, sleeping])
         }
         (Some((_, Fit::Open)), _) => {
@@ -318,23 +321,23 @@ fn nearest(candidates: &[Candidate], request: &AdviceRequest) -> Option<String> 
 
 /// That nothing is decided, and why most candidates are open.
 fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<String>) {
-    let done = results.plan.rounds_done as usize;
-    if done < TRIALS_MIN {
-        let rounds = format::count(done, "round");
-        let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
-        return (format!("Not decided in {rounds}: {needed}."), None);
-    }
     let open = candidates.iter().filter(|of| of.fit == Fit::Open);
     let reasons: Vec<&str> = open.filter_map(|of| of.reason.as_deref()).collect();
     // A finding begins with its code.
     let kinds = grouped(reasons.iter().copied(), |reason| reason.split(':').next());
-    let Some((kind, of)) = kinds.into_iter().max_by_key(|(_, all)| all.len()) else {
-        return ("Not decided.".to_owned(), None);
-    };
-    let code = Code::ALL.iter().find(|code| Some(code.word()) == kind);
-    let why = code.map_or(of[0], |code| code.means());
+    let most = kinds.into_iter().max_by_key(|(_, all)| all.len());
+    let code = |kind: Option<&str>| Code::ALL.iter().find(|code| Some(code.word()) == kind);
+    let done = results.plan.rounds_done as usize;
+    // More rounds do not help against a finding.
+    if done < TRIALS_MIN && most.as_ref().is_none_or(|(kind, _)| code(*kind).is_none()) {
+        let rounds = format::count(done, "round");
+        let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
+        return (format!("Not decided in {rounds}: {needed}."), None);
+    }
+    let Some((kind, of)) = most else { return ("Not decided.".to_owned(), None) };
+    let why = code(kind).map_or(of[0], |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
-    let said = format!("Not decided for {} mechanisms.", reasons.len());
+    let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
     (said, Some(format!("Reason for {} of them: {why}.", of.len())))
 }
 

@@ -67,7 +67,7 @@ fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
     let mut by_key: BTreeMap<Key, Vec<Row>> = BTreeMap::new();
     for entry in entries {
         let rows = by_key.entry(key(entry.case)).or_default();
-        let slot = slot(entry.case);
+        let slot = Place::of(entry.case) as usize;
         // A second two-CPU placement of the same case gets a row of its own; one
         // that was not measured gives way to one that was.
         if let Some(row) = rows.iter_mut().find(|row| row.takes(slot, entry.measured)) {
@@ -110,16 +110,6 @@ fn key(case: &Case) -> Key {
     let waits = case.waits.map(|waits| waits.to_string());
     let anywhere = Case { placement: None, ..case.clone() };
     (case.mechanism.clone(), case.payload_bytes, case.boundary, waits, anywhere)
-}
-
-fn slot(case: &Case) -> usize {
-    let place = match case.placement {
-        _ if case.boundary == Boundary::Host => Place::Hosts,
-        None | Some(Placement::SameCpu) => Place::One,
-        Some(Placement::Free) => Place::Free,
-        Some(_) => Place::Two,
-    };
-    place as usize
 }
 
 /// The slots of a row.

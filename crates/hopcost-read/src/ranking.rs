@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, WaitKind};
+use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind};
 use hopcost_model::document;
 use hopcost_model::results::{Contrast, Ratio, Verdict};
 use hopcost_stats::sample::median;
@@ -91,6 +91,16 @@ document! {
 impl Place {
     /// All of them.
     pub const ALL: [Place; 4] = [Place::One, Place::Two, Place::Free, Place::Hosts];
+
+    /// Where a case has its ends.
+    pub fn of(case: &Case) -> Self {
+        match case.placement {
+            _ if case.boundary == Boundary::Host => Place::Hosts,
+            None | Some(Placement::SameCpu) => Place::One,
+            Some(Placement::Free) => Place::Free,
+            Some(_) => Place::Two,
+        }
+    }
 
     /// In words.
     pub const fn name(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::case::{Case, Placement};
+use hopcost_model::case::Case;
 use hopcost_model::group::distinct;
 use hopcost_model::text::{count, some};
 use hopcost_read::results::{
@@ -147,9 +147,9 @@ fn headline(compared: &[Compared], itself: &str, most: usize, rests: &str) -> He
 
 /// A sentence with the place at which all of these cases were measured, if that is one.
 pub(super) fn placed<'a>(ids: impl Iterator<Item = &'a str>, said: &str) -> String {
-    let of = |id: &str| match id.parse::<Case>().ok()?.placement? {
-        Placement::SameCpu => Some(Place::One),
-        placement => placement.is_two_cpu().then_some(Place::Two),
+    let of = |id: &str| {
+        let place = Place::of(&id.parse::<Case>().ok()?);
+        matches!(place, Place::One | Place::Two).then_some(place)
     };
     match distinct(ids.map(of)).as_slice() {
         [Some(place)] => format!("On {}: {said}", place.name()),

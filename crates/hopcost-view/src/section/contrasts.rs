@@ -56,7 +56,7 @@ pub(super) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
 pub(super) fn sentence(name: &str, base: &str, found: Option<&Contrast>) -> String {
     let said = match found.and_then(|found| bounded(found, Some(base))) {
         Some(bounded) => format!("{name} is {bounded}"),
-        None => format!("{name} has no interval beside {base}"),
+        None => format!("{name} has no interval, so nothing is decided"),
     };
     let shown = difference(found.copied()).value.shown();
     shown.map_or(said.clone(), |shown| format!("{said} ({shown})"))

@@ -23,8 +23,7 @@ use crate::run::runtimes::{Found, Runtimes};
 /// Report which is faster, stored runs or cases side by side; fail CI if slower
 #[derive(clap::Args)]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW... | OLD... -- NEW...
-       hopcost compare [OPTIONS] --live CASE CASE... | CASE CASE --along AXIS=FROM..TO
-       hopcost compare [OPTIONS] --worker OLD --worker NEW CASE")]
+       hopcost compare [OPTIONS] {--live | --along AXIS=FROM..TO | --worker OLD --worker NEW} CASE...")]
 pub struct Args {
     /// Runs as `report` takes them, their directories, or cases; the baseline first. Also two fleets,
     /// and with two workers the case of both
@@ -44,9 +43,9 @@ pub struct Args {
     /// Measure cases now, side by side
     #[arg(long)]
     pub live: bool,
-    /// Measure two cases along an axis (payload=64..1MiB). --budget is for each value. The axis is
-    /// payload, flows, gap or rate. Where one overtakes the other, hopcost adds up to 8 values. AXIS
-    /// alone shows stored ones again
+    /// Compare cases along payload=64..1MiB, with --budget for each value. The axis is payload, flows, gap
+    /// or rate. Where one case overtakes the other, hopcost adds up to 8 values. AXIS alone shows stored
+    /// comparisons again
     #[arg(long, value_name = "AXIS=FROM..TO", conflicts_with_all = ["new", "across", "fail_if_slower", "statistic"])]
     pub along: Option<String>,
     /// Treat cases within this ratio of each other as equal
@@ -119,9 +118,14 @@ impl Args {
         let any = |is_it: &dyn Fn(&Compared) -> bool| {
             self.fail_if_slower.is_some() && compared.iter().any(is_it)
         };
+        // What has no interval can never be found to be slower.
+        let is_judged = |of: &Compared| match self.fail_if_slower {
+            Some(_) => of.contrast.is_some_and(|of| of.low.is_some()),
+            None => of.contrast.is_some(),
+        };
         match () {
             () if any(&|of| !of.is_measured()) => exit::ERROR,
-            () if compared.iter().all(|of| of.contrast.is_none()) => exit::NOT_COMPARABLE,
+            () if !compared.iter().any(is_judged) => exit::NOT_COMPARABLE,
             () if is_invalid => exit::INVALID,
             () if any(&Compared::is_slower) => exit::REGRESSION,
             () if self.strict && any(&|of| of.is_open(self.margin())) => exit::INCONCLUSIVE,
@@ -256,6 +260,9 @@ mod tests {
         }
         assert_eq!(strict.code(&[slower("a")], true), exit::INVALID);
         assert_eq!(strict.code(&[], false), exit::NOT_COMPARABLE);
+        let mut of_one_run = [found("a", Verdict::Open, 1.04)];
+        of_one_run[0].contrast = of_one_run[0].contrast.map(|of| Contrast { low: None, ..of });
+        assert_eq!(passing.code(&of_one_run, false), exit::NOT_COMPARABLE);
         let mut unasked = args(&[]);
         unasked.fail_if_slower = None;
         assert_eq!(unasked.code(&[unmeasured], false), exit::NOT_COMPARABLE);

@@ -13,9 +13,8 @@ const HEADINGS: [(&str, &str); 4] = [
     ("Advanced", "cpus worker resume"),
 ];
 /// Options beside those of the last two headings that `--help` alone shows.
-const RARE: &str = "table across summary strict measure operations seed sentence \
-                    percentiles output plots dry_run boundary statistic margin \
-                    sort interval progress";
+const RARE: &str = "table across summary measure operations seed sentence percentiles \
+                    output plots dry_run boundary statistic sort interval progress";
 /// Options up to which a command needs neither.
 const FEW: usize = 14;
 

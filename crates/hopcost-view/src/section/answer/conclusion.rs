@@ -7,7 +7,6 @@ use hopcost_read::results::Results;
 use super::entry::{Entry, ends, usual};
 use super::table::is_base;
 use crate::names::Place;
-use crate::number;
 use crate::section::comparison::contrast_of;
 use crate::section::contrasts::{bound, difference, side};
 use crate::section::headline::{Headline, titled};
@@ -45,10 +44,8 @@ fn value(entry: &Entry) -> String {
 
 fn of_spinning(best: &Entry) -> String {
     let name = best.name.replace(", spinning", "");
-    let cpu = best.case.cpu_ns_per_message;
-    let cpu = cpu.map_or(String::new(), |ns| format!(": {} per message", number::time(ns, 2)));
     let (value, place) = (value(best), best.place.name());
-    format!("{name} takes {value} on {place}, but keeps each CPU busy{cpu}")
+    format!("{name} takes {value} on {place}, but keeps each CPU busy even without messages")
 }
 
 /// Of two, by how much they differ: `tcp takes 4.4 µs ±4%; websocket is slower, by at least 13.1 %
