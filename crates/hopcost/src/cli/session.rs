@@ -153,7 +153,7 @@ impl RunSession {
         if explains || plan.comparison.is_some() {
             return format!("see them with: hopcost report {path}");
         }
-        let workers = setup.runtimes.programs().iter().map(|path| path.display().to_string());
+        let workers = setup.runtimes.programs.iter().map(|path| path.display().to_string());
         let workers: String =
             workers.map(|one| format!(" --worker {}", shell_word(&one))).collect();
         let peer = setup.peer.as_ref().map_or(String::new(), Peer::options);

@@ -142,7 +142,7 @@ mod tests {
         let listed = String::from_utf8(listed.stdout).unwrap();
         let has_manifest = |folder: &Path| folder.join("worker.toml").exists();
         let of_worker = |path: &&str| root.join(path).ancestors().any(has_manifest);
-        let tracked: Vec<&str> = listed.lines().filter(of_worker).collect();
+        let mut tracked: Vec<&str> = listed.lines().filter(of_worker).collect();
         let folder =
             |name| if is_library(name) { format!("middleware/{name}") } else { name.into() };
         let shared = |file: &&File| file.path.starts_with("..");
@@ -153,9 +153,8 @@ mod tests {
         let mut carried: Vec<String> =
             FILES.iter().filter(|file| !shared(file)).map(place).collect();
         carried.sort();
-        let mut sorted = tracked.clone();
-        sorted.sort_unstable();
-        assert_eq!(carried, sorted, "untracked files, or build.rs has to be run again");
+        tracked.sort_unstable();
+        assert_eq!(carried, tracked, "untracked files, or build.rs has to be run again");
         for file in FILES {
             let path = root.join(place(file));
             assert_eq!(fs::read(&path).unwrap(), file.bytes, "{}", path.display());

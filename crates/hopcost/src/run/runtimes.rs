@@ -66,7 +66,8 @@ impl Found {
 /// Every runtime besides Rust: looked for when one is first asked about, and asked
 /// what it is when it is needed, since that takes starting it.
 pub struct Runtimes {
-    named: Vec<PathBuf>,
+    /// The programs that were named.
+    pub programs: Vec<PathBuf>,
     slots: OnceCell<Vec<Slot>>,
     rust: OnceCell<Description>,
 }
@@ -79,18 +80,13 @@ struct Slot {
 
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
-    pub fn new(named: Vec<PathBuf>) -> Self {
-        Self { named, slots: OnceCell::new(), rust: OnceCell::new() }
-    }
-
-    /// The programs that were named.
-    pub fn programs(&self) -> &[PathBuf] {
-        &self.named
+    pub fn new(programs: Vec<PathBuf>) -> Self {
+        Self { programs, slots: OnceCell::new(), rust: OnceCell::new() }
     }
 
     fn slots(&self) -> &[Slot] {
         self.slots.get_or_init(|| {
-            let candidates = search::candidates(&self.named);
+            let candidates = search::candidates(&self.programs);
             let slot = |candidate| Slot { candidate, found: OnceCell::new() };
             candidates.into_iter().map(slot).collect()
         })
@@ -120,7 +116,7 @@ impl Runtimes {
         let mut name = runtime.clone().or_else(said).unwrap_or_else(|| unnamed(at));
         let mut earlier = self.slots()[..at].iter().filter_map(|slot| slot.found.get());
         // Of two builds of one worker the second has a name of its own.
-        if at < self.named.len() && earlier.any(|found| found.runtime == name) {
+        if at < self.programs.len() && earlier.any(|found| found.runtime == name) {
             let second = format!("{}+{}", name.word(), at + 1);
             name = second.parse().unwrap_or_else(|_| unnamed(at));
             if let Ok(ready) = &mut state {
@@ -144,8 +140,8 @@ impl Runtimes {
 
     /// Those that were named by their path, in the order they were named.
     pub fn named(&self) -> impl Iterator<Item = &Found> {
-        self.describe(|at, _| at < self.named.len());
-        self.slots().iter().take(self.named.len()).filter_map(|slot| slot.found.get())
+        self.describe(|at, _| at < self.programs.len());
+        self.slots().iter().take(self.programs.len()).filter_map(|slot| slot.found.get())
     }
 
     /// How the workers of a plan's live cases describe themselves, and the facts of all
