@@ -13,7 +13,7 @@ use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Reply};
 use hopcost_model::text::is_plain;
-use hopcost_model::units::{format_size, parse_duration_ns, parse_size};
+use hopcost_model::units::{parse_duration_ns, parse_size, spaced_size};
 use hopcost_plan::{Ask, CASES_MAX, Catalog, Machine, Selector, SuiteSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,7 +67,7 @@ pub fn case(data: &[u8]) {
         Err(error) => drop(error.to_string()),
     }
     if let Ok(bytes) = parse_size(text) {
-        assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
+        assert_eq!(parse_size(&spaced_size(bytes)), Ok(bytes));
     }
     if let Ok(ns) = parse_duration_ns(text) {
         assert_eq!(parse_duration_ns(&format!("{ns}ns")), Ok(ns));

@@ -182,23 +182,26 @@ impl<'de> serde::Deserialize<'de> for Rate {
     }
 }
 
-/// Bytes with a unit behind a space (`64 B`, `4 KiB`).
+/// Bytes in the shortest exact spelling (`64 B`, `4 KiB`).
 pub fn spaced_size(bytes: u64) -> String {
-    let text = format_size(bytes);
-    match text.split_at(text.trim_end_matches(char::is_alphabetic).len()) {
-        (number, "") => format!("{number} B"),
-        (number, unit) => format!("{number} {unit}"),
-    }
-}
-
-/// Bytes in the shortest exact spelling (`64`, `4KiB`).
-pub fn format_size(bytes: u64) -> String {
     for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if bytes >= unit && bytes.is_multiple_of(unit) {
-            return format!("{}{name}", bytes / unit);
+            return format!("{} {name}", bytes / unit);
         }
     }
-    bytes.to_string()
+    format!("{bytes} B")
+}
+
+/// A duration that is known exactly, in the largest unit that needs no more than
+/// three decimals (`10 µs`, `1.5 ms`).
+pub fn exact_duration(ns: u64) -> String {
+    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
+        if ns >= unit && ns.is_multiple_of(unit / 1_000) {
+            let text = format!("{}.{:03}", ns / unit, ns % unit / (unit / 1_000));
+            return format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'));
+        }
+    }
+    format!("{ns} ns")
 }
 
 #[cfg(test)]
@@ -220,8 +223,7 @@ mod tests {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
         assert!(matches!(parse_size("99999999999GiB"), Err(UnitError::TooLarge(_))));
-        assert_eq!(format_size(4096), "4KiB");
-        assert_eq!(format_size(0), "0");
+        assert_eq!([0, 4096, 5000].map(spaced_size), ["0 B", "4 KiB", "5000 B"]);
     }
 
     #[test]

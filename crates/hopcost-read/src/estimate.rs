@@ -42,18 +42,12 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
     if trials.is_empty() {
         return None;
     }
-    let mut estimates = Estimates::default();
     if measured.family == Family::Batch {
+        let mut estimates = Estimates::default();
         estimates.set(Statistic::Cost, cost(measured));
         return Some(estimates);
     }
-    for (number, statistic) in (0..).zip(QUANTILES) {
-        if let Some(q) = statistic.quantile().filter(|_| applies(statistic, workload)) {
-            let estimate = quantile(measured, q, statistic.label(), seed(number));
-            estimates.set(statistic, estimate);
-        }
-    }
-    above_the_median(&mut estimates);
+    let mut estimates = quantiles(measured, seed, quantile);
     for (number, statistic) in (QUANTILES.len() as u64..).zip(MOMENTS) {
         if applies(statistic, workload) {
             let estimate = match statistic {
@@ -82,32 +76,40 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
 /// A percentile that not every case has, beside its estimates.
 pub fn percentile(measured: &Measured, percent: f64, known: &Estimates, seed: u64) -> Estimate {
     let mut found = quantile(measured, percent / 100.0, &format!("p{percent}"), seed);
-    let p50 = known.get(Statistic::P50).filter(|_| percent > 50.0);
-    if let Some(p50) = p50 {
-        raise_to_median(&mut found, p50.low, p50.quiet.and_then(|quiet| quiet.low));
+    if let Some(p50) = known.get(Statistic::P50).filter(|_| percent > 50.0) {
+        raise_to_median(&mut found, p50);
     }
     found
 }
 
-/// No quantile above the median is below it, in any run.
-fn above_the_median(estimates: &mut Estimates) {
-    let Some(p50) = estimates.get(Statistic::P50) else { return };
-    let (least, quiet) = (p50.low, p50.quiet.and_then(|quiet| quiet.low));
-    let above = QUANTILES.iter().filter(|statistic| **statistic != Statistic::P50);
-    for &statistic in above {
-        if let Some(estimate) = estimates.get_mut(statistic) {
-            raise_to_median(estimate, least, quiet);
+/// The quantiles that a workload has, by a function that finds one. None above the median is below it, in
+/// any run.
+fn quantiles(
+    measured: &Measured,
+    seed: &dyn Fn(u64) -> u64,
+    of: fn(&Measured, f64, &str, u64) -> Estimate,
+) -> Estimates {
+    let mut estimates = Estimates::default();
+    for (number, statistic) in (0..).zip(QUANTILES) {
+        if let Some(q) = statistic.quantile().filter(|_| applies(statistic, measured.workload)) {
+            let mut found = of(measured, q, statistic.label(), seed(number));
+            // The median is the first of them.
+            if let Some(p50) = estimates.get(Statistic::P50) {
+                raise_to_median(&mut found, p50);
+            }
+            estimates.set(statistic, found);
         }
     }
+    estimates
 }
 
-fn raise_to_median(estimate: &mut Estimate, least: Option<f64>, quiet: Option<f64>) {
+fn raise_to_median(estimate: &mut Estimate, p50: &Estimate) {
     let raise = |low: &mut Option<f64>, least: Option<f64>| {
         *low = low.map(|low| least.map_or(low, |least| low.max(least)));
     };
-    raise(&mut estimate.low, least);
+    raise(&mut estimate.low, p50.low);
     if let Some(of_quiet) = &mut estimate.quiet {
-        raise(&mut of_quiet.low, quiet);
+        raise(&mut of_quiet.low, p50.quiet.and_then(|quiet| quiet.low));
     }
 }
 
@@ -320,18 +322,8 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
 /// The quantiles of the samples of all trials together; `None` of workloads whose mean and
 /// standard deviation are not of these.
 pub fn pooled_quantiles(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estimates> {
-    if measured.trials.is_empty() || !is_of_all(measured.workload) {
-        return None;
-    }
-    let mut estimates = Estimates::default();
-    for (number, statistic) in (0..).zip(QUANTILES) {
-        if let Some(q) = statistic.quantile() {
-            let estimate = of_all(measured, q, statistic.label(), seed(number));
-            estimates.set(statistic, estimate);
-        }
-    }
-    above_the_median(&mut estimates);
-    Some(estimates)
+    let has_any = !measured.trials.is_empty() && is_of_all(measured.workload);
+    has_any.then(|| quantiles(measured, seed, of_all))
 }
 
 /// A quantile of the samples of all trials together.

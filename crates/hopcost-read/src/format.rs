@@ -18,16 +18,6 @@ pub fn ns(value: f64) -> String {
     format!("{} {unit}", three(scaled))
 }
 
-/// A duration as it was asked for, with all its digits (`10 µs`).
-pub fn exact_ns(value: u64) -> String {
-    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
-        if value >= unit && value.is_multiple_of(unit) {
-            return format!("{} {name}", value / unit);
-        }
-    }
-    format!("{value} ns")
-}
-
 /// A number with three significant digits (all digits of its whole part).
 pub fn three(value: f64) -> String {
     let size = value.abs();
@@ -78,10 +68,6 @@ mod tests {
         assert_eq!(
             [0.0, 0.0013, 0.0213, 0.41, 1.0].map(percent),
             ["0 %", "0.13 %", "2.1 %", "41 %", "100 %"]
-        );
-        assert_eq!(
-            [0, 1_500, 10_000, 1_000_000].map(exact_ns),
-            ["0 ns", "1500 ns", "10 µs", "1 ms"]
         );
         assert_eq!([count(1, "trial"), count(3, "trial")], ["1 trial", "3 trials"]);
     }

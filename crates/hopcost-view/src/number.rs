@@ -1,6 +1,7 @@
 //! Numbers as they are shown: a fitting unit, and no more digits than the
 //! spread between trials supports. All durations come in nanoseconds.
 
+pub use hopcost_model::units::exact_duration as exact;
 use hopcost_read::results::{Estimate, Ratio};
 
 /// Most digits ever shown.
@@ -202,18 +203,6 @@ pub fn plain(value: f64, digits: u8) -> String {
         return "not known".to_owned();
     }
     Place::in_unit(value, digits, 0).write(value, f64::round)
-}
-
-/// A duration that is known exactly, in the largest unit that needs no more than
-/// three decimals (`10 µs`, `1.5 ms`).
-pub fn exact(ns: u64) -> String {
-    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
-        if ns >= unit && ns.is_multiple_of(unit / 1_000) {
-            let text = format!("{}.{:03}", ns / unit, ns % unit / (unit / 1_000));
-            return format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'));
-        }
-    }
-    format!("{ns} ns")
 }
 
 /// Bytes in the shortest exact spelling, with a unit (`64 B`, `4 KiB`).

@@ -3,7 +3,7 @@
 use hopcost_model::case::{Ack, AckSize, Arrivals, Case, Workload};
 use hopcost_model::mechanism::Shape;
 use hopcost_model::text::bytes;
-use hopcost_model::units::Rate;
+use hopcost_model::units::{Rate, exact_duration};
 
 use crate::format;
 use crate::trial::Family;
@@ -39,7 +39,7 @@ impl Meaning {
                 of_any_size(2, "roundtrips", "round trip, spinning, in batches")
             }
             (Workload::Wake, _) => {
-                let gap = format::exact_ns(case.gap_ns.unwrap_or(0));
+                let gap = exact_duration(case.gap_ns.unwrap_or(0));
                 of_any_size(5, "wake", &format!("one-way wake-up after a gap of {gap}"))
             }
             (Workload::Load, _) => {
