@@ -117,11 +117,11 @@ pub const FAULTS: &[Fault] = &[
         "run pipe,posix-mq,sysv-msg,signal?place=same-cpu",
     ),
     little(
-        "seccomp denies io_uring",
+        "no IPv4 loopback",
         MEASURED,
-        &["1 measured", "1 skipped", "io_uring_setup(2), which a seccomp"],
-        Call(libc::SYS_io_uring_setup, libc::EPERM),
-        "run stream/tcp-uring,tcp-sendmsg?place=free",
+        &["3 measured"],
+        Namespace("-rn", "ip link set lo up; ip address delete 127.0.0.1/8 dev lo"),
+        "run tcp,udp,tcp-connect?place=same-cpu",
     ),
     little(
         "seccomp denies io_uring, and the list says so",

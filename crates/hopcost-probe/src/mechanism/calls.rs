@@ -2,12 +2,13 @@
 
 use std::cell::UnsafeCell;
 use std::io;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::{Coroutine, CoroutineResult};
 
+use super::pairs::bound_udp;
 use crate::clock::Hardware;
 use crate::endpoint::roundtrip::only_end;
 use crate::memory::Line;
@@ -230,11 +231,7 @@ pub fn udp_send(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoi
 
 /// A socket that is connected to another, whose buffer is full of this message.
 fn with_full_receiver(message: &[u8]) -> io::Result<[UdpSocket; 2]> {
-    let bind = || {
-        UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))
-    };
-    let (socket, receiver) = (bind()?, bind()?);
+    let (socket, receiver) = (bound_udp()?, bound_udp()?);
     socket.connect(receiver.local_addr()?)?;
     receiver.connect(socket.local_addr()?)?;
     // The kernel raises this to its least.

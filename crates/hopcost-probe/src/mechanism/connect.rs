@@ -8,7 +8,7 @@
 //! net.ipv4.ip_local_port_range. The others stay free for programs that bind a port.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::stream::sockets::{receive_all, send_all};
 use crate::sys;
-use crate::transport::tcp::loopback_available;
+use crate::transport::tcp::{listen, loopback_available};
 use crate::transport::{peer_closed, tcp_socket};
 use crate::wait::{Block, Wait};
 
@@ -33,10 +33,9 @@ const LOOK_EACH: u64 = 1024;
 /// Connections that may wait to be accepted, data included.
 const BACKLOG: i32 = 128;
 
-/// Listens at a port of 127.0.0.1.
+/// Listens at a port of loopback.
 pub fn open_tcp(opening: &Opening<'_>) -> io::Result<Link> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
+    let listener = listen()?;
     if is_fast_open(opening.case) {
         sys::set_option(&listener, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, BACKLOG, "TCP_FASTOPEN")?;
     }

@@ -5,7 +5,7 @@
 //! socket the writer copies into a socket buffer that is queued at the receiving socket.
 
 use std::io;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
@@ -17,6 +17,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use crate::namespace;
 use crate::shape::{Link, Opening};
 use crate::sys;
+use crate::transport::tcp::loopback;
 use crate::transport::tcp_socket::prepare;
 
 /// `pipe`: without a name.
@@ -117,12 +118,14 @@ pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
     Ok(Link::of_pair([caller, callee]))
 }
 
-fn loopback(case: &Case) -> io::Result<[UdpSocket; 2]> {
-    let bind = || {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|e| sys::context(e, "binding a UDP socket to 127.0.0.1"))?;
-        prepare(socket, case)
-    };
+/// A UDP socket that is bound to loopback.
+pub fn bound_udp() -> io::Result<UdpSocket> {
+    UdpSocket::bind((loopback(), 0))
+        .map_err(|e| sys::context(e, "binding a UDP socket to loopback"))
+}
+
+fn over_loopback(case: &Case) -> io::Result<[UdpSocket; 2]> {
+    let bind = || prepare(bound_udp()?, case);
     join([bind()?, bind()?])
 }
 
@@ -150,13 +153,15 @@ fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
 pub fn open_udp(opening: &Opening<'_>) -> io::Result<Link> {
     let ends = match opening.case.boundary {
         Boundary::Namespace => namespace::udp_pair(opening.case)?,
-        _ => loopback(opening.case)?,
+        _ => over_loopback(opening.case)?,
     };
     Ok(Link::of_pair(ends.map(OwnedFd::from)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]

@@ -38,15 +38,10 @@ pub fn zc_available() -> Result<(), String> {
 /// Whether a case can be had here, or why not.
 pub fn zc_available_as(case: &Case) -> Result<(), String> {
     tcp_socket::takes(case)?;
-    match is_by_field(case) {
-        false => Ok(()),
-        true => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
+    match case.parameter("sends") {
+        Some("field") => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
+        _ => Ok(()),
     }
-}
-
-/// Whether there is a send for each field.
-fn is_by_field(case: &Case) -> bool {
-    case.parameter("sends") == Some("field")
 }
 
 /// What the ring is asked for.
@@ -170,7 +165,7 @@ impl Outlet for Submission {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         let sends = match attaching.case.mechanism_name() {
             "tcp-uring" => Sends::Copied,
-            _ if is_by_field(attaching.case) => Sends::ByField,
+            _ if attaching.parameter("sends") == "field" => Sends::ByField,
             _ => Sends::Referred,
         };
         let (most, fields) = (tcp_zerocopy::sets(attaching), fields::count(attaching));

@@ -2,7 +2,7 @@
 //! over TCP begins with.
 
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::transport::tcp_socket::prepare;
 /// How long one over loopback may take to find out whether there are any.
 const AVAILABLE_WITHIN: Duration = Duration::from_millis(200);
 
-/// Whether sockets can be bound to 127.0.0.1 and reach each other, found out by connecting two
+/// Whether sockets can be bound to loopback and reach each other, found out by connecting two
 /// the first time, or why not.
 pub fn loopback_available() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
@@ -27,9 +27,21 @@ pub fn loopback_available() -> Result<(), String> {
     KNOWN.get_or_init(connects).clone()
 }
 
+/// The address of loopback: 127.0.0.1, or ::1 where there is no other.
+pub fn loopback() -> IpAddr {
+    match UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) {
+        Ok(_) => Ipv4Addr::LOCALHOST.into(),
+        Err(_) => Ipv6Addr::LOCALHOST.into(),
+    }
+}
+
+/// Listens there.
+pub fn listen() -> io::Result<TcpListener> {
+    TcpListener::bind((loopback(), 0)).map_err(|e| sys::context(e, "listening on loopback"))
+}
+
 fn connects() -> Result<(), String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .map_err(|e| format!("no socket can be bound to 127.0.0.1: {e}"))?;
+    let listener = listen().map_err(|e| e.to_string())?;
     // Where the interface is down, binding works and connecting does not.
     let connect = |to| TcpStream::connect_timeout(&to, AVAILABLE_WITHIN);
     listener.local_addr().and_then(connect).map(drop).map_err(|e| match e.kind() {
@@ -40,19 +52,17 @@ fn connects() -> Result<(), String> {
                 "loopback carries nothing ({e}): is it down (`ip link set lo up`), or filtered?"
             )
         }
-        _ => format!("no socket can connect to 127.0.0.1: {e}"),
+        _ => format!("no socket can connect to loopback: {e}"),
     })
 }
 
 /// Two ends of one connection, both with this TCP_NODELAY: caller, callee.
 pub fn connected(case: &Case, nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .map_err(|e| sys::context(e, "listening on 127.0.0.1"))?;
-    prepare(&listener, case)?;
+    let listener = prepare(listen()?, case)?;
     let until = Instant::now() + PATIENCE;
     let caller =
         interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case).map(drop))
-            .map_err(|e| sys::context(e, "connecting to 127.0.0.1"))?;
+            .map_err(|e| sys::context(e, "connecting to loopback"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
         let (stream, from) = interrupt::accept(&listener, until)?;
