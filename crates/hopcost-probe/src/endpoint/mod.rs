@@ -1,41 +1,17 @@
 //! Attached ends, each behind one indirect call a phase: generic inside, erased outside. Each
 //! transport × wait gets loops of its own.
 
-pub mod load;
-pub mod roundtrip;
-pub mod stream;
-pub mod wake;
 pub mod window;
 
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::Workload;
-
-use self::load::LoadEnd;
-use self::wake::WakeEnd;
 use crate::clock::{Clock, Hardware};
-use crate::party::{OverChannel, OverNotifier, Party};
+use crate::party::{OverChannel, OverNotifier};
 use crate::shape::{Attaching, Channel, End, Half, Notifier, Stream};
 use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
-use crate::workload::Endpoint;
-
-/// An attached party as an end of the workload that its case names.
-fn end_of<P: Party + 'static, C: Clock>(
-    party: P,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    match attaching.case.workload {
-        Workload::Roundtrip => Ok(roundtrip::end::<P, C>(party, attaching.role)),
-        Workload::Wake => WakeEnd::<P, C>::boxed(party, attaching),
-        Workload::Load => LoadEnd::<P, C>::boxed(party, attaching),
-        workload => Err(sys::failure(format!(
-            "{} takes no part in the workload `{workload}`",
-            attaching.case.mechanism
-        ))),
-    }
-}
+use crate::workload::{Endpoint, end_of, stream as loops};
 
 /// An end's party once its wait is known as a type.
 struct ChannelEnd<'a, E> {
@@ -96,5 +72,5 @@ fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
 
 /// Attaches one end of a stream.
 pub fn stream<E: Stream>(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    stream::end::<E, Hardware>(half, attaching)
+    loops::end::<E, Hardware>(half, attaching)
 }

@@ -10,13 +10,13 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use super::pairs::bound_udp;
 use crate::clock::Hardware;
-use crate::endpoint::roundtrip::only_end;
 use crate::memory::Line;
 use crate::party;
 use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::worker::lines::give_up;
 use crate::workload::Endpoint;
+use crate::workload::call::only_end;
 
 /// The end whose operation is this call.
 fn end(call: impl FnMut(u64) -> u64 + 'static) -> io::Result<Box<dyn Endpoint>> {

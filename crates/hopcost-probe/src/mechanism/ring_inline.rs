@@ -17,10 +17,10 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::clock::Hardware;
-use crate::endpoint::roundtrip::only_end;
 use crate::memory::{Buffer, Line};
 use crate::shape::{Attaching, Half};
 use crate::workload::Endpoint;
+use crate::workload::call::only_end;
 
 /// Attaches the only end.
 pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {

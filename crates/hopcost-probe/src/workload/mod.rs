@@ -4,6 +4,7 @@
 pub mod call;
 pub mod lateness;
 pub mod load;
+mod phase;
 pub mod roundtrip;
 pub mod schedule;
 pub mod stream;
@@ -12,131 +13,26 @@ pub mod window;
 
 use std::io;
 
-use hopcost_model::protocol::{GateReading, Phase, Stamp, ZeroCopySends};
+use hopcost_model::case::Workload;
 
+pub use self::phase::{Endpoint, PhaseSpec, Stamped};
+use crate::clock::Clock;
+use crate::party::Party;
+use crate::shape::Attaching;
 use crate::sys;
 
-/// What a phase is to be.
-#[derive(Debug, Clone, Copy)]
-pub struct PhaseSpec {
-    /// Which part of the trial.
-    pub phase: Phase,
-    pub count: u64,
-    pub stamp: Stamp,
-    /// A stream ends after this long at the latest.
-    pub cap_ns: Option<u64>,
-}
-
-impl PhaseSpec {
-    /// A measurement without a cap.
-    pub fn of(count: u64, stamp: Stamp) -> Self {
-        PhaseSpec { phase: Phase::Measure, count, stamp, cap_ns: None }
-    }
-}
-
-/// What a loop saw.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stamped {
-    /// Operations done.
-    pub count: u64,
-    pub samples: u64,
-    /// The longest sample in ticks.
-    pub max_ticks: u64,
-    /// Ticks from the first stamp to the last.
-    pub elapsed_ticks: u64,
-    /// Stamps whose CPU differed from the one before.
-    pub cpu_changes: u64,
-    /// The clock when the first operation began.
-    pub first_tick: u64,
-    /// Bytes of message moved.
-    pub bytes: u64,
-    /// Exchanges that lost a message or timed out.
-    pub lost: u64,
-    /// Wake-ups that were put off.
-    pub overruns: u64,
-    /// Sends that were to be without a copy.
-    pub zero_copy: Option<ZeroCopySends>,
-}
-
-impl Stamped {
-    /// Notes a sample, and keeps it if there is room.
-    #[inline(always)]
-    pub(crate) fn note(&mut self, ticks: u64, out: &mut [u64]) {
-        if let Some(place) = out.get_mut(self.samples as usize) {
-            *place = ticks;
-        }
-        self.samples += 1;
-        self.max_ticks = self.max_ticks.max(ticks);
-        self.elapsed_ticks += ticks;
-    }
-}
-
-/// What an end of a `wake` or a `load` has stamped so far, by absolute stamps.
-#[derive(Default)]
-struct Seen {
-    stamped: Stamped,
-    cpu: Option<u32>,
-}
-
-impl Seen {
-    fn from(first_tick: u64) -> Self {
-        Self { stamped: Stamped { first_tick, ..Stamped::default() }, cpu: None }
-    }
-
-    /// The next slot of `out`.
-    #[inline(always)]
-    fn keep(&mut self, word: u64, out: &mut [u64]) {
-        if let Some(place) = out.get_mut(self.stamped.samples as usize) {
-            *place = word;
-        }
-        self.stamped.samples += 1;
-    }
-
-    #[inline(always)]
-    fn note(&mut self, word: u64, (ticks, cpu): (u64, u32), out: &mut [u64]) {
-        self.keep(word, out);
-        let stamped = &mut self.stamped;
-        stamped.count += 1;
-        stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
-        stamped.cpu_changes += u64::from(self.cpu.replace(cpu).is_some_and(|before| before != cpu));
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, (ticks, cpu, came_late): (u64, u32, bool), out: &mut [u64]) {
-        self.note(lateness::sent(ticks, came_late), (ticks, cpu), out);
-        self.stamped.overruns += u64::from(came_late);
-    }
-
-    /// An absolute stamp; the first begins the phase.
-    #[inline(always)]
-    fn note_stamp(&mut self, stamp: (u64, u32), out: &mut [u64]) {
-        if self.stamped.count == 0 {
-            self.stamped.first_tick = stamp.0;
-        }
-        self.note(stamp.0, stamp, out);
-    }
-
-    #[cold]
-    fn lost(&mut self, messages: u64, out: &mut [u64]) {
-        (0..messages).for_each(|_| self.keep(0, out));
-        self.stamped.lost += messages;
-    }
-}
-
-/// An end that is attached and can run phases.
-pub trait Endpoint {
-    /// Runs one phase; samples go into `out` as far as it reaches.
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped>;
-    /// Compares clocks with the other end, which does so at the same time; the
-    /// caller's end knows the outcome.
-    fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
-        Err(sys::failure("the ends of this workload do not compare clocks"))
-    }
-}
-
-/// An end that is nothing but its loop.
-impl<F: FnMut(&PhaseSpec, &mut [u64]) -> io::Result<Stamped>> Endpoint for F {
-    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
-        self(spec, out)
+/// An attached party as an end of the workload that its case names.
+pub(crate) fn end_of<P: Party + 'static, C: Clock>(
+    party: P,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    match attaching.case.workload {
+        Workload::Roundtrip => Ok(roundtrip::end::<P, C>(party, attaching.role)),
+        Workload::Wake => wake::WakeEnd::<P, C>::boxed(party, attaching),
+        Workload::Load => load::LoadEnd::<P, C>::boxed(party, attaching),
+        workload => Err(sys::failure(format!(
+            "{} takes no part in the workload `{workload}`",
+            attaching.case.mechanism
+        ))),
     }
 }

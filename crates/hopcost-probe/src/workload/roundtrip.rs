@@ -7,10 +7,10 @@
 
 use std::io;
 
-use hopcost_model::case::Workload;
+use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::Stamp;
 
-use super::Stamped;
+use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::Clock;
 use crate::party::{Losses, Party, is_stale};
 use crate::sys;
@@ -258,4 +258,19 @@ fn answer_again<P: Party>(party: &mut P, sequence: u64, mut error: io::Error) ->
         }
     }
     Err(error)
+}
+
+/// An attached party as an end of a round trip.
+pub fn end<P: Party + 'static, C: Clock>(mut party: P, role: Role) -> Box<dyn Endpoint> {
+    let mut sequence = 1;
+    Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
+        let PhaseSpec { count, stamp, .. } = *spec;
+        let first = sequence;
+        // Both ends advance by the same amount, so the numbering runs through the whole trial.
+        sequence += 2 * answers(count, stamp);
+        match role {
+            Role::Caller => caller::<P, C>(&mut party, first, count, stamp, out),
+            Role::Callee => callee::<P, C>(&mut party, first, count, stamp),
+        }
+    })
 }

@@ -8,10 +8,14 @@
 
 use std::io;
 
-use super::Stamped;
-use crate::clock::Clock;
+use hopcost_model::case::{Ack, Case, Role};
+use hopcost_model::protocol::Stamp;
+
+use super::phase::{Endpoint, PhaseSpec, Stamped};
+use crate::clock::{Clock, rough_ticks};
 use crate::party::{Touched, fill_low_bytes, fill_words, first_word, verify_words};
-use crate::shape::{Sink, Source};
+use crate::shape::{Attaching, Half, Sink, Source, Stream};
+use crate::stream::FIELDS_MAX;
 use crate::sys;
 
 /// The sequence number of the end marker.
@@ -242,9 +246,68 @@ fn corrupted(sequence: u64) -> io::Error {
     sys::failure(format!("message {sequence} did not arrive as it was sent"))
 }
 
+/// The shortest message: it holds its sequence number.
+const PAYLOAD_MIN: usize = 8;
+
+/// What a case's flows are made of, or why it is no stream.
+pub fn flow_of(case: &Case) -> io::Result<Flow> {
+    let payload = case.payload_bytes.unwrap_or(0) as usize;
+    let fields = case.fields.unwrap_or(1) as usize;
+    if fields == 0 || fields > FIELDS_MAX {
+        return Err(sys::failure(format!("a message has between 1 and {FIELDS_MAX} fields")));
+    }
+    if payload < PAYLOAD_MIN || !payload.is_multiple_of(fields) {
+        return Err(sys::failure(format!(
+            "{fields} fields cannot share {payload} bytes: a message has at least {PAYLOAD_MIN} \
+             bytes, and its fields the same length"
+        )));
+    }
+    let window = case.ack.unwrap_or(Ack::PerMessage).window();
+    Ok(Flow { payload, touched: Touched::of(case), window })
+}
+
+/// Attaches one end.
+pub fn end<S: Stream, C: Clock>(
+    half: Half,
+    attaching: &Attaching<'_>,
+) -> io::Result<Box<dyn Endpoint>> {
+    let flow = flow_of(attaching.case)?;
+    // Calibrated here, so that no phase has to wait for it.
+    rough_ticks(0);
+    Ok(match attaching.role {
+        Role::Caller => {
+            let mut source = S::source(half, attaching)?;
+            let mut starts = vec![0; flow.window.unwrap_or(1) as usize];
+            numbered(move |part, out| sender::<_, C>(&mut source, &flow, part, &mut starts, out))
+        }
+        Role::Callee => {
+            let mut sink = S::sink(half, attaching)?;
+            numbered(move |part, _| receiver::<_, C>(&mut sink, &flow, part))
+        }
+    })
+}
+
+/// An end whose messages are numbered through the whole trial; the same at both, because both count.
+fn numbered(
+    mut run: impl FnMut(&Part, &mut [u64]) -> io::Result<Stamped> + 'static,
+) -> Box<dyn Endpoint> {
+    let mut sequence = 1;
+    Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
+        if spec.stamp != Stamp::Each {
+            return Err(sys::failure("a stream is stamped message by message"));
+        }
+        let cap_ticks = spec.cap_ns.map(rough_ticks);
+        let seen = run(&Part { first: sequence, count: spec.count, cap_ticks }, out)?;
+        sequence += 1 + seen.count;
+        Ok(seen)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Hardware;
+    use crate::transport::peer_closed;
 
     #[test]
     fn fields_of_any_length_make_the_message_that_one_buffer_would() {
@@ -261,6 +324,53 @@ mod tests {
             );
             assert!(!verify_words(&message, first_word(42)));
             assert!(!verify_words(&message, first_word(END)));
+        }
+    }
+
+    /// A receiver of these messages, the last of which it lends.
+    struct Given(std::vec::IntoIter<Vec<u8>>, Vec<u8>);
+
+    impl Sink for Given {
+        fn receive(&mut self) -> io::Result<&[u8]> {
+            self.1 = self.0.next().ok_or_else(peer_closed)?;
+            Ok(&self.1)
+        }
+        fn acknowledge(&mut self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_message_was_not_sent_as_is_caught_as_far_as_it_is_compared() {
+        let part = Part { first: 1, count: 3, cap_ticks: None };
+        let sent = [1, 2, 3, 4, END].map(|sequence| {
+            let mut message = vec![0; 24];
+            fill_part(&mut message, sequence, 0);
+            message
+        });
+        for (touch, compared) in [("verify", 24), ("write", 8), ("none", 8)] {
+            let id = format!(
+                "stream/tcp-sendmsg?payload=24&fields=3&flows=1&ack=window:2&boundary=thread\
+                 &place=free&wait=block&touch={touch}"
+            );
+            let flow = flow_of(&id.parse().unwrap()).unwrap();
+            let received = |at: usize, tamper: &dyn Fn(&mut Vec<u8>)| {
+                let mut messages = Vec::from(sent.clone());
+                tamper(&mut messages[at]);
+                let mut given = Given(messages.into_iter(), Vec::new());
+                receiver::<_, Hardware>(&mut given, &flow, &part).map(|seen| seen.count)
+            };
+            for at in 0..sent.len() {
+                for byte in 0..24 {
+                    let flipped = received(at, &|message| message[byte] ^= 0x10);
+                    assert_eq!(flipped.is_ok(), byte >= compared, "{touch}: {byte} of {at}");
+                }
+                assert_eq!(received(at, &|_| ()).unwrap(), 3);
+                let said = received(at, &|message| message.truncate(23)).unwrap_err().to_string();
+                assert!(said.contains("did not arrive as it was sent"), "{said}");
+                let again = |message: &mut Vec<u8>| message.clone_from(&sent[at.max(1) - 1]);
+                assert_eq!(received(at, &again).is_ok(), at == 0, "the one before comes again");
+            }
         }
     }
 }

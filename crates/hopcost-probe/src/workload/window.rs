@@ -10,7 +10,7 @@ use std::io;
 
 use hopcost_model::protocol::Stamp;
 
-use super::Stamped;
+use super::phase::Stamped;
 use super::roundtrip::{LEAD_IN, answers};
 use super::stream::Starts;
 use crate::clock::{Clock, Hardware};

@@ -10,12 +10,12 @@ use hopcost_model::case::Role;
 use hopcost_model::units::parse_duration_ns;
 
 use crate::clock::{Clock, Virtual};
-use crate::endpoint::load::LoadEnd;
 use crate::party::Party;
 use crate::shape::{Attaching, Half, Link, Opening};
 use crate::sys;
 use crate::transport::peer_closed;
 use crate::workload::Endpoint;
+use crate::workload::load::LoadEnd;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -9,10 +9,10 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::Alone;
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
-use crate::endpoint::roundtrip::{end, only_end};
 use crate::shape::{Attaching, Half};
 use crate::sys;
-use crate::workload::call::{self, opaque};
+use crate::workload::call::{self, only_end, opaque};
+use crate::workload::roundtrip::end;
 use crate::workload::schedule::Random;
 use crate::workload::{Endpoint, PhaseSpec, roundtrip};
 
