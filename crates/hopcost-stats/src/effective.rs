@@ -72,7 +72,8 @@ pub fn needed(q: f64) -> f64 {
 
 /// The ones of a series before each place, and in all.
 fn ones_before(series: &[bool]) -> Vec<u32> {
-    let mut ones = vec![0];
+    let mut ones = Vec::with_capacity(series.len() + 1);
+    ones.push(0);
     for one in series {
         ones.push(ones[ones.len() - 1] + u32::from(*one));
     }
@@ -82,9 +83,13 @@ fn ones_before(series: &[bool]) -> Vec<u32> {
 /// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros and ones.
 fn autocovariance(series: &[bool], ones: &[u32], lag: usize) -> f64 {
     let n = series.len();
-    let pairs = series.iter().zip(&series[lag..]);
-    // `ones` cannot overflow, and bounds it: without the check several are added at once.
-    let both = pairs.fold(0u32, |sum, (one, later)| sum.wrapping_add(u32::from(*one & *later)));
+    let parts = series.chunks(240).zip(series[lag..].chunks(240));
+    // So many ones fit into a byte, and many bytes are added at once.
+    let both = parts.map(|(part, later)| {
+        let both = part.iter().zip(later).map(|(one, later)| u8::from(*one & *later));
+        u32::from(both.fold(0, u8::wrapping_add))
+    });
+    let both: u32 = both.sum();
     let (earlier, later) = (ones[n - lag], ones[n] - ones[lag]);
     let mean = f64::from(ones[n]) / n as f64;
     let products = f64::from(both) - mean * (f64::from(earlier) + f64::from(later))
