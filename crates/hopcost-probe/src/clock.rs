@@ -102,6 +102,7 @@ pub fn available() -> Result<(), String> {
 
 thread_local! {
     static VIRTUAL_NS: Cell<u64> = const { Cell::new(1) };
+    static OVERSLEEPS_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// A clock of each thread's own for the test engines, which moves only by what an engine says or
@@ -116,6 +117,10 @@ impl Virtual {
     pub fn now_ns() -> u64 {
         VIRTUAL_NS.get()
     }
+    /// Has this thread leave the next wait that it is in time for so much late.
+    pub fn oversleep(ns: u64) {
+        OVERSLEEPS_NS.set(ns);
+    }
 }
 
 impl Clock for Virtual {
@@ -129,6 +134,9 @@ impl Clock for Virtual {
     fn until(ticks: u64) -> (u64, u32, bool) {
         let was_late = Self::now_ns() > ticks;
         Self::reach(ticks);
+        if !was_late {
+            Self::advance(OVERSLEEPS_NS.take());
+        }
         (Self::now_ns(), 0, was_late)
     }
 }

@@ -1,6 +1,8 @@
 //! `server:TIME`: a receiver that takes TIME for each message, one after the other, in virtual
 //! time: it is known what its response to a `load` has to be (M/D/1 under exponential arrivals).
-//! With `stall=100ms` it stands still for the first 100 ms of each second.
+//! With `stall=100ms` it stands still for the first 100 ms of each second. With `late=own` the
+//! sender leaves the wait for every 50th message 1 ms late, with `late=send` that message's send
+//! takes 1 ms.
 
 use std::any::Any;
 use std::io;
@@ -18,6 +20,9 @@ use crate::workload::Endpoint;
 use crate::workload::load::LoadEnd;
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// Which messages make the sender late, and for how long.
+const LATE_EVERY: u64 = 50;
+const LATE_NS: u64 = 1_000_000;
 
 /// A message: its number, and when it was sent.
 type Message = (u64, u64);
@@ -59,7 +64,12 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
         Role::Callee => End::Server(half.take_local()?),
     };
     let stall_ns = if attaching.parameter("stall") == "100ms" { SECOND_NS / 10 } else { 0 };
-    LoadEnd::<_, Virtual>::boxed(Served { end, service_ns, stall_ns }, attaching)
+    let late = match attaching.parameter("late") {
+        "own" => Late::Own,
+        "send" => Late::Send,
+        _ => Late::None,
+    };
+    LoadEnd::<_, Virtual>::boxed(Served { end, service_ns, stall_ns, late }, attaching)
 }
 
 enum End {
@@ -67,10 +77,19 @@ enum End {
     Server(Vec<Queue>),
 }
 
+/// What makes every 50th message's sender late.
+#[derive(PartialEq, Eq)]
+enum Late {
+    None,
+    Own,
+    Send,
+}
+
 struct Served {
     end: End,
     service_ns: u64,
     stall_ns: u64,
+    late: Late,
 }
 
 impl Served {
@@ -86,9 +105,16 @@ impl Served {
 impl Party for Served {
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         let End::Client(end) = &self.end else { return Err(peer_closed()) };
+        let is_late = sequence.is_multiple_of(LATE_EVERY);
+        if is_late && self.late == Late::Own {
+            Virtual::oversleep(LATE_NS);
+        }
         let value = before();
         let (now_ns, _) = Virtual::stamp();
         end.send((sequence, now_ns)).map_err(|_| peer_closed())?;
+        if is_late && self.late == Late::Send {
+            Virtual::reach(now_ns + LATE_NS);
+        }
         Ok(value)
     }
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
