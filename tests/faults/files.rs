@@ -78,12 +78,14 @@ pub const FAULTS: &[Fault] = &[
         30,
         |home| second(home, &["run", "--resume", A]),
     ),
-    fault("two hopcosts at once: a finding in both", &[130], &["TWO_HOPCOSTS"], 60, |home| {
-        let [first, second] = [A, "b.hopcost"].map(|name| begun(home, name));
-        let [first, second] = [first, second].map(|child| {
-            super::signal(child.id(), libc::SIGINT);
-            child.finish()
-        });
+    fault("two hopcosts at once: a finding in both", MEASURED, &["TWO_HOPCOSTS"], 60, |home| {
+        let first = begun(home, A, "30");
+        super::signal(first.id(), libc::SIGSTOP);
+        let second = begun(home, "b.hopcost", "10000");
+        super::signal(first.id(), libc::SIGCONT);
+        let (first, stop) = (first.finish(), second.id());
+        super::signal(stop, libc::SIGINT);
+        let second = second.finish();
         assert!(said(&second).contains("TWO_HOPCOSTS"), "{}", said(&second));
         Ok(first)
     }),
@@ -137,8 +139,9 @@ pub const FAULTS: &[Fault] = &[
 ];
 
 /// A long run, once it has finished some trials.
-fn begun(home: &Home, out: &str) -> Child {
-    let child = home.start(&[&LONG[..5], &[out, "--format", "json"]].concat());
+fn begun(home: &Home, out: &str, rounds: &str) -> Child {
+    let options = ["--rounds", rounds, "--out", out, "--format", "json"];
+    let child = home.start(&[&LONG[..2], &options].concat());
     let begun = || stored(&home.path().join(out)).is_ok_and(|run| run.trials.len() > 2);
     until(Duration::from_secs(10), "trials", begun);
     child
@@ -146,7 +149,7 @@ fn begun(home: &Home, out: &str) -> Child {
 
 /// A run whose file is changed between two commits: SQLite notices it at the next.
 fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
-    let (child, journal) = (begun(home, A), home.path().join("a.hopcost-journal"));
+    let (child, journal) = (begun(home, A, LONG[3]), home.path().join("a.hopcost-journal"));
     let stat = format!("/proc/{}/stat", child.id());
     until(Duration::from_secs(10), "a moment without a commit", || {
         super::signal(child.id(), libc::SIGSTOP);
@@ -164,7 +167,7 @@ fn while_it_runs(home: &Home, change: impl Fn(&Path)) -> Played {
 
 /// What another hopcost does beside a run, which is not disturbed.
 fn second(home: &Home, arguments: &[&str]) -> Played {
-    let first = begun(home, A);
+    let first = begun(home, A, LONG[3]);
     let output = home.run(arguments);
     super::signal(first.id(), libc::SIGINT);
     let first = first.finish();
