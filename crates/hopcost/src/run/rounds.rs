@@ -276,7 +276,9 @@ impl<'a> Rounds<'a> {
         let each_ns = took.all_ns / took.trials.max(1);
         let phases_ns = (took.phases_ns / took.trials.max(1)).min(each_ns);
         let beside_ns = each_ns - phases_ns;
-        let room_ns = self.budget_left_ns().unwrap_or(u64::MAX) / trials.max(1);
+        // A tenth is for trials that take longer than these.
+        let left_ns = self.budget_left_ns().unwrap_or(u64::MAX) / 10 * 9;
+        let room_ns = left_ns / trials.max(1);
         let share = room_ns.saturating_sub(beside_ns) as f64 / phases_ns.max(1) as f64;
         let (planned, before) = (self.plan.trial, self.shape.measure_ns);
         let cut = |ns: u64, planned: u64| {
