@@ -66,6 +66,9 @@ pub struct Asking {
     pub asks: String,
     /// Ids of claims.
     pub claims: Vec<String>,
+    /// What is so at some levels of what its cases vary, and not at others: these are the answer.
+    #[serde(default)]
+    pub levels: Vec<Claim>,
 }
 
 /// Parses a claims file. `file` only names it in errors.
@@ -132,7 +135,7 @@ impl Claims {
     /// Every selector that a check needs, with its place.
     pub(crate) fn selectors(&self, source: &Source) -> Vec<(String, Origin)> {
         let mut all = Vec::new();
-        for claim in &self.claims {
+        for claim in self.all() {
             for name in claim.checks().flat_map(Check::names) {
                 let Some(case) = self.cases.get(name) else { continue };
                 let origin = source.of(case, &format!("case.{}", plain(name)));
@@ -140,6 +143,11 @@ impl Claims {
             }
         }
         all
+    }
+
+    /// Its claims, and those whose levels answer its questions.
+    fn all(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().chain(self.questions.iter().flat_map(|question| &question.levels))
     }
 
     /// Keeps the claims that answer these questions, and these; all if there is none.
@@ -184,7 +192,7 @@ impl Source {
     fn check_claims(&self, claims: &Claims) -> Result<(), PlanError> {
         let known: Vec<&str> = claims.cases.keys().map(String::as_str).collect();
         let (mut ids, mut count) = (Vec::new(), 0);
-        for claim in &claims.claims {
+        for claim in claims.all() {
             let at = claim.checks.first().map_or(0, |check| check.span().start);
             let refuse = |message: String| Err(self.at(at, "claim").error(message));
             if ids.contains(&claim.id.as_str()) {

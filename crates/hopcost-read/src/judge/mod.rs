@@ -272,7 +272,7 @@ impl<'a> Bench<'a> {
 
     /// What claims say together, in up to three sentences: the answer with what explains it, the numbers of
     /// each claim once, and what to do about it.
-    fn answer(&self, asked: &Asking, all: &[Decided]) -> JudgedQuestion {
+    fn answer(&self, asked: &'a Asking, all: &[Decided]) -> JudgedQuestion {
         let mut claims: Vec<&Decided> =
             all.iter().filter(|(claim, _)| asked.claims.contains(&claim.id)).collect();
         claims.sort_by_key(|(claim, _)| std::cmp::Reverse(claim.verdict));
@@ -303,10 +303,18 @@ impl<'a> Bench<'a> {
         });
         let mut numbers = distinct(numbers.filter(|text| !text.is_empty()));
         numbers.truncate(NUMBERS_MAX);
+        let at_levels =
+            |claim: &'a Claim| words::at_levels(&claim.sentence, &self.claim(claim).0.parts);
+        let levels: Vec<String> = asked.levels.iter().map(at_levels).collect();
         let (cause, remedy) = cause.map(|(says, of)| (says, of.remedy.clone())).unzip();
-        let first = cause.or_else(|| (!numbers.is_empty()).then(|| numbers.remove(0)));
-        let first = first.map_or(format!("{lead}."), |first| format!("{lead}: {first}."));
-        let rest = (!numbers.is_empty()).then(|| words::sentence(&numbers.join("; ")));
+        let (first, rest) = match levels.is_empty() {
+            true => {
+                let first = cause.or_else(|| (!numbers.is_empty()).then(|| numbers.remove(0)));
+                let first = first.map_or(format!("{lead}."), |first| format!("{lead}: {first}."));
+                (first, (!numbers.is_empty()).then(|| words::sentence(&numbers.join("; "))))
+            }
+            false => (levels.join(" "), cause.map(|cause| words::sentence(&cause))),
+        };
         JudgedQuestion {
             id: asked.id.clone(),
             file: self.claims.name.clone(),

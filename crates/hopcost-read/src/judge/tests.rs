@@ -181,6 +181,15 @@ claims = ["one placement is not here", "both"]
 id = "E3"
 asks = "Why?"
 claims = ["cause"]
+[[question]]
+id = "E4"
+asks = "At what size?"
+claims = ["levels"]
+[[question.levels]]
+id = "sizes"
+sentence = "tcp takes less than pipe"
+vary = { payload = ["64", "4KiB"] }
+check = [{ of = "tcp", over = "pipe", to = 1 }]
 "#;
     let judged = judged(machine(16, 0.01, 2.5, (2.0, 0.5)), claims(text));
     let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
@@ -192,7 +201,8 @@ claims = ["cause"]
     let because = "tcp took 2.51 × the time of pipe at 64 bytes and 0.628 × at 4 KiB";
     assert_eq!(judged.claims[0].because, because, "{judged:?}");
     let answers: Vec<&str> = judged.questions.iter().map(|asked| asked.answer.as_str()).collect();
-    let [levels, mixed, cause] = answers[..] else { panic!("{answers:?}") };
+    let [levels, mixed, cause, sizes] = answers[..] else { panic!("{answers:?}") };
+    assert_eq!(sizes, "tcp takes less than pipe: at 4 KiB; not at 64 bytes.");
     assert_eq!(levels, format!("Here in part: {because}. Because: a cause."));
     assert!(mixed.starts_with("Here in part: pipe took "), "{mixed}");
     assert_eq!(mixed.matches("ipe took").count(), 1, "each number once: {mixed}");

@@ -154,6 +154,19 @@ fn at_level(part: &JudgedPart) -> String {
     pairs.map(word).collect()
 }
 
+/// At which levels a claim holds: `A takes less than B: at 256 bytes and 1 KiB; not at 64 KiB.`
+pub fn at_levels(sentence: &str, parts: &[JudgedPart]) -> String {
+    let verdicts =
+        [(Ruling::Holds, ""), (Ruling::Fails, "not "), (Ruling::Undecided, "undecided ")];
+    let at = |(verdict, word): (Ruling, &str)| {
+        let parts = parts.iter().filter(|part| part.verdict == Some(verdict));
+        let levels = distinct(parts.map(|part| at_level(part).replacen(" at ", "", 1)));
+        (!levels.is_empty()).then(|| format!("{word}at {}", listed(&levels)))
+    };
+    let said: Vec<String> = verdicts.into_iter().filter_map(at).collect();
+    format!("{sentence}: {}.", said.join("; "))
+}
+
 /// A sentence without the intervals behind its numbers, which the table of the claims has.
 pub fn without_intervals(text: &str) -> String {
     let mut parts = text.split(" [");

@@ -14,10 +14,10 @@ use hopcost_probe::orphans::Orphans;
 use super::exit::usage;
 use super::output;
 use super::progress::Live;
-use super::session::{Measured, RunSession, begun, program};
+use super::session::{Measured, begun, program};
 use crate::about;
 use crate::run::runtimes::Runtimes;
-use crate::run::{self, scratch};
+use crate::run::{self, Session, scratch};
 
 /// The options that give values on the axes of a case, made from their table; by key.
 #[derive(Default)]
@@ -119,7 +119,7 @@ impl MeasuredArgs {
     ) -> anyhow::Result<Measured> {
         let (about, setup) = begun(words, program(None)?, self.runtimes())?;
         let plan = plan(&setup.runtimes)?;
-        RunSession::begin(setup, &about, plan, out)?.measured(self.live())
+        Session::begin(setup, &about, plan, out)?.measured(self.live())
     }
 }
 

@@ -17,10 +17,11 @@ use hopcost_probe::orphans::Orphans;
 use super::exit::{not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, PeerArgs};
-use super::session::{RunSession, begun, program};
+use super::session::{begun, program};
 use super::shown::Shown;
 use super::subcommand::{Called, Subcommand};
 use super::{host, input};
+use crate::run::Session;
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
 
@@ -84,12 +85,12 @@ impl Subcommand for Args {
         let _orphans = prepare()?;
         let native = program(self.stand_in.as_deref())?;
         let session = match &self.resume {
-            Some(spec) => RunSession::resume(spec, native, runtimes, &self.peer)?,
+            Some(spec) => Session::resume(spec, native, runtimes, &self.peer)?,
             None => {
                 let (about, mut setup) = begun(&called.words, native, runtimes)?;
                 setup.peer = self.peer.start(cpus, budget, &setup.interrupt)?;
                 let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
-                RunSession::begin(setup, &about, plan, out.as_deref())?
+                Session::begin(setup, &about, plan, out.as_deref())?
             }
         };
         self.shown.show_measured(&session.measured(self.measured.live())?)

@@ -24,14 +24,6 @@ use crate::run::setup::Setup;
 use crate::run::worker::Program;
 use crate::run::{self, Ending, Session, clocks, yardstick};
 
-/// A run and its file.
-pub struct RunSession {
-    session: Session,
-    file: RunFile,
-    path: PathBuf,
-    machine: Machine,
-}
-
 /// A run that was measured, to its end or until something cut it off.
 pub struct Measured {
     pub path: PathBuf,
@@ -62,7 +54,7 @@ pub fn begun(
     Ok((about, setup))
 }
 
-impl RunSession {
+impl Session {
     /// A new run, in the runs directory where no file is named.
     pub fn begin(
         setup: Setup,
@@ -79,8 +71,9 @@ impl RunSession {
         let mut before = host::of_run(&plan, &setup.scratch);
         before.readings.extend(setup.peer.iter().flat_map(|peer| peer.readings_of(&peer.far)));
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
-        let session = Session { setup, plan, clocks: Vec::new(), yardsticks, expected_ns: 0 };
-        Ok(Self { session, file, path, machine: Machine::of(&before) })
+        let machine = Machine::of(&before);
+        let clocks = Vec::new();
+        Ok(Self { setup, plan, clocks, yardsticks, expected_ns: 0, file, path, machine })
     }
 
     /// A run that was cut off.
@@ -112,8 +105,7 @@ impl RunSession {
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let machine = Machine::of(&raw.host_before);
         let RawRun { plan, clocks, .. } = raw;
-        let session = Session { setup, plan, clocks, yardsticks, expected_ns: 0 };
-        Ok(Self { session, file, path, machine })
+        Ok(Self { setup, plan, clocks, yardsticks, expected_ns: 0, file, path, machine })
     }
 
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
@@ -148,7 +140,7 @@ impl RunSession {
 
     /// The command that goes on with it, or shows one that is made in one sitting.
     fn again(&self, path: &str) -> String {
-        let Session { setup, plan, .. } = &self.session;
+        let Self { setup, plan, .. } = self;
         let explains = matches!(plan.question, Some(Question::Explanation(_)));
         if explains || plan.comparison.is_some() {
             return format!("see them with: hopcost report {path}");
@@ -162,7 +154,7 @@ impl RunSession {
 
     /// Measures, and stores what is known after the last trial of a run that ends by itself.
     fn measure(&mut self, live: Live) -> anyhow::Result<Ending> {
-        let Session { setup, plan, clocks, yardsticks, .. } = &mut self.session;
+        let Self { setup, plan, clocks, yardsticks, .. } = self;
         if clocks.is_empty() {
             let Some(calibrated) = clocks::calibrate(plan, setup)? else {
                 return Ok(Ending::Interrupted);
@@ -188,11 +180,12 @@ impl RunSession {
         let known = wakes.find_map(|one| one.reference.as_ref());
         let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
         let expected = setup.runtimes.expected(plan, two_cpus_ns);
-        self.session.expected_ns = expected.ns;
+        self.expected_ns = expected.ns;
         let earlier = self.file.run().trials.len();
-        let line = Line::start(&self.session.plan, expected, live, earlier);
+        let planned = self.plan.clone();
+        let line = Line::start(&planned, expected, live, earlier);
         let draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
-        let ending = run::execute(&self.session, &mut self.file, &draw);
+        let ending = run::execute(self, &draw);
         line.end(self.file.run());
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
@@ -203,7 +196,7 @@ impl RunSession {
 
     /// Stores what is known after the last trial.
     fn finish(&mut self) -> anyhow::Result<()> {
-        let Session { setup, plan, .. } = &self.session;
+        let Self { setup, plan, .. } = self;
         // What cannot be calibrated any more was so before.
         if let Ok(Some(clocks)) = clocks::of_cpus(&plan.local_cpus(), setup) {
             self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
@@ -229,7 +222,7 @@ impl RunSession {
         let rows = runs::estimates(&results);
         self.file.put_derived(&rows, &results.findings)?;
         if results.about.ended.is_some() && !results.yardsticks.is_empty() {
-            let rest = hopcost_plan::rests(&self.session.plan);
+            let rest = hopcost_plan::rests(&self.plan);
             if let Err(why) = reference::learn(&self.machine, rest, &results.yardsticks) {
                 output::say(&format!("hopcost: {why:#}; later runs do without"));
             }

@@ -20,7 +20,6 @@ pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
 
-use hopcost_file::RunFile;
 use hopcost_model::plan::Plan;
 use hopcost_model::raw::RawRun;
 use hopcost_plan::Yardsticks;
@@ -28,7 +27,6 @@ use hopcost_probe::sys;
 
 use rounds::Rounds;
 pub use rounds::{Ending, Progress, Session};
-use yardstick::OpenYardsticks;
 
 /// Descriptors that a run opens beside those that it inherits, but for its yardsticks and flows.
 const DESCRIPTORS: usize = 14;
@@ -74,13 +72,6 @@ fn ensure_open(descriptors: usize) -> std::io::Result<()> {
 }
 
 /// Measures what is left of a run's plan, and stores every trial in its file.
-pub fn execute(
-    session: &Session,
-    file: &mut RunFile,
-    draw: &dyn Fn(&Progress, &RawRun),
-) -> anyhow::Result<Ending> {
-    match OpenYardsticks::open(&session.yardsticks.all, &session.setup, &session.clocks) {
-        Ok(yardsticks) => Rounds::of(session, file, draw, yardsticks)?.run(),
-        Err(_) => Ok(Ending::Interrupted),
-    }
+pub fn execute(session: &mut Session, draw: &dyn Fn(&Progress, &RawRun)) -> anyhow::Result<Ending> {
+    Rounds::of(session, draw)?.map_or(Ok(Ending::Interrupted), Rounds::run)
 }

@@ -2,6 +2,7 @@
 //! have been enough. Every finished trial is in the run's file before the next one begins.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,8 @@ use hopcost_probe::interrupt;
 use hopcost_stats::thinning;
 
 use super::peer::near::Peer;
-use super::runtimes::Workers;
+use super::reference::Machine;
+use super::runtimes::{Runtimes, Workers};
 use super::setup::Setup;
 use super::trial;
 use super::trial::spec::{Lives, TrialSpec};
@@ -27,7 +29,7 @@ use super::yardstick::{Beside, OpenYardsticks};
 /// need the time, and its row already has its reason.
 const FAILURES_MAX: u32 = 3;
 
-/// A run: what its trials need.
+/// A run: what its trials need, its file, and the machine that it teaches of.
 pub struct Session {
     pub setup: Setup,
     pub plan: Plan,
@@ -36,6 +38,9 @@ pub struct Session {
     pub yardsticks: Yardsticks,
     /// How long it takes, by its plan.
     pub expected_ns: u64,
+    pub file: RunFile,
+    pub path: PathBuf,
+    pub machine: Machine,
 }
 
 /// How far a run is, between two trials.
@@ -98,7 +103,12 @@ struct Took {
 
 /// A run under way.
 pub(super) struct Rounds<'a> {
-    session: &'a Session,
+    setup: &'a Setup,
+    plan: &'a Plan,
+    clocks: &'a [ClockReading],
+    /// The yardstick of each case.
+    of_case: &'a [Option<u32>],
+    expected_ns: u64,
     file: &'a mut RunFile,
     draw: &'a dyn Fn(&Progress, &RawRun),
     yardsticks: OpenYardsticks<'a>,
@@ -121,46 +131,53 @@ pub(super) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Before the first.
+    /// Before the first; `None` if the user interrupted.
     pub fn of(
-        session: &'a Session,
-        file: &'a mut RunFile,
+        session: &'a mut Session,
         draw: &'a dyn Fn(&Progress, &RawRun),
-        yardsticks: OpenYardsticks<'a>,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<Option<Self>> {
+        let Session { setup, plan, clocks, yardsticks, expected_ns, file, .. } = session;
+        let (setup, plan, clocks) = (&*setup, &*plan, clocks.as_slice());
+        let Ok(open) = OpenYardsticks::open(&yardsticks.all, setup, clocks) else {
+            return Ok(None);
+        };
         let earlier = &file.run().trials;
-        let live = live_cases(session, earlier)?;
+        let live = live_cases(plan, &setup.runtimes, earlier)?;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
-        let look = hopcost_plan::look_after(&session.plan, 0);
+        let look = hopcost_plan::look_after(plan, 0);
         let progress = Progress {
             trials_done: done.len() as u64,
             trials_planned: u64::from(look) * live.len() as u64,
             trials_failed: earlier.iter().filter(|trial| trial.error.is_some()).count() as u64,
-            rounds_planned: session.plan.rounds,
+            rounds_planned: plan.rounds,
             ..Progress::default()
         };
-        Ok(Self {
+        Ok(Some(Self {
             base_ns: earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0),
-            session,
+            setup,
+            plan,
+            clocks,
+            of_case: &yardsticks.of_case,
+            expected_ns: *expected_ns,
             file,
             draw,
-            yardsticks,
+            yardsticks: open,
             live,
             done,
             started: Instant::now(),
             trials: 0,
             last_round: Took::default(),
-            shape: session.plan.trial,
+            shape: plan.trial,
             wanted: None,
             look,
             looked_at: None,
             progress,
-        })
+        }))
     }
 
     /// All that the plan, its budget and its aim leave.
     pub fn run(mut self) -> anyhow::Result<Ending> {
-        for round in 0..self.session.plan.rounds {
+        for round in 0..self.plan.rounds {
             if round == self.look && !self.goes_on(round) {
                 break;
             }
@@ -168,7 +185,7 @@ impl<'a> Rounds<'a> {
             if !self.affords(round, left.len() as u64) {
                 return Ok(Ending::BudgetSpent);
             }
-            let (began, steal_before) = (Instant::now(), steal(self.session));
+            let (began, steal_before) = (Instant::now(), steal(self.clocks));
             let mut took = Took::default();
             let of_round = left.len() as u64;
             for (position, which) in left {
@@ -179,20 +196,20 @@ impl<'a> Rounds<'a> {
                     return Ok(Ending::Interrupted);
                 };
                 (took.trials, took.phases_ns) = (took.trials + 1, took.phases_ns + phases_ns);
-                let is_first = round == 0 && self.session.plan.comparison.is_none();
+                let is_first = round == 0 && self.plan.comparison.is_none();
                 if is_first && took.trials == of_round.div_ceil(2) {
                     // On a busy machine the first round alone could take most of the budget.
-                    let needed = u64::from(hopcost_plan::rounds_needed(&self.session.plan));
+                    let needed = u64::from(hopcost_plan::rounds_needed(self.plan));
                     took.all_ns = began.elapsed().as_nanos() as u64;
                     self.shorten(needed * of_round - took.trials, took);
                 }
-                if self.session.setup.peer.as_ref().is_some_and(Peer::is_lost) {
+                if self.setup.peer.as_ref().is_some_and(Peer::is_lost) {
                     return Ok(Ending::FarHostLost);
                 }
             }
             let wall_ns = began.elapsed().as_nanos() as u64;
             self.last_round = Took { all_ns: wall_ns, ..took };
-            let accounting = steal(self.session).into_iter().filter_map(|(cpu, now)| {
+            let accounting = steal(self.clocks).into_iter().filter_map(|(cpu, now)| {
                 // Steal that goes backwards (a known kernel fault) says nothing.
                 let steal_ns = now.checked_sub(*steal_before.get(&cpu)?)?;
                 Some(CpuAccounting { round, cpu, wall_ns, steal_ns })
@@ -206,7 +223,7 @@ impl<'a> Rounds<'a> {
 
     /// Looks at the results before a round; whether further rounds are for any case, and which these are.
     fn goes_on(&mut self, round: u32) -> bool {
-        let plan = &self.session.plan;
+        let plan = self.plan;
         if self.looked_at != Some(self.progress.trials_done) {
             let look = hopcost_read::look(self.file.run(), &hopcost_probe::worker::mechanisms());
             self.progress.decided = look.decided;
@@ -224,7 +241,7 @@ impl<'a> Rounds<'a> {
 
     /// The cases of a round in its order, each with its place in it.
     fn left_in(&self, round: u32) -> Vec<(usize, usize)> {
-        let order = hopcost_plan::order_of(&self.session.plan, round, self.live.len() as u32);
+        let order = hopcost_plan::order_of(self.plan, round, self.live.len() as u32);
         let places = order.iter().map(|&which| which as usize).enumerate();
         let left = places.filter(|&(_, which)| {
             let live = &self.live[which];
@@ -238,7 +255,7 @@ impl<'a> Rounds<'a> {
     /// ends in the middle. Those rounds without which there is no interval become shorter
     /// before they become fewer.
     fn affords(&mut self, round: u32, trials: u64) -> bool {
-        let plan = &self.session.plan;
+        let plan = self.plan;
         let (is_compared, last) = (plan.comparison.is_some(), self.last_round);
         let Some(left_ns) = self.budget_left_ns().filter(|_| last.trials > 0) else { return true };
         let unit = if is_compared { ROUNDS_A_BLOCK } else { 1 };
@@ -259,9 +276,11 @@ impl<'a> Rounds<'a> {
         let each_ns = took.all_ns / took.trials.max(1);
         let phases_ns = (took.phases_ns / took.trials.max(1)).min(each_ns);
         let beside_ns = each_ns - phases_ns;
-        let room_ns = self.budget_left_ns().unwrap_or(u64::MAX) / trials.max(1);
+        // A tenth is for trials that take longer than these.
+        let left_ns = self.budget_left_ns().unwrap_or(u64::MAX) / 10 * 9;
+        let room_ns = left_ns / trials.max(1);
         let share = room_ns.saturating_sub(beside_ns) as f64 / phases_ns.max(1) as f64;
-        let (planned, before) = (self.session.plan.trial, self.shape.measure_ns);
+        let (planned, before) = (self.plan.trial, self.shape.measure_ns);
         let cut = |ns: u64, planned: u64| {
             ((ns as f64 * share) as u64).clamp(MEASURE_FLOOR_NS.min(planned), planned)
         };
@@ -274,12 +293,12 @@ impl<'a> Rounds<'a> {
     /// Whether no trial may begin any more, be it in the middle of a round.
     fn is_budget_spent(&self) -> bool {
         let is_spent = self.budget_left_ns() == Some(0);
-        is_spent && self.trials > 0 && self.session.plan.comparison.is_none()
+        is_spent && self.trials > 0 && self.plan.comparison.is_none()
     }
 
     /// What the budget leaves for trials: reading the run back needs some of it too.
     fn budget_left_ns(&self) -> Option<u64> {
-        let budget_ns = self.session.plan.budget_ns?;
+        let budget_ns = self.plan.budget_ns?;
         let beside_ns = RUN_FIXED_NS.min(budget_ns / 4);
         Some((budget_ns - beside_ns).saturating_sub(self.elapsed_ns()))
     }
@@ -320,7 +339,7 @@ impl<'a> Rounds<'a> {
             let left = u64::from(self.look.saturating_sub(round + 1));
             self.progress.trials_planned = self.progress.trials_planned.saturating_sub(left);
         }
-        if self.session.plan.comparison.is_some() {
+        if self.plan.comparison.is_some() {
             // Near the limit a case and its copy would else be stamped in two ways.
             self.live.iter_mut().for_each(|live| live.stamp = live.stamp.or(row.stamp));
         }
@@ -338,14 +357,14 @@ impl<'a> Rounds<'a> {
         which: usize,
         left_ms: Option<u64>,
     ) -> anyhow::Result<Option<RawTrial>> {
-        let (session, live) = (self.session, &self.live[which]);
-        let cpus = session.plan.cpus_for(live.case.placement);
-        let clock = ClockReading::find(&session.clocks, &live.case.runtimes.caller, cpus.0);
+        let live = &self.live[which];
+        let cpus = self.plan.cpus_for(live.case.placement);
+        let clock = ClockReading::find(self.clocks, &live.case.runtimes.caller, cpus.0);
         // Derived from the seed alone, so that a resumed run goes on as it would have.
-        let seed = thinning::trial_seed(session.plan.seed, live.index, round);
+        let seed = thinning::trial_seed(self.plan.seed, live.index, round);
         let (padding, seed) = thinning::trial_draws(seed);
         let spec = TrialSpec {
-            setup: &session.setup,
+            setup: self.setup,
             case: live.case.clone(),
             workers: live.workers.clone(),
             cpus,
@@ -360,7 +379,7 @@ impl<'a> Rounds<'a> {
             padding,
             seed,
         };
-        let yardstick = session.yardsticks.of_case.get(live.index as usize).copied().flatten();
+        let yardstick = self.of_case.get(live.index as usize).copied().flatten();
         Ok(trial::run(&spec, Beside::of(&mut self.yardsticks, yardstick)))
     }
 
@@ -370,7 +389,7 @@ impl<'a> Rounds<'a> {
         let left = self.progress.trials_planned.saturating_sub(self.progress.trials_done);
         let left_ns = match elapsed_ns.checked_div(self.trials) {
             Some(mean_ns) => mean_ns.saturating_mul(left),
-            None => self.session.expected_ns.saturating_sub(elapsed_ns),
+            None => self.expected_ns.saturating_sub(elapsed_ns),
         };
         self.budget_left_ns().map_or(left_ns, |budget_ns| left_ns.min(budget_ns))
     }
@@ -378,7 +397,7 @@ impl<'a> Rounds<'a> {
     /// Waits until a case's next trial is far enough from its last in time for the host to
     /// have had a chance to change; false where the user interrupts.
     fn spaced(&self, which: usize) -> bool {
-        let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(&self.session.plan));
+        let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(self.plan));
         let Live { case, began, .. } = &self.live[which];
         let due = began.map(|began| began + spacing).filter(|due| *due > Instant::now());
         due.is_none_or(|due| {
@@ -387,17 +406,19 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn live_cases<'a>(session: &'a Session, earlier: &[RawTrial]) -> anyhow::Result<Vec<Live<'a>>> {
-    session
-        .plan
-        .live()
+fn live_cases<'a>(
+    plan: &'a Plan,
+    runtimes: &'a Runtimes,
+    earlier: &[RawTrial],
+) -> anyhow::Result<Vec<Live<'a>>> {
+    plan.live()
         .map(|(index, planned)| {
             let index = index as u32;
             let of_case = || earlier.iter().filter(move |t| t.case == index);
             let measured = || of_case().filter(|trial| trial.error.is_none());
             let case = &planned.case;
-            let workers = Workers::assemble(case, &session.setup.runtimes)
-                .map_err(|reason| anyhow!("{case}: {reason}"))?;
+            let workers =
+                Workers::assemble(case, runtimes).map_err(|reason| anyhow!("{case}: {reason}"))?;
             Ok(Live {
                 index,
                 case: Rc::new(case.clone()),
@@ -412,7 +433,7 @@ fn live_cases<'a>(session: &'a Session, earlier: &[RawTrial]) -> anyhow::Result<
 }
 
 /// The steal so far of every CPU that a run uses, where the kernel tells.
-fn steal(session: &Session) -> BTreeMap<u32, u64> {
-    let cpus = session.clocks.iter().map(|clock| clock.cpu);
+fn steal(clocks: &[ClockReading]) -> BTreeMap<u32, u64> {
+    let cpus = clocks.iter().map(|clock| clock.cpu);
     cpus.filter_map(|cpu| Some((cpu, steal_ns(&Root::default(), cpu)?))).collect()
 }
