@@ -338,7 +338,7 @@ fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<Str
     let why = code(kind).map_or(of[0], |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
     let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
-    (said, Some(format!("Reason for {} of them: {why}.", of.len())))
+    (said, Some(format!("{} of them: {why}.", of.len())))
 }
 
 /// `p50 of a round trip 12.1 µs [11.8 µs, 12.9 µs], p99 15.0 µs [13.2 µs, 17.1 µs]`
