@@ -90,29 +90,29 @@ fn counts(trial: &RawTrial) -> Option<String> {
     lost.map(|end| format!("{} of {} operations were lost", end.lost, sent(end)))
 }
 
-/// On how many CPUs the threads of an end can run: another runtime may have threads of its own.
-fn cpus(case: &Case) -> f64 {
-    if case.runtimes.are_rust() { 1.0 } else { CPUS_MAX }
-}
-
 /// Times for which a trial is too short, and clocks that there are not.
 fn times(raw: &RawRun, case: &Case, trial: &RawTrial) -> Option<String> {
-    let rate = raw.ticks_per_second(trial)?;
-    let clock = raw.clock(trial)?;
+    let (rate, clock) = (raw.ticks_per_second(trial)?, raw.clock(trial)?);
     let same = |after: &&ClockReading| after.cpu == clock.cpu && after.runtime == clock.runtime;
     let after = raw.clocks_after.iter().find(same).map_or(rate, |after| after.ticks_per_second);
     if rate > RATE_MAX || !(0.5..=2.0).contains(&(after / rate)) {
         return Some(format!("its clock has {rate:e} ticks a second, and {after:e} after the run"));
     }
-    let ns = |ticks: u64| ticks as f64 * 1e9 / rate;
-    let longest = |of: fn(&EndCounters) -> u64| trial.ends.iter().map(of).max().unwrap_or(0);
+    // Each runtime has ticks of its own.
+    let span_ns = |end: &EndCounters| {
+        let own = ClockReading::find(&raw.clocks, case.runtimes.of(end.role), Some(clock.cpu));
+        end.elapsed_ticks.max(end.max_ticks) as f64 * 1e9 / own.unwrap_or(clock).ticks_per_second
+    };
+    let most = |of: &dyn Fn(&EndCounters) -> f64| trial.ends.iter().map(of).fold(0.0, f64::max);
+    // Another runtime may have threads of its own.
+    let cpus = if case.runtimes.are_rust() { 1.0 } else { CPUS_MAX };
     let times = [
         ("its phases are", trial.phases_ns as f64, 1.0),
         ("its wall time is", trial.wall_ns as f64, 1.0),
         ("its CPU time is", trial.cpu_ns as f64, CPUS_MAX),
-        ("its stamps span", ns(longest(|end| end.elapsed_ticks.max(end.max_ticks))), 1.0),
-        ("its longest sample is", ns(trial.samples_max_ticks), 1.0),
-        ("an end's CPU time is", longest(|end| end.thread_cpu_ns) as f64, cpus(case)),
+        ("its stamps span", most(&span_ns), 1.0),
+        ("its longest sample is", trial.samples_max_ticks as f64 * 1e9 / rate, 1.0),
+        ("an end's CPU time is", most(&|end| end.thread_cpu_ns as f64), cpus),
     ];
     let took_ns = trial.took_ns as f64;
     let is_longer =
