@@ -120,7 +120,7 @@ impl<'a> Source<'a> {
         Ok(out.into_iter().map(|row| row.1).collect())
     }
 
-    /// Takes so many from what is left.
+    /// Takes `n` from what is left.
     fn take(left: &Counter<usize>, n: usize, why: impl FnOnce() -> String) -> Cell<()> {
         let rest = left.get().checked_sub(n);
         left.set(rest.ok_or_else(|| Problem::Value(why()))?);
@@ -198,7 +198,7 @@ impl<'a> Source<'a> {
         Ok(trial)
     }
 
-    /// Takes so many numbers of a blob from what is left; eight bytes of JSON count as one.
+    /// Takes `n` numbers of a blob from what is left; eight bytes of JSON count as one.
     fn take_numbers(&self, n: usize) -> Cell<()> {
         let most = in_file(SAMPLES_MAX, self.bytes).min(samples::MAX_PER_RUN);
         let why = || format!("the number of samples so far is more than {most}");

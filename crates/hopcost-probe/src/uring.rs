@@ -10,7 +10,7 @@ use crate::sys;
 pub struct Ring(IoUring);
 
 impl Ring {
-    /// A ring for so many submissions at a time and so many completions outstanding, on the
+    /// A ring for this number of submissions at a time and of completions outstanding, on the
     /// thread that will use it. Requests are completed only in the call that waits for them.
     pub fn open(submissions: usize, completions: usize) -> io::Result<Self> {
         IoUring::builder()
@@ -42,7 +42,7 @@ impl Ring {
             .map_err(|_| sys::failure("the submission queue is full"))
     }
 
-    /// Submits what is queued, and waits until there are so many completions or a signal comes.
+    /// Submits what is queued, and waits until this number of completions is there or a signal comes.
     #[inline(always)]
     pub fn enter(&self, completions: usize) -> io::Result<()> {
         match self.0.submitter().submit_and_wait(completions) {

@@ -325,17 +325,16 @@ fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<Str
     let reasons: Vec<&str> = open.filter_map(|of| of.reason.as_deref()).collect();
     // A finding begins with its code.
     let kinds = grouped(reasons.iter().copied(), |reason| reason.split(':').next());
-    let most = kinds.into_iter().max_by_key(|(_, all)| all.len());
-    let code = |kind: Option<&str>| Code::ALL.iter().find(|code| Some(code.word()) == kind);
+    let (kind, of) = kinds.into_iter().max_by_key(|(_, all)| all.len()).unwrap_or_default();
+    let code = Code::ALL.iter().find(|code| Some(code.word()) == kind);
     let done = results.plan.rounds_done as usize;
     // More rounds do not help against a finding.
-    if done < TRIALS_MIN && most.as_ref().is_none_or(|(kind, _)| code(*kind).is_none()) {
-        let rounds = format::count(done, "round");
+    if done < TRIALS_MIN && code.is_none() {
         let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
-        return (format!("Not decided in {rounds}: {needed}."), None);
+        return (format!("Not decided in {}: {needed}.", format::count(done, "round")), None);
     }
-    let Some((kind, of)) = most else { return ("Not decided.".to_owned(), None) };
-    let why = code(kind).map_or(of[0], |code| code.means());
+    let Some(first) = of.first() else { return ("Not decided.".to_owned(), None) };
+    let why = code.map_or(*first, |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
     let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
     (said, Some(format!("{} of them: {why}.", of.len())))

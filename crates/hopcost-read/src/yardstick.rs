@@ -480,7 +480,7 @@ impl Read<'_> {
     }
 }
 
-/// Whether the CPUs of a yardstick, which was so many times slower than its reference, are another pair
+/// Whether the CPUs of a yardstick, `slower` times as slow as its reference, are another pair
 /// than when that was learnt.
 fn is_elsewhere(
     class: YardstickClass,

@@ -84,7 +84,7 @@ fn ones_before(series: &[bool]) -> Vec<u32> {
 fn autocovariance(series: &[bool], ones: &[u32], lag: usize) -> f64 {
     let n = series.len();
     let parts = series.chunks(240).zip(series[lag..].chunks(240));
-    // So many ones fit into a byte, and many bytes are added at once.
+    // 240 ones fit into a byte, and the compiler adds many bytes at once.
     let both = parts.map(|(part, later)| {
         let both = part.iter().zip(later).map(|(one, later)| u8::from(*one & *later));
         u32::from(both.fold(0, u8::wrapping_add))

@@ -92,7 +92,7 @@ words! {
 }
 
 impl Ruling {
-    /// What so many claims with a verdict do: `fails`, `fail`.
+    /// What `n` claims with this verdict do: `fails`, `fail`.
     pub fn verb(self, n: usize) -> &'static str {
         if n == 1 { self.word() } else { self.word().trim_end_matches('s') }
     }

@@ -134,8 +134,8 @@ pub fn lost(of: &Seen) -> Option<Finding> {
 /// share of such trials from which on the median is of them.
 const MOST: f64 = 0.5;
 
-/// Where the memory lies that the two ends share, on a machine of several NUMA nodes. Suspect are trials whose memory lies on a node on which neither end runs: every cache line
-/// that is not in a cache is fetched from there by both.
+/// Where the memory lies that both ends share, on a machine of several NUMA nodes. On a node on which
+/// neither runs it is suspect: both fetch every cache line from there that is in no cache.
 pub fn remote_memory(of: &Seen) -> Option<Finding> {
     let known = of.reading.trials.iter().filter_map(|trial| elsewhere(of.run, trial));
     let known: Vec<(f64, u32)> = known.collect();
@@ -170,7 +170,8 @@ fn elsewhere(run: &Run, trial: &RawTrial) -> Option<(f64, u32)> {
     (all > 0.0).then(|| (far().map(|(_, pages)| pages).sum::<f64>() / all, most))
 }
 
-/// Whether the kernel's events have changed what they were to show. Of the traced phase alone: the case's own numbers are of phases without events, and stand.
+/// Whether the kernel's events have changed what they were to show. It is about the traced phase alone:
+/// the case's own numbers come from phases without events.
 pub fn traced(explained: &ExplainedCase) -> Option<Finding> {
     let traced_ns = explained.traced_p50_ns.point?;
     let untraced_ns = explained.untraced_p50_ns.point?;

@@ -303,9 +303,9 @@ impl<'a> Bench<'a> {
         });
         let mut numbers = distinct(numbers.filter(|text| !text.is_empty()));
         numbers.truncate(NUMBERS_MAX);
-        let at_levels =
-            |claim: &'a Claim| words::at_levels(&claim.sentence, &self.claim(claim).0.parts);
-        let levels: Vec<String> = asked.levels.iter().map(at_levels).collect();
+        let by_level =
+            |claim: &'a Claim| words::by_level(&claim.sentence, &self.claim(claim).0.parts);
+        let levels: Vec<String> = asked.levels.iter().map(by_level).collect();
         let (cause, remedy) = cause.map(|(says, of)| (says, of.remedy.clone())).unzip();
         let (first, rest) = match levels.is_empty() {
             true => {

@@ -155,16 +155,17 @@ fn at_level(part: &JudgedPart) -> String {
 }
 
 /// At which levels a claim holds: `A takes less than B: at 256 bytes and 1 KiB; not at 64 KiB.`
-pub fn at_levels(sentence: &str, parts: &[JudgedPart]) -> String {
-    let verdicts =
-        [(Ruling::Holds, ""), (Ruling::Fails, "not "), (Ruling::Undecided, "undecided ")];
+pub fn by_level(sentence: &str, parts: &[JudgedPart]) -> String {
+    let all = [(Ruling::Holds, ""), (Ruling::Fails, "not "), (Ruling::Undecided, "undecided ")];
     let at = |(verdict, word): (Ruling, &str)| {
         let parts = parts.iter().filter(|part| part.verdict == Some(verdict));
-        let levels = distinct(parts.map(|part| at_level(part).replacen(" at ", "", 1)));
-        (!levels.is_empty()).then(|| format!("{word}at {}", listed(&levels)))
+        let level = |part| Some(at_level(part)).filter(|level| !level.is_empty());
+        let level = |part| level(part).map_or("here".to_owned(), |of| of.trim().to_owned());
+        let levels = listed(&distinct(parts.map(level)));
+        let once = levels.replace(", at ", ", ").replace(" and at ", " and ");
+        (!levels.is_empty()).then(|| format!("{word}{once}"))
     };
-    let said: Vec<String> = verdicts.into_iter().filter_map(at).collect();
-    format!("{sentence}: {}.", said.join("; "))
+    format!("{sentence}: {}.", all.into_iter().filter_map(at).collect::<Vec<_>>().join("; "))
 }
 
 /// A sentence without the intervals behind its numbers, which the table of the claims has.

@@ -251,7 +251,7 @@ fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     Some(widened(ratio, bound_share(found), bound_share(base)))
 }
 
-/// What a number is of: so many operations, a multiple or a difference.
+/// What a number stands for: a total of operations, a multiple or a difference.
 const TOTAL: &str = "total";
 const RELATIVE: &str = "relative";
 const DIFFERENCE: &str = "difference";

@@ -11,8 +11,8 @@ use hopcost_read::results::{
 use super::fields::facts_of;
 use super::headline::{Headline, rests_on};
 use super::model::{
-    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, note, numbers, says,
-    words,
+    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, note, numbers, ruled,
+    says, words,
 };
 
 /// Claims of a screen that have a line each; beyond it those that hold are listed by their ids, then
@@ -67,7 +67,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         .lines();
     let listed = folded.iter().rev().map(|group| {
         let ids: Vec<String> = group.iter().map(|claim| name(judged, claim)).collect();
-        note(format!("{} ({}): {}", word(group[0].verdict), group.len(), ids.join(", ")))
+        note(format!("{} ({}): {}", ruled(group[0].verdict), group.len(), ids.join(", ")))
     });
     std::iter::once(table).chain(listed).collect()
 }
@@ -75,7 +75,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
 /// Each claim in a line to paste.
 pub(super) fn sentences(judged: &Judged) -> Vec<String> {
     let line = |claim: &JudgedClaim| {
-        let (verdict, id) = (word(claim.verdict), name(judged, claim));
+        let (verdict, id) = (ruled(claim.verdict), name(judged, claim));
         format!("{verdict}: {id} “{}” ({})", sentence(claim), because(claim))
     };
     judged.claims.iter().map(line).collect()
@@ -178,10 +178,6 @@ fn name(judged: &Judged, claim: &JudgedClaim) -> String {
         0 | 1 => claim.id.clone(),
         _ => format!("{}/{}", claim.file, claim.id),
     }
-}
-
-fn word(verdict: Option<Ruling>) -> &'static str {
-    verdict.map_or("not checkable", Ruling::word)
 }
 
 /// The sentence with what it means here.

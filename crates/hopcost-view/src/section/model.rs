@@ -343,7 +343,7 @@ pub(crate) enum Value {
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
     Number(Box<Number>),
-    /// How something looks that is said in a word.
+    /// A word, and the grade that colours it.
     Verdict(Grade, &'static str),
     /// What was found.
     Finding(Code, Severity),
@@ -696,7 +696,7 @@ impl Cell {
             Some(Ruling::Fails) => Grade::Invalid,
             Some(Ruling::Undecided) | None => Grade::Note,
         };
-        Value::Verdict(grade, ruling.map_or("not checkable", Ruling::word)).into()
+        Value::Verdict(grade, ruled(ruling)).into()
     }
 
     /// How far a case's numbers can be trusted, if it has any.
@@ -713,4 +713,9 @@ impl Cell {
     pub fn hint(self, hint: Option<String>) -> Self {
         Self { hint: hint.or(self.hint), ..self }
     }
+}
+
+/// The verdict on a claim in a word.
+pub(crate) fn ruled(verdict: Option<Ruling>) -> &'static str {
+    verdict.map_or("not checkable", Ruling::word)
 }

@@ -31,8 +31,7 @@ pub struct Live {
 
 /// A line that says what is measured, and after it how far it is: below it on a terminal, and
 /// else in further lines.
-pub struct Line<'a> {
-    plan: &'a Plan,
+pub struct Line {
     live: Live,
     on_terminal: bool,
     /// Whether the run ends after its rounds, and not when it knows enough.
@@ -71,16 +70,15 @@ pub fn budget(ns: u64) -> String {
     if ns.is_multiple_of(1_000_000_000) { time(ns) } else { exact(ns) }
 }
 
-impl<'a> Line<'a> {
+impl Line {
     /// Says what is about to happen, after the `earlier` trials of a resumed run.
-    pub fn start(plan: &'a Plan, expected: Expected, live: Live, earlier: usize) -> Self {
+    pub fn start(plan: &Plan, expected: Expected, live: Live, earlier: usize) -> Self {
         say_short(plan, expected);
         if !live.is_json {
             output::say(&announced(plan, expected));
         }
         let now = Instant::now();
         Self {
-            plan,
             live,
             on_terminal: std::io::stderr().is_terminal() && !live.is_json,
             counts_rounds: plan.question.is_none(),
@@ -107,7 +105,7 @@ impl<'a> Line<'a> {
             }
             return;
         }
-        let next = progress.next.and_then(|index| self.plan.cases.get(index as usize));
+        let next = progress.next.and_then(|index| run.plan.cases.get(index as usize));
         self.replace(
             &next.map_or(message.clone(), |of| format!("{message}: {}", of.case.mechanism)),
         );
@@ -134,7 +132,7 @@ impl<'a> Line<'a> {
             if self.live.is_json {
                 values.said.0 += 1;
                 let line = json!({
-                    "case": self.id(trial),
+                    "case": id(run, trial),
                     "round": trial.round,
                     "value": value,
                     "unit": "ns",
@@ -145,10 +143,6 @@ impl<'a> Line<'a> {
                 interrupt::say(&format!("{line}\n"));
             }
         }
-    }
-
-    fn id(&self, trial: &RawTrial) -> String {
-        self.plan.case(trial.case).map_or(String::new(), ToString::to_string)
     }
 
     /// Prints, of each case with a trial since, the last value and the median of all.
@@ -167,7 +161,7 @@ impl<'a> Line<'a> {
             output::say(&format!(
                 "{} {}: round {}: {}; median of {}: {}",
                 time(self.started.elapsed().as_nanos() as u64),
-                self.id(trial),
+                id(run, trial),
                 trial.round + 1,
                 found.unwrap_or_else(|| known(*value)),
                 count(of_case.len(), "trial"),
@@ -183,6 +177,10 @@ impl<'a> Line<'a> {
             interrupt::say(&format!("\r{text:.79}\x1b[K"));
         }
     }
+}
+
+fn id(run: &RawRun, trial: &RawTrial) -> String {
+    run.plan.case(trial.case).map_or(String::new(), ToString::to_string)
 }
 
 /// `measuring 3 cases (1 skipped) in 15 rounds, about 20 s`

@@ -182,8 +182,7 @@ impl Session {
         let expected = setup.runtimes.expected(plan, two_cpus_ns);
         self.expected_ns = expected.ns;
         let earlier = self.file.run().trials.len();
-        let planned = self.plan.clone();
-        let line = Line::start(&planned, expected, live, earlier);
+        let line = Line::start(&self.plan, expected, live, earlier);
         let draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
         let ending = run::execute(self, &draw);
         line.end(self.file.run());
