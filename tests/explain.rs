@@ -20,12 +20,10 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let home = Home::alone();
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
     let asked = ["explain", "pipe", "delay:200us?at=callee", "--place", "same-cpu"];
-    let more = ["--measure", "1ms", "--budget", "4s", "--tail", "p99"];
+    let more = ["--measure", "1ms", "--budget", "4s"];
     let first = home.expect(&[&asked[..], &more[..]].concat(), measured());
     assert_eq!(home.expect(&["report", "last"], 0), first);
-    for said in ["difference [interval]", "Slow: "] {
-        assert!(first.contains(said), "{said}: {first}");
-    }
+    assert!(first.contains("difference [interval]"), "{first}");
     let csv = home.expect(&["report", "last", "--format", "csv"], 0);
     assert!(csv.starts_with("case,segment_leg,segment_end,segment_kind,typical_ns,"), "{csv}");
 
@@ -64,17 +62,15 @@ fn typical(json: &Value, case: usize) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn wake_ups_are_cut_one_way_and_stand_beside_each_other_by_their_gap() {
+fn wake_ups_are_cut_one_way_and_stand_beside_each_other() {
     let home = Home::alone();
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
     let place = if cross().is_some() { "cross" } else { "same-cpu" };
-    let asked = ["explain", "wake/pipe", "--gap", "10us,50us,100us", "--place", place];
-    let shown = home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
-    assert!(shown.contains("after 100 µs"), "{shown}");
+    let asked = ["explain", "wake/pipe?gap=10us", "wake/pipe?gap=100us", "--place", place];
+    home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());
     let json = home.json(&["report", "last", "--format", "json"]);
     let cases = json["hops"].as_array().unwrap();
-    let gaps: Vec<_> = cases.iter().map(|of| of["gap_ns"].as_u64().unwrap()).collect();
-    assert_eq!(gaps, [10_000, 50_000, 100_000]);
+    assert_eq!(cases.len(), 2);
     ensure_mostly_cut(&json);
     for (at, case) in cases.iter().enumerate() {
         let kinds = typical(&json, at);

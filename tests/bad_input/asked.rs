@@ -43,8 +43,7 @@ const REFUSALS: &[Refusal] = &[
         &["0.5 a second needs 40 s for 20 messages", "give --budget 5m"],
     ),
     ("explain pipe pipe --place same-cpu", 2, &["both cases are the same"]),
-    ("explain pipe --tail p50", 2, &["above the median"]),
-    ("explain pipe --tail p99 tcp udp", 2, &["want one case or two"]),
+    ("explain pipe --seed 1 tcp udp", 2, &["want one case or two"]),
     // advise
     ("advise --payload 64 --rate 0", 2, &["--rate", "want 0.01"]),
     ("advise --payload 64 --p99 0", 2, &["--p99 must be greater than 0"]),

@@ -42,8 +42,8 @@ const fn little(
     Fault { name, codes, says, within_s: 30, play: Play::Little(without, words) }
 }
 
-/// Slow hops are only seen by the kernel's events.
-const EXPLAIN: &str = "explain pipe --place same-cpu --tail p99";
+/// Where a hop's time goes is only seen by the kernel's events.
+const EXPLAIN: &str = "explain pipe --place same-cpu";
 const NO_ROOM: &str = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm";
 /// A queue without room drops every packet.
 const DROPS: &str = "ip link set lo up && tc qdisc add dev lo root pfifo limit 0";

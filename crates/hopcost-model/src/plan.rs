@@ -44,7 +44,7 @@ document! {
         /// Which claims hold on this machine.
         Claims(Vec<ClaimsPlan>),
         /// Where the time of a round trip goes.
-        Explanation(ExplanationPlan),
+        Explanation {},
     }
 }
 
@@ -58,29 +58,12 @@ impl Question {
     pub const fn rounds_a_look(&self) -> u32 {
         match self {
             Question::Claims(_) => ROUNDS_A_LOOK,
-            Question::Explanation(_) => ROUNDS_A_LOOK_OF_EXPLANATION,
-        }
-    }
-}
-
-impl Plan {
-    /// What a run is to explain, if it is one that explains.
-    pub fn explanation(&self) -> Option<&ExplanationPlan> {
-        match &self.question {
-            Some(Question::Explanation(plan)) => Some(plan),
-            _ => None,
+            Question::Explanation {} => ROUNDS_A_LOOK_OF_EXPLANATION,
         }
     }
 }
 
 document! {
-    /// Where the time of a round trip goes.
-    #[derive(Default)]
-    pub struct ExplanationPlan {
-        /// The quantile of a trial from which on its round trips are slow, where these are asked for.
-        pub tail: Option<f64>,
-    }
-
     /// A claims file as it was when the run was planned.
     pub struct ClaimsPlan {
         /// Its file, as named.

@@ -59,8 +59,6 @@ document! {
         /// Follows the measurement, leaves no samples: the kernel's counting of
         /// system calls, which slows them down, is on in this phase alone.
         Count,
-        /// No operations: each end times what writing a message and comparing one take it.
-        Touch,
     }
 
     /// Control → worker.
@@ -596,12 +594,6 @@ document! {
         /// Its TCP connections (the Rust worker only); absent where it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tcp: Option<TcpReading>,
-        /// What writing a message takes this end, in the phase `touch`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub fill_ns: Option<f64>,
-        /// What comparing one takes it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub verify_ns: Option<f64>,
         /// What the kernel counted for this end's thread and its helpers over the phase.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,

@@ -12,7 +12,6 @@ use toml::Spanned;
 
 use crate::ask::Selector;
 use crate::error::{Origin, PlanError, plain, quote, unknown};
-use crate::shipped::{CLAIMS, SHIPPED, shown_by};
 use crate::source::Source;
 use crate::suite::is_name;
 
@@ -95,15 +94,6 @@ pub(crate) fn parsed(file: &str, text: &str) -> Result<(Source, Claims), PlanErr
         }
     }
     Ok((source, claims))
-}
-
-/// The claims that reports of a shipped suite show: of the file that the suite names, and its own.
-pub fn claims_of(suite: &str) -> Vec<Claims> {
-    let named = shown_by(suite).and_then(|shown| shown.claims.as_deref());
-    let named = CLAIMS.iter().find(|(name, _)| Some(*name) == named);
-    let own = SHIPPED.iter().find(|(name, _)| *name == suite);
-    let parsed = |(name, text): &(&str, &str)| Source::new(name, text).claims().ok();
-    named.into_iter().chain(own).filter_map(parsed).collect()
 }
 
 impl Claim {

@@ -6,7 +6,7 @@ use hopcost_model::axis::{AXES, Axis, Kind, Unit};
 use hopcost_model::case::{Case, Placement, Role, Runtime, WaitKind, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{
-    ClaimsPlan, ComparisonPlan, ExplanationPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
+    ClaimsPlan, ComparisonPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
 };
 use hopcost_model::results::AdviceRequest;
 
@@ -185,37 +185,27 @@ const TRACED_MIN: u64 = 100;
 /// Rounds at most: a segment's interval needs six.
 const ROUNDS: u32 = 16;
 
-/// Resolves a question for where the time goes: one or two selectors, of which each selects one case, or one
-/// that selects wake-ups which differ by their gap alone.
+/// Resolves a question for where the time goes: one or two selectors, of which each selects one case.
 ///
 /// # Errors
 /// Everything wrong with the question, and what this machine cannot do.
-pub fn explanation(
-    ask: &Ask,
-    asked: ExplanationPlan,
-    catalog: &Catalog,
-    machine: &Machine,
-) -> Result<Plan, PlanError> {
+pub fn explanation(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, PlanError> {
     let ask = Ask { rounds: Some(ROUNDS), ..short(ask) };
     let of = |ask: &Ask| plan(ask, catalog, machine);
     let one = |selector: &String| {
         let mut own = Ask { selectors: vec![selector.clone()], ..ask.clone() };
         let mut found = of(&own)?;
         // On one CPU and on two are what nobody has to choose between who asks for one case.
-        let is_open = found.cases.len() > 1 && !differ_by_gap(&found);
-        if is_open && own.axes.get("place").is_none_or(Vec::is_empty) {
+        if found.cases.len() > 1 && own.axes.get("place").is_none_or(Vec::is_empty) {
             own.axes.insert("place", vec!["cross".to_owned()]);
             found = of(&own)?;
         }
-        let cases = match ask.selectors.as_slice() {
-            [_] if differ_by_gap(&found) => found.live_cases().cloned().collect(),
-            _ => vec![only(selector, &found)?],
-        };
-        cases.iter().try_for_each(|case| explainable(selector, case))?;
-        Ok((cases, found))
+        let case = only(selector, &found)?;
+        explainable(selector, &case)?;
+        Ok((case, found))
     };
     let found = ask.selectors.iter().map(one);
-    let found = found.collect::<Result<Vec<(Vec<Case>, Plan)>, PlanError>>()?;
+    let found = found.collect::<Result<Vec<(Case, Plan)>, PlanError>>()?;
     if let [(first, _), (second, _)] = found.as_slice()
         && first == second
     {
@@ -224,14 +214,14 @@ pub fn explanation(
     }
     let mut whole = of(&ask)?;
     whole.pairs.extend(found.iter().flat_map(|(_, plan)| plan.pairs.clone()));
-    let cases: Vec<Case> = found.into_iter().flat_map(|(cases, _)| cases).collect();
+    let cases: Vec<Case> = found.into_iter().map(|(case, _)| case).collect();
     whole.trial.traced_operations = cases.iter().map(traced).min();
     Ok(Plan {
         suite: "explanation".to_owned(),
         rounds: ROUNDS,
         baseline: None,
         cases: cases.into_iter().map(PlannedCase::live).collect(),
-        question: Some(Question::Explanation(asked)),
+        question: Some(Question::Explanation {}),
         ..whole
     })
 }
@@ -239,14 +229,6 @@ pub fn explanation(
 /// Operations of its traced phase.
 fn traced(case: &Case) -> u64 {
     (TRACED_GAPS_NS / case.gap_ns.unwrap_or(0).max(1)).clamp(TRACED_MIN, TRACED)
-}
-
-/// Whether a plan has wake-ups that differ by their gap alone.
-fn differ_by_gap(plan: &Plan) -> bool {
-    let without = |case: &Case| Case { gap_ns: None, ..case.clone() };
-    let mut cases = plan.live_cases();
-    let first = cases.next().filter(|case| case.workload == Workload::Wake).map(without);
-    first.is_some_and(|first| cases.all(|case| without(case) == first))
 }
 
 /// Refuses a case whose hops the kernel's events do not show.

@@ -1,8 +1,8 @@
 //! The suites and claims files inside the binary, and what suites say of reports: tables that others
 //! published, an export, and what others call the cases. Each stands in the suite that it
 //! belongs to, as `[[published]]`, `[export]` and `[[label]]`. Those of
-//! the shipped suites are for every run that has such cases; labels, `unit` and the suite's claims,
-//! which are read as those of a claims file, are for runs of the suite alone.
+//! the shipped suites are for every run that has such cases; labels and `unit` are for runs of the
+//! suite alone.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -82,8 +82,6 @@ pub struct Shown {
     /// What the answer gives times in.
     #[serde(default)]
     pub unit: TimeUnit,
-    /// The claims file of what others said of such cases.
-    pub claims: Option<String>,
     /// Tables that others published.
     #[serde(default)]
     pub published: Vec<Published>,
@@ -107,8 +105,6 @@ impl Shown {
 pub struct Published {
     /// Its file in published/.
     pub file: String,
-    /// Bytes of the messages that it is of, which the answer marks among other sizes.
-    pub payload: Option<u32>,
 }
 
 /// Cases by a name that stands before their mechanism's.

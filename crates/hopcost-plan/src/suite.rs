@@ -37,7 +37,7 @@ pub struct Suite {
 /// Keys of what is measured.
 const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
 /// Keys of what reports show of it, which are read from shipped suites alone.
-const SHOWN: [&str; 7] = ["unit", "claims", "published", "label", "export", "case", "claim"];
+const SHOWN: [&str; 4] = ["unit", "published", "label", "export"];
 
 /// What is measured, as a file has it.
 #[derive(Deserialize)]
@@ -80,7 +80,7 @@ const TRIAL: [TrialKey; 9] = [
 
 /// Parses a suite. `file` only names it in errors.
 pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
-    let source = Source::new(file, text).checked("suite", &[MEASURED, SHOWN].concat())?;
+    let source = Source::new(file, text).checked("suite", &[&MEASURED[..], &SHOWN].concat())?;
     let file: File = source.read()?;
     source.check_name(&file.name)?;
     // The form of what reports would show of the cases.

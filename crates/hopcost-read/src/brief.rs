@@ -1,11 +1,10 @@
-//! The plan in brief, what changed on the host, and what disturbed the run.
+//! The plan in brief, and what disturbed the run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use hopcost_model::case::Placement;
+use hopcost_model::case::{Case, Placement};
 use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::host::Host;
 use hopcost_model::plan::{Question, TrialShape};
 use hopcost_model::raw::RawRun;
 use hopcost_model::results::TimeUnit;
@@ -40,52 +39,23 @@ document! {
         pub ended_early: Option<String>,
         /// The case that multiples refer to.
         pub baseline: Option<String>,
-        /// CPUs used, the caller's first.
+        /// CPUs used, the caller's first; none where no case was pinned.
         pub cpus: Vec<u32>,
         /// The claimed relation of the two CPUs.
         pub relation: Option<Placement>,
-        /// Whether the ends were pinned to these CPUs.
-        pub pinning: Pinning,
         /// How a trial was shaped.
         pub trial: TrialShape,
         /// What the answer gives times in. All times of this document are nanoseconds.
         pub unit: TimeUnit,
-        /// Bytes of the messages in the document that the suite measures after, where it says.
-        pub document_payload_bytes: Option<u32>,
-    }
-
-    /// Whether ends were pinned.
-    #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Pinning {
-        /// Every end of every case.
-        #[default]
-        All,
-        /// Not those of the cases whose placement is `free`.
-        Some,
-        /// None: every case was `free`.
-        None,
-    }
-
-    /// A reading that differed after the run.
-    pub struct HostChange {
-        /// Key of the reading.
-        pub key: String,
-        /// Before.
-        pub before: Option<String>,
-        /// After.
-        pub after: Option<String>,
     }
 }
-
-/// Readings that change by themselves, by the beginning of their key.
-const VOLATILE: [&str; 4] = ["load.", "stat.", "peer.load.", "peer.stat."];
 
 /// The plan in brief.
 pub fn plan(run: &Run) -> PlanBrief {
     let raw = run.raw;
     let plan = &raw.plan;
-    let shown = hopcost_plan::shown_by(&plan.suite);
+    let is_free = |case: &Case| case.placement == Some(Placement::Free);
+    let cpus = if plan.live_cases().all(is_free) { Vec::new() } else { plan.cpus.clone() };
     let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
     PlanBrief {
         suite: plan.suite.clone(),
@@ -98,13 +68,10 @@ pub fn plan(run: &Run) -> PlanBrief {
         took_s: took_s(run),
         ended_early: ended_early(raw, rounds.len() as u32),
         baseline: plan.baseline.clone(),
-        cpus: plan.cpus.clone(),
+        cpus,
         relation: plan.relation,
-        pinning: pinning(raw),
         trial: plan.trial,
-        unit: shown.map_or(TimeUnit::Ns, |shown| shown.unit),
-        document_payload_bytes: shown
-            .and_then(|shown| shown.published.iter().find_map(|table| table.payload)),
+        unit: hopcost_plan::shown_by(&plan.suite).map_or(TimeUnit::Ns, |shown| shown.unit),
     }
 }
 
@@ -140,42 +107,6 @@ fn ended_early(raw: &RawRun, done: u32) -> Option<String> {
     ))
 }
 
-/// Whether the cases that were measured are pinned.
-fn pinning(raw: &RawRun) -> Pinning {
-    let placements: Vec<Option<Placement>> =
-        raw.plan.live_cases().map(|case| case.placement).collect();
-    let free = placements.iter().filter(|place| **place == Some(Placement::Free)).count();
-    match free {
-        0 => Pinning::All,
-        n if n == placements.len() => Pinning::None,
-        _ => Pinning::Some,
-    }
-}
-
-/// Readings that differ after the run, in the order of the fingerprint; none if
-/// the run was cut off.
-pub fn host_changes(raw: &RawRun) -> Vec<HostChange> {
-    let Some(after) = &raw.host_after else { return Vec::new() };
-    let before = &raw.host_before;
-    // Of several readings of a key the first counts, as in `Host::get`.
-    let values = |host: &'_ Host| -> BTreeMap<String, Option<String>> {
-        host.readings.iter().rev().map(|r| (r.key.clone(), r.value.clone())).collect()
-    };
-    let (was, is) = (values(before), values(after));
-    let mut seen = BTreeSet::new();
-    let keys = before.readings.iter().chain(&after.readings);
-    keys.map(|reading| reading.key.as_str())
-        .filter(|key| !VOLATILE.iter().any(|prefix| key.starts_with(prefix)))
-        .filter(|key| seen.insert(*key))
-        .map(|key| HostChange {
-            key: key.to_owned(),
-            before: was.get(key).cloned().flatten(),
-            after: is.get(key).cloned().flatten(),
-        })
-        .filter(|change| change.before != change.after)
-        .collect()
-}
-
 /// The findings of a run that other work causes, in words.
 const BY_OTHERS: [(Code, &str); 5] = [
     (Code::Preempted, "other tasks"),
@@ -205,20 +136,7 @@ pub fn disturbed(levels: &[YardstickLevel], findings: &[Finding]) -> Option<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Builder, PIPE, TrialBuilder, host};
-
-    #[test]
-    fn changes_are_told_but_not_those_that_mean_nothing() {
-        let before = [("kernel.release", "6.1"), ("cpu0.governor", "powersave"), ("load.1", "0.1")];
-        let after = [("kernel.release", "6.1"), ("cpu0.governor", "performance"), ("load.1", "2")];
-        let mut raw = Builder::new().host(&before).build();
-        assert_eq!(host_changes(&raw), []);
-        raw.host_after = Some(host(&after));
-        let changes = host_changes(&raw);
-        assert_eq!(changes.len(), 1);
-        assert_eq!(changes[0].key, "cpu0.governor");
-        assert_eq!(changes[0].after.as_deref(), Some("performance"));
-    }
+    use crate::testing::{Builder, PIPE, TrialBuilder};
 
     #[test]
     fn failures_and_rounds_are_counted() {

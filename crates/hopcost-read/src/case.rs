@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Ack, Case, Role, Workload};
+use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::finding::{Finding, Validity};
-use hopcost_model::protocol::{EndCounters, Stamp};
+use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
 use hopcost_model::{document, words};
@@ -95,8 +95,6 @@ document! {
         pub stream: Option<StreamResult>,
         /// What is particular to a load.
         pub load: Option<LoadResult>,
-        /// What writing and comparing messages takes the ends; `null` where it was not timed.
-        pub touch: Option<TouchCost>,
         /// What was counted, by event and end; medians over trials.
         pub counters: Vec<CounterResult>,
         /// What the kernel says of the TCP connections of each end; empty where there are none.
@@ -109,25 +107,9 @@ document! {
         pub threads: Vec<ThreadResult>,
         /// This case's findings.
         pub findings: Vec<Finding>,
-        /// The command that repeats this case alone.
-        pub command: String,
         /// The command that replays one trial of it by hand, with every line of the
         /// worker protocol shown; `null` if never tried.
         pub replay: Option<String>,
-    }
-
-    /// What writing and comparing messages takes the ends, timed in each trial with messages of
-    /// the case's size. It is in the numbers and never subtracted.
-    #[derive(Copy)]
-    pub struct TouchCost {
-        /// Writing a message: median over trials and ends.
-        pub fill_ns: f64,
-        /// Comparing one.
-        pub verify_ns: f64,
-        /// How much of an operation's number that is: of a round trip all that both ends write
-        /// and compare, of an acknowledged message the comparing, of a wake-up nothing; `null`
-        /// where messages are not acknowledged and it overlaps.
-        pub operation_ns: Option<f64>,
     }
 }
 
@@ -376,14 +358,12 @@ fn of_case<'a>(
         wake,
         load,
         stream: stream::result(run, case, &raw, &per_trial),
-        touch: touch_cost(case, &raw),
         counters: counters::counters(case, &raw),
         tcp: counters::tcp(&raw),
         threads,
-        replay: replay(run, &id, &table),
+        replay: (!table.rows.is_empty()).then(|| command::of_trial(&id, &run.raw.about.argv)),
         case: CaseParts::of(case),
         status,
-        command: command::of_case(&id),
         id,
         ..CaseResult::default()
     };
@@ -431,13 +411,6 @@ fn most_frequent<'a>(reasons: impl Iterator<Item = &'a String>) -> Option<String
     Some(reason.to_owned())
 }
 
-/// The command that replays the first trial that was measured, or else tried.
-fn replay(run: &Run, id: &str, trials: &Trials) -> Option<String> {
-    let raw = || trials.rows.iter().map(|row| row.raw);
-    let first = raw().find(|trial| trial.error.is_none()).or_else(|| raw().next())?;
-    Some(command::of_trial(id, first, run.raw))
-}
-
 /// The upper level begins where a trial takes this many times as long as the next faster one.
 const LEVELS_STEP: f64 = 1.5;
 /// The least share of the trials at a level: fewer are outliers.
@@ -461,21 +434,6 @@ fn levels(mut values: Vec<f64>) -> Option<(f64, f64)> {
         && is_narrow(low)
         && is_narrow(high);
     median(low).zip(median(high)).filter(|_| is_two)
-}
-
-/// What writing and comparing messages took the ends in the trials that were measured.
-fn touch_cost(case: &Case, trials: &[&RawTrial]) -> Option<TouchCost> {
-    let over = |of: fn(&EndCounters) -> Option<f64>| {
-        let ends = trials.iter().flat_map(|trial| &trial.ends);
-        median(&ends.filter_map(of).filter(|ns| ns.is_finite()).collect::<Vec<_>>())
-    };
-    let (fill_ns, verify_ns) = (over(|end| end.fill_ns)?, over(|end| end.verify_ns)?);
-    let operation_ns = match case.workload {
-        Workload::Roundtrip => Some(2.0 * (fill_ns + verify_ns)),
-        Workload::Stream => (case.ack != Some(Ack::None)).then_some(verify_ns),
-        _ => Some(0.0),
-    };
-    Some(TouchCost { fill_ns, verify_ns, operation_ns })
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ pub mod advice;
 pub mod along;
 mod believed;
 mod brief;
-mod capacity;
 mod case;
 mod checkup;
 mod command;
@@ -90,7 +89,7 @@ pub fn look(raw: &RawRun, rust: &[Mechanism]) -> Look {
             decided = judged.as_ref().map(judge::decided);
             judged.map_or_else(all, |judged| judge::wanted(&raw.plan, &judged))
         }
-        Some(Question::Explanation(_)) | None => all(),
+        Some(Question::Explanation {}) | None => all(),
     };
     Look { wanted, decided }
 }
@@ -129,8 +128,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let of_cases = judged.iter().flat_map(|(found, _)| found);
     let findings = findings::all(run_wide, of_cases.chain(&traced));
     let published = published::tables(&readings);
-    let checks = judge::of_suite(&run, &readings, &findings);
-    let loads = capacity::curves(&readings, &findings);
     let plan = brief::plan(&run);
     Results {
         about: raw.about.clone(),
@@ -139,7 +136,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         judged: judge::of_run(&run, &readings, &findings),
         plan,
         host: raw.host_before.clone(),
-        host_changes: brief::host_changes(raw),
         disturbed: brief::disturbed(&run.yardsticks.levels, &findings),
         remarks: remarks::remarks(&run, &readings),
         clocks: raw.clocks.clone(),
@@ -151,8 +147,6 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         published,
         knobs: prices::knobs(&readings),
         libraries: prices::libraries(&run, &readings),
-        checks,
-        loads,
         runtimes: runtimes::comparison(&run, &readings),
         results: (readings.into_iter().zip(judged))
             .map(|(reading, (findings, validity))| CaseResult {

@@ -8,9 +8,7 @@ use hopcost_model::host::Host;
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
-use crate::format;
 use crate::run::Run;
-use crate::trial::Family;
 
 /// From this multiple on, waking another CPU deserves an explanation.
 const WAKE_UP_MULTIPLE: f64 = 5.0;
@@ -22,9 +20,6 @@ pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
         idle(run, readings),
         moment(readings),
         cross_cpu(run, readings),
-        guest(run),
-        stamps(run, readings),
-        touching(readings),
         frequency(run),
         filters(run),
     ];
@@ -98,44 +93,6 @@ fn moment(readings: &[Reading]) -> Option<String> {
         why.starts_with("this moment").then_some(why)
     })?;
     Some(format!("These numbers are of {why}."))
-}
-
-fn guest(run: &Run) -> Option<String> {
-    let name = run.raw.host_before.get("virt.hypervisor")?;
-    Some(format!(
-        "Virtual machine ({name}): which physical CPUs are behind its CPUs is not known. \
-         Whether they stay there is the hypervisor's choice, and the topology is its claim."
-    ))
-}
-
-fn stamps(run: &Run, readings: &[Reading]) -> Option<String> {
-    readings.iter().find(|reading| reading.result.stamp.map(Family::of) == Some(Family::Each))?;
-    let clock = run.raw.clocks.iter().find(|clock| clock.knows_its_cost())?;
-    let (source, ns) = (&clock.source, format::ns(clock.stamp_p50_ns));
-    (source != "virtual").then(|| {
-        format!(
-            "Reading the clock ({source}) costs {ns} and is part of every operation timed by \
-             itself. Nothing is subtracted."
-        )
-    })
-}
-
-/// Of the case in which writing and comparing messages is the greatest share of the number.
-fn touching(readings: &[Reading]) -> Option<String> {
-    let shares = readings.iter().filter_map(|reading| {
-        let ns = reading.result.touch?.operation_ns.filter(|ns| *ns > 0.0)?;
-        let whole = reading.headline()?.point.filter(|whole| *whole > ns)?;
-        Some((ns / whole, ns, reading.case))
-    });
-    let (share, ns, case) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!(
-        "Writing and comparing messages is up to {} of a number. The greatest share is that of {}: {} with \
-         the message in the cache of the end's own CPU, and more where it comes from another CPU. Nothing \
-         is subtracted; touch=none leaves all but the first 8 bytes alone.",
-        format::percent(share),
-        case.id(),
-        format::ns(ns),
-    ))
 }
 
 fn frequency(run: &Run) -> Option<String> {
@@ -265,9 +222,6 @@ mod tests {
         let text = remarks(&[("cpu0.governor", "powersave")], 3000);
         assert!(text.contains("powersave"));
         assert!(!remarks(&[("cpu0.governor", "performance")], 3000).contains("governor"));
-        assert!(
-            remarks(&[], 3000).contains("Reading the clock (tsc) costs 20.0 ns and is part of")
-        );
     }
 
     #[test]

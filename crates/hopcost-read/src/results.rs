@@ -10,14 +10,13 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::RunAbout;
 pub use hopcost_model::results::*;
 
-pub use crate::brief::{HostChange, Pinning, PlanBrief};
-pub use crate::capacity::{LoadCurve, LoadKnee};
-pub use crate::case::{CaseResult, Status, TouchCost};
+pub use crate::brief::PlanBrief;
+pub use crate::case::{CaseResult, Status};
 pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Right};
 pub use crate::comparison::{Compared, Comparison};
 pub use crate::counters::{CounterResult, TcpResult};
 pub use crate::explain::{
-    ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, SlowHops,
+    ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops,
 };
 pub use crate::judge::words::JudgedPart;
 pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
@@ -48,8 +47,6 @@ document! {
         pub plan: PlanBrief,
         /// The host before.
         pub host: Host,
-        /// What changed on the host until the end: key, before, after.
-        pub host_changes: Vec<HostChange>,
         /// In plain words, what of this machine shapes the numbers below.
         pub remarks: Vec<String>,
         /// Clock of each used CPU, of each runtime.
@@ -70,10 +67,6 @@ document! {
         pub knobs: Vec<KnobPrice>,
         /// What libraries add to the mechanisms beneath them.
         pub libraries: Vec<LibraryCost>,
-        /// What the claims of the run's suite tell of its cases.
-        pub checks: Vec<JudgedClaim>,
-        /// How much load each mechanism carries, where several rates were measured.
-        pub loads: Vec<LoadCurve>,
         /// Mechanisms by runtimes, one matrix for what may be compared; none where all ends were in Rust.
         pub runtimes: Vec<RuntimeMatrix>,
         /// Every finding, worst first; those of a case carry its id.

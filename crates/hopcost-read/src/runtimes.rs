@@ -1,8 +1,7 @@
 //! Runtimes compared: the same mechanisms in several languages, both ends of one runtime.
 //!
 //! Everything is paired by round, and only equal cases are compared: cases that differ
-//! in their runtimes alone. What two runtimes or more were measured with stands in one matrix, what one alone
-//! was in another beside it: a table that is mostly gaps compares nothing.
+//! in their runtimes alone. What was measured in one runtime only stands in the ladder.
 
 #[cfg(test)]
 mod tests;
@@ -104,27 +103,22 @@ impl Entry<'_> {
 /// Cases that differ in their runtime alone: the case in Rust, and each runtime's.
 type Row<'a> = (Case, Vec<&'a Entry<'a>>);
 
-/// One matrix, or two, for every setting in which a runtime other than Rust takes
-/// part, in the order of the plan.
+/// A matrix for every setting in which two runtimes were measured, in the order of the plan.
 fn matrices<'a>(entries: &'a [Entry<'a>]) -> Vec<RuntimeMatrix> {
     let alike = entries.iter().filter(|entry| entry.runtime().is_some());
     let mut matrices = Vec::new();
     for (setting, entries) in grouped(alike, |entry| setting(&entry.case)) {
         let rows = grouped(entries, |entry| with(&entry.case, Runtimes::RUST)).into_iter();
-        let foreign = |(_, entries): &Row| entries.iter().any(|e| !e.case.runtimes.are_rust());
-        let (common, alone): (Vec<Row>, Vec<Row>) =
-            rows.filter(foreign).partition(|(_, entries)| entries.len() > 1);
-        let title = title(&setting, family(common.iter().chain(&alone)));
-        matrices.extend(matrix(title.clone(), common));
-        matrices.extend(matrix(format!("{title}: measured in one runtime only"), alone));
+        let common: Vec<Row> = rows.filter(|(_, entries)| entries.len() > 1).collect();
+        matrices.extend(matrix(title(&setting, family(&common)), common));
     }
     matrices
 }
 
 /// Batches only where nothing was timed by itself; before anything was measured, a call
 /// is expected in batches.
-fn family<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Family {
-    let entries: Vec<&Entry> = rows.flat_map(|(_, entries)| entries).copied().collect();
+fn family(rows: &[Row]) -> Family {
+    let entries: Vec<&Entry> = rows.iter().flat_map(|(_, entries)| entries).copied().collect();
     let mut families = entries.iter().filter_map(|entry| entry.reading.family).peekable();
     let batched = match families.peek() {
         Some(_) => families.all(|family| family == Family::Batch),
@@ -140,17 +134,13 @@ fn matrix(title: String, mut rows: Vec<Row>) -> Option<RuntimeMatrix> {
     runtimes.sort_by_key(|runtime| !runtime.is_rust());
     // By the cost in the first column that has one: Rust's, where it was measured.
     let cost = |(_, entries): &Row| {
-        (0..).zip(&runtimes).find_map(|(column, runtime)| {
+        let mut costs = runtimes.iter().filter_map(|runtime| {
             let entry = entries.iter().find(|entry| entry.runtime() == Some(runtime))?;
-            Some((column, entry.reading.headline()?.point?))
-        })
+            entry.reading.headline()?.point
+        });
+        costs.next().unwrap_or(f64::INFINITY)
     };
-    let alone = rows.iter().all(|(_, entries)| entries.len() == 1);
-    rows.sort_by(|a, b| match (cost(a), cost(b)) {
-        (Some((x, a)), Some((y, b))) if alone => x.cmp(&y).then(a.total_cmp(&b)),
-        (Some((_, a)), Some((_, b))) => a.total_cmp(&b),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    });
+    rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let shown = rows.iter().map(|row| RuntimeRow {
         label: label(&row.0, rows.iter().map(|(case, _)| case)),
         cells: runtimes.iter().map(|runtime| cell(row, runtime)).collect(),

@@ -1,9 +1,7 @@
 //! How cases, places and quantiles are called in every view.
 
 use hopcost_model::case::library_of;
-use hopcost_read::results::{
-    CaseResult, Estimate, LadderGroup, LadderRow, Pinning, PlanBrief, Results,
-};
+use hopcost_read::results::{CaseResult, Estimate, LadderGroup, LadderRow, PlanBrief, Results};
 
 pub(crate) use hopcost_read::results::Place;
 
@@ -90,14 +88,10 @@ pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
 pub(crate) fn cpus(plan: &PlanBrief) -> String {
     let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
     let relation = plan.relation.map_or(String::new(), |relation| format!(" ({relation})"));
-    let named = match list.as_slice() {
+    match list.as_slice() {
+        [] => "not pinned to any CPU".to_owned(),
         [one] => format!("CPU {one}"),
         all => format!("CPUs {}{relation}", all.join(" and ")),
-    };
-    match plan.pinning {
-        Pinning::All => named,
-        Pinning::Some => format!("{named}, some cases not pinned"),
-        Pinning::None => "not pinned to any CPU".to_owned(),
     }
 }
 

@@ -4,8 +4,8 @@ use hopcost_model::plan::TrialShape;
 use hopcost_model::raw::{Build, Reference, RunAbout};
 use hopcost_model::{Document, Field};
 use hopcost_read::results::{
-    AdviceRequest, Along, ComparedFleets, Contrast, Estimate, LoadKnee, LoadQuantiles, Quiet,
-    Ratio, Region, Segment, SlowHops, TouchCost,
+    AdviceRequest, Along, ComparedFleets, Contrast, Estimate, LoadQuantiles, Quiet, Ratio, Region,
+    Segment,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -65,7 +65,6 @@ fn parts(kind: &str) -> Option<Vec<Field>> {
         "Build" => Build::FIELDS,
         "ComparedFleets" => ComparedFleets::FIELDS,
         "Contrast" => Contrast::FIELDS,
-        "LoadKnee" => LoadKnee::FIELDS,
         "LoadQuantiles" => LoadQuantiles::FIELDS,
         "Quiet" => Quiet::FIELDS,
         "Ratio" => Ratio::FIELDS,
@@ -73,8 +72,6 @@ fn parts(kind: &str) -> Option<Vec<Field>> {
         "Region" => Region::FIELDS,
         "RunAbout" => RunAbout::FIELDS,
         "Segment" => Segment::FIELDS,
-        "SlowHops" => SlowHops::FIELDS,
-        "TouchCost" => TouchCost::FIELDS,
         "TrialShape" => TrialShape::FIELDS,
         "Box<Compared>" | "CaseParts" | "Compared" | "Estimates" | "Host" | "LoadResult"
         | "PublishedLayout" | "StreamResult" | "WakeResult" => &[],

@@ -2,13 +2,12 @@
 //! with what the shipped workers say of themselves where nothing is missing (`tests/workers`).
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::runtimes::{JAVA, PYTHON, here, scan};
 use crate::common::*;
 use hopcost_model::case::{Boundary, Case, Placement};
 use hopcost_model::plan::Plan;
-use hopcost_plan::{Ask, PlanError, RuntimeFacts, Selector, claims_of, expected, level};
+use hopcost_plan::{Ask, PlanError, RuntimeFacts, expected};
 
 fn planned(ask: &Ask) -> Result<Plan, PlanError> {
     planned_beside(scan, ask)
@@ -168,29 +167,4 @@ fn the_suite_has_every_pair_of_runtimes_and_whatever_a_worker_has() {
             assert!(is_left_out || count(&is_it) > 0, "{runtime} {}", row.name);
         }
     }
-}
-
-#[test]
-fn each_claim_of_a_suite_has_its_cases_at_every_level_that_it_is_told_for() {
-    let all = cases(&suite(workers));
-    let claims = claims_of("runtimes").pop().unwrap();
-    let mut told = 0;
-    for claim in &claims.claims {
-        for check in claim.checks() {
-            let levels = |name: &str| -> Vec<BTreeMap<String, String>> {
-                let text = claims.selector(name, claim).unwrap();
-                let selector: Selector = text.clone().try_into().unwrap();
-                all.iter()
-                    .filter(|case| selector.fits(case))
-                    .map(|case| level(&text, case))
-                    .collect()
-            };
-            let others = levels(check.over().unwrap());
-            let both: BTreeSet<_> =
-                levels(&check.of).into_iter().filter(|level| others.contains(level)).collect();
-            assert!(!both.is_empty(), "{}", claim.id);
-            told += both.len();
-        }
-    }
-    assert_eq!(told, 15);
 }

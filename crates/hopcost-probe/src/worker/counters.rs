@@ -117,8 +117,6 @@ impl Snapshot {
             overruns: stamped.overruns,
             zero_copy: stamped.zero_copy,
             tcp: None,
-            fill_ns: None,
-            verify_ns: None,
             events: Vec::new(),
         }
     }

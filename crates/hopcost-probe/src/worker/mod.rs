@@ -8,7 +8,6 @@ mod describe;
 pub mod events;
 pub mod lines;
 mod seat;
-mod touch;
 
 use std::fs::File;
 use std::io::{self, Stdin, Write};

@@ -9,7 +9,7 @@ use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase, Schedul
 
 use super::counters::{Snapshot, Time, Usage};
 use super::events::{CALL, Events, KERNEL, STREAM};
-use super::{lines, touch};
+use super::lines;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
 use crate::sys;
@@ -41,7 +41,6 @@ pub struct Start {
 /// An attached end; belongs to the thread that attached it.
 pub struct Seat {
     endpoint: Box<dyn Endpoint>,
-    case: Case,
     role: Role,
     flow: u32,
     cpu: Option<u32>,
@@ -103,7 +102,6 @@ impl Seat {
             helpers,
             tcp,
             two_ends: start.case.two_ends(),
-            case: start.case,
         };
         Ok((seat, attached))
     }
@@ -115,10 +113,6 @@ impl Seat {
 
     /// Runs a phase; samples go into `out` as far as it reaches.
     pub fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<EndCounters> {
-        if spec.phase == Phase::Touch {
-            let counters = EndCounters { flow: self.flow, ..EndCounters::empty(self.role) };
-            return Ok(touch::time(&self.case, counters));
-        }
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
             .then(|| Events::of_caller(KERNEL, &self.helpers));
@@ -131,7 +125,7 @@ impl Seat {
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
-            Phase::Pilot | Phase::WarmUp | Phase::Touch => None,
+            Phase::Pilot | Phase::WarmUp => None,
         };
         if let Some(events) = &events {
             events.start()?;

@@ -23,19 +23,17 @@ document! {
     pub struct Explanation {
         /// The cases that were traced, in the order of the plan.
         pub cases: Vec<ExplainedCase>,
-        /// The second case beside the first, by the median operations without events; absent of any other number
-        /// of cases.
+        /// The second case beside the first, by the median operations without events; absent of one case.
         pub untraced: Option<Contrast>,
-        /// The segments of several cases, in the order of a hop.
+        /// The segments of two cases, in the order of a hop.
         pub compared: Vec<ComparedSegment>,
     }
 
-    /// A segment of several cases.
+    /// A segment of two cases.
     pub struct ComparedSegment {
         /// Which.
         pub segment: Segment,
-        /// What it takes, with its events, in the second case beside the first; `null` unless there are two cases
-        /// and both have it.
+        /// What it takes, with its events, in the second case beside the first; `null` unless both have it.
         pub contrast: Option<Contrast>,
     }
 
@@ -44,8 +42,6 @@ document! {
     pub struct ExplainedCase {
         /// Its id.
         pub case: String,
-        /// The gap before each hop of a wake-up, in nanoseconds; absent of a round trip.
-        pub gap_ns: Option<u64>,
         /// Hops of all trials that were cut into segments.
         pub hops: u64,
         /// Those that were not, and why.
@@ -70,19 +66,6 @@ document! {
         pub missing: Vec<String>,
         /// The segments, as they follow each other in a typical hop.
         pub segments: Vec<ExplainedSegment>,
-        /// The slow hops; absent where nobody asks, or there are too few.
-        pub slow: Option<SlowHops>,
-    }
-
-    /// The hops from a quantile of their trial on, of all trials.
-    #[derive(Copy)]
-    pub struct SlowHops {
-        /// The quantile.
-        pub quantile: f64,
-        /// How many.
-        pub hops: u64,
-        /// Their mean, in nanoseconds.
-        pub ns: f64,
     }
 
     /// Hops that were not cut into segments.
@@ -106,8 +89,6 @@ document! {
         pub p50_ns: f64,
         /// The 99th percentile likewise.
         pub p99_ns: f64,
-        /// The mean of the slow hops; absent where nobody asks for them.
-        pub slow_ns: Option<f64>,
         /// Events within it, mean of typical hops: each costs `event_cost_ns` of it.
         pub events: f64,
         /// `typical_ns` less what they cost: below 0 where they cost more than it took. `null` unless these
@@ -118,8 +99,6 @@ document! {
 
 /// A typical hop is one of the middle fifth by length.
 const TYPICAL: [f64; 2] = [0.4, 0.6];
-/// Fewer slow hops have no mean worth showing.
-const SLOW_MIN: usize = 20;
 /// Segments less their events may be off a hop without events by this share of it.
 const OFF_MAX: f64 = 0.1;
 
@@ -145,20 +124,12 @@ pub fn of_run(raw: &RawRun) -> Option<Explanation> {
     let cases = (0..).zip(&raw.plan.cases);
     let known = cases.filter_map(|(index, planned)| Known::of(raw, index, &planned.case));
     let known: Vec<Known> = known.collect();
-    let quantile = raw.plan.explanation().and_then(|plan| plan.tail);
-    let untraced = match known.as_slice() {
-        [first, second] => {
-            let [first, second] =
-                [first, second].map(|of| of.by_round(|trial| trial.untraced_p50_ns()));
-            contrasts(&[(&second, &first)], 1).pop().flatten()
-        }
-        _ => None,
+    let (untraced, compared) = match known.as_slice() {
+        [first, second] => (untraced(first, second), compared([first, second])),
+        _ => (None, Vec::new()),
     };
-    (!known.is_empty()).then(|| Explanation {
-        cases: known.iter().map(|known| known.explained(quantile)).collect(),
-        untraced,
-        compared: compared(&known),
-    })
+    let cases: Vec<ExplainedCase> = known.iter().map(Known::explained).collect();
+    (!cases.is_empty()).then_some(Explanation { cases, untraced, compared })
 }
 
 /// Whether the segments of a case add up to a hop without events, once what these cost is taken off.
@@ -234,7 +205,7 @@ impl<'a> Known<'a> {
         Estimate { point: all.point.map(|_| point), low, high, ..all }
     }
 
-    fn explained(&self, quantile: Option<f64>) -> ExplainedCase {
+    fn explained(&self) -> ExplainedCase {
         let untraced_p50_ns = self.over(|trial| trial.untraced_p50_ns());
         let without_events_ns =
             self.over(|trial| Some(trial.p50_ns() - trial.mean(events) * trial.event_cost_ns()?));
@@ -242,10 +213,8 @@ impl<'a> Known<'a> {
         let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
         let hops = self.trials.values().map(|trial| trial.hops.len() as u64);
         let left_out = self.left_out.iter();
-        let slow = quantile.map(|q| self.slow(q)).filter(|slow| slow.len() >= SLOW_MIN);
         let mut explained = ExplainedCase {
             case: self.case.id(),
-            gap_ns: self.case.gap_ns,
             hops: hops.fold(0, u64::saturating_add),
             left_out: left_out
                 .map(|(reason, hops)| LeftOutHops { reason: reason.clone(), hops: *hops })
@@ -260,15 +229,10 @@ impl<'a> Known<'a> {
             clock_bound_ns: self.clock_bound_ns,
             missing: self.missing.iter().map(|what| (*what).to_owned()).collect(),
             segments: Vec::new(),
-            slow: quantile.zip(slow.as_ref()).map(|(quantile, hops)| SlowHops {
-                quantile,
-                hops: hops.len() as u64,
-                ns: mean(hops.iter().copied(), length_ns),
-            }),
         };
         let cost_ns = explained.event_cost_ns.filter(|_| adds_up(&explained));
         let whole_ns = explained.total_ns.point.filter(|ns| *ns > 0.0);
-        let segment = |segment| self.segment(segment, whole_ns, cost_ns, slow.as_deref());
+        let segment = |segment| self.segment(segment, whole_ns, cost_ns);
         explained.segments = self.segments().into_iter().map(segment).collect();
         explained
     }
@@ -278,7 +242,6 @@ impl<'a> Known<'a> {
         segment: Segment,
         whole_ns: Option<f64>,
         cost_ns: Option<f64>,
-        slow: Option<&[&Hop]>,
     ) -> ExplainedSegment {
         let own = |hop: &Hop| hop.parts.get(&segment).copied().unwrap_or_default();
         let own_ns = |hop: &Hop| own(hop).ns as f64;
@@ -296,17 +259,10 @@ impl<'a> Known<'a> {
             share: whole_ns.zip(typical_ns.point).map_or(0.0, |(whole, own)| own / whole),
             p50_ns: at(0.5),
             p99_ns: at(0.99),
-            slow_ns: slow.map(|hops| mean(hops.iter().copied(), own_ns)),
             events,
             without_events_ns: typical_ns.point.zip(cost_ns).map(|(ns, cost)| ns - events * cost),
             typical_ns,
         }
-    }
-
-    /// The hops from a quantile of their trial on.
-    fn slow(&self, quantile: f64) -> Vec<&Hop> {
-        let slow = |trial: &'_ Traced| rank(trial.hops.len(), quantile) - 1;
-        self.trials.values().flat_map(|trial| &trial.hops[slow(trial)..]).collect()
     }
 }
 
@@ -334,18 +290,14 @@ impl Traced<'_> {
 
     /// A value of its typical hops, mean.
     fn mean(&self, of: impl Fn(&Hop) -> f64) -> f64 {
-        mean(self.typical().iter(), of)
+        let hops = self.typical();
+        hops.iter().map(of).sum::<f64>() / hops.len() as f64
     }
 
     fn quantile(&self, q: f64, of: impl Fn(&Hop) -> u64) -> f64 {
         let values = self.hops.iter().map(|hop| of(hop) as f64).collect();
         Sample::new(values).map_or(0.0, |sample| sample.quantile(q))
     }
-}
-
-fn mean<'a>(hops: impl ExactSizeIterator<Item = &'a Hop>, of: impl Fn(&Hop) -> f64) -> f64 {
-    let n = hops.len().max(1) as f64;
-    hops.map(of).sum::<f64>() / n
 }
 
 fn length_ns(hop: &Hop) -> f64 {
@@ -357,18 +309,22 @@ fn events(hop: &Hop) -> f64 {
     hop.parts.values().map(|part| part.events).sum::<u32>().into()
 }
 
-/// The segments of several cases in one order: what only a later one has stands behind what is before it there.
-fn compared(all: &[Known]) -> Vec<ComparedSegment> {
-    let mut segments: Vec<Segment> = Vec::new();
-    for known in all.iter().filter(|_| all.len() > 1) {
-        let mut place = 0;
-        for segment in known.segments() {
-            match segments.iter().position(|one| *one == segment) {
-                Some(at) => place = at + 1,
-                None => {
-                    segments.insert(place, segment);
-                    place += 1;
-                }
+/// The second case beside the first, without events.
+fn untraced(first: &Known, second: &Known) -> Option<Contrast> {
+    let [first, second] = [first, second].map(|of| of.by_round(|trial| trial.untraced_p50_ns()));
+    contrasts(&[(&second, &first)], 1).pop().flatten()
+}
+
+/// The segments of both cases in one order: what only the second has stands behind what is before it there.
+fn compared([first, second]: [&Known; 2]) -> Vec<ComparedSegment> {
+    let mut segments = first.segments();
+    let mut place = 0;
+    for segment in second.segments() {
+        match segments.iter().position(|one| *one == segment) {
+            Some(at) => place = at + 1,
+            None => {
+                segments.insert(place, segment);
+                place += 1;
             }
         }
     }
@@ -376,15 +332,9 @@ fn compared(all: &[Known]) -> Vec<ComparedSegment> {
         let own = |hop: &Hop| hop.parts.get(segment).map_or(0, |part| part.ns) as f64;
         known.by_round(|trial| Some(trial.mean(own)))
     };
-    let contrasts = match all {
-        [first, second] => {
-            let both = |segment| (times(second, segment), times(first, segment));
-            let both: Vec<_> = segments.iter().map(both).collect();
-            let pairs: Vec<_> = both.iter().map(|(second, first)| (second, first)).collect();
-            contrasts(&pairs, pairs.len())
-        }
-        _ => vec![None; segments.len()],
-    };
-    let compared = segments.into_iter().zip(contrasts);
+    let both = |segment| (times(second, segment), times(first, segment));
+    let both: Vec<_> = segments.iter().map(both).collect();
+    let pairs: Vec<_> = both.iter().map(|(second, first)| (second, first)).collect();
+    let compared = segments.into_iter().zip(contrasts(&pairs, pairs.len()));
     compared.map(|(segment, contrast)| ComparedSegment { segment, contrast }).collect()
 }

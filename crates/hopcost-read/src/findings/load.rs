@@ -11,17 +11,12 @@ use crate::load::{LAG_MAX, Lateness, achieved, changed_by_lateness, lateness};
 /// more, the p99, by which rates are judged, may be of such messages alone.
 const OWN_LATE_MAX: f64 = 0.01;
 /// Share of the offered rate that has to get through.
-pub const ACHIEVED_MIN: f64 = 0.99;
+const ACHIEVED_MIN: f64 = 0.99;
 /// How far a quantile of the responses may differ from the same without the late messages.
 const CHANGED_MAX: f64 = 0.05;
 /// Share of trials from which on a case is suspect, and from which on its typical trial is wrong.
 const SUSPECT: f64 = 0.25;
 const INVALID: f64 = 0.5;
-
-/// Whether a finding says that what was measured is the sender of a load.
-pub fn is_generator_late(found: &Finding) -> bool {
-    found.code == Code::GeneratorLate && found.severity == Severity::Invalid
-}
 
 /// What is so in some of the trials of a load.
 fn in_trials<T>(

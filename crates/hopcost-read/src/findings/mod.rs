@@ -26,7 +26,6 @@ use crate::case::{Reading, Status};
 use crate::run::Run;
 pub use counted::traced as of_traced;
 pub use host::findings as of_host;
-pub use load::{ACHIEVED_MIN, is_generator_late};
 pub use make::finding;
 use make::{Drifts, Seen};
 pub use numbers::drifts;

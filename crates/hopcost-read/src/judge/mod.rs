@@ -14,9 +14,7 @@ use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, Question};
 use hopcost_model::results::Ruling;
-use hopcost_plan::{
-    Asking, Check, Claim, Claims, Number, Quantity, Selector, claims_of, level, parse_claims,
-};
+use hopcost_plan::{Asking, Check, Claim, Claims, Number, Quantity, Selector, level, parse_claims};
 
 use crate::case::Reading;
 use crate::judge::words::JudgedPart;
@@ -120,24 +118,6 @@ pub fn of_run(run: &Run, readings: &[Reading], findings: &[Finding]) -> Option<J
     Some(judged)
 }
 
-/// The claims that a run for no question shows: those of its suite, as far as it measured a number.
-pub fn of_suite(run: &Run, readings: &[Reading], findings: &[Finding]) -> Vec<JudgedClaim> {
-    let plan = &run.raw.plan;
-    let files = if plan.question.is_some() { Vec::new() } else { claims_of(&plan.suite) };
-    let cases = BTreeMap::new();
-    let mut judged = Vec::new();
-    for claims in &files {
-        let bench = Bench { run, readings, findings, claims, cases: &cases };
-        judged.extend(claims.claims.iter().map(|claim| bench.claim(claim).0));
-    }
-    judged.retain(|claim: &JudgedClaim| claim.parts.iter().any(|part| part.value.is_some()));
-    for claim in &mut judged {
-        // A verdict is of all its parts.
-        claim.parts.retain(|part| part.verdict.is_some() || part.value.is_some());
-    }
-    judged
-}
-
 impl JudgedClaim {
     /// Whether this machine can measure what decides it, or no machine can.
     pub fn can_be_tested(&self) -> bool {
@@ -201,7 +181,7 @@ impl<'a> Bench<'a> {
             Some((check, parts)) => words::evidence(check, parts),
         };
         let cases = decides.iter().flat_map(|(_, parts)| parts).flat_map(|part| &part.cases);
-        let cause = words::cause(&distinct(cases), self.readings, self.findings);
+        let cause = words::cause(&distinct(cases), self.findings);
         let measured = decides.filter(|(_, parts)| parts.iter().any(|part| part.value.is_some()));
         let quantity = measured.map(|(check, _)| &check.quantity);
         let judged = JudgedClaim {
@@ -291,7 +271,7 @@ impl<'a> Bench<'a> {
         };
         let cases = distinct(parts().flat_map(|part| &part.cases));
         // What could not be measured has its own reason, and no finding explains it.
-        let cause = words::cause(&cases, self.readings, self.findings);
+        let cause = words::cause(&cases, self.findings);
         let cause = cause.filter(|_| parts().any(JudgedPart::is_open));
         // A cause that counts the copied sends gives their share.
         let is_of_copies = cause.as_ref().is_some_and(|(_, of)| of.code == Code::ZeroCopyCopied);

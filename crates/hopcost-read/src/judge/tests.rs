@@ -210,29 +210,6 @@ check = [{ of = "tcp", over = "pipe", to = 1 }]
 }
 
 #[test]
-fn a_stall_is_explained_by_its_timer() {
-    let id = |nodelay: &str| {
-        format!(
-            "stream/tcp-send?payload=2048&fields=8&flows=1&ack=per-message&boundary=process\
-             &place=free&wait=block&more=off&nodelay={nodelay}"
-        )
-    };
-    let of = |ns: u32| {
-        move |round: u32, t: &mut TrialBuilder| {
-            let ns = ns + round;
-            t.stream(1, 100, 2048, &[ns; 100], 100 * u64::from(ns));
-        }
-    };
-    let raw = Builder::new().case(&id("off"), 16, of(40_900_000)).case(&id("on"), 16, of(31_000));
-    let one = claim("of = 'send', from = '39ms', to = '43ms'");
-    let judged = judged(raw.build(), one);
-    assert_eq!(judged.claims[0].verdict, Some(HOLDS), "{:?}", judged.claims[0]);
-    let want = "a message takes 40.9 ms, 1.02 × the timer of the delayed acknowledgement (40 ms); \
-                with TCP_NODELAY it takes 31.0 µs";
-    assert_eq!(judged.claims[0].cause.as_deref(), Some(want));
-}
-
-#[test]
 fn rounds_go_to_what_is_open() {
     let text = r#"
 [[claim]]

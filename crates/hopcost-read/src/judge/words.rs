@@ -1,6 +1,5 @@
 //! Sentences of verdicts.
 
-use hopcost_model::case::Case;
 use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
@@ -8,7 +7,6 @@ use hopcost_model::results::{Estimate, JudgedUnit, Region, Ruling};
 use hopcost_model::text::{bytes, listed};
 use hopcost_plan::{Check, Number, Quantity};
 
-use crate::case::Reading;
 use crate::format;
 
 document! {
@@ -35,8 +33,6 @@ document! {
     }
 }
 
-/// The delayed acknowledgement's timer at its least (TCP_DELACK_MIN).
-const DELACK_NS: f64 = 40e6;
 /// More levels than these are shown by the least and the greatest number.
 const LEVELS_MAX: usize = 3;
 /// Findings that say why a number is what it is, the most telling first.
@@ -183,22 +179,13 @@ pub fn sentence(text: &str) -> String {
 }
 
 /// What explains the numbers of these cases, and their most telling finding, from which it follows.
-pub fn cause<'a>(
-    of: &[&String],
-    all: &[Reading],
-    findings: &'a [Finding],
-) -> Option<(String, &'a Finding)> {
+pub fn cause<'a>(of: &[&String], findings: &'a [Finding]) -> Option<(String, &'a Finding)> {
     let is_of = |found: &&Finding| found.case.as_ref().is_some_and(|id| of.contains(&id));
     let first = |code: &Code| findings.iter().filter(is_of).find(|found| found.code == *code);
     let found = TELLING.iter().find_map(first)?;
-    let reading = all.iter().find(|one| Some(&one.result.id) == found.case.as_ref())?;
-    let own = match found.code {
-        Code::NagleDelack => delayed(reading, all),
-        Code::ZeroCopyCopied => copied(found),
-        _ => None,
-    };
     let evidence = found.evidence.trim_end_matches('.');
     let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
+    let own = (found.code == Code::ZeroCopyCopied).then(|| copied(found)).flatten();
     Some((own.or(inner).unwrap_or_else(|| evidence.to_owned()), found))
 }
 
@@ -209,23 +196,4 @@ fn copied(found: &Finding) -> Option<String> {
     Some(format!(
         "the kernel copied every one of {copied} zero-copy sends, so they avoided no copy"
     ))
-}
-
-/// How long a stalled message takes beside the timer that it waits for, and without Nagle's
-/// algorithm if that was measured.
-fn delayed(reading: &Reading, all: &[Reading]) -> Option<String> {
-    let ns = reading.headline()?.point.filter(|ns| *ns >= 0.9 * DELACK_NS)?;
-    let timer = format!(
-        "a message takes {}, {} × the timer of the delayed acknowledgement (40 ms)",
-        format::ns(ns),
-        format::three(ns / DELACK_NS)
-    );
-    let mut without: Case = reading.case.clone();
-    without.parameters.insert("nodelay".to_owned(), "on".to_owned());
-    let other = all.iter().find(|other| *other.case == without);
-    let other = other.and_then(|other| other.headline()?.point);
-    Some(match other {
-        Some(ns) => format!("{timer}; with TCP_NODELAY it takes {}", format::ns(ns)),
-        None => timer,
-    })
 }

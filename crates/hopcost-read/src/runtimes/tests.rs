@@ -38,14 +38,7 @@ fn compared() -> Vec<RuntimeMatrix> {
 fn what_several_have_stands_together() {
     let found = compared();
     let titles: Vec<&str> = found.iter().map(|m| m.title.as_str()).collect();
-    assert_eq!(
-        titles,
-        [
-            "round trip, 64 bytes each way, two processes, one CPU",
-            "round trip, 64 bytes each way, two processes, one CPU: measured in one runtime only",
-            "round trip, 1 KiB each way, two processes, one CPU: measured in one runtime only",
-        ]
-    );
+    assert_eq!(titles, ["round trip, 64 bytes each way, two processes, one CPU",]);
     let common = &found[0];
     assert_eq!(common.runtimes, ["rust", "python", "go"]);
     assert_eq!(labels(common), ["tcp", "pipe"], "by the cost in Rust");
@@ -97,7 +90,7 @@ fn there_is_nothing_to_compare_without_another_runtime() {
         .runtime(worker("python", WarmUp::Planned, &["pipe"]))
         .skipped(PIPE_PYTHON, "no python3 here")
         .read();
-    assert_eq!(results.runtimes[0].rows[0].cells[0].result, Some(0));
+    assert!(results.runtimes.is_empty(), "one runtime is no comparison");
     assert_eq!(results.workers[0].runtime, "python");
     assert_eq!(results.workers[0].libraries["python"], "1.2.3");
     assert_eq!(results.workers[0].remarks, ["the lock is on"]);

@@ -45,12 +45,10 @@ words! {
         Tool = "tool",
         /// Revision of a mechanism: its numbers changed.
         Mechanism = "mechanism",
-        /// The CPUs; cases are paired that differ in their placement alone.
+        /// The CPUs of a placement.
         Placement = "placement",
-        /// The runtimes' versions; cases are paired that differ in their runtimes alone.
+        /// The runtimes' versions.
         Runtime = "runtime",
-        /// Cases are paired that differ in their boundary alone.
-        Boundary = "boundary",
     }
 }
 

@@ -135,7 +135,7 @@ pub fn of_runs(
         ..RunComparison::default()
     };
     for side in sides {
-        let (pairs, only) = paired([baseline, side.runs], asked.across);
+        let (pairs, only) = paired([baseline, side.runs]);
         let facts = [0, 1].map(|at| {
             let runs = [baseline, side.runs][at].iter().flat_map(|run| &run.facts);
             let cases = pairs.iter().flat_map(move |pair| &pair[at]);
@@ -145,7 +145,7 @@ pub fn of_runs(
         of.other.extend(Side { name: name.as_deref().unwrap_or("other"), ..*side }.briefly());
         of.differences.extend(differences(facts));
         for (all, own) in [&mut of.only_baseline, &mut of.only_other].into_iter().zip(only) {
-            all.extend(own);
+            all.extend(own.into_iter().map(str::to_owned));
         }
         let mut own: Vec<Known> =
             pairs.iter().filter_map(|pair| Known::of(pair, &speeds)).collect();
@@ -211,40 +211,19 @@ pub(crate) fn unasked(differences: &[Difference], across: &[Across]) -> Vec<Diff
 }
 
 /// The cases that both sides measured, in the order of the first run, and those of one side alone.
-fn paired<'a>(
-    sides: [&'a [RunSummary]; 2],
-    across: &[Across],
-) -> (Vec<Pair<'a>>, [Vec<String>; 2]) {
-    let by_key = |runs: &'a [RunSummary]| {
-        grouped(runs.iter().flat_map(|run| &run.cases), |case| case.key(across))
+fn paired<'a>(sides: [&'a [RunSummary]; 2]) -> (Vec<Pair<'a>>, [Vec<&'a str>; 2]) {
+    let by_case = |runs: &'a [RunSummary]| {
+        grouped(runs.iter().flat_map(|run| &run.cases), |case| case.id.as_str())
     };
-    let [first, second] = sides.map(by_key);
-    let mut pairs = Vec::new();
-    let mut only: [Vec<String>; 2] = Default::default();
-    for (key, baseline) in &first {
-        match second.iter().find(|(other, _)| other == key) {
-            None => only[0].extend(ids(baseline)),
-            Some((_, other)) if ids(baseline).len() == 1 && ids(other).len() == 1 => {
-                pairs.push([baseline.clone(), other.clone()]);
-            }
-            // What differs in the axis asked for is split again if a side has several.
-            Some((_, other)) => {
-                for id in ids(baseline) {
-                    let of = |side: &[&'a CaseSummary]| -> Vec<&'a CaseSummary> {
-                        side.iter().filter(|case| case.id == id).copied().collect()
-                    };
-                    match of(other).is_empty() {
-                        true => only[0].push(id),
-                        false => pairs.push([of(baseline), of(other)]),
-                    }
-                }
-                only[1].extend(ids(other).into_iter().filter(|id| !ids(baseline).contains(id)));
-            }
+    let [first, mut second] = sides.map(by_case);
+    let (mut pairs, mut only_first) = (Vec::new(), Vec::new());
+    for (id, baseline) in first {
+        match second.iter().position(|(other, _)| *other == id) {
+            None => only_first.push(id),
+            Some(at) => pairs.push([baseline, second.remove(at).1]),
         }
     }
-    let alone = second.iter().filter(|(key, _)| !first.iter().any(|(other, _)| other == key));
-    only[1].extend(alone.flat_map(|(_, cases)| ids(cases)));
-    (pairs, only)
+    (pairs, [only_first, second.into_iter().map(|(id, _)| id).collect()])
 }
 
 /// What is not the same in all runs that know of it.
@@ -278,11 +257,6 @@ pub(crate) fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
     let place = |of: &Difference| Across::ALL.iter().position(|across| *across == of.across);
     differences.sort_by_key(place);
     differences
-}
-
-/// The cases, each once.
-fn ids(cases: &[&CaseSummary]) -> Vec<String> {
-    distinct(cases.iter().map(|case| case.id.clone()))
 }
 
 /// The speed that values are put in relation to, by yardstick: that of the first run that read it.

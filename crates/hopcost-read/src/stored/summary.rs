@@ -1,6 +1,6 @@
 //! A run as far as other runs are compared with it.
 
-use hopcost_model::case::{Boundary, Case, Ends, Runtime};
+use hopcost_model::case::Case;
 use hopcost_model::finding::Validity;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::raw::RawRun;
@@ -12,7 +12,6 @@ use crate::brief;
 use crate::case::{self, Reading};
 use crate::findings;
 use crate::run::Run;
-use crate::stored::facts::Across;
 use crate::yardstick::Adjustment;
 
 /// What a comparison needs of a run.
@@ -95,20 +94,6 @@ impl CaseSummary {
             facts: Fact::of_case(run, case),
             case: case.clone(),
         })
-    }
-
-    /// What has to be the same of two cases that are compared.
-    pub fn key(&self, across: &[Across]) -> String {
-        let mut case = self.case.clone();
-        for axis in across {
-            match axis {
-                Across::Placement => case.placement = None,
-                Across::Runtime => case.runtimes = Ends::both(Runtime::RUST),
-                Across::Boundary => case.boundary = Boundary::Inline,
-                _ => {}
-            }
-        }
-        case.id()
     }
 }
 

@@ -117,7 +117,6 @@ impl Answer {
         }
         self.claims(results);
         self.published(&results.published);
-        self.list("load_curves", &results.loads);
         self.list("idle_knobs", &results.knobs);
         self.list("libraries", &results.libraries);
         self.list("findings", &results.findings);
@@ -126,7 +125,6 @@ impl Answer {
         self.list("clocks", &results.clocks);
         self.list("workers", &results.workers);
         self.list("host", &results.host.readings);
-        self.list("host_changes", &results.host_changes);
     }
 
     /// Adds a table with a row for each of these, behind what it belongs to.
@@ -245,7 +243,7 @@ impl Answer {
 
     fn claims(&mut self, results: &Results) {
         let judged = results.judged.as_ref();
-        let claims = || judged.iter().flat_map(|of| &of.claims).chain(&results.checks);
+        let claims = || judged.iter().flat_map(|of| &of.claims);
         self.list("claims", claims());
         let claim = |of: &JudgedClaim| json!({ "file": of.file, "claim": of.id });
         self.keyed("claim_parts", "claim", of_each(claims(), claim, |of| &of.parts));

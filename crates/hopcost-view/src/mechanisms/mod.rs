@@ -32,19 +32,14 @@ fn asked(facts: &Mechanism) -> Mechanism {
     Mechanism { unavailable: (facts.here.available)().err(), ..facts.clone() }
 }
 
-/// What is known of mechanisms.
-pub struct Known {
-    /// For people.
-    pub document: Document,
-    /// For programs.
-    pub json: String,
+/// All mechanisms but the hidden ones, with whether each can be used here.
+fn listed(mechanisms: &[Mechanism]) -> Vec<Mechanism> {
+    mechanisms.iter().filter(|facts| !facts.hidden()).map(asked).collect()
 }
 
-/// All mechanisms but the hidden ones by family, a line each, with whether each can be used here, and
-/// what other runtimes have besides.
-pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
-    let shown = mechanisms.iter().filter(|facts| !facts.hidden());
-    let shown: Vec<Mechanism> = shown.map(asked).collect();
+/// Those by family, a line each, and what other runtimes have besides.
+pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Document {
+    let shown = listed(mechanisms);
     let here: Vec<&RuntimeFacts> = runtimes.iter().filter(|facts| facts.state.is_ok()).collect();
     let mut below: Vec<String> = own_of(&shown, &here).into_iter().collect();
     let absent = runtimes.iter().filter(|facts| facts.state.is_err()).map(|facts| &facts.runtime);
@@ -64,14 +59,20 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Known {
     let mut head = vec![table(&shown)];
     head.extend(notes(below));
     head.extend(runtimes.is_empty().then(|| says(NONE)));
-    let document = Document { head, ..Document::default() };
-    let runtimes: Vec<Value> = runtimes.iter().map(|runtime| listed(runtime, &shown)).collect();
+    Document { head, ..Document::default() }
+}
+
+/// The same for programs.
+pub fn json(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> String {
+    let shown = listed(mechanisms);
+    let runtimes: Vec<Value> =
+        runtimes.iter().map(|runtime| described_in(runtime, &shown)).collect();
     let json = json!({ "schema": SCHEMA, "mechanisms": shown, "runtimes": runtimes });
-    Known { document, json: format!("{json:#}\n") }
+    format!("{json:#}\n")
 }
 
 /// A runtime for programs, with the names of what it has and Rust has not.
-fn listed(runtime: &RuntimeFacts, mechanisms: &[Mechanism]) -> Value {
+fn described_in(runtime: &RuntimeFacts, mechanisms: &[Mechanism]) -> Value {
     let here = runtime.state.as_ref().ok();
     let own = own(runtime, mechanisms).map(|row| row.name.as_str());
     json!({
@@ -140,7 +141,7 @@ fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
 
 /// What is known of one mechanism: of Rust's in full, and of what other runtimes have by this name in
 /// a line each, or in full where Rust has not. `None` if no runtime has it.
-pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) -> Option<Known> {
+pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) -> Option<Document> {
     let own = facts.map(asked);
     let of = runtimes.iter();
     let rows = of.filter_map(|of| Some((of.runtime.to_string(), of.mechanism(name)?.clone())));
@@ -167,11 +168,7 @@ pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) ->
         }
     }
     let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
-    let document = Document { sections, ..Document::default() };
-    let row = |(runtime, of): &(String, Mechanism)| json!({ "runtime": runtime, "mechanism": of });
-    let rows: Vec<Value> = rows.iter().map(row).collect();
-    let json = json!({ "schema": SCHEMA, "mechanism": own, "runtimes": rows });
-    Some(Known { document, json: format!("{json:#}\n") })
+    Some(Document { sections, ..Document::default() })
 }
 
 /// What each runtime has, or why not here.

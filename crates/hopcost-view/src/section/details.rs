@@ -76,22 +76,15 @@ pub(super) fn yardsticks(results: &Results, _: Medium) -> Option<Section> {
     Section::of("yardsticks", [table(&results.yardsticks), table(&results.adjustments)])
 }
 
-/// The host's fingerprint, what changed, and the clocks.
+/// The host's fingerprint, and the clocks.
 pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
-    let changed = match (results.host_changes.is_empty(), results.plan.complete) {
-        (false, _) => table(&results.host_changes),
-        (true, true) => says("Nothing that was read."),
-        (true, false) => says("Unknown: the run was cut off."),
-    };
     let clocks = Rows::of(&results.clocks)
         .column(words("CPU"), |clock| Cell::text(clock.cpu.to_string()))
         .column(words("runtime"), |clock| Cell::text(&clock.runtime))
         .column(words("source"), |clock| Cell::text(&clock.source))
         // What is not known is stored as 0.
         .fields("cpu runtime source", |clock| Some(clock).filter(|of| of.knows_its_cost()));
-    let clock = Block::Heading("Clocks".to_owned());
-    let change = Block::Heading("Changed during the run".to_owned());
-    let mut blocks = vec![clock, clocks.table(), change, changed];
+    let mut blocks = vec![Block::Heading("Clocks".to_owned()), clocks.table()];
     // A part may come back, and is then joined.
     for (part, readings) in grouped(&results.host.readings, |reading| reading.section.as_str()) {
         blocks.push(Block::Heading(format!("Before the run: {part}")));

@@ -1,6 +1,4 @@
-//! Where the time of a hop goes: its segments, and those of several cases side by side.
-
-use std::collections::BTreeSet;
+//! Where the time of a hop goes: its segments, and those of two cases side by side.
 
 use hopcost_model::finding::Code;
 use hopcost_read::results::{
@@ -9,11 +7,10 @@ use hopcost_read::results::{
 
 use super::comparison::placed;
 use super::contrasts::{difference, name, sentence};
-use super::headline::{Headline, rests_on, titled};
+use super::headline::{Headline, rests_on};
 use super::model::{
     Block, Cell, Medium, Rows, Scale, Section, Tone, estimates, notes, numbers, says, words,
 };
-use crate::names::quantile;
 use crate::number;
 
 /// By how much two cases differ and in which segment most, and each case with its longest segment.
@@ -27,14 +24,9 @@ pub(super) fn headline(found: &Explanation, results: &Results) -> Headline {
             facts.splice(..0, most);
             said
         }
-        (_, [_]) => {
-            let (name, said) = facts.remove(0);
-            format!("{name}: {said}.")
-        }
         _ => {
-            let first = found.cases.first().map_or("", |case| &case.case);
-            let about = format!("A hop of {} by the gap before it (median", name(first, first));
-            titled(&about, results)
+            let said = facts.drain(..).map(|(name, said)| format!("{name}: {said}."));
+            said.collect::<Vec<_>>().join(" ")
         }
     };
     let ids = found.cases.iter().map(|case| case.case.as_str());
@@ -52,7 +44,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("explanation", beside.into_iter().chain(cases))
 }
 
-/// The segments of one case, or several cases side by side, with their notes.
+/// The segments of one case, or of two side by side, with their notes.
 pub(super) fn blocks(results: &Results, found: &Explanation) -> Vec<Block> {
     let changed = results.findings.iter().filter(|finding| finding.code == Code::TracingChanged);
     let changed = changed.map(|of| {
@@ -67,18 +59,10 @@ pub(super) fn blocks(results: &Results, found: &Explanation) -> Vec<Block> {
     std::iter::once(table).chain(found.cases.iter().flat_map(known)).chain(changed).collect()
 }
 
-/// What each case is called: its gap where that is all that differs, or in what it differs from the
-/// first.
+/// What each case is called: in what it differs from the other.
 fn names(found: &Explanation) -> Vec<String> {
-    let gaps: BTreeSet<Option<u64>> = found.cases.iter().map(|case| case.gap_ns).collect();
-    let is_by_gap = found.cases.len() > 1 && gaps.len() == found.cases.len();
-    let ids: Vec<&str> = found.cases.iter().map(|case| case.case.as_str()).collect();
-    let beside = [ids.last(), ids.first()].map(|id| id.copied().unwrap_or_default());
-    let named = found.cases.iter().enumerate().map(|(at, case)| match case.gap_ns {
-        Some(ns) if is_by_gap => format!("after {}", number::exact(ns)),
-        _ => name(&case.case, beside[at.min(1)]),
-    });
-    named.collect()
+    let others = found.cases.iter().rev();
+    found.cases.iter().zip(others).map(|(case, other)| name(&case.case, &other.case)).collect()
 }
 
 /// `2.51 µs ±3% a hop, 5.12 µs while traced; most in switch (0.9 µs)`
@@ -146,10 +130,6 @@ fn known(case: &ExplainedCase) -> impl Iterator<Item = Block> {
         number::plain(case.events, 2),
         number::exact(case.clock_bound_ns),
     )];
-    said.extend(case.slow.map(|slow| {
-        let (from, ns) = (quantile(slow.quantile), number::time(slow.ns, 3));
-        format!("Slow: {} hops from the {from} of their trial on, mean {ns}.", slow.hops)
-    }));
     let is_below = |of: &&ExplainedSegment| of.without_events_ns.is_some_and(|ns| ns < 0.0);
     let below = case.segments.iter().filter(is_below).map(|of| format!("“{}”", of.segment));
     let below: Vec<String> = below.collect();
@@ -185,7 +165,6 @@ mod tests {
             share: 0.5,
             p50_ns: ns,
             p99_ns: 3.0 * ns,
-            slow_ns: None,
             events: 6.0,
             without_events_ns: Some(ns - 500.0),
         };
@@ -201,10 +180,8 @@ mod tests {
             without_events_ns: estimate(1.1 * receive_ns),
             off: Some(0.1),
             clock_bound_ns: 40,
-            gap_ns: None,
             missing: vec!["ipi:ipi_send_cpu: this kernel does not have it".to_owned()],
             segments: kinds.map(segment).into(),
-            slow: None,
         }
     }
 

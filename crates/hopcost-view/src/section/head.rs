@@ -145,8 +145,7 @@ fn summary(results: &Results) -> String {
 }
 
 /// What of a plan stands elsewhere, or in its command.
-const OF_PLAN: &str =
-    "suite complete ended_early relation pinning cpus trial unit document_payload_bytes";
+const OF_PLAN: &str = "suite complete ended_early relation cpus trial unit";
 
 fn known(results: &Results) -> Vec<(String, Cell)> {
     let machine = ("machine".to_owned(), Cell::text(machine(&results.host)));

@@ -11,8 +11,8 @@ use hopcost_read::results::{
 use super::fields::facts_of;
 use super::headline::{Headline, rests_on};
 use super::model::{
-    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, note, numbers, ruled,
-    says, words,
+    Block, Cell, Fold, Interval, Rows, Scale, Section, Tone, Value, note, numbers, ruled, says,
+    words,
 };
 
 /// Claims of a screen that have a line each; beyond it those that hold are listed by their ids, then
@@ -102,19 +102,6 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
         }
     });
     first.into_iter().chain(files).collect()
-}
-
-/// The claims of the run's suite: which sentences of its document hold, and pairs of cases side by
-/// side.
-pub(super) fn checks(results: &Results, _: Medium) -> Option<Section> {
-    let (judged, reported): (Vec<&JudgedClaim>, Vec<_>) =
-        results.checks.iter().partition(|claim| claim.verdict.is_some());
-    let records = judged.into_iter().enumerate();
-    let records = records.map(|(at, claim)| record(&format!("claims {}", claim.file), at, claim));
-    let reported = reported.into_iter().flat_map(|claim| {
-        [Block::Heading(claim.id.clone()), says(claim.sentence.clone()), parts(claim)]
-    });
-    Section::of("checks", records.chain(reported))
 }
 
 /// A claim as a court would keep it.

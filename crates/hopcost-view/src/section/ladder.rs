@@ -20,8 +20,7 @@ use crate::names::{Place, all_of, capitalised, headline, row_label};
 type Line<'a> = (&'a LadderRow, Place, usize, &'a CaseResult);
 
 /// What of a case stands elsewhere in its row, or in its details.
-const ELSEWHERE: &str =
-    "id case status reason stamp ratio levels validity command replay p50_ticks";
+const ELSEWHERE: &str = "id case status reason stamp ratio levels validity replay p50_ticks";
 /// The event that a column of its own has.
 const SWITCHES: &str = "context-switches";
 /// What of a stream the title of its table says.

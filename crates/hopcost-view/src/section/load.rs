@@ -36,7 +36,7 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     blocks
 }
 
-/// What each load carries, or how long a response takes at its least and its greatest rate.
+/// How long a response takes at the least and the greatest rate of each load.
 pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
     let of_case = |case: &CaseResult| {
@@ -44,10 +44,8 @@ pub(super) fn headline(results: &Results) -> Headline {
         Some(format!("p99 {p99} at {}/s", case.load.as_ref()?.rate.brief()))
     };
     let said = |cases: &[&CaseResult]| {
-        let curve = results.loads.iter().find(|curve| curve.cases.contains(&cases[0].id));
         let ends = cases.first().into_iter().chain(cases.last().filter(|_| cases.len() > 1));
-        let ends = ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join(", ");
-        curve.map_or(ends.clone(), |curve| format!("{}; {ends}", curve.says))
+        ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join(", ")
     };
     let mut groups = grouped(loads, |case| what(case));
     let by_rate = |case: &&CaseResult| case.load.as_ref().map(|load| load.rate);

@@ -54,7 +54,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, ladder::loads),
     (ALL, ladder::streams),
     (ALL, details::tcp),
-    (ALL, judged::checks),
     (ALL, published::section),
     (PAGE, plots::swept),
     (PAGE, plots::percentiles),

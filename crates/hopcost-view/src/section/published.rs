@@ -17,8 +17,6 @@ use crate::number;
 /// Statistics in the order of their columns; any other goes after them as its file has it.
 const STATISTICS: &str =
     "throughput throughput-per-flow total mean stdev min p50 p95 p99 relative difference";
-/// The statistic that stands with a mean in one column.
-const STDEV: &str = "stdev";
 /// Columns of numbers up to which each has its ratio beside it.
 const RATIOS_MAX: usize = 2;
 /// Notes up to which they stand below a table in brief.
@@ -203,19 +201,8 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Option<String> {
         let is_multiple =
             |entry: &Entry| entry.row.statistic == "relative" && entry.row.measured_ratio.is_some();
-        let said = [
-            (
-                self.has_deviation(),
-                "±: standard deviation of all samples, whose quantiles these are.",
-            ),
-            (
-                self.entries.iter().any(is_multiple),
-                "relative: trimmed mean of the ratios in one round.",
-            ),
-        ];
-        let said = said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text);
-        let said = said.collect::<Vec<_>>().join(" ");
-        (!said.is_empty()).then_some(said)
+        let said = "relative: trimmed mean of the ratios in one round.";
+        self.entries.iter().any(is_multiple).then(|| said.to_owned())
     }
 
     /// The unit of all numbers that have one, if it is the same.
@@ -241,7 +228,7 @@ impl<'a> Sheet<'a> {
         let cell = |(_, entries): &Row<'_, 'a>, key: &str, side: Side| {
             let is_here = |entry: &&&Entry| match side {
                 Side::Published(file) if entry.file != file => false,
-                _ => self.column_key(entry) == key,
+                _ => entry.value(self.columns) == key,
             };
             let entries: Vec<&Entry<'a>> = entries.iter().filter(is_here).copied().collect();
             self.cell(&entries, side)
@@ -303,19 +290,11 @@ impl<'a> Sheet<'a> {
         parts
     }
 
-    /// The column of an entry: the standard deviation stands with its mean.
-    fn column_key(&self, entry: &Entry<'a>) -> &'a str {
-        let key = entry.value(self.columns);
-        if self.has_deviation() && key == STDEV { "mean" } else { key }
-    }
-
     fn column_keys(&self) -> Vec<&'a str> {
         let mut keys = distinct(self.entries.iter().map(|entry| entry.value(self.columns)));
         if self.columns == Field::Statistic {
             let place = |key: &&str| STATISTICS.split(' ').position(|known| known == *key);
             keys.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
-            let mean = keys.contains(&"mean");
-            keys.retain(|key| !mean || *key != STDEV);
         }
         keys
     }
@@ -331,20 +310,7 @@ impl<'a> Sheet<'a> {
         if self.is_by_source() {
             return sides.iter().flat_map(|side| keys.iter().map(|key| (*key, *side))).collect();
         }
-        let published = |key: &str| {
-            let own = self.entries.iter().filter(|entry| self.column_key(entry) == key);
-            own.map(|entry| (&entry.row.statistic, entry.row.published)).collect::<Vec<_>>()
-        };
-        // What is published for two labels is shown once, with the first.
-        let is_repeated = |at: usize| {
-            let of_labels = self.columns == Field::Label && self.files.len() == 1 && at > 0;
-            of_labels && published(keys[at - 1]) == published(keys[at])
-        };
-        let of_key = |(at, key): (usize, &&'a str)| {
-            let shown = |side: &&Side| !matches!(side, Side::Published(_)) || !is_repeated(at);
-            sides.iter().filter(shown).map(|side| (*key, *side)).collect::<Vec<_>>()
-        };
-        keys.iter().enumerate().flat_map(of_key).collect()
+        keys.iter().flat_map(|key| sides.iter().map(|side| (*key, *side))).collect()
     }
 
     /// Whether the statistics of one source stand together.
@@ -355,7 +321,6 @@ impl<'a> Sheet<'a> {
     fn column(&self, key: &str, side: Side, keys: usize) -> Column {
         let of = self.entries.iter().find(|entry| entry.row.statistic == key);
         let name = match (self.columns, of) {
-            (Field::Statistic, _) if key == "mean" && self.has_deviation() => "mean ±".to_owned(),
             (Field::Statistic, Some(of)) => {
                 let name = match key {
                     "p50" if self.files.len() > 1 => key.to_owned(),
@@ -374,7 +339,7 @@ impl<'a> Sheet<'a> {
             Side::Published(_) => "published",
             Side::Ratio => "ratio",
         };
-        let mut own = self.entries.iter().filter(|entry| self.column_key(entry) == key);
+        let mut own = self.entries.iter().filter(|entry| entry.value(self.columns) == key);
         let is_measured =
             |entry: &Entry| entry.row.measured.is_some() || entry.row.measured_ratio.is_some();
         let column = match self.is_by_source() {
@@ -386,17 +351,12 @@ impl<'a> Sheet<'a> {
     }
 
     fn cell(&self, entries: &[&Entry<'a>], side: Side) -> Cell {
-        let is_spread = |row: &&PublishedRow| self.has_deviation() && row.statistic == STDEV;
-        let (spread, rows): (Vec<&PublishedRow>, Vec<&PublishedRow>) =
-            entries.iter().map(|entry| entry.row).partition(is_spread);
-        let spread = spread.first().copied();
-        match (side, rows.first()) {
-            (Side::Here, _) => self.here(&rows, spread),
+        match (side, entries.first()) {
+            (Side::Here, _) => self.here(entries),
             (_, None) => Cell::none(),
-            (Side::Ratio, Some(row)) => ratio(row),
-            (Side::Published(_), Some(row)) => {
-                let spread = spread.map_or(String::new(), |spread| format!("±{}", spread.written));
-                Cell::sorted(row.published, |_| format!("{}{spread}", row.written))
+            (Side::Ratio, Some(entry)) => ratio(entry.row),
+            (Side::Published(_), Some(entry)) => {
+                Cell::sorted(entry.row.published, |_| entry.row.written.clone())
             }
         }
     }
@@ -406,19 +366,16 @@ impl<'a> Sheet<'a> {
         self.results.results.get(index_of(self.results, id)?)
     }
 
-    fn has_deviation(&self) -> bool {
-        self.columns == Field::Statistic
-            && self.entries.iter().any(|entry| entry.row.statistic == STDEV)
-    }
-
     /// What was measured here: of several sources' rows the first that has it, with the ends of its
     /// interval as a tooltip.
-    fn here(&self, rows: &[&PublishedRow], deviation: Option<&PublishedRow>) -> Cell {
-        let is_found = |row: &&&PublishedRow| match &row.measured {
+    fn here(&self, entries: &[&Entry<'a>]) -> Cell {
+        let is_found = |row: &&PublishedRow| match &row.measured {
             Some(measured) => measured.point.is_some(),
             None => row.measured_ratio.is_some(),
         };
-        let Some(row) = rows.iter().find(is_found) else { return Cell::none() };
+        let Some(row) = entries.iter().map(|entry| entry.row).find(is_found) else {
+            return Cell::none();
+        };
         let own = row.case.as_deref().unwrap_or_default();
         let index = index_of(self.results, own);
         let mark = index.map_or("", |index| self.doubts.mark(&self.results.results[index]));
@@ -436,13 +393,9 @@ impl<'a> Sheet<'a> {
                 (cell, Cell::ratio(ratio, "", Interval::Told))
             }
             Some(of) => {
-                let value = |value| narrow(value, of.digits);
-                let cell = match deviation.and_then(|row| row.measured.as_ref()?.point) {
-                    Some(spread) => Cell::sorted(of.point, |mean| {
-                        format!("{}±{}", value(mean), narrow(spread, 2))
-                    }),
-                    None if self.files.len() == 1 => Cell::brief(Some(of), Scale::Power(0), mark),
-                    None => Cell::sorted(of.point, value),
+                let cell = match self.files.len() {
+                    1 => Cell::brief(Some(of), Scale::Power(0), mark),
+                    _ => Cell::sorted(of.point, |value| narrow(value, of.digits)),
                 };
                 (cell, Cell::estimate(Some(of), Scale::Power(0)))
             }

@@ -73,8 +73,7 @@ fn across_help() -> String {
     let words: Vec<&str> = Across::ALL.iter().map(|across| across.word()).collect();
     format!(
         "What the runs may differ in, separated by commas: {}. Without it nothing is compared that \
-         differs in any of them (exit code 6). Across placement, runtime or boundary, cases are \
-         paired that differ in that alone",
+         differs in any of them (exit code 6)",
         words.join(", ")
     )
 }

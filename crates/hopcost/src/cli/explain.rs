@@ -1,38 +1,27 @@
 //! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
-use hopcost_model::plan::{ExplanationPlan, Plan};
+use hopcost_model::plan::Plan;
 use hopcost_plan::Ask;
 
 use super::exit::usage;
 use super::host;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
-use super::shown::{Shown, percentile};
+use super::shown::Shown;
 use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
 
 /// Break a round trip down into its parts, from kernel events (as root)
 #[derive(clap::Args)]
 pub struct Args {
-    /// A case, or two to compare: `pipe`, `'unix-stream?place=same-cpu'`; wake-ups after several gaps:
-    /// `wake/pipe --gap 10us,1ms`
+    /// A case, or two to compare: `pipe`, `'unix-stream?place=same-cpu'`, `'wake/pipe?gap=1ms'`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
     cases: Vec<String>,
-    /// What differs in the slowest hops: those from this percentile of a trial on (p99)
-    #[arg(long, value_name = "PERCENTILE", value_parser = tail)]
-    tail: Option<f64>,
     #[command(flatten)]
     axes: AxisArgs,
     #[command(flatten)]
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
-}
-
-/// A percentile above the median.
-fn tail(text: &str) -> Result<f64, String> {
-    let percent = Some(percentile(text)?).filter(|percent| *percent > 50.0);
-    let percent = percent.ok_or("want a percentile above the median, such as p99")?;
-    Ok(percent / 100.0)
 }
 
 impl Subcommand for Args {
@@ -61,9 +50,8 @@ fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
         axes: args.axes.0.clone(),
         ..args.measured.ask(Args::BUDGET)
     };
-    let asked = ExplanationPlan { tail: args.tail };
     let machine = host::machine(&args.measured.cpus)?;
-    let plan = hopcost_plan::explanation(&ask, asked, &runtimes.catalog(), &machine);
+    let plan = hopcost_plan::explanation(&ask, &runtimes.catalog(), &machine);
     let plan = plan.map_err(usage)?;
     hopcost_plan::ensure_live(&plan).map_err(usage)?;
     let refused = plan.cpus.first().and_then(|cpu| hopcost_probe::trace::refused(*cpu));

@@ -3,6 +3,7 @@
 use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::worker;
+use hopcost_view::mechanisms;
 use hopcost_view::plan::SuiteLine;
 
 use super::host;
@@ -14,7 +15,7 @@ use crate::run::runtimes::Runtimes;
 #[derive(clap::Args)]
 pub struct Args {
     /// Output format
-    #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
+    #[arg(long, value_parser = output::only(&["text", "json"]), default_value = "text")]
     format: Format,
     /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
@@ -34,8 +35,11 @@ impl Subcommand for Args {
         }
         let _orphans = Orphans::adopt()?;
         let runtimes = Runtimes::new(self.worker.clone()).facts();
-        let known = hopcost_view::mechanisms::list(&worker::mechanisms(), &runtimes);
-        output::print(&output::of_mechanisms(&known, self.format))
+        let all = worker::mechanisms();
+        output::print(&match self.format {
+            Format::Json => mechanisms::json(&all, &runtimes),
+            _ => mechanisms::list(&all, &runtimes).text(&output::style()),
+        })
     }
 }
 

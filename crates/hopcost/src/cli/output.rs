@@ -9,7 +9,6 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
-use hopcost_view::mechanisms::Known;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
 use hopcost_probe::{interrupt, sys};
@@ -133,15 +132,6 @@ pub fn say(text: &str) {
     }
     line.push('\n');
     interrupt::say(&line);
-}
-
-/// What is known of mechanisms in a format.
-pub fn of_mechanisms(known: &Known, format: Format) -> String {
-    match format {
-        Format::Json => known.json.clone(),
-        Format::Md => known.document.markdown(),
-        Format::Text | Format::Csv | Format::Html => known.document.text(&style()),
-    }
 }
 
 /// Whether an error is that nobody reads our output any more, which is no

@@ -141,7 +141,7 @@ impl Session {
     /// The command that goes on with it, or shows one that is made in one sitting.
     fn again(&self, path: &str) -> String {
         let Self { setup, plan, .. } = self;
-        let explains = matches!(plan.question, Some(Question::Explanation(_)));
+        let explains = matches!(plan.question, Some(Question::Explanation {}));
         if explains || plan.comparison.is_some() {
             return format!("see them with: hopcost report {path}");
         }

@@ -4,7 +4,7 @@ use hopcost_probe::mechanism;
 use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
-use super::output::{self, Format};
+use super::output;
 use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
 
@@ -13,9 +13,6 @@ use crate::run::runtimes::Runtimes;
 pub struct Args {
     /// The mechanism's name, as `hopcost list` gives it
     mechanism: String,
-    /// Output format
-    #[arg(long, value_parser = output::only(&["text", "json", "md"]), default_value = "text")]
-    format: Format,
     /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
@@ -44,6 +41,6 @@ impl Subcommand for Args {
             );
             return Err(usage(format!("unknown mechanism `{}`; {hint}", self.mechanism)));
         };
-        output::print(&output::of_mechanisms(&known, self.format))
+        output::print(&known.text(&output::style()))
     }
 }

@@ -12,7 +12,7 @@ pub mod workers;
 use std::time::{Duration, Instant};
 
 use hopcost_machine::{Root, shared_pages};
-use hopcost_model::case::{Placement, Role, Workload};
+use hopcost_model::case::{Placement, Role};
 use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
 use hopcost_model::raw::{Moment, RawTrial};
 use hopcost_model::workload::PhaseLength;
@@ -79,7 +79,6 @@ fn perform(
     if counts && spec.case.two_ends() && !spec.is_exact() {
         count(&mut workers, trial)?;
     }
-    touch(&mut workers, trial)?;
     traced::trace(&mut workers, trial)?;
     workers.dismiss();
     Ok(())
@@ -304,21 +303,6 @@ fn count_phase(
     let counted = ran.ends.into_iter().flat_map(|end| end.events);
     let all = counted.chain(outside.iter_mut().flat_map(Events::read));
     Ok((operations, EventReading::totals(all)))
-}
-
-/// The phase in which the ends time how they write and compare messages, where all are in Rust.
-fn touch(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
-    let spec = &workers.spec.clone();
-    let touches = spec.case.workload != Workload::Call && spec.case.payload_bytes > Some(0);
-    let is_real = !spec.is_exact() && !spec.case.has_virtual_clock();
-    if !touches || !is_real || spec.workers.has_foreign() {
-        return Ok(());
-    }
-    let timed = workers.phase(Phase::Touch, 0, Stamp::Each, None)?.ends;
-    for (end, timed) in trial.ends.iter_mut().zip(timed) {
-        (end.fill_ns, end.verify_ns) = (timed.fill_ns, timed.verify_ns);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -158,7 +158,6 @@ impl TrialWorkers<'_> {
             Phase::WarmUp => "warming up",
             Phase::Measure => "measuring",
             Phase::Count => "counting system calls",
-            Phase::Touch => "timing how messages are written and compared",
         };
         self.were_stopped();
         let before = self.snapshots();
