@@ -18,7 +18,7 @@ use crate::support::{Home, alone, cross, none_wrong, roundtrip, stored, trial};
 use crate::wake::half;
 
 /// Messages of a trial.
-const MESSAGES: u64 = 60;
+pub const MESSAGES: u64 = 60;
 /// Messages of a traced trial.
 const TRACED: u64 = 300;
 
@@ -47,7 +47,7 @@ fn every_load(rate: u32) -> Vec<(&'static Mechanism, Case)> {
 }
 
 /// What is wrong with a trial of so many senders.
-fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
+pub fn wrong(row: &RawTrial, senders: u64) -> Option<String> {
     if row.ends.len() as u64 != senders + 1 {
         return Some(format!("{} ends", row.ends.len()));
     }

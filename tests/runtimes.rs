@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use hopcost_model::case::Case;
 use serde_json::Value;
 
+use crate::load;
 use crate::support::trace::of_operation;
 use crate::support::wait::InTime;
 use crate::support::{
@@ -133,13 +134,12 @@ fn runtimes_meet_over_every_carrier() {
     let home = Home::together();
     let here = here();
     let described = described();
-    let has = |runtime: &str, mechanism: &str| {
+    let has = |runtime: &str, mechanism: &str, key: &str, what: &str| {
         described.iter().filter(|d| d["runtime"] == runtime).any(|d| {
             let rows = d["mechanisms"].as_array().expect("mechanisms");
-            rows.iter().any(|row| row["name"] == mechanism && row["peers"] == "any")
+            rows.iter().any(|row| row["name"] == mechanism && row[key].to_string().contains(what))
         })
     };
-    let mut met = 0;
     let carriers =
         ["pipe", "udp", "tcp", "unix-stream", "unix-dgram", "unix-seqpacket", "websocket"];
     for (nth, carrier) in carriers.into_iter().enumerate() {
@@ -149,7 +149,8 @@ fn runtimes_meet_over_every_carrier() {
             _ => "",
         };
         // Each with itself and with Rust is tried by `worker check`.
-        let have: Vec<&String> = here.iter().filter(|runtime| has(runtime, carrier)).collect();
+        let have: Vec<&String> =
+            here.iter().filter(|runtime| has(runtime, carrier, "peers", "any")).collect();
         let others = have.len().saturating_sub(1);
         for (at, caller) in have.iter().enumerate() {
             for step in (1..=others).filter(|step| all() || step - 1 == nth % others) {
@@ -162,11 +163,15 @@ fn runtimes_meet_over_every_carrier() {
                 let row = trial(&home, &case, 50).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(row.samples_taken, 50, "{id}");
                 assert!(row.threads.iter().any(|thread| thread.cpu_ns > 0), "{id}");
-                met += 1;
+                if [caller, callee].iter().all(|of| has(of, carrier, "workloads", "load")) {
+                    let id = id.replace("roundtrip/", "load/").replace("=777", "=777&rate=20000");
+                    let row = trial(&home, &id.parse().expect("a case"), load::MESSAGES);
+                    let row = row.unwrap_or_else(|error| panic!("{id}: {error}"));
+                    assert_eq!(load::wrong(&row, 1), None, "{id}");
+                }
             }
         }
     }
-    eprintln!("{met} pairs met");
 }
 
 /// Operations of the shorter of two traced trials, by how long a runtime has to be
@@ -181,14 +186,12 @@ fn makes_the_system_calls_that_it_says(name: &str) {
     let mut wrong = Vec::new();
     for runtime in described().iter().filter(|runtime| runtime["runtime"] == name) {
         let n = operations(runtime);
-        for row in runtime["mechanisms"].as_array().expect("mechanisms") {
+        let rows = runtime["mechanisms"].as_array().expect("mechanisms").iter();
+        for row in rows.filter(|row| !row["unavailable"].is_string()) {
             let stated = &row["system_calls"];
             let (Some(min), Some(max)) = (stated["min"].as_f64(), stated["max"].as_f64()) else {
                 continue;
             };
-            if row["unavailable"].is_string() {
-                continue;
-            }
             let id = default_case(row, name);
             // What a runtime does by the way (collecting, compiling, looking at the
             // clock) differs from start to start: one try of three has to fit.
@@ -214,14 +217,10 @@ pub fn default_case(row: &Value, runtime: &str) -> String {
         words.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
     };
     let payload = row["payload"]["default"].as_u64();
-    let mut parameters: Vec<String> = row["parameters"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|p| {
-            format!("{}={}", p["name"].as_str().unwrap_or(""), p["default"].as_str().unwrap_or(""))
-        })
-        .collect();
+    let text = |of: &Value| of.as_str().unwrap_or_default().to_owned();
+    let all = row["parameters"].as_array().into_iter().flatten();
+    let mut parameters: Vec<String> =
+        all.map(|of| text(&of["name"]) + "=" + &text(&of["default"])).collect();
     parameters.sort();
     let mut keys: Vec<String> =
         payload.map(|bytes| format!("payload={bytes}")).into_iter().collect();

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // channel is one end of a link over which numbered messages go both ways. The
@@ -24,14 +26,31 @@ type operation interface {
 
 var start = time.Now()
 
-// now is nanoseconds of CLOCK_MONOTONIC since the program began.
+// atStart is CLOCK_MONOTONIC at start, which the runtime keeps to itself: read between two looks that
+// are as close as can be.
+var atStart = monotonicAtStart()
+
+func monotonicAtStart() (at uint64) {
+	for i, closest := 0, time.Second; i < 100; i++ {
+		var clock unix.Timespec
+		before := time.Since(start)
+		err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock)
+		after := time.Since(start)
+		if apart := after - before; err == nil && apart < closest {
+			closest, at = apart, uint64(clock.Nano())-uint64(before+after)/2
+		}
+	}
+	return at
+}
+
+// now is nanoseconds of CLOCK_MONOTONIC.
 //
 // time.Since of a time with a monotonic reading is one call of the runtime's
 // nanotime, which on Linux is clock_gettime(CLOCK_MONOTONIC) by way of the vDSO.
 // (unix.ClockGettime would be a system call.) Every program in Go has this
 // clock, and it does not allocate.
 func now() uint64 {
-	return uint64(time.Since(start))
+	return atStart + uint64(time.Since(start))
 }
 
 // readClock measures what a stamp costs, in batches, because one costs not many times
@@ -64,6 +83,22 @@ type seen struct {
 	samples uint64
 	longest uint64
 	elapsed uint64
+	// first is the first stamp of an end of a load, late the messages that it came to late.
+	first, late uint64
+}
+
+// stamp notes the stamp of a message of a load.
+func (s *seen) stamp(now uint64, isLate bool) {
+	word := now
+	if isLate {
+		word |= 1 << 63
+		s.late++
+	}
+	if s.samples < uint64(len(s.into)) {
+		s.into[s.samples] = word
+	}
+	s.samples++
+	s.elapsed = now - s.first
 }
 
 func (s *seen) note(ticks uint64) {
@@ -137,6 +172,53 @@ func playCallee(channel channel, number, count uint64) error {
 			return err
 		}
 		number += 2
+	}
+	return nil
+}
+
+// playSender sends each message of a load at its time, whatever the other end does; without a channel it
+// goes through the times alone.
+func playSender(channel channel, number uint64, times []uint64, seen *seen) error {
+	for i := 0; i < leadIn && channel != nil; i++ {
+		if err := exchange(channel, number); err != nil {
+			return err
+		}
+		number += 2
+	}
+	seen.first = now()
+	for _, after := range times {
+		due, stamp := seen.first+after, now()
+		isLate := stamp > due
+		for stamp < due {
+			stamp = now()
+		}
+		seen.stamp(stamp, isLate)
+		if channel == nil {
+			continue
+		}
+		if err := channel.send(number); err != nil {
+			return err
+		}
+		number += 2
+	}
+	return nil
+}
+
+// playReceiver stamps each message of a load when it has come.
+func playReceiver(channel channel, number, count uint64, seen *seen) error {
+	if err := playCallee(channel, number, 0); err != nil {
+		return err
+	}
+	number += 2 * leadIn
+	for i := uint64(0); i < count; i++ {
+		if err := channel.receive(number + 2*i); err != nil {
+			return err
+		}
+		stamp := now()
+		if i == 0 {
+			seen.first = stamp
+		}
+		seen.stamp(stamp, false)
 	}
 	return nil
 }

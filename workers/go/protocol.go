@@ -6,11 +6,13 @@ package main
 type command struct {
 	Do string `json:"do"`
 	// attach
+	Workload   string            `json:"workload"`
 	Mechanism  string            `json:"mechanism"`
 	Payload    int               `json:"payload"`
 	Parameters map[string]string `json:"parameters"`
 	Seats      []seat            `json:"seats"`
 	SamplesFD  *int              `json:"samples_fd"`
+	ScheduleFD *int              `json:"schedule_fd"`
 	// clock
 	CPU int `json:"cpu"`
 	// run
@@ -65,6 +67,8 @@ type end struct {
 	Samples      uint64 `json:"samples"`
 	MaxTicks     uint64 `json:"max_ticks"`
 	ElapsedTicks uint64 `json:"elapsed_ticks"`
+	FirstTick    uint64 `json:"first_tick,omitempty"`
+	Overruns     uint64 `json:"overruns,omitempty"`
 }
 
 type clockReading struct {

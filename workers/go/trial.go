@@ -22,6 +22,9 @@ type trial struct {
 	// next is the number of the next message, of all phases together.
 	next    uint64
 	samples *os.File
+	// isLoad says whether messages go one way, each at its time; the sender finds the times in schedule.
+	isLoad   bool
+	schedule *os.File
 	// room is kept from phase to phase, and so are the bytes to be written.
 	room  []uint64
 	bytes []byte
@@ -33,7 +36,10 @@ func attach(command *command) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	trial := &trial{next: 1, seats: command.Seats}
+	trial := &trial{next: 1, seats: command.Seats, isLoad: command.Workload == "load"}
+	if command.ScheduleFD != nil {
+		trial.schedule = os.NewFile(uintptr(*command.ScheduleFD), "schedule")
+	}
 	if err := trial.sit(mechanism, command); err != nil {
 		return nil, err
 	}
@@ -75,13 +81,20 @@ func (t *trial) run(phase string, count uint64, stamp stamp) ([]end, error) {
 		return nil, err
 	}
 	seen := &seen{}
-	if phase == "measure" && (t.operation != nil || t.caller != nil) {
+	isAlone := t.isLoad && phase == "pilot"
+	stamps := t.operation != nil || t.caller != nil || t.isLoad && !isAlone
+	if stamps && (phase == "measure" || isAlone) {
 		if t.samples == nil {
 			return nil, errors.New("there is no descriptor for samples")
 		}
 		seen.into = t.roomFor(int(samples))
 	}
-	if err := t.play(count, stamp, seen); err != nil {
+	if t.isLoad {
+		err = t.playLoad(count, isAlone, seen)
+	} else {
+		err = t.play(count, stamp, seen)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := t.write(seen.into); err != nil {
@@ -90,10 +103,11 @@ func (t *trial) run(phase string, count uint64, stamp stamp) ([]end, error) {
 	var ends []end
 	for _, seat := range t.seats {
 		end := end{Role: seat.Role, Count: count}
-		if seat.Role == "caller" {
+		if seat.Role == "caller" || t.isLoad {
 			end.Samples = uint64(len(seen.into))
 			end.MaxTicks = seen.longest
 			end.ElapsedTicks = seen.elapsed
+			end.FirstTick, end.Overruns = seen.first, seen.late
 		}
 		ends = append(ends, end)
 	}
@@ -127,6 +141,32 @@ func (t *trial) play(count uint64, stamp stamp, seen *seen) error {
 	}
 	<-over
 	return nil
+}
+
+// playLoad plays the sender or the receiver of a load.
+func (t *trial) playLoad(count uint64, isAlone bool, seen *seen) error {
+	first := t.next
+	if !isAlone {
+		t.next += 2 * (count + leadIn)
+	}
+	if t.callee != nil {
+		if isAlone {
+			return nil
+		}
+		return playReceiver(t.callee, first, count, seen)
+	}
+	words := make([]byte, 8*count)
+	if _, err := t.schedule.ReadAt(words, 0); err != nil {
+		return fmt.Errorf("reading the schedule: %w", err)
+	}
+	times := make([]uint64, count)
+	for i := range times {
+		times[i] = binary.LittleEndian.Uint64(words[8*i:])
+	}
+	if isAlone {
+		return playSender(nil, first, times, seen)
+	}
+	return playSender(t.caller, first, times, seen)
 }
 
 // roomFor is room for this many samples, each page of it written to: the kernel gives

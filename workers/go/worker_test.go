@@ -51,6 +51,35 @@ func TestAnyFlippedBitIsSeen(t *testing.T) {
 	}
 }
 
+func TestALoadKeepsItsTimesAndAnswersTheLeadInAlone(t *testing.T) {
+	times := []uint64{1e6, 2e6, 0, 3e6}
+	for _, isAlone := range []bool{false, true} {
+		channel, saw := new(recorder), &seen{into: make([]uint64, 4)}
+		sent := []uint64{1, 3, 5, 7, 9, 11}
+		err := playSender(channel, 1, times, saw)
+		if isAlone {
+			channel, saw, sent = new(recorder), &seen{into: make([]uint64, 4)}, nil
+			err = playSender(nil, 1, times, saw)
+		}
+		if err != nil || !slices.Equal(channel.sent, sent) || saw.late == 0 || saw.into[2]>>63 != 1 {
+			t.Errorf("sent %v, saw %v: %v", channel.sent, saw, err)
+		}
+		for i, word := range saw.into {
+			if word&^(1<<63) < saw.first+times[i] {
+				t.Errorf("message %d left before its time", i)
+			}
+		}
+	}
+	channel, saw := new(recorder), &seen{into: make([]uint64, 3)}
+	err := playReceiver(channel, 1, 3, saw)
+	if err != nil || !slices.Equal(channel.received, []uint64{1, 3, 5, 7, 9}) || !slices.Equal(channel.sent, []uint64{2, 4}) {
+		t.Errorf("received %v, sent %v: %v", channel.received, channel.sent, err)
+	}
+	if saw.first == 0 || saw.first != saw.into[0] || !slices.IsSorted(saw.into) {
+		t.Errorf("stamps %v from %d", saw.into, saw.first)
+	}
+}
+
 // recorder is a channel, and an operation, that only says what it was asked.
 type recorder struct{ sent, received, batches []uint64 }
 

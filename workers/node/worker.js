@@ -72,21 +72,34 @@ async function attach(command) {
   const [seat] = command.seats;
   const [mechanism] = MECHANISMS[command.mechanism];
   const played = await mechanism({ ...command, role: seat.role, link: seat.link });
-  trial = { played, samples: command.samples_fd };
+  trial = { played, samples: command.samples_fd, schedule: command.schedule_fd };
   const { tids, offers } = played;
   const seats = command.seats.map(({ role }, at) => ({ role, tid: tids?.[at] ?? threadId(), offers }));
   return { is: 'attached', pid: process.pid, seats };
 }
 
+/** When to send each message of a load, in milliseconds; nothing at any other end. */
+function timesOf(count) {
+  if (trial.schedule === undefined) return undefined;
+  const bytes = Buffer.alloc(8 * count);
+  if (fs.readSync(trial.schedule, bytes, 0, bytes.length, 0) < bytes.length) {
+    throw new Failure('the schedule is too short');
+  }
+  return Float64Array.from({ length: count }, (_, at) => Number(bytes.readBigUInt64LE(8 * at)) / 1e6);
+}
+
 /** Plays a phase, hands over its samples, and reports what the ends saw. */
 async function run(order) {
-  const ends = [await trial.played.run(order)].flat();
-  const keeps = order.phase === 'measure' && trial.samples !== undefined;
+  const times = timesOf(order.count);
+  const ends = [await trial.played.run({ ...order, times })].flat();
+  const leaves = order.phase === 'measure' || (times && order.phase === 'pilot');
+  const keeps = leaves && trial.samples !== undefined;
   return ends.map(({ role, count, taken }) => {
     if (!taken) return { role, count };
     if (keeps) writeAll(trial.samples, taken.bytes);
     const samples = keeps ? taken.samples : 0;
-    return { role, count, samples, max_ticks: taken.max, elapsed_ticks: taken.elapsed };
+    const { max, elapsed, first_tick, overruns } = taken;
+    return { role, count, samples, max_ticks: max, elapsed_ticks: elapsed, first_tick, overruns };
   });
 }
 

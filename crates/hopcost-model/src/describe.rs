@@ -174,7 +174,8 @@ fn completed(mut row: Map<String, Value>, facts: &Facts) -> Result<Mechanism, St
 fn of_other_runtime(hopcosts: &Mechanism) -> serde_json::Result<Map<String, Value>> {
     let Mechanism { family, words, payload, parameters, .. } = hopcosts.clone();
     let mut workloads = hopcosts.workloads.clone();
-    workloads.retain(|workload| workload.spec().is_for_all_runtimes);
+    // Only a worker that says so plays loads.
+    workloads.retain(|workload| matches!(workload, Workload::Call | Workload::Roundtrip));
     let mut boundaries = hopcosts.boundaries.clone();
     boundaries.retain(|boundary| matches!(boundary, Boundary::Process | Boundary::Thread));
     let waits = hopcosts.waits.iter().take(1).copied().collect();

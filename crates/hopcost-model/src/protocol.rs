@@ -72,7 +72,7 @@ document! {
             case: String,
             /// The same for workers of other runtimes, as far as they look at it.
             #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
-            part: Option<Part>,
+            part: Option<Box<Part>>,
             /// The ends this worker plays: one, or both (callers first) where they
             /// are threads of one process or one thread; a stream has as many of
             /// each as flows, a load as many callers as senders. The first seat is the worker's main thread.
@@ -106,6 +106,10 @@ document! {
             /// What the times at which a `load` sends follow from.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             schedule: Option<ScheduleSeed>,
+            /// Inherited descriptor in which the sender of a `load` of another runtime finds, before
+            /// each phase, when to send each message: nanoseconds from the phase's beginning.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            schedule_fd: Option<i32>,
         },
         /// Finish the link of the ends that offered an address: take the one who
         /// connects, see that it knows the token.
@@ -409,7 +413,7 @@ impl ClockReading {
 
 document! {
     /// Two ends' clocks compared (docs/method/clocks.md, one-way times).
-    #[derive(Copy)]
+    #[derive(Copy, Default)]
     pub struct GateReading {
         /// The callee's clock minus the caller's, at the exchange with the shortest
         /// round trip.

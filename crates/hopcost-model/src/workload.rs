@@ -26,8 +26,6 @@ pub struct WorkloadSpec {
     pub uncounted: u64,
     /// Whether an exchange may lose its message and be counted as lost.
     pub loses: bool,
-    /// Whether other runtimes than Rust play it.
-    pub is_for_all_runtimes: bool,
     /// Statistics that it has besides those of every workload.
     pub statistics: &'static [Statistic],
     /// Keys on which two cases have to agree for a multiple of theirs to mean something.
@@ -83,7 +81,6 @@ const CALL: WorkloadSpec = WorkloadSpec {
     length: PhaseLength::Fitted,
     uncounted: 0,
     loses: false,
-    is_for_all_runtimes: true,
     statistics: &[],
     alike: &[],
     place: None,
@@ -107,7 +104,6 @@ const WAKE: WorkloadSpec = WorkloadSpec {
     sampling: Sampling::Each,
     length: PhaseLength::Paced,
     uncounted: 1,
-    is_for_all_runtimes: false,
     statistics: &[Statistic::P95, Statistic::Stdev],
     alike: &["payload", "touch", "gap", "place"],
     ..CALL
@@ -118,7 +114,6 @@ const STREAM: WorkloadSpec = WorkloadSpec {
     sampling: Sampling::Each,
     length: PhaseLength::Timed,
     uncounted: 2,
-    is_for_all_runtimes: false,
     alike: &["payload", "touch", "fields", "flows", "ack", "ack-size", "place"],
     place: Some(Placement::Free),
     ..CALL
@@ -130,7 +125,6 @@ const LOAD: WorkloadSpec = WorkloadSpec {
     sampling: Sampling::Each,
     length: PhaseLength::Scheduled,
     uncounted: 1,
-    is_for_all_runtimes: false,
     alike: &["payload", "touch", "rate", "arrivals", "senders", "place"],
     ..CALL
 };

@@ -61,7 +61,7 @@ impl Feasible {
             Err(reason) => Some(plain(&reason)),
             Ok(roles) => [Role::Caller, Role::Callee]
                 .into_iter()
-                .find_map(|role| self.end_lacks(roles.of(role), role, catalog)),
+                .find_map(|role| self.end_lacks(roles.ends.of(role), role, catalog)),
         }
     }
 
@@ -186,12 +186,13 @@ impl Feasible {
 
 /// Why a case takes workers in Rust, if one is not.
 fn only_in_rust(case: &Case) -> Option<String> {
-    let Case { touch, ack_size, .. } = case;
+    let Case { touch, ack_size, senders, .. } = case;
     let (does, asked) = match () {
         () if case.runtimes.are_rust() => return None,
         () if *touch != Touch::Verify => {
             ("writes and compares every byte", format!("touch={touch}"))
         }
+        () if *senders > 1 => ("is the one sender of a load", format!("senders={senders}")),
         () if *ack_size != AckSize::Number => {
             ("acknowledges with 8 bytes", format!("ack-size={ack_size}"))
         }

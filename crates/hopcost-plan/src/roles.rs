@@ -6,30 +6,18 @@
 //!   mechanism plays it. An end whose runtime has not plays the carrier of the
 //!   other's. Either must say `peers: any`: it speaks the carrier's bytes.
 
-use hopcost_model::case::{Boundary, Case, Role, Runtime, Runtimes};
+use hopcost_model::case::{Boundary, Case, Ends, Runtime, Runtimes, Workload};
 use hopcost_model::describe::Description;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 
 /// What each end of a case plays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roles {
-    pub caller: RoleAssignment,
-    /// The callee's; the caller's again where there is no second end.
-    pub callee: RoleAssignment,
+    pub ends: Ends<RoleAssignment>,
     /// The mechanism of hopcost whose link the ends share; `None` where the worker
     /// makes the link itself. Then both ends are of one runtime and one worker
     /// plays both.
     pub carrier: Option<String>,
-}
-
-impl Roles {
-    /// That of one end.
-    pub fn of(&self, role: Role) -> &RoleAssignment {
-        match role {
-            Role::Caller => &self.caller,
-            Role::Callee => &self.callee,
-        }
-    }
 }
 
 /// What one end plays.
@@ -56,7 +44,7 @@ pub fn assign<'d>(
         let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
         let one = RoleAssignment { link, case: case.clone() };
         let carrier = case.two_processes().then(|| case.mechanism.clone());
-        return Ok(Roles { caller: one.clone(), callee: one, carrier });
+        return Ok(Roles { ends: Ends::both(one), carrier });
     }
     if !case.runtimes.are_mixed() {
         let row = described(caller, find)?.mechanism(case.mechanism_name());
@@ -65,7 +53,7 @@ pub fn assign<'d>(
         let link = if case.two_processes() { row.link } else { LinkSource::Own };
         let one = assignment(case, row, link);
         let carrier = (link != LinkSource::Own).then(|| row.carrier().to_owned());
-        return Ok(Roles { caller: one.clone(), callee: one, carrier });
+        return Ok(Roles { ends: Ends::both(one), carrier });
     }
     if !case.workload.has_two_ends() {
         return Err(format!(
@@ -77,6 +65,13 @@ pub fn assign<'d>(
             "{caller} and {callee} are two processes, so boundary=process and not {}",
             case.boundary
         ));
+    }
+    if case.workload == Workload::Load && case.runtimes.any(Runtime::RUST) {
+        return Err(
+            "a load is stamped by one clock, and Rust's is not that of other runtimes; want \
+                    both ends in rust, or neither"
+                .to_owned(),
+        );
     }
     mixed(case, described(caller, find)?, described(callee, find)?)
 }
@@ -132,11 +127,9 @@ fn mixed<'d>(
             caller_row.name, callee_row.name
         ));
     }
-    Ok(Roles {
-        caller: assignment(case, caller_row, caller_row.link),
-        callee: assignment(case, callee_row, callee_row.link),
-        carrier: Some(one.to_owned()),
-    })
+    let part = |row: &Mechanism| assignment(case, row, row.link);
+    let ends = Ends { caller: part(caller_row), callee: part(callee_row) };
+    Ok(Roles { ends, carrier: Some(one.to_owned()) })
 }
 
 /// Whether a mechanism's ends may be of two runtimes.

@@ -222,13 +222,7 @@ impl Meeting {
         let Some(mut pause) = self.pause else {
             // One CPU's clock is compared with itself: spinning there would wait for
             // the scheduler, and there is nothing to find.
-            return Ok((self.role == Role::Caller).then_some(GateReading {
-                offset_ticks: 0,
-                bound_ticks: 0,
-                exchanges: 0,
-                steps: 0,
-                backward_steps: 0,
-            }));
+            return Ok((self.role == Role::Caller).then(GateReading::default));
         };
         if self.callers > 1 {
             pause = self.pause_for_receiver();

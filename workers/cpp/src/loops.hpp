@@ -33,6 +33,10 @@ struct Order {
     std::uint64_t batch = 1;
     // Whether every other batch is twice as long.
     bool has_two_lengths = false;
+    // Of the sender of a load: when to send each message, in nanoseconds from the first stamp.
+    std::vector<std::uint64_t> times = {};
+    // Whether it only goes through these times.
+    bool is_alone = false;
 
     // How many operations a sample or a pair of samples takes, so that `count` is a multiple.
     [[nodiscard]] std::uint64_t step() const { return has_two_lengths ? 3 * batch : batch; }
@@ -48,6 +52,17 @@ struct Counters {
     std::uint64_t samples = 0;
     std::uint64_t max_ticks = 0;
     std::uint64_t elapsed_ticks = 0;
+    // Of an end of a load: its first stamp, and how many messages it came to when their time had passed.
+    std::uint64_t first_tick = 0;
+    std::uint64_t overruns = 0;
+
+    // Keeps the stamp of a message of a load, with the highest bit set if the sender came late.
+    void stamp(std::uint64_t now, bool is_late, Samples& room) {
+        if (count < room.size()) room[count] = now | static_cast<std::uint64_t>(is_late) << 63;
+        ++count;
+        overruns += is_late;
+        elapsed_ticks = now - first_tick;
+    }
 
     // Notes a sample, and keeps it if there is room.
     void note(std::uint64_t ticks, Samples& room) {
@@ -94,6 +109,43 @@ Counters play_callee(Channel& channel, std::uint64_t& next, const Order& order) 
     }
     Counters seen;
     seen.count = order.count;
+    return seen;
+}
+
+// The sender of a load: each message at its time, whatever the other end does.
+template <class Clock, class Channel>
+Counters play_sender(Channel& channel, std::uint64_t& next, const Order& order, Samples& room) {
+    for (std::uint64_t i = 0; i < lead_in && !order.is_alone; ++i) exchange(channel, next);
+    Counters seen;
+    seen.first_tick = Clock::now();
+    for (const std::uint64_t after : order.times) {
+        const std::uint64_t due = seen.first_tick + after;
+        std::uint64_t now = Clock::now();
+        const bool is_late = now > due;
+        while (now < due) now = Clock::now();
+        seen.stamp(now, is_late, room);
+        if (order.is_alone) continue;
+        channel.send(next);
+        next += 2;
+    }
+    return seen;
+}
+
+// The receiver of a load stamps each message when it has come.
+template <class Clock, class Channel>
+Counters play_receiver(Channel& channel, std::uint64_t& next, const Order& order, Samples& room) {
+    Counters seen;
+    seen.count = order.count;
+    if (order.is_alone) return seen;
+    play_callee(channel, next, Order{});
+    seen.count = 0;
+    while (seen.count < order.count) {
+        channel.receive(next);
+        next += 2;
+        const std::uint64_t now = Clock::now();
+        if (seen.count == 0) seen.first_tick = now;
+        seen.stamp(now, false, room);
+    }
     return seen;
 }
 

@@ -18,6 +18,7 @@ enum class Role { caller, callee };
 struct Subject {
     std::size_t payload = 0;
     std::map<std::string, std::string> parameters;
+    bool is_load = false;
 };
 
 // What an end needs to reach the other: descriptors (of a pipe the incoming and
@@ -55,13 +56,14 @@ template <class CallerChannel, class CalleeChannel = CallerChannel>
 End attach_channel(const Half& half, const Subject& subject, Role role) {
     if (role == Role::caller) {
         auto channel = std::make_shared<CallerChannel>(half, subject, role);
-        return [channel, next = std::uint64_t{1}](const Order& order, Samples& room) mutable {
-            return play_caller<SteadyClock>(*channel, next, order, room);
+        return [channel, next = std::uint64_t{1}, loads = subject.is_load](const Order& order, Samples& room) mutable {
+            return loads ? play_sender<SteadyClock>(*channel, next, order, room)
+                         : play_caller<SteadyClock>(*channel, next, order, room);
         };
     }
     auto channel = std::make_shared<CalleeChannel>(half, subject, role);
-    return [channel, next = std::uint64_t{1}](const Order& order, Samples&) mutable {
-        return play_callee(*channel, next, order);
+    return [channel, next = std::uint64_t{1}, loads = subject.is_load](const Order& order, Samples& room) mutable {
+        return loads ? play_receiver<SteadyClock>(*channel, next, order, room) : play_callee(*channel, next, order);
     };
 }
 

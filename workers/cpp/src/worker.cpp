@@ -191,6 +191,14 @@ Order order_of(const Json& command) {
     return order;
 }
 
+// When to send each message of a load's next phase.
+std::vector<std::uint64_t> times(int fd, std::uint64_t count) {
+    std::vector<std::uint64_t> all(count);
+    const auto bytes = static_cast<ssize_t>(count * sizeof all[0]);
+    if (pread(fd, all.data(), static_cast<std::size_t>(bytes), 0) != bytes) throw Failure("the schedule is too short");
+    return all;
+}
+
 }  // namespace
 
 template <class Task>
@@ -210,7 +218,10 @@ Json Worker::attach(const Json& command) {
     if (!seats_.empty()) throw Failure("this worker has attached already");
     const Mechanism& mechanism = find(command.at("mechanism").get<std::string>());
     const Subject subject{command.at("payload").get<std::size_t>(),
-                          command.at("parameters").get<std::map<std::string, std::string>>()};
+                          command.at("parameters").get<std::map<std::string, std::string>>(),
+                          command.at("workload") == "load"};
+    is_load_ = subject.is_load;
+    schedule_ = command.value("schedule_fd", -1);
     if (const int fd = command.value("samples_fd", -1); fd >= 0) {
         samples_ = fdopen(fd, "wb");
         if (!samples_) throw system_failure("the descriptor of the samples");
@@ -238,9 +249,14 @@ Json Worker::attach(const Json& command) {
 
 Json Worker::run(const Json& command) {
     if (seats_.empty()) throw Failure("there is nothing to run before `attach`");
-    const Order order = order_of(command);
-    const bool keeps = command.at("phase") == "measure";
-    for (Seat& seat : seats_) seat.room.assign(keeps && seat.role == Role::caller ? order.samples() : 0, 0);
+    Order order = order_of(command);
+    order.is_alone = is_load_ && command.at("phase") == "pilot";
+    if (schedule_ >= 0) order.times = times(schedule_, order.count);
+    const bool keeps = order.is_alone || command.at("phase") == "measure";
+    for (Seat& seat : seats_) {
+        const bool stamps = seat.role == Role::caller || (is_load_ && !order.is_alone);
+        seat.room.assign(keeps && stamps ? order.samples() : 0, 0);
+    }
     each_seat([&](Seat& seat) { seat.counters = seat.end(order, seat.room); });
     Json ends = Json::array();
     for (const Seat& seat : seats_) {
@@ -255,7 +271,9 @@ Json Worker::run(const Json& command) {
                         {"count", seat.counters.count},
                         {"samples", samples.size()},
                         {"max_ticks", seat.counters.max_ticks},
-                        {"elapsed_ticks", seat.counters.elapsed_ticks}});
+                        {"elapsed_ticks", seat.counters.elapsed_ticks},
+                        {"first_tick", seat.counters.first_tick},
+                        {"overruns", seat.counters.overruns}});
     }
     return {{"is", "ran"}, {"ends", ends}};
 }

@@ -65,4 +65,6 @@ private:
 
     std::deque<Seat> seats_;
     std::FILE* samples_ = nullptr;
+    bool is_load_ = false;
+    int schedule_ = -1;
 };

@@ -84,6 +84,47 @@ void a_callee_answers_with_the_next_number() {
     CHECK(next == 7);
 }
 
+// Each look takes a tick.
+struct Ticking {
+    static std::uint64_t now() { return ++TestClock::time; }
+};
+
+// Sending message 7 takes 100 ticks.
+struct SlowOnce : Channel {
+    void send(std::uint64_t sequence) {
+        Channel::send(sequence);
+        if (sequence == 7) TestClock::time += 100;
+    }
+};
+
+void a_sender_keeps_its_times_and_marks_what_it_came_late_to() {
+    const std::uint64_t late = std::uint64_t{1} << 63;
+    Order order{4};
+    order.times = {10, 20, 30, 40};
+    TestClock::time = 1000;
+    SlowOnce channel;
+    Samples room(4);
+    std::uint64_t next = 1;
+    Counters seen = play_sender<Ticking>(channel, next, order, room);
+    CHECK(seen.first_tick == 1004 && seen.count == 4 && seen.overruns == 2 && seen.elapsed_ticks == 122);
+    CHECK((room == Samples{1014, 1024, 1125 | late, 1126 | late}));
+    CHECK((channel.sent == Numbers{1, 3, 5, 7, 9, 11}) && next == 13);
+    order.is_alone = true;
+    seen = play_sender<Ticking>(channel, next, order, room);
+    CHECK(seen.count == 4 && seen.overruns == 0 && room[3] == seen.first_tick + 40);
+    CHECK(channel.sent.size() == 6 && next == 13);
+}
+
+void a_receiver_answers_the_lead_in_alone() {
+    Channel channel;
+    Samples room(3);
+    std::uint64_t next = 1;
+    const Counters seen = play_receiver<Ticking>(channel, next, {3}, room);
+    CHECK((channel.received == Numbers{1, 3, 5, 7, 9}) && (channel.sent == Numbers{2, 4}) && next == 11);
+    CHECK(seen.count == 3 && seen.first_tick == room[0] && room[2] == room[0] + seen.elapsed_ticks);
+    CHECK(room[0] < room[1] && room[1] < room[2] && seen.overruns == 0);
+}
+
 void calls_in_batches_and_in_two_lengths() {
     const Order two_lengths{12, 2, true}, batches{12, 4};
     CHECK(two_lengths.samples() == 4 && batches.samples() == 3);
@@ -165,6 +206,8 @@ int main() {
     each_exchange_is_a_sample();
     a_batch_is_a_sample_and_without_room_the_sums_are_kept();
     a_callee_answers_with_the_next_number();
+    a_sender_keeps_its_times_and_marks_what_it_came_late_to();
+    a_receiver_answers_the_lead_in_alone();
     calls_in_batches_and_in_two_lengths();
     messages_are_the_protocols();
     any_flipped_bit_is_seen();

@@ -125,6 +125,64 @@ class Caller extends Party {
   }
 }
 
+/** Sends each message of a load at its time, whatever the other end does. */
+class Sender extends Caller {
+  late = new Uint8Array(0);
+
+  /**
+   * One phase; in the pilot it goes through the times alone.
+   * @param {Order} order
+   * @returns {Promise<End>}
+   */
+  run({ phase, count, times }) {
+    this.room.reserve(count);
+    this.late = new Uint8Array(count);
+    [this.times, this.count, this.at, this.alone] = [times, count, 0, phase === 'pilot'];
+    const done = this.start(count);
+    if (this.alone) this.begin();
+    else this.send(this.messages[this.sequence & this.last]);
+    return done;
+  }
+
+  /**
+   * An answer of the lead-in has come.
+   * @param {Uint8Array} message
+   */
+  receive(message) {
+    const { sequence, last } = this;
+    if (!this.messages[(sequence + 1) & last].equals(message) || this.done === LEAD_IN) {
+      return this.refuse(message.length);
+    }
+    this.sequence = sequence + 2;
+    this.done += 1;
+    if (this.done === LEAD_IN) this.begin();
+    else this.send(this.messages[this.sequence & last]);
+  }
+
+  begin() {
+    this.first = now();
+    this.next();
+  }
+
+  /** Sends the next message when it is due; between two the event loop has its turn. */
+  next() {
+    const { at, times, room } = this;
+    const due = this.first + times[at];
+    let stamp = now();
+    if (stamp > due) this.late[at] = 1;
+    while (stamp < due) stamp = now();
+    room.stamps[at] = stamp;
+    if (!this.alone) {
+      this.send(this.messages[this.sequence & this.last]);
+      this.sequence += 2;
+    }
+    this.at = at + 1;
+    if (this.at < this.count) return void setImmediate(() => this.next());
+    const taken = room.stamped(this.count, this.first, this.late);
+    this.finished?.({ role: 'caller', count: this.count, taken });
+  }
+}
+
 /** Answers. */
 class Callee extends Party {
   /** @type {Uint8Array[]} messages of the next phase, which the caller has begun first */
@@ -164,10 +222,15 @@ class Callee extends Party {
     if (!this.finished) return void this.early.push(message);
     const { sequence, last } = this;
     if (!this.messages[sequence & last].equals(message)) return this.answerAgain(message);
-    this.send(this.messages[(sequence + 1) & last]);
+    this.answer();
     this.sequence = sequence + 2;
     this.done += 1;
     if (this.done === this.total) this.finished({ role: 'callee', count: this.total - LEAD_IN });
+  }
+
+  /** What is done with a message that is right. */
+  answer() {
+    this.send(this.messages[(this.sequence + 1) & this.last]);
   }
 
   /**
@@ -183,6 +246,30 @@ class Callee extends Party {
   }
 }
 
+/** Stamps each message of a load when it has come. */
+class Receiver extends Callee {
+  room = new Room();
+
+  /**
+   * One phase; in the pilot nothing comes.
+   * @param {Order} order
+   * @returns {Promise<End>}
+   */
+  async run(order) {
+    const { phase, count } = order;
+    if (phase === 'pilot') return { role: 'callee', count };
+    this.room.reserve(count);
+    const done = await super.run(order);
+    return { ...done, taken: this.room.stamped(count, this.room.stamps[0]) };
+  }
+
+  /** What is done with a message that is right. */
+  answer() {
+    if (this.done < LEAD_IN) super.answer();
+    else this.room.stamps[this.done - LEAD_IN] = now();
+  }
+}
+
 /**
  * The event-driven end of a seat.
  * @param {Seat} seat
@@ -190,7 +277,8 @@ class Callee extends Party {
  * @param {boolean} [mayRepeat]
  */
 export function endOf(seat, send, mayRepeat = false) {
-  return seat.role === 'caller' ? new Caller(seat, send) : new Callee(seat, send, mayRepeat);
+  const [Asking, Answering] = seat.workload === 'load' ? [Sender, Receiver] : [Caller, Callee];
+  return seat.role === 'caller' ? new Asking(seat, send) : new Answering(seat, send, mayRepeat);
 }
 
 /** An end where sending and receiving block the thread. */

@@ -13,6 +13,7 @@ import { Failure, closed } from './lines.js';
  * What a mechanism reads of `attach`, with role and link of the first seat.
  * @typedef {object} Attaching
  * @property {string} mechanism
+ * @property {string} workload
  * @property {'caller' | 'callee'} role
  * @property {number} payload
  * @property {Record<string, string>} parameters
@@ -22,7 +23,7 @@ import { Failure, closed } from './lines.js';
  */
 
 /**
- * Collects the parts of a message, and hands on whole ones.
+ * Collects the parts of messages, and hands on whole ones.
  * @param {number} payload
  * @param {{receive: (message: Buffer) => void, refuse: (got: number) => void}} end
  * @returns {(part: Buffer) => void}
@@ -32,12 +33,11 @@ function reassembly(payload, end) {
   let filled = 0;
   return (part) => {
     if (filled === 0 && part.length === payload) return end.receive(part);
-    if (filled + part.length > payload) {
-      return end.refuse(filled + part.length);
-    }
-    part.copy(whole, filled);
-    filled += part.length;
-    if (filled === payload) {
+    for (let from = 0; from < part.length;) {
+      const taken = part.copy(whole, filled, from);
+      filled += taken;
+      from += taken;
+      if (filled < payload) return;
       filled = 0;
       end.receive(whole);
     }

@@ -17,6 +17,7 @@ class Case:
     parameters: Mapping[str, str]
     spoil: int = 0
     """The number of a message to send with one byte changed."""
+    workload: str = "roundtrip"
 
 
 def no_link(_: Case) -> tuple[Any, Any]:
@@ -59,4 +60,6 @@ class Mechanism:
 
 def blocking(make: Callable[[Any, str, Case], End]) -> Callable[[Any, str, Case], Endpoint]:
     """The `attach` of a mechanism whose ends block."""
-    return lambda half, role, case: endpoint(make(half, role, case), role, case.payload, case.spoil)
+    return lambda half, role, case: endpoint(
+        make(half, role, case), role, case.payload, case.spoil, case.workload
+    )

@@ -9,11 +9,11 @@ comparison is in the functions for the case that the comparison fails.
 import sys
 from array import array
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 from typing import Any
 
 from .lines import Failure
-from .stamps import LEAD_IN, Endpoint, Order, Stamped, clock, differences, room
+from .stamps import LATE, LEAD_IN, Endpoint, Order, Stamped, clock, differences, room
 
 Buffer = bytes | bytearray
 Exchanges = Iterator[tuple[bytes, bytes]]
@@ -130,10 +130,56 @@ class Callee:
         return Stamped(order.count)
 
 
-def endpoint(end: End, role: str, payload: int, spoil: int = 0) -> Endpoint:
+class Sender(Caller):
+    """The end of a load that sends each message at its time, whatever the other end does."""
+
+    def run(self, order: Order) -> Stamped:
+        send, messages, words = self._end.send, self._exchanges, room(order.count)
+        late = 0
+        if order.alone:
+            send, messages = len, repeat((b"", b""))
+        else:
+            exchange_all(self._end, messages, LEAD_IN, ends_phase=False)
+        began = clock()
+        for index, (after, (message, _)) in enumerate(zip(order.times, messages)):
+            due = began + after
+            if (now := clock()) > due:
+                late += 1
+                words[index] = now | LATE
+            else:
+                while now < due:
+                    now = clock()
+                words[index] = now
+            send(message)
+        return Stamped(order.count, words, began=began, overruns=late)
+
+
+class Receiver(Callee):
+    """The end of a load that stamps each message when it has come."""
+
+    def run(self, order: Order) -> Stamped:
+        if order.alone:
+            return Stamped(order.count)
+        super().run(Order(0, (1,)))
+        receive, stamps = self._end.receive, room(order.count)
+        for index, (message, _) in zip(range(order.count), self._exchanges):
+            if (got := receive()) != message:
+                self._end.request_differs(message, got)
+            stamps[index] = clock()
+        return Stamped(order.count, stamps, began=stamps[0])
+
+
+PLAYERS: dict[tuple[str, str], type[Caller | Callee]] = {
+    ("roundtrip", "caller"): Caller,
+    ("roundtrip", "callee"): Callee,
+    ("load", "caller"): Sender,
+    ("load", "callee"): Receiver,
+}
+
+
+def endpoint(end: End, role: str, payload: int, spoil: int = 0, workload: str = "roundtrip") -> Endpoint:
     """The end as what it is to play."""
-    play = Caller if role == "caller" else Callee
-    return play(end, numbered(role, payload, spoil))
+    return PLAYERS[workload, role](end, numbered(role, payload, spoil))
 
 
 def each(end: End, messages: Exchanges, count: int) -> Stamped:

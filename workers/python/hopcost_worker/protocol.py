@@ -41,6 +41,7 @@ class Worker:
     def __init__(self) -> None:
         self._seats: list[MainSeat] = []
         self._samples_fd: int | None = None
+        self._schedule_fd: int | None = None
 
     def obey(self, command: dict[str, Any]) -> dict[str, Any]:
         """The reply to a command; raises what keeps it from being obeyed."""
@@ -63,8 +64,14 @@ class Worker:
         mechanism = MECHANISMS.get(command["mechanism"])
         if mechanism is None:
             raise Failure(f"this worker has no mechanism {command['mechanism']!r}")
-        case = Case(command["payload"], command["parameters"], command.get("spoil") or 0)
-        self._samples_fd = command.get("samples_fd")
+        spoil, workload = command.get("spoil") or 0, command["workload"]
+        case = Case(command["payload"], command["parameters"], spoil, workload)
+        if workload == "load" and command["boundary"] == "thread":
+            raise Failure(
+                "the sender of a load looks at the clock until a message is due, which keeps the GIL "
+                "from a receiver in its process: use boundary=process"
+            )
+        self._samples_fd, self._schedule_fd = map(command.get, ("samples_fd", "schedule_fd"))
         # Children are forked, and the other thread started, before this thread attaches:
         # both ends of a link attach at the same time.
         self._seats = take_seats(mechanism, case, command)
@@ -72,8 +79,9 @@ class Worker:
         return {"is": "attached", "pid": os.getpid(), "seats": attached}
 
     def run(self, command: dict[str, Any]) -> dict[str, Any]:
-        order = Order.of(command)
-        keeps = command["phase"] == "measure" and self._samples_fd is not None
+        order = Order.of(command, self._schedule_fd)
+        keeps = command["phase"] == "measure" or bool(order.times) and order.alone
+        keeps = keeps and self._samples_fd is not None
         # A seat on the main thread, the first one, runs when it is collected.
         for seat in self._seats:
             seat.order(order)

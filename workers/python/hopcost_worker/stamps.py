@@ -1,6 +1,7 @@
 """Orders of phases, their stamps, and what is reported of them."""
 
 import os
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ CLOCK = {"source": "CLOCK_MONOTONIC", "ticks_per_second": 1_000_000_000}
 LEAD_IN = 2
 """Exchanges before the first stamp of a phase."""
 
+LATE = 1 << 63
+"""What a load's sender adds to the stamp of a message to which it came late."""
+
 PAIRS = 10_000
 """Stamps by which their cost is found."""
 
@@ -28,13 +32,23 @@ class Order:
     """Operations."""
     lengths: tuple[int, ...]
     """Operations between two stamps, in turn; (1,) where each is stamped."""
+    times: Sequence[int] = ()
+    """When to send each message of a load, after the phase has begun."""
+    alone: bool = False
+    """Whether a load's sender only goes through its times."""
 
     @classmethod
-    def of(cls, command: dict[str, Any]) -> Self:
+    def of(cls, command: dict[str, Any], schedule_fd: int | None = None) -> Self:
         """Of a `run`."""
-        stamp = command["stamp"]
+        stamp, count = command["stamp"], command["count"]
         n = stamp.get("n", 1)
-        return cls(command["count"], (n, 2 * n) if stamp["kind"] == "two-lengths" else (n,))
+        times = array("Q")
+        if schedule_fd is not None:
+            times.frombytes(os.pread(schedule_fd, 8 * count, 0))
+            if sys.byteorder == "big":
+                times.byteswap()
+        lengths = (n, 2 * n) if stamp["kind"] == "two-lengths" else (n,)
+        return cls(count, lengths, times, command["phase"] == "pilot")
 
 
 @dataclass
@@ -44,16 +58,19 @@ class Stamped:
     count: int
     ticks: Sequence[int] = ()
     lost: int = 0
+    began: int = 0
+    """The first stamp of an end of a load, whose ticks are stamps."""
+    overruns: int = 0
+    """Messages that a load's sender came to when their time had passed."""
 
     def counters(self, role: str, keeps: bool) -> dict[str, Any]:
         """The end's part of the reply."""
-        end = {
-            "role": role,
-            "count": self.count,
-            "samples": len(self.ticks) if keeps else 0,
-            "max_ticks": max(self.ticks, default=0),
-            "elapsed_ticks": sum(self.ticks),
-        }
+        end = {"role": role, "count": self.count, "samples": len(self.ticks) if keeps else 0}
+        if self.began:
+            elapsed = (self.ticks[-1] & ~LATE) - self.began
+            end |= {"first_tick": self.began, "elapsed_ticks": elapsed, "overruns": self.overruns}
+        else:
+            end |= {"max_ticks": max(self.ticks, default=0), "elapsed_ticks": sum(self.ticks)}
         return end | {"lost": self.lost} if self.lost else end
 
 

@@ -39,7 +39,7 @@ fn ends_play_what_the_case_names_or_its_carrier() {
             Ok(roles) => roles,
         };
         let part = |role| {
-            let end = roles.of(role);
+            let end = roles.ends.of(role);
             format!("{} {} {:?}", end.case.runtimes.of(role), end.case.mechanism, end.link)
         };
         let carrier = roles.carrier.as_deref().unwrap_or("-");
@@ -48,7 +48,7 @@ fn ends_play_what_the_case_names_or_its_carrier() {
     // Each end gets its own parameters.
     let id = case("process tcp-asyncio python:rust");
     let parts = play(&id.replace("&runtime", "&nodelay=off&flush=on&runtime")).unwrap();
-    let told = |role| format!("{:?}", parts.of(role).case.parameters);
+    let told = |role| format!("{:?}", parts.ends.of(role).case.parameters);
     assert_eq!(told(Role::Caller), r#"{"flush": "on", "nodelay": "off"}"#);
     assert_eq!(told(Role::Callee), r#"{"nodelay": "off"}"#);
 }

@@ -14,7 +14,7 @@ use super::{host, output};
 use crate::run::check::{self, Verdict};
 use crate::run::install;
 use crate::run::peer::far;
-use crate::run::runtimes::Runtimes;
+use crate::run::runtimes::{Found, Runtimes};
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
 
@@ -104,13 +104,9 @@ fn check(worker: &str) -> anyhow::Result<u8> {
     let runtimes = Runtimes::new(named.into_iter().collect());
     let setup = Setup::new("check", Program::own()?, runtimes).map_err(usage)?;
     let runtimes = &setup.runtimes;
-    let found = match runtimes.named().next() {
-        Some(named) => Some(named),
-        None => runtimes.all().into_iter().find(|found| {
-            let is_asked_for = |name| name == worker;
-            is_asked_for(found.runtime.word()) || found.runtime.library().is_some_and(is_asked_for)
-        }),
-    };
+    let is_it =
+        |found: &&Found| found.runtime.word() == worker || found.runtime.library() == Some(worker);
+    let found = runtimes.named().next().or_else(|| runtimes.all().into_iter().find(is_it));
     let found = found.ok_or_else(|| {
         let all = runtimes.all();
         let here: Vec<&str> = all.iter().map(|found| found.runtime.word()).collect();

@@ -47,14 +47,13 @@ pub fn of_cpus(cpus: &BTreeSet<u32>, setup: &Setup) -> anyhow::Result<Option<Vec
     }
     let mut workers: Vec<&mut Worker> = workers.iter_mut().collect();
     match replies(&mut workers, Instant::now() + PATIENCE, &setup.interrupt) {
-        Ok(replies) => replies
-            .into_iter()
-            .map(|reply| match reply {
+        Ok(replies) => {
+            let reading = |reply| match reply {
                 Reply::Clock(reading) if reading.ticks_per_second > 0.0 => Ok(reading),
                 _ => bail!("the worker's reply does not answer `clock`"),
-            })
-            .collect::<anyhow::Result<Vec<_>>>()
-            .map(Some),
+            };
+            replies.into_iter().map(reading).collect::<anyhow::Result<_>>().map(Some)
+        }
         Err((_, ReplyError::Interrupted)) => Ok(None),
         Err((_, ReplyError::Deadline)) => bail!("calibrating the clock took longer than 10 s"),
         Err((at, error)) => {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Case, Role, Runtime};
+use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
 use hopcost_model::describe::{Description, Facts, WarmUp};
 use hopcost_model::mechanism::{
     CountRange, LinkSource, Mechanism, ParameterDescription, PayloadRange,
@@ -163,12 +163,9 @@ impl Runtimes {
     /// How long a plan takes and in how many rounds, where a round trip between two CPUs is known to
     /// take so long, or nothing is known (`hopcost_plan::expected`).
     pub fn expected(&self, plan: &Plan, two_cpus_ns: Option<u64>) -> Expected {
-        hopcost_plan::expected(plan, &self.facts_of(plan), two_cpus_ns)
-    }
-
-    fn facts_of(&self, plan: &Plan) -> Vec<RuntimeFacts> {
         let found = foreign(plan).into_iter().filter_map(|runtime| self.find(runtime));
-        found.map(Found::facts).collect()
+        let facts: Vec<RuntimeFacts> = found.map(Found::facts).collect();
+        hopcost_plan::expected(plan, &facts, two_cpus_ns)
     }
 
     fn find(&self, runtime: &Runtime) -> Option<&Found> {
@@ -342,6 +339,10 @@ fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), St
         if all[..at].iter().any(|other| other.name == *name) {
             return Err(format!("it has the mechanism `{name}` twice"));
         }
+        let is_load = mechanism.workloads.contains(&Workload::Load);
+        if is_load && description.clock.source != "CLOCK_MONOTONIC" {
+            return Err(format!("its mechanism `{name}`: loads are stamped by CLOCK_MONOTONIC"));
+        }
         sound_mechanism(mechanism).map_err(|why| format!("its mechanism `{name}`: {why}"))?;
     }
     Ok(())
@@ -350,7 +351,7 @@ fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), St
 fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     let Mechanism { name, workloads, payload, .. } = mechanism;
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-    let others = workloads.iter().find(|w| !w.spec().is_for_all_runtimes);
+    let others = workloads.iter().find(|w| matches!(w, Workload::Wake | Workload::Stream));
     let other = others.map_or("", |workload| workload.word());
     let row = mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
     let carrier_fits = match mechanism.link {

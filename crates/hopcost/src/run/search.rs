@@ -1,6 +1,8 @@
 //! Where workers of other runtimes are looked for, and how each is started. One that others
 //! may write is listed and never run (SECURITY.md).
 
+use std::fs::Metadata;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{CaseError, Runtime};
@@ -56,11 +58,8 @@ pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
     for candidate in folders().iter().flat_map(|folder| in_folder(folder)) {
         match found.iter().position(|earlier| earlier.runtime == candidate.runtime) {
             None => found.push(candidate),
-            Some(at) if at >= named.len() && found[at].program.is_err() => {
-                if candidate.program.is_ok() {
-                    found[at] = candidate;
-                }
-            }
+            Some(at) if at < named.len() || found[at].program.is_ok() => {}
+            Some(at) if candidate.program.is_ok() => found[at] = candidate,
             Some(_) => {}
         }
     }
@@ -77,10 +76,7 @@ fn by_path(path: &Path) -> Candidate {
         place: path.to_owned(),
     };
     let refused = |why| alone(Err(why));
-    let absolute = match std::path::absolute(path) {
-        Ok(absolute) => absolute,
-        Err(error) => return refused(format!("cannot use worker {}: {error}", path.display())),
-    };
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if absolute.is_dir() {
         // By its own name too, which a link may have led elsewhere.
         let trusted = trust::file(&absolute.join(MANIFEST));
@@ -91,10 +87,8 @@ fn by_path(path: &Path) -> Candidate {
             (Some(found), Ok(())) => found,
         };
     }
-    let executable = |path: &PathBuf| {
-        use std::os::unix::fs::PermissionsExt;
-        path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-    };
+    let may_run = |of: Metadata| of.is_file() && of.permissions().mode() & 0o111 != 0;
+    let executable = |path: &PathBuf| path.metadata().is_ok_and(may_run);
     let program = match path.canonicalize() {
         Ok(path) if executable(&path) => trust::file(&absolute).map(|()| Program {
             path,
@@ -120,15 +114,11 @@ fn folders() -> Vec<PathBuf> {
     let bin = binary.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("bin"));
     let prefix = bin.and_then(Path::parent).map(|prefix| prefix.join("share"));
     let installed = prefix.into_iter().chain(hopcost_file::data_folder());
-    let checkout = option_env!("HOPCOST_CHECKOUT").map(|root| {
+    let checkout = option_env!("HOPCOST_CHECKOUT").into_iter().flat_map(|root| {
         let workers = Path::new(root).join("workers");
         [workers.join("middleware"), workers]
     });
-    checkout
-        .into_iter()
-        .flatten()
-        .chain(installed.map(|data| data.join("hopcost/workers")))
-        .collect()
+    checkout.chain(installed.map(|data| data.join("hopcost/workers"))).collect()
 }
 
 /// The workers of a folder, by name.

@@ -292,9 +292,8 @@ impl Worker {
                 let line = String::from_utf8_lossy(&line);
                 let shown: String = line.trim_end().chars().take(80).collect();
                 let shown = shown.escape_debug();
-                Err(ReplyError::Implausible(format!(
-                    "it sent `{shown}`, which is no reply ({error})"
-                )))
+                let why = format!("it sent `{shown}`, which is no reply ({error})");
+                Err(ReplyError::Implausible(why))
             }
         }
     }
@@ -378,10 +377,8 @@ impl Worker {
                 (None, None) => "ended".to_owned(),
             },
         };
-        match self.last_line() {
-            Some(line) => format!("{how} (it said: {line})"),
-            None => how,
-        }
+        let said = self.last_line().map(|line| format!(" (it said: {line})"));
+        how + &said.unwrap_or_default()
     }
 
     /// The last line that it wrote to standard error.

@@ -36,6 +36,8 @@ const LARGE: u32 = 1 << 14;
 const CLOCK_NS: f64 = 400e6;
 /// Operations of a batch, where stamps would be too much beside one.
 const CLOCK_BATCH: u64 = 256;
+/// A message of a load in which a byte is changed.
+const SPOILT: u64 = 101;
 /// A phase beside which getting ready is little.
 const LONG_NS: u64 = 100_000_000;
 
@@ -76,9 +78,7 @@ pub fn all(
     for (what, step) in STEPS {
         say(Check::of(what, step(bench)))?;
     }
-    let is_played = |m: &&Mechanism| {
-        m.unavailable.is_none() && m.workloads.iter().any(|w| w.spec().is_for_all_runtimes)
-    };
+    let is_played = |m: &&Mechanism| m.unavailable.is_none();
     // An exchange is long enough for its stamps to be little beside it.
     let exchanges = |m: &&Mechanism| m.workloads.contains(&Workload::Roundtrip);
     let played = || about.mechanisms.iter().filter(is_played);
@@ -108,10 +108,6 @@ fn of_mechanism(
     say: &mut dyn FnMut(Check) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let name = &mechanism.name;
-    for workload in mechanism.workloads.iter().filter(|w| !w.spec().is_for_all_runtimes) {
-        let why = "only hopcost's own worker plays this so far";
-        say(Check::skipped(format!("{workload}/{name}"), why))?;
-    }
     let plan = match plan(bench, mechanism) {
         Ok(plan) => plan,
         Err(why) => return say(Check::of(name, Err(why))),
@@ -125,6 +121,12 @@ fn of_mechanism(
         for &(stamp, count) in stamps(case, mechanism) {
             let what = format!("{} ({stamp})", case.id());
             say(Check::of(what, plays(bench, &plan, case, stamp, count)))?;
+            if case.workload == Workload::Load && bench.ready.description.spoils {
+                let what = format!("{}: fails when a byte of a message was changed", case.id());
+                let went_on = trial(bench, &plan, case, stamp, count, Some(SPOILT));
+                let failed = went_on.map_or(Ok(()), |_| Err("it went on".to_owned()));
+                say(Check::of(what, failed))?;
+            }
         }
     }
     peer::checks(bench, mechanism, &plan).into_iter().try_for_each(&mut *say)?;
@@ -140,6 +142,7 @@ fn of_mechanism(
 fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
     let default = case.payload_bytes == mechanism.payload.map(|payload| payload.default);
     match case.workload.spec().sampling {
+        Sampling::Each => &[(Stamp::Each, 120)],
         Sampling::TwoLengths => {
             &[(Stamp::Each, 48), (Stamp::Batch { n: 8 }, 48), (Stamp::TwoLengths { n: 8 }, 48)]
         }
@@ -192,6 +195,9 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
             selectors.push(format!("roundtrip/{name}?runtime={own}:rust,rust:{own}&{each}"));
         }
     }
+    if mechanism.workloads.contains(&Workload::Load) {
+        selectors.push(format!("load/{name}?runtime={own}&rate=20k&place=free"));
+    }
     let itself = || vec![bench.found.facts()];
     let ask = Ask { selectors, ..Ask::default() };
     let catalog = hopcost_plan::Catalog::new(hopcost_probe::worker::mechanisms(), itself);
@@ -219,11 +225,12 @@ fn trial(
     case: &Case,
     stamp: Stamp,
     count: u64,
+    spoil: Option<u64>,
 ) -> Result<RawTrial, String> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
     let (cpus, counts) = (plan.cpus_for(case.placement), (count / 2, count));
     let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, counts);
-    let row = trial::run(&TrialSpec { stamp: Some(stamp), ..spec }, Beside::NONE);
+    let row = trial::run(&TrialSpec { stamp: Some(stamp), spoil, ..spec }, Beside::NONE);
     let row = row.ok_or("interrupted")?;
     row.error.clone().map_or(Ok(row), Err)
 }
@@ -236,7 +243,7 @@ fn plays(
     stamp: Stamp,
     count: u64,
 ) -> Result<(), String> {
-    let row = trial(bench, plan, case, stamp, count)?;
+    let row = trial(bench, plan, case, stamp, count, None)?;
     let samples = match stamp {
         Stamp::Each => count,
         Stamp::Batch { n } => count / n,
@@ -262,10 +269,10 @@ fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
     };
     // Half as many warm up, whole batches too.
     let unit = 2 * CLOCK_BATCH;
-    let first = trial(bench, &plan, case, stamp, unit)?;
+    let first = trial(bench, &plan, case, stamp, unit, None)?;
     let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
     let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
-    let row = trial(bench, &plan, case, stamp, count)?;
+    let row = trial(bench, &plan, case, stamp, count, None)?;
     let ticks_per_ns = bench.ready.description.clock.ticks_per_second / 1e9;
     let phase = Measure { outside_ns: row.wall_ns, ticks_per_ns };
     let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks);

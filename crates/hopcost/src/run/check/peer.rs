@@ -8,20 +8,18 @@ use std::time::Duration;
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{Command, LinkHalf, Offer, Part, Phase, Reply, Seat, Stamp};
+use hopcost_model::protocol::{Command, Phase, Stamp};
 use hopcost_probe::{mechanism, sys};
 
-use super::bench::{self, Bench, Check, answer, start};
+use super::bench::{Bench, Check, answer};
 use crate::run::runtimes::Workers;
-use crate::run::trial::open::{dial, open};
-use crate::run::trial::spec::TrialSpec;
+use crate::run::trial::open::open;
+use crate::run::trial::spec::{TOKEN, TrialSpec};
 use crate::run::trial::workers::TrialWorkers;
 use crate::run::worker::Worker;
 
 /// How long a worker may take to notice.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A token, which no secret depends on here.
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 /// The engines of Rust's end that misbehave at message 100, and exchanges that reach it.
 const FLIPS: &str = "fault:corrupt";
 const HANGS_UP: &str = "fault:error";
@@ -46,7 +44,7 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
                 && case.runtimes.of(role.other()).is_rust()
         });
         let Some((row, case)) = row.zip(with_rust) else { continue };
-        let link = Link { bench, mechanism, plan, case, role };
+        let link = Link { bench, plan, case, role };
         let mut check = |result, what: &str| {
             checks.push(Check::of(format!("{} as {role}: {what}", mechanism.name), result));
         };
@@ -71,7 +69,6 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
 /// A mechanism of which a worker plays an end, and Rust the other.
 struct Link<'a> {
     bench: &'a Bench<'a>,
-    mechanism: &'a Mechanism,
     plan: &'a Plan,
     case: &'a Case,
     role: Role,
@@ -90,8 +87,8 @@ impl Link<'_> {
         .parse()
         .map_err(|error| format!("{error}"))?;
         let (mine, partner) = match self.role {
-            Role::Caller => (0, &mut workers.roles.callee),
-            Role::Callee => (1, &mut workers.roles.caller),
+            Role::Caller => (0, &mut workers.roles.ends.callee),
+            Role::Callee => (1, &mut workers.roles.ends.caller),
         };
         partner.case = engine;
         let cpus = self.plan.cpus_for(case.placement);
@@ -109,40 +106,15 @@ impl Link<'_> {
 
     /// Whether the worker fails where somebody connects who shows another token.
     fn shown_another_token(&self) -> Result<(), String> {
-        let (bench, carrier) = (self.bench, self.mechanism.carrier());
-        let workers = Workers::assemble(self.case, &bench.setup.runtimes)?;
-        let scratch = bench.setup.scratch.path();
-        let offer = Offer {
-            carrier: carrier.to_owned(),
-            directory: scratch.display().to_string(),
-            token: TOKEN.to_owned(),
-        };
-        let link = Some(LinkHalf { offer: Some(offer), ..LinkHalf::default() });
-        let mut worker = start(bench)?;
-        let case = &workers.roles.of(self.role).case;
-        worker.send(&Command::Attach {
-            case: case.id(),
-            part: Some(Part::of(case)),
-            seats: vec![Seat { role: self.role, flow: 0, cpu: None, link }],
-            samples_fd: None,
-            meeting_fd: None,
-            deadline_ms: 2 * bench::PATIENCE.as_millis() as u64,
-            parent: Some(std::process::id()),
-            scratch: Some(scratch.display().to_string()),
-            prefix: None,
-            spoil: None,
-            trial: 0,
-            schedule: None,
-        });
-        let Reply::Attached { seats, .. } = answer(bench, &mut worker, bench::PATIENCE)? else {
-            return Err("its reply does not answer `attach`".to_owned());
-        };
-        let address = seats.into_iter().find_map(|seat| seat.offers);
-        let address = address.ok_or("it offers no address to connect to")?;
-        worker.send(&Command::Meet);
-        let _open = dial(carrier, &address, &TOKEN.replace('0', "f"), scratch)
-            .map_err(|_| "it does not listen where it says")?;
-        fails(bench, &mut worker)
+        let (bench, case) = (self.bench, self.case);
+        let workers = Workers::assemble(case, &bench.setup.runtimes)?;
+        let cpus = self.plan.cpus_for(case.placement);
+        let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, (0, EXCHANGES));
+        match open(&TrialSpec { spoil: Some(TOKEN), ..spec }).map_err(String::from) {
+            Ok(_) => Err("it went on as if nothing had happened".to_owned()),
+            Err(why) if why.contains("deadline") => Err(why),
+            Err(_) => Ok(()),
+        }
     }
 }
 

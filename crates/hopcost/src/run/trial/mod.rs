@@ -36,6 +36,9 @@ const GATE_AFTER: (u64, u64) = (5_000, 5_000);
 /// The same in a trial of given counts, whose numbers nobody reads.
 const GATE_BRIEF: (u64, u64) = (200, 200);
 
+/// Messages after which the loops of a load are compiled, where they are while they run.
+const COMPILING_MESSAGES: u64 = 50_000;
+
 /// Runs one trial beside its yardstick: its row, with the reason where it failed; none if the user
 /// interrupted.
 pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Option<RawTrial> {
@@ -197,7 +200,10 @@ fn wake(
 /// What is scheduled: the generator by itself, then the schedule over the channel.
 fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<Ran, Failure> {
     let stamp = Stamp::Each;
-    let [alone, warm_up, measure] = workers.spec.load_messages();
+    let [alone, mut warm_up, measure] = workers.spec.load_messages();
+    if workers.spec.workers.warms_up_until_steady() && !workers.spec.is_exact() {
+        warm_up = warm_up.max(COMPILING_MESSAGES);
+    }
     let phases = Instant::now();
     let ran = workers.phase(Phase::Pilot, alone, stamp, None)?;
     let load = keep::generator(workers, ran)?;
@@ -234,6 +240,10 @@ fn between_gates(
 /// Compares the two ends' clocks, and refuses what runs against causality.
 fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading, Failure> {
     let spec = &workers.spec.clone();
+    if spec.workers.has_foreign() {
+        // Both stamp by CLOCK_MONOTONIC, which is one clock on all CPUs.
+        return Ok(GateReading::default());
+    }
     let (exchanges, steps) = if spec.is_exact() { GATE_BRIEF } else { aimed };
     let reading = workers.gate(exchanges, steps)?;
     let one_cpu = spec.case.placement == Some(Placement::SameCpu);

@@ -21,7 +21,7 @@ use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::{interrupt, namespace, sys};
 
 use super::snapshot::{Other, Seated, confine};
-use super::spec::{Failure, Lives, TrialSpec};
+use super::spec::{Failure, Lives, TOKEN, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
@@ -63,7 +63,8 @@ impl WorkerSpec {
 
 /// Opens the links, spawns the workers and has them attach.
 pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
-    let meets = spec.case.workload.is_stamped_by(Role::Callee) && spec.case.two_processes();
+    let stamps = spec.case.workload.is_stamped_by(Role::Callee);
+    let meets = stamps && spec.case.two_processes() && !spec.workers.has_foreign();
     let meeting_bytes = meeting::BYTES as u64 * u64::from(spec.case.senders);
     let meeting = || sys::memfd("hopcost-meeting", meeting_bytes);
     let mut workers = TrialWorkers {
@@ -74,7 +75,7 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
         pin_errors: Vec::new(),
         scratch: spec.workers.has_foreign().then(|| spec.setup.scratch.of_trial()).transpose()?,
     };
-    let by_address = |role| spec.workers.roles.of(role).link == LinkSource::Address;
+    let by_address = |role| spec.workers.roles.ends.of(role).link == LinkSource::Address;
     match (by_address(Role::Caller), by_address(Role::Callee)) {
         _ if spec.case.boundary == Boundary::Host => workers.over_hosts()?,
         _ if !spec.workers.two_workers() => workers.one_worker()?,
@@ -123,7 +124,7 @@ impl TrialWorkers<'_> {
             (0..self.spec.case.senders).map(|_| WorkerSpec::of(Role::Caller)).collect();
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
-            let case = &self.spec.workers.roles.of(Role::Caller).case;
+            let case = &self.spec.workers.roles.ends.of(Role::Caller).case;
             let (halves, other) = row
                 .open_for_all(&Opening { case, scratch: self.spec.setup.scratch.path() })
                 .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
@@ -198,12 +199,15 @@ impl TrialWorkers<'_> {
         let (other, scratch) = (first.other(), &self.scratch());
         let link = self.spec.workers.link.and_then(|row| row.facts().here.address.as_ref());
         let carrier = link.ok_or_else(|| unexpected("open"))?;
-        let token = token()?;
+        let mut token = token()?;
         let offer = Offer {
             carrier: carrier.to_owned(),
             directory: scratch.display().to_string(),
             token: token.clone(),
         };
+        if self.spec.spoil == Some(TOKEN) {
+            token = token.chars().rev().collect();
+        }
         let mut offering = WorkerSpec::of(first);
         let link = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
         offering.seats.push(self.seat(first, 0, Some(link)));
@@ -212,7 +216,7 @@ impl TrialWorkers<'_> {
             Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
         })?;
         let mut connecting = WorkerSpec::of(other);
-        let link = if self.spec.workers.roles.of(other).link == LinkSource::Address {
+        let link = if self.spec.workers.roles.ends.of(other).link == LinkSource::Address {
             check_address(carrier, &address, scratch)?;
             let connect = Connect { carrier: carrier.to_owned(), address, token };
             LinkHalf { connect: Some(connect), ..LinkHalf::default() }
@@ -243,10 +247,13 @@ impl TrialWorkers<'_> {
         let meeting = self.meeting.as_ref().map(OwnedFd::try_clone).transpose()?;
         let deadline_ms = spec.deadline_ms();
         let foreign = spec.workers.foreign(wanted.role);
-        let case = &spec.workers.roles.of(wanted.role).case;
+        let sends = foreign.filter(|_| workload == Workload::Load && wanted.role == Role::Caller);
+        let schedule = sends.map(|_| sys::memfd("hopcost-schedule", 0)).transpose()?;
+        let schedule_fd = wanted.lend(schedule.as_ref().map(OwnedFd::try_clone).transpose()?);
+        let case = &spec.workers.roles.ends.of(wanted.role).case;
         let attach = Command::Attach {
             case: case.id(),
-            part: foreign.map(|_| Part::of(case)),
+            part: foreign.map(|_| Box::new(Part::of(case))),
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
@@ -257,9 +264,10 @@ impl TrialWorkers<'_> {
             parent: Some(std::process::id()),
             scratch: Some(self.scratch().display().to_string()),
             prefix: self.scratch.as_ref().map(|scratch| scratch.prefix().to_owned()),
-            spoil: spec.spoil,
+            spoil: spec.spoil.filter(|number| *number != TOKEN),
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
+            schedule_fd,
         };
         let mut worker = match foreign {
             None => match wanted.far.take() {
@@ -279,11 +287,7 @@ impl TrialWorkers<'_> {
             }
         };
         if let Some(transcript) = spec.transcript {
-            let name = match (spec.workers.two_workers(), wanted.role) {
-                (false, _) => "worker",
-                (true, Role::Caller) => "caller",
-                (true, Role::Callee) => "callee",
-            };
+            let name = if spec.workers.two_workers() { wanted.role.word() } else { "worker" };
             worker.write_down(name, transcript);
         }
         worker.send(&attach);
@@ -293,10 +297,9 @@ impl TrialWorkers<'_> {
         let foreign_ticks_per_ns = rate.map(|rate| rate / 1e9);
         let before = self.all.iter().filter(|one| one.seats[0].role == Role::Caller).count();
         let at = if wanted.role == Role::Caller { before } else { self.all.len() };
-        self.all.insert(
-            at,
-            TrialWorker { worker, foreign_ticks_per_ns, seats, others: Vec::new(), samples },
-        );
+        let (others, schedule) = (Vec::new(), schedule.map(File::from));
+        let one = TrialWorker { worker, foreign_ticks_per_ns, seats, others, samples, schedule };
+        self.all.insert(at, one);
         Ok(())
     }
 
@@ -373,7 +376,7 @@ fn token() -> std::io::Result<String> {
 
 /// Connects to an address that an end has offered, on behalf of an end that inherits the connected socket, and
 /// shows the token.
-pub fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<OwnedFd, Failure> {
+fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<OwnedFd, Failure> {
     check_address(carrier, address, scratch)?;
     let until = Instant::now() + namespace::PATIENCE;
     let dial = || -> std::io::Result<OwnedFd> {

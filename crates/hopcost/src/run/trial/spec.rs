@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use hopcost_model::case::{Boundary, Case};
+use hopcost_model::case::{Boundary, Case, Role};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
 use hopcost_plan::{TRIAL_DEFAULT, traced_ns};
@@ -22,6 +22,9 @@ const MOMENT_MS: u64 = 2_000;
 const START_UP_MS: u64 = 5_000;
 /// What one that compiles while it runs may take to start and to warm up.
 const STEADY_START_UP_MS: u64 = 20_000;
+
+/// Stands for the token that opens a link; messages have higher numbers.
+pub const TOKEN: u64 = 0;
 
 /// Everything a trial depends on.
 #[derive(Clone)]
@@ -47,7 +50,7 @@ pub struct TrialSpec<'a> {
     pub left_ms: Option<u64>,
     /// Where to keep the transcript of the workers.
     pub transcript: Option<&'a Transcript>,
-    /// The message in which a worker changes a byte, to see whether the other end notices.
+    /// The message in which a worker changes a byte, or [`TOKEN`], to see whether the other end notices.
     pub spoil: Option<u64>,
     /// The trial's number among those of its case.
     pub number: u32,
@@ -146,7 +149,10 @@ impl<'a> TrialSpec<'a> {
         match self.clock {
             _ if self.case.has_virtual_clock() => 1e9,
             Some(clock) => clock.ticks_per_second,
-            None => rough_ticks(1_000_000_000) as f64,
+            None => match self.workers.foreign(Role::Caller) {
+                Some(ready) => ready.description.clock.ticks_per_second,
+                None => rough_ticks(1_000_000_000) as f64,
+            },
         }
     }
 

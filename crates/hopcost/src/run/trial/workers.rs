@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, S
 use hopcost_model::raw::ThreadUse;
 use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, KERNEL};
+use hopcost_probe::workload::schedule;
 use hopcost_read::plausible::{self, Measure};
 
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
@@ -51,6 +53,8 @@ pub struct TrialWorker {
     pub(super) others: Vec<Other>,
     /// What it hands its samples over in.
     pub(super) samples: File,
+    /// Where it finds when to send the messages of a `load`, if hopcost has to tell it.
+    pub(super) schedule: Option<File>,
 }
 
 impl TrialWorker {
@@ -159,6 +163,16 @@ impl TrialWorkers<'_> {
             Phase::Measure => "measuring",
             Phase::Count => "counting system calls",
         };
+        // What is compiled while it runs takes more messages to warm up than have their time.
+        let is_paced = phase != Phase::WarmUp || !self.spec.workers.warms_up_until_steady();
+        for file in self.all.iter().filter_map(|one| one.schedule.as_ref()) {
+            let offsets = match is_paced {
+                true => schedule::offsets(&self.spec.case, self.spec.schedule(), 0, count),
+                false => vec![0; count as usize],
+            };
+            let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+            file.write_all_at(&bytes, 0)?;
+        }
         self.were_stopped();
         let before = self.snapshots();
         let waited_before_ns = self.waited_ns(phase);

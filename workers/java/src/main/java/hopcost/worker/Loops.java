@@ -18,18 +18,66 @@ final class Loops {
     /** Plays an end of a phase of round trips: one outstanding, closed loop. */
     static Outcome play(Channel channel, Role role, Order order) throws Exception {
         channel.enter();
+        boolean isLoad = order.times() != null;
         return switch (role) {
-            case CALLER -> ask(channel, order, new Stamper(order));
-            case CALLEE -> answer(channel, order);
+            case CALLER -> isLoad ? send(channel, order) : ask(channel, order, new Stamper(order));
+            case CALLEE -> isLoad ? take(channel, order) : answer(channel, order, order.count());
         };
     }
 
-    private static Outcome ask(Channel channel, Order order, Stamper stamper) throws Exception {
+    /** The exchanges ahead of a phase; the number of the message that is the first to count. */
+    private static long leadIn(Channel channel, Order order) throws Exception {
         long sequence = order.first();
         for (long lead = 0; lead < Order.LEAD_IN; lead++, sequence += 2) {
             channel.send(sequence);
             channel.receive(sequence + 1);
         }
+        return sequence;
+    }
+
+    /** The sender of a load: each message at its time, whatever the other end does. */
+    private static Outcome send(Channel channel, Order order) throws Exception {
+        long[] times = order.times();
+        long[] stamps = new long[times.length];
+        long sequence = order.isAlone() ? 0 : leadIn(channel, order);
+        long overruns = 0;
+        long first = System.nanoTime();
+        long now = first;
+        for (int at = 0; at < times.length; at++) {
+            long due = first + times[at];
+            now = System.nanoTime();
+            long late = now > due ? 1 : 0;
+            while (now < due) {
+                now = System.nanoTime();
+            }
+            stamps[at] = now | late << 63;
+            overruns += late;
+            if (!order.isAlone()) {
+                channel.send(sequence);
+                sequence += 2;
+            }
+        }
+        return new Outcome(Role.CALLER, order.count(), order.kept(stamps), 0, now - first, first, overruns);
+    }
+
+    /** The receiver of a load stamps each message when it has come. */
+    private static Outcome take(Channel channel, Order order) throws Exception {
+        if (order.isAlone()) {
+            return Outcome.unstamped(Role.CALLEE, order.count());
+        }
+        answer(channel, order, 0);
+        long[] stamps = new long[Math.toIntExact(order.count())];
+        long sequence = order.first() + 2 * Order.LEAD_IN;
+        for (int at = 0; at < stamps.length; at++, sequence += 2) {
+            channel.receive(sequence);
+            stamps[at] = System.nanoTime();
+        }
+        long elapsed = stamps[stamps.length - 1] - stamps[0];
+        return new Outcome(Role.CALLEE, order.count(), order.kept(stamps), 0, elapsed, stamps[0], 0);
+    }
+
+    private static Outcome ask(Channel channel, Order order, Stamper stamper) throws Exception {
+        long sequence = leadIn(channel, order);
         boolean more = stamper.begin();
         while (more) {
             channel.send(sequence);
@@ -40,9 +88,9 @@ final class Loops {
         return stamper.outcome(order.count());
     }
 
-    private static Outcome answer(Channel channel, Order order) throws Exception {
+    private static Outcome answer(Channel channel, Order order, long count) throws Exception {
         long sequence = order.first();
-        long exchanges = order.exchanges();
+        long exchanges = count + Order.LEAD_IN;
         for (long done = 0; done < exchanges; done++, sequence += 2) {
             channel.receive(sequence);
             channel.send(sequence + 1);
@@ -116,9 +164,13 @@ final class Loops {
 
     /**
      * One phase: {@code count} operations, whose messages are numbered from {@code first} on, with a
-     * stamp after each {@code batch}, where every other one may be twice as long.
+     * stamp after each {@code batch}, where every other one may be twice as long. Of a load
+     * {@code times} says when to send each message, in nanoseconds from the first stamp, and is null
+     * elsewhere; {@code isAlone} has the sender go through them without its channel.
      */
-    record Order(boolean keepsSamples, long count, long batch, boolean hasTwoLengths, long first) {
+    record Order(
+            boolean keepsSamples, long count, long batch, boolean hasTwoLengths, long first, long[] times,
+            boolean isAlone) {
         /** Exchanges before the first stamp of a phase of round trips. */
         static final long LEAD_IN = 2;
 
@@ -127,6 +179,15 @@ final class Loops {
             if (count < 1 || step < 1 || count % step != 0) {
                 throw new IllegalArgumentException(count + " operations are no multiple of " + step);
             }
+        }
+
+        Order(boolean keepsSamples, long count, long batch, boolean hasTwoLengths, long first) {
+            this(keepsSamples, count, batch, hasTwoLengths, first, null, false);
+        }
+
+        /** These stamps, if any are kept. */
+        long[] kept(long[] stamps) {
+            return keepsSamples ? stamps : Outcome.NO_SAMPLES;
         }
 
         /** Exchanges of a phase of round trips, the lead-in among them. */
@@ -140,9 +201,18 @@ final class Loops {
         }
     }
 
-    /** What an end saw in a phase. {@code samples} are in time order, and none where they are not kept. */
-    record Outcome(Role role, long count, long[] samples, long maxTicks, long elapsedTicks) {
+    /**
+     * What an end saw in a phase. {@code samples} are in time order, and none where they are not kept;
+     * {@code firstTick} and {@code overruns} are a load's.
+     */
+    record Outcome(
+            Role role, long count, long[] samples, long maxTicks, long elapsedTicks, long firstTick,
+            long overruns) {
         static final long[] NO_SAMPLES = {};
+
+        Outcome(Role role, long count, long[] samples, long maxTicks, long elapsedTicks) {
+            this(role, count, samples, maxTicks, elapsedTicks, 0, 0);
+        }
 
         /** Of an end that does not stamp. */
         static Outcome unstamped(Role role, long count) {

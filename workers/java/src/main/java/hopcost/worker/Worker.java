@@ -28,6 +28,9 @@ final class Worker {
     private List<Seat> seats = List.of();
     /** Where samples go; null where {@code attach} named nothing. */
     private FileChannel samples;
+    private boolean isLoad;
+    /** Where the sender of a load finds its times. */
+    private FileChannel schedule;
     private long nextMessage = 1;
 
     /** The reply to a command, one line of JSON. */
@@ -105,6 +108,11 @@ final class Worker {
             Path path = Path.of("/proc/self/fd/" + command.getInt("samples_fd"));
             samples = FileChannel.open(path, StandardOpenOption.APPEND);
         }
+        isLoad = command.getString("workload").equals("load");
+        if (command.has("schedule_fd")) {
+            Path path = Path.of("/proc/self/fd/" + command.getInt("schedule_fd"));
+            schedule = FileChannel.open(path, StandardOpenOption.READ);
+        }
         seats = Mechanism.named(command.getString("mechanism")).attach().attach(Task.of(command));
         List<Seat> connected = seats.stream().filter(seat -> seat.offers() == null).toList();
         connect(connected);
@@ -152,12 +160,16 @@ final class Worker {
             throw new WorkerFailure("nothing is attached");
         }
         JSONObject stamp = command.getJSONObject("stamp");
+        long count = command.getLong("count");
+        boolean isAlone = isLoad && command.getString("phase").equals("pilot");
         Order order = new Order(
-                command.getString("phase").equals("measure"),
-                command.getLong("count"),
+                isAlone || command.getString("phase").equals("measure"),
+                count,
                 stamp.optLong("n", 1),
                 stamp.getString("kind").equals("two-lengths"),
-                nextMessage);
+                nextMessage,
+                isLoad ? times(Math.toIntExact(count)) : null,
+                isAlone);
         for (Seat seat : seats) {
             seat.start(order);
         }
@@ -165,7 +177,7 @@ final class Worker {
         for (Seat seat : seats) {
             outcomes.add(seat.finish());
         }
-        nextMessage = order.next();
+        nextMessage = isAlone ? nextMessage : order.next();
         JSONArray ends = new JSONArray();
         for (Outcome outcome : outcomes) {
             write(outcome.samples());
@@ -174,9 +186,27 @@ final class Worker {
                     .put("count", outcome.count())
                     .put("samples", outcome.samples().length)
                     .put("max_ticks", outcome.maxTicks())
-                    .put("elapsed_ticks", outcome.elapsedTicks()));
+                    .put("elapsed_ticks", outcome.elapsedTicks())
+                    .put("first_tick", outcome.firstTick())
+                    .put("overruns", outcome.overruns()));
         }
         return reply("ran").key("ends").value(ends);
+    }
+
+    /** When to send each message of a load's phase; none at an end that sends none. */
+    private long[] times(int count) throws IOException {
+        if (schedule == null) {
+            return Outcome.NO_SAMPLES;
+        }
+        ByteBuffer words = ByteBuffer.allocate(count * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        while (words.hasRemaining()) {
+            if (schedule.read(words, words.position()) < 0) {
+                throw new WorkerFailure("the schedule is too short");
+            }
+        }
+        long[] times = new long[count];
+        words.flip().asLongBuffer().get(times);
+        return times;
     }
 
     /** Writes samples as little-endian words, all of them. */

@@ -98,6 +98,26 @@ class WorkerTest {
     }
 
     @Test
+    void aLoadKeepsItsTimesAndAnswersTheLeadInAlone() throws Exception {
+        long[] times = {1_000_000, 2_000_000, 0, 3_000_000};
+        for (boolean isAlone : new boolean[] {false, true}) {
+            Noting sender = new Noting();
+            Outcome sent = Loops.play(sender, Role.CALLER, new Order(true, 4, 1, false, 1, times, isAlone));
+            assertEquals(isAlone ? List.of() : List.of(1L, 3L, 5L, 7L, 9L, 11L), sender.sent);
+            assertTrue(sent.samples()[2] < 0 && sent.overruns() > 0, "the third came late");
+            for (int at = 0; at < times.length; at++) {
+                assertTrue((sent.samples()[at] & Long.MAX_VALUE) >= sent.firstTick() + times[at]);
+            }
+        }
+        Noting receiver = new Noting();
+        Outcome taken = Loops.play(receiver, Role.CALLEE, new Order(true, 3, 1, false, 1, new long[0], false));
+        assertEquals(List.of(1L, 3L, 5L, 7L, 9L), receiver.received);
+        assertEquals(List.of(2L, 4L), receiver.sent);
+        assertEquals(taken.firstTick(), taken.samples()[0]);
+        assertEquals(taken.elapsedTicks(), taken.samples()[2] - taken.samples()[0]);
+    }
+
+    @Test
     void batchesAreOneSampleEachAndOtherPhasesLeaveOnlyTheirTime() throws Exception {
         Noting caller = new Noting();
         checkSums(Loops.play(caller, Role.CALLER, new Order(true, 90, 30, false, 1)), 90, 3);
