@@ -1,13 +1,12 @@
 //! The suites and claims files inside the binary, and what suites say of reports: tables that others
 //! published, an export, and what others call the cases. Each stands in the suite that it
 //! belongs to, as `[[published]]`, `[export]` and `[[label]]`. Those of
-//! the shipped suites are for every run that has such cases; labels and `unit` are for runs of the
-//! suite alone.
+//! the shipped suites are for every run that has such cases; labels are for runs of the suite
+//! alone.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use hopcost_model::results::TimeUnit;
 use serde::Deserialize;
 
 use crate::ask::{Selector, SuiteSource};
@@ -79,9 +78,6 @@ pub fn shown_by(suite: &str) -> Option<&'static Shown> {
 /// What a suite's file says of reports.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Shown {
-    /// What the answer gives times in.
-    #[serde(default)]
-    pub unit: TimeUnit,
     /// Tables that others published.
     #[serde(default)]
     pub published: Vec<Published>,

@@ -37,7 +37,7 @@ pub struct Suite {
 /// Keys of what is measured.
 const MEASURED: [&str; 7] = ["name", "about", "rounds", "budget", "baseline", "trial", "cases"];
 /// Keys of what reports show of it, which are read from shipped suites alone.
-const SHOWN: [&str; 4] = ["unit", "published", "label", "export"];
+const SHOWN: [&str; 3] = ["published", "label", "export"];
 
 /// What is measured, as a file has it.
 #[derive(Deserialize)]

@@ -7,7 +7,6 @@ use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::plan::{Question, TrialShape};
 use hopcost_model::raw::RawRun;
-use hopcost_model::results::TimeUnit;
 use hopcost_model::text::span;
 use hopcost_stats::next_run::TRIALS_MIN;
 
@@ -45,8 +44,6 @@ document! {
         pub relation: Option<Placement>,
         /// How a trial was shaped.
         pub trial: TrialShape,
-        /// What the answer gives times in. All times of this document are nanoseconds.
-        pub unit: TimeUnit,
     }
 }
 
@@ -71,7 +68,6 @@ pub fn plan(run: &Run) -> PlanBrief {
         cpus,
         relation: plan.relation,
         trial: plan.trial,
-        unit: hopcost_plan::shown_by(&plan.suite).map_or(TimeUnit::Ns, |shown| shown.unit),
     }
 }
 

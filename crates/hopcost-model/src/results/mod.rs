@@ -28,15 +28,4 @@ document! {
         /// They do not: other tasks had the CPU for a visible part of the trials.
         Shared,
     }
-
-    /// What an answer gives times in.
-    #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum TimeUnit {
-        /// Nanoseconds and their multiples.
-        #[default]
-        Ns,
-        /// Ticks of the clock that stamps, as far as their rate is known.
-        Ticks,
-    }
 }

@@ -145,7 +145,7 @@ fn summary(results: &Results) -> String {
 }
 
 /// What of a plan stands elsewhere, or in its command.
-const OF_PLAN: &str = "suite complete ended_early relation cpus trial unit";
+const OF_PLAN: &str = "suite complete ended_early relation cpus trial";
 
 fn known(results: &Results) -> Vec<(String, Cell)> {
     let machine = ("machine".to_owned(), Cell::text(machine(&results.host)));

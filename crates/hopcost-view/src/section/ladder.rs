@@ -4,11 +4,9 @@
 use hopcost_model::case::Workload;
 use hopcost_model::finding::Validity;
 use hopcost_model::group::distinct;
-use hopcost_read::results::{
-    CaseResult, LadderGroup, LadderRow, Results, Statistic, Status, TimeUnit,
-};
+use hopcost_read::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
-use super::answer::{stalled, ticks};
+use super::answer::stalled;
 use super::model::{
     Block, Cell, Interval, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says,
     words,
@@ -57,9 +55,6 @@ fn section(id: &'static str, of: &[Workload], results: &Results) -> Option<Secti
         blocks.push(table(group, lines, results));
         meaning = &group.meaning;
     }
-    if !blocks.is_empty() {
-        blocks.splice(..0, ticks(results).map(says));
-    }
     Section::of(id, blocks.into_iter().chain(uncounted(cases)))
 }
 
@@ -70,7 +65,6 @@ fn table(group: &LadderGroup, mut lines: Vec<Line<'_>>, results: &Results) -> Bl
     let others = Statistic::ALL.iter().filter(|of| !headlines.contains(of));
     let counters = lines.iter().flat_map(|(.., case)| &case.counters);
     let events = distinct(counters.map(|counter| counter.event.as_str())).into_iter();
-    let is_in_ticks = results.plan.unit == TimeUnit::Ticks;
     let doubt = |validity: &Validity| *validity != Validity::Valid;
     let mut rows = named(&lines, results)
         .column(estimates(if group.batched { "cost" } else { "p50" }), first)
@@ -94,9 +88,6 @@ fn table(group: &LadderGroup, mut lines: Vec<Line<'_>>, results: &Results) -> Bl
             });
     }
     rows = rows
-        .column(numbers("p50 ticks").fold(4), |(.., case)| {
-            Cell::maybe(case.p50_ticks.filter(|_| is_in_ticks), Unit::Plain(3))
-        })
         .fields("gap_asked_ns", |(.., case)| case.wake.as_ref())
         .column(words("path").fold(8), |(row, .., case)| {
             let label = case.stream.as_ref().map_or("", |stream| &stream.label);

@@ -36,7 +36,7 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     blocks
 }
 
-/// How long a response takes at the least and the greatest rate of each load.
+/// With which rates each load keeps up, and how long a response takes at the least and the greatest.
 pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
     let of_case = |case: &CaseResult| {
@@ -45,7 +45,8 @@ pub(super) fn headline(results: &Results) -> Headline {
     };
     let said = |cases: &[&CaseResult]| {
         let ends = cases.first().into_iter().chain(cases.last().filter(|_| cases.len() > 1));
-        ends.filter_map(|case| of_case(case)).collect::<Vec<_>>().join(", ")
+        let ends = ends.filter_map(|case| of_case(case));
+        kept_up(cases).into_iter().chain(ends).collect::<Vec<_>>().join(", ")
     };
     let mut groups = grouped(loads, |case| what(case));
     let by_rate = |case: &&CaseResult| case.load.as_ref().map(|load| load.rate);
@@ -54,6 +55,21 @@ pub(super) fn headline(results: &Results) -> Headline {
     let facts = names.into_iter().zip(groups.iter().map(|(_, cases)| said(cases))).collect();
     let title = titled("Response at a rate, one way (p99 of messages", results);
     Headline { title, facts, ..Headline::default() }
+}
+
+/// With which of these rates, in ascending order, a load keeps up: 99 % of the messages come, and
+/// none is lost.
+fn kept_up(cases: &[&CaseResult]) -> Option<String> {
+    let is_kept = |load: &&LoadResult| load.achieved >= Some(0.99) && load.lost_share == 0.0;
+    let loads: Vec<&LoadResult> = cases.iter().filter_map(|case| case.load.as_ref()).collect();
+    let (most, all) = (loads.last().filter(|_| loads.len() > 1)?, loads.len());
+    Some(match loads.iter().copied().rfind(is_kept) {
+        None => "keeps up with none of the rates".to_owned(),
+        Some(load) if load.rate == most.rate => {
+            format!("keeps up with all rates, {}/s at most", load.rate.brief())
+        }
+        Some(load) => format!("keeps up with {}/s of the {all} rates tried", load.rate.brief()),
+    })
 }
 
 /// `pipe, 64 B, process, same-llc, block`

@@ -403,11 +403,6 @@ pub(crate) enum Scale {
     Difference,
     /// In 10^this of its own unit, which the column names.
     Power(i32),
-    /// Nanoseconds, in ticks of a clock, which the heading names.
-    Ticks {
-        /// Ticks in a nanosecond.
-        per_ns: f64,
-    },
     /// In this unit, as it is.
     Named(String),
 }
@@ -492,7 +487,6 @@ impl Number {
             Scale::Time => number::estimate(estimate),
             Scale::Difference => number::difference(estimate),
             Scale::Power(power) => number::scaled(estimate, *power),
-            Scale::Ticks { per_ns } => number::scaled(&estimate.clone().times(*per_ns), 0),
             Scale::Named(_) => number::scaled(estimate, 0),
         };
         if let Scale::Named(unit) = scale

@@ -14,7 +14,6 @@ use hopcost_read::results::Results;
 
 use self::entry::Entry;
 pub(crate) use self::entry::between;
-pub(super) use self::entry::ticks;
 pub(super) use self::know::{Doubts, stalled};
 pub(crate) use self::know::{Part, Weight};
 use self::question::{Question, Shape};
@@ -88,7 +87,7 @@ fn parts(results: &Results) -> Vec<Part> {
     let doubts = &Doubts::of(results);
     let (questions, _) = question::all(results);
     let mut parts = runtimes::tables(results, doubts);
-    parts.extend(tables(&questions, results, doubts));
+    parts.extend(tables(&questions, doubts));
     let load = load::answer(results, &|case| doubts.mark(case));
     parts.extend((!load.is_empty()).then_some((Weight::Must, load)));
     parts.extend(know::of_wake_ups(results).into_iter().map(|note| (Weight::Aside, vec![note])));
@@ -96,14 +95,11 @@ fn parts(results: &Results) -> Vec<Part> {
     if !parts.is_empty() {
         parts.push((Weight::Must, vec![legend(&questions, results)]));
     }
-    if let Some(ticks) = ticks(results) {
-        parts.insert(0, (Weight::Must, vec![says(ticks)]));
-    }
     parts
 }
 
 /// A table for each question. The last of one place or two stands beside the calls.
-fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec<Part> {
+fn tables(questions: &[Question<'_>], doubts: &Doubts) -> Vec<Part> {
     let is_placed = |of: &&Question| of.shape == Shape::Placed;
     let lines = questions.iter().find(|of| of.shape == Shape::Calls);
     let beside = questions.iter().skip(1).rfind(is_placed).filter(|_| lines.is_some());
@@ -111,19 +107,19 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
         let Question { title, entries, shape } = question;
         let blocks = match shape {
             Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
-                let brief = table::placed(entries, table::Extent::Brief, results, doubts);
+                let brief = table::placed(entries, table::Extent::Brief, doubts);
                 let title = capitalised(&entries[0].group.title);
                 let left = vec![Block::Heading(title), brief];
-                let calls = lines.map(|of| table::listed(&of.title, &of.entries, results, doubts));
+                let calls = lines.map(|of| table::listed(&of.title, &of.entries, doubts));
                 vec![Block::Beside(left, calls.into_iter().collect())]
             }
             Shape::Placed => {
-                let whole = table::placed(entries, table::Extent::Whole, results, doubts);
+                let whole = table::placed(entries, table::Extent::Whole, doubts);
                 vec![Block::Heading(title.clone()), whole]
             }
-            Shape::Swept(by) => table::swept(entries, *by, results, doubts),
+            Shape::Swept(by) => table::swept(entries, *by, doubts),
             Shape::Calls if beside.is_some() => Vec::new(),
-            Shape::Calls => vec![table::listed(title, entries, results, doubts)],
+            Shape::Calls => vec![table::listed(title, entries, doubts)],
         };
         (if at == 0 { Weight::Must } else { Weight::Table }, blocks)
     };
@@ -135,11 +131,11 @@ fn tables(questions: &[Question<'_>], results: &Results, doubts: &Doubts) -> Vec
 fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
     let (questions, _) = question::all(results);
     let block = |(at, question): (usize, &Question)| match question.shape {
-        Shape::Swept(by) => table::swept(&question.entries, by, results, doubts),
+        Shape::Swept(by) => table::swept(&question.entries, by, doubts),
         _ => match charts_of(at, question) {
             none if none.is_empty() => {
                 let Question { title, entries, .. } = question;
-                let whole = table::placed(entries, table::Extent::Whole, results, doubts);
+                let whole = table::placed(entries, table::Extent::Whole, doubts);
                 vec![Block::Heading(title.clone()), whole]
             }
             charts => vec![Block::Charts(charts)],

@@ -5,7 +5,7 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text;
 use hopcost_read::results::{LadderGroup, RankedBy, Results, StreamResult};
 
-use super::entry::{EMPTY_LOOP, Entry, across, entries, unit_in_heading, usual};
+use super::entry::{EMPTY_LOOP, Entry, across, entries, usual};
 use super::runtimes;
 use super::table::titled;
 use crate::names::{all_of, capitalised};
@@ -114,7 +114,7 @@ fn placed<'a>(
             .filter(|entry| Some(entry.case.case.payload_bytes.unwrap_or(0)) == bytes)
             .map(|entry| Entry { group, ..entry }),
     );
-    let title = titled(group, results);
+    let title = titled(group);
     Question { title, entries: without_size(own), shape: Shape::Placed }
 }
 
@@ -213,7 +213,7 @@ fn of_calls<'a>(group: &'a LadderGroup, results: &'a Results) -> Vec<Question<'a
     let swept = swept.into_iter().flat_map(|(_, entries)| entries);
     let swept = swept.map(|entry| Entry { name: mechanism(entry.case), ..entry });
     let single = single.into_iter().flat_map(|(_, entries)| entries);
-    let title = capitalised(&format!("{}{}", group.title, unit_in_heading(results)));
+    let title = capitalised(&group.title);
     let line = Question { title: title.clone(), entries: single.collect(), shape: Shape::Calls };
     let shape = Shape::Swept(RankedBy::Time);
     vec![Question { title, entries: swept.collect(), shape }, line]

@@ -1,11 +1,9 @@
 //! Entries as tables: a column for each place, or for each value of what was swept.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_read::results::{
-    CaseResult, Estimate, LadderGroup, RankedBy, Ratio, Results, Statistic,
-};
+use hopcost_read::results::{CaseResult, Estimate, LadderGroup, RankedBy, Ratio, Statistic};
 
-use super::entry::{Entry, ends, unit_in_heading, unit_of, usual};
+use super::entry::{Entry, ends, usual};
 use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
@@ -44,9 +42,9 @@ fn names(rows: &[Row<'_>]) -> impl Fn(&Row<'_>) -> Vec<Part> {
 }
 
 /// The title of a group, with what most of its rows stand between.
-pub(super) fn titled(group: &LadderGroup, results: &Results) -> String {
+pub(super) fn titled(group: &LadderGroup) -> String {
     let ends = ends(usual(&group.rows));
-    capitalised(&format!("{}{ends}{}", group.title, unit_in_heading(results)))
+    capitalised(&format!("{}{ends}", group.title))
 }
 
 /// How much a table shows.
@@ -59,12 +57,7 @@ pub(super) enum Extent {
 }
 
 /// The entries of a group, a column for each place.
-pub(super) fn placed(
-    entries: &[Entry<'_>],
-    extent: Extent,
-    results: &Results,
-    doubts: &Doubts,
-) -> Block {
+pub(super) fn placed(entries: &[Entry<'_>], extent: Extent, doubts: &Doubts) -> Block {
     let rows = rows(entries);
     let has = |place: &Place| entries.iter().any(|entry| entry.place == *place);
     let places: Vec<Place> = Place::ALL.into_iter().filter(has).collect();
@@ -84,12 +77,12 @@ pub(super) fn placed(
         let per_trip = estimates.and_then(|of| of.get(Statistic::PerTrip));
         let cpu = entry.case.cpu_ns_per_message.filter(|_| places.last() == Some(place));
         let is_first = places.first() == Some(place);
-        let own = value(entry, unit_of(results), doubts);
+        let own = value(entry, Scale::Time, doubts);
         let own = if extent == Extent::Whole { own } else { own.raw() };
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
             (over(numbers(head)), own),
-            (over(numbers("per trip").fold(1)), Cell::brief(per_trip, unit_of(results), "")),
+            (over(numbers("per trip").fold(1)), Cell::brief(per_trip, Scale::Time, "")),
             (over(numbers(&base(of_place())).fold(3)), whole(multiple(entry))),
             (over(words("").fold(5)), if is_first { whole(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), throughput(entry.case, rate)),
@@ -171,26 +164,16 @@ fn bar(entry: &Entry) -> Cell {
 }
 
 /// Calls and other rows of one place, with what they are as the heading of their names.
-pub(super) fn listed(
-    title: &str,
-    entries: &[Entry<'_>],
-    results: &Results,
-    doubts: &Doubts,
-) -> Block {
+pub(super) fn listed(title: &str, entries: &[Entry<'_>], doubts: &Doubts) -> Block {
     Rows::of(entries)
         .column(words(title), |entry| Cell::text(short(&entry.name)))
         .column(numbers(""), |entry| rank_cell(entry, entries.iter()))
-        .column(numbers("cost ±"), |entry| value(entry, unit_of(results), doubts).raw())
+        .column(numbers("cost ±"), |entry| value(entry, Scale::Time, doubts).raw())
         .brief()
 }
 
 /// What was swept, a column for each value: one table, or one a place where that would be too wide.
-pub(super) fn swept(
-    entries: &[Entry<'_>],
-    by: RankedBy,
-    results: &Results,
-    doubts: &Doubts,
-) -> Vec<Block> {
+pub(super) fn swept(entries: &[Entry<'_>], by: RankedBy, doubts: &Doubts) -> Vec<Block> {
     let usual = usual(entries.iter().flat_map(|entry| &entry.group.rows));
     let columns = distinct(entries.iter().map(|entry| (entry.place as u8, &entry.column)));
     let mut parts = vec![entries.to_vec()];
@@ -200,7 +183,7 @@ pub(super) fn swept(
     }
     let mut blocks = Vec::new();
     for entries in parts.iter().filter(|entries| !entries.is_empty()) {
-        let (scale, unit) = written(entries, by, results);
+        let (scale, unit) = written(entries, by);
         let unit = unit.map_or(String::new(), |unit| format!(", in {unit}"));
         let places = distinct(entries.iter().map(|entry| entry.place.name()));
         let place = match places.as_slice() {
@@ -253,16 +236,9 @@ fn what(case: &CaseResult, by: RankedBy) -> String {
 
 /// How the numbers of a table are written: in one unit, that of their median, unless they are more
 /// than a thousandfold apart.
-fn written(
-    entries: &[Entry<'_>],
-    by: RankedBy,
-    results: &Results,
-) -> (Scale, Option<&'static str>) {
+fn written(entries: &[Entry<'_>], by: RankedBy) -> (Scale, Option<&'static str>) {
     if by == RankedBy::Throughput {
         return (Scale::Power(0), Some("Gbit/s"));
-    }
-    if let scale @ Scale::Ticks { .. } = unit_of(results) {
-        return (scale, Some("ticks"));
     }
     let mut points: Vec<f64> = entries.iter().filter_map(|entry| entry.estimate.point).collect();
     points.sort_by(f64::total_cmp);
