@@ -43,6 +43,8 @@ codes! {
     PlacementClaim = "PLACEMENT_CLAIM";
     /// The distance of two CPUs changed during the run.
     DistanceMoved = "DISTANCE_MOVED";
+    /// Its CPUs changed between two speeds.
+    TwoSpeeds = "TWO_SPEEDS";
     /// A pinned end changed its CPU.
     Migrated = "MIGRATED";
     /// Pinning was asked for and not obtained.

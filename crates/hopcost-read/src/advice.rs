@@ -179,7 +179,7 @@ fn candidate(
         case: result.id.clone(),
         name,
         fit: Fit::Outside,
-        p50: estimates.and_then(|all| Some(all.headline()?.1.clone())),
+        p50: result.shown(),
         p99: estimates.and_then(p99),
         cpu_ns_per_message: result.cpu_ns_per_message,
         overlaps: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::finding::{Finding, Validity};
+use hopcost_model::finding::{Code, Finding, Validity};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
@@ -118,6 +118,18 @@ impl CaseResult {
     pub fn clock_bound_ns(&self) -> Option<f64> {
         let of_wake = self.wake.as_ref().map(|wake| wake.clock_bound_ns);
         of_wake.or(self.load.as_ref().map(|load| load.clock_bound_ns)).flatten()
+    }
+
+    /// Whether its CPUs ran at two speeds, so that its value at the fast one stands first.
+    pub fn has_two_speeds(&self) -> bool {
+        self.findings.iter().any(|found| found.code == Code::TwoSpeeds)
+    }
+
+    /// Its p50 or cost as it stands first.
+    pub fn shown(&self) -> Option<Estimate> {
+        let (_, estimate) = self.estimates.as_ref()?.headline()?;
+        let at_fast = estimate.quietly().filter(|_| self.has_two_speeds());
+        Some(at_fast.unwrap_or_else(|| estimate.clone()))
     }
 
     /// Every estimate of it: name, unit, and the value with its interval where it has one.

@@ -7,7 +7,7 @@ use hopcost_model::document;
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::host::Host;
 use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{RawRun, RawTrial, Reference, RunAbout, YardstickClass};
+use hopcost_model::raw::{RawRun, RawTrial, RunAbout};
 use hopcost_model::text::listed;
 use hopcost_stats::sample::{median, quantile_sorted};
 
@@ -38,8 +38,6 @@ document! {
         pub lines: Vec<CpuLine>,
         /// A hand-over between two processes, by how their CPUs are related.
         pub handovers: Vec<Handover>,
-        /// What runs have taught of the speed of this machine when it is quiet.
-        pub speeds: Vec<QuietSpeed>,
         /// What hopcost may do here.
         pub rights: Vec<Right>,
         /// What could not be measured, and why.
@@ -48,18 +46,6 @@ document! {
         pub findings: Vec<Finding>,
         /// What to do first.
         pub first: String,
-    }
-
-    /// What a yardstick takes on the quiet machine.
-    pub struct QuietSpeed {
-        /// What it does.
-        pub class: YardstickClass,
-        /// The CPUs of its ends, the caller's first.
-        pub cpus: Vec<u32>,
-        /// Whether runs enough have taught it for others to be put in relation to it.
-        pub is_known: bool,
-        /// The speed, and where it comes from.
-        pub reference: Reference,
     }
 
     /// Gaps between two readings of the clock in a loop that does nothing else.
@@ -122,7 +108,7 @@ document! {
 }
 
 /// From the trials of a doctor to what it says; `known` is what is known besides: the CPUs that this process
-/// may use, what runs have taught of this machine, what hopcost may do here, and how long it took.
+/// may use, what hopcost may do here, and how long it took.
 pub fn checkup(raw: &RawRun, known: Checkup) -> Checkup {
     let of = |workload, mechanism: &'static str| {
         let fits = move |trial: &&RawTrial| {

@@ -147,16 +147,13 @@ impl Measured<'_> {
         };
         let ends = match basis {
             Basis::Adjusted => times(of_adjusted, met / adjusted, met),
-            Basis::Met | Basis::Slower(_) => times(of_met, 1.0, met),
+            _ => times(of_met, 1.0, met),
         };
-        let quiet = match basis {
-            Basis::Slower(factor) => {
-                let point = adjusted * factor;
-                let ends = times(of_adjusted, factor, point);
-                Some(Quiet { point, low: ends.map(|of| of.0), high: ends.map(|of| of.1) })
-            }
-            _ => None,
-        };
+        let quiet = basis.of_quiet().map(|factor| {
+            let point = adjusted * factor;
+            let ends = times(of_adjusted, factor, point);
+            Quiet { point, low: ends.map(|of| of.0), high: ends.map(|of| of.1) }
+        });
         let found = between(met, ends, self.trials.len());
         Estimate { insufficient: moment.clone().or(found.insufficient.clone()), quiet, ..found }
     }

@@ -5,9 +5,10 @@ use hopcost_model::document;
 use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::Estimate;
 use hopcost_model::units::Rate;
-use hopcost_stats::sample::{median, quantile_sorted, rank};
+use hopcost_stats::sample::{median, rank};
 
 use crate::estimate::over_trials;
+use crate::lateness::{counted, in_time};
 use crate::run::Run;
 use crate::sums::{Whose, total};
 use crate::wake;
@@ -32,20 +33,17 @@ document! {
         /// Begin of the send minus intended: how long messages waited for the sender.
         pub lag: LoadQuantiles,
         /// Share of the messages for which the sender was late by itself by more than a tenth of
-        /// the response's p99: median over trials; `null` if the sender did not report it.
+        /// the typical response: median over trials; `null` if the sender did not report it.
         pub own_late_share: Option<f64>,
         /// Received minus begin of the send.
         pub service: LoadQuantiles,
-        /// How late the sender is by itself, without a channel: median over trials of the 99th
-        /// percentile.
-        pub generator_lag_p99_ns: Option<f64>,
         /// Largest error that the clocks' offset can put on every response: the largest over
         /// the trials.
         pub clock_bound_ns: Option<f64>,
     }
 
-    /// Quantiles of the messages of all trials together; `null` where fewer than ten of them
-    /// are beyond.
+    /// Quantiles of the messages of all trials together that count; `null` where fewer than ten of
+    /// them are beyond.
     pub struct LoadQuantiles {
         /// Median.
         pub p50_ns: Option<f64>,
@@ -56,10 +54,6 @@ document! {
     }
 }
 
-/// Share of the response's p99 that the sender may be late by itself.
-pub const LAG_MAX: f64 = 0.10;
-/// A sender that reads its clock in a loop leaves it at most this many readings late.
-const STAMPS: f64 = 4.0;
 /// Messages beyond a quantile, without which it is none.
 const BEYOND_MIN: f64 = 10.0;
 
@@ -78,7 +72,8 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u64>| {
         let of = |(trial, load): &(&RawTrial, &RawLoad)| {
             let tick_ns = tick_ns(trial)?;
-            Some(ticks(trial, load).into_iter().map(move |ticks| ticks as f64 * tick_ns))
+            let ticks = counted(trial, run.raw.clock(trial)?, &ticks(trial, load));
+            Some(ticks.into_iter().map(move |ticks| ticks as f64 * tick_ns))
         };
         quantiles(loads.iter().filter_map(of).flatten().collect())
     };
@@ -101,11 +96,8 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered)),
         lag: of_messages(&|_, load| load.lags.clone()),
-        own_late_share: middle(&|trial, load| lateness(trial, load)?.measured),
+        own_late_share: middle(&|trial, _| Some(in_time(trial, run.raw.clock(trial)?)?.1)),
         service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
-        generator_lag_p99_ns: middle(&|trial, load| {
-            Some(load.generator_lag_p99_ticks as f64 * tick_ns(trial)?)
-        }),
         clock_bound_ns: wake::clock_bound_ns(run, trials),
     })
 }
@@ -115,29 +107,6 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
 pub fn achieved(load: &RawLoad) -> f64 {
     let until = load.sent_ticks.max(load.received_ticks).max(1);
     (load.intended_ticks as f64 / until as f64).min(1.0)
-}
-
-/// How late the sender of a trial was by itself.
-pub struct Lateness {
-    /// Without the channel, p99: over the p99 of the responses.
-    pub alone: f64,
-    /// While it was measured: share of the messages, those late by more than [`LAG_MAX`] of the
-    /// responses' p99. None where the sender did not tell.
-    pub measured: Option<f64>,
-}
-
-/// The same of this one; none of a trial without responses.
-pub fn lateness(trial: &RawTrial, load: &RawLoad) -> Option<Lateness> {
-    let mut responses = trial.samples.clone();
-    responses.sort_unstable();
-    let p99 = responses.get(rank(responses.len(), 0.99).checked_sub(1)?)?;
-    let p99 = (*p99).max(1) as f64;
-    let is_late = |own: &&u64| **own as f64 > LAG_MAX * p99;
-    let share = |own: &Vec<u64>| own.iter().filter(is_late).count() as f64 / own.len() as f64;
-    Some(Lateness {
-        alone: load.generator_lag_p99_ticks as f64 / p99,
-        measured: load.own_lags.as_ref().filter(|own| !own.is_empty()).map(share),
-    })
 }
 
 /// The longest times in which a message of a trial was due and its sender did not leave its wait,
@@ -167,48 +136,6 @@ pub fn still_ticks(trial: &RawTrial, load: &RawLoad) -> [(u64, Whose); 3] {
     [(own, Whose::End(Role::Caller)), (received, Whose::End(Role::Callee)), (sent, Whose::All)]
 }
 
-/// How far the sender's own lateness changes the answer of these trials, as a share: the most that a
-/// quantile of the responses differs from the same without the messages late by more than
-/// [`LAG_MAX`] of it. `None` where a sender did not tell.
-pub fn changed_by_lateness(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
-    let clock = run.raw.clock(trials.first()?)?;
-    let least = STAMPS * clock.stamp_p50_ns * clock.ticks_per_second / 1e9;
-    let messages = |trial: &&RawTrial| {
-        let own = trial.load.as_ref()?.own_lags.as_ref()?;
-        let mut all: Vec<(u64, u64)> =
-            trial.samples.iter().copied().zip(own.iter().copied()).collect();
-        all.sort_unstable();
-        Some(all)
-    };
-    let all: Vec<Vec<(u64, u64)>> = trials.iter().map(messages).collect::<Option<_>>()?;
-    let change = |q: f64| {
-        // As the estimate has it, where each trial has enough messages or all together have.
-        let each = all.iter().all(|of| is_supported(of.len(), q));
-        let sizes = all.iter().map(Vec::len);
-        if !each && !is_supported(sizes.sum(), q) {
-            return None;
-        }
-        let without = |late: f64| {
-            let in_time = all.iter().map(|of| {
-                let in_time = of.iter().filter(|(_, own)| *own as f64 <= late);
-                in_time.map(|(response, _)| *response as f64).collect::<Vec<f64>>()
-            });
-            if each {
-                let own = in_time.filter_map(|of| quantile_sorted(&of, q));
-                return median(&own.collect::<Vec<f64>>());
-            }
-            let mut pooled: Vec<f64> = in_time.flatten().collect();
-            pooled.sort_unstable_by(f64::total_cmp);
-            quantile_sorted(&pooled, q)
-        };
-        let with = without(f64::INFINITY)?.max(1.0);
-        let in_time = without(least.max(LAG_MAX * with));
-        Some(in_time.map_or(f64::INFINITY, |in_time| (with / in_time.max(1.0) - 1.0).abs()))
-    };
-    let changes = [0.5, 0.99, 0.999].into_iter().filter_map(change);
-    Some(changes.fold(0.0, f64::max))
-}
-
 fn is_supported(messages: usize, q: f64) -> bool {
     messages as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6
 }
@@ -222,6 +149,8 @@ fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
 #[cfg(test)]
 mod tests {
     use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::results::Statistic;
+    use hopcost_stats::rng::Rng;
 
     use crate::testing::{Builder, LOAD, TrialBuilder, found, read, severity};
 
@@ -290,33 +219,58 @@ mod tests {
         };
         assert_eq!(severity(&with(1, lost), Code::Lost), Some(Severity::Invalid));
     }
+
     #[test]
-    fn a_late_sender_makes_a_load_invalid_where_it_changes_the_answer() {
-        // So many of 1000 messages of 2,000 ns are longer by this share, and had a late sender.
-        let of = |late: usize, longer: f64, own: u64, alone: u64| {
+    fn messages_that_a_sender_sent_late_are_left_out_and_too_many_make_a_load_invalid() {
+        // So many of 2000 messages of 2,000 ns take 9,000, and had a sender that was late by so much.
+        let of = |late: usize, own: u64| {
             let results = run(move |_, t| {
-                let lag = |at| if at < late { 300 + (2_000.0 * longer) as u32 } else { 300 };
-                t.load(&(0..1000).map(lag).collect::<Vec<u32>>(), 1_700);
-                let load = t.raw.load.as_mut().unwrap();
-                load.own_lags.as_mut().unwrap()[..late].fill(own);
-                load.generator_lag_p99_ticks = alone;
+                let lag = |at| if at < late { 7_300 } else { 300 };
+                t.load(&(0..2000).map(lag).collect::<Vec<u32>>(), 1_700);
+                t.raw.load.as_mut().unwrap().own_lags.as_mut().unwrap()[..late].fill(own);
             });
-            found(&results, Code::GeneratorLate)
+            let case = &results.results[0];
+            let p99 = case.estimates.as_ref().unwrap().get(Statistic::P99).unwrap().point;
+            let lag_p99 = case.load.as_ref().unwrap().lag.p99_ns;
+            (severity(&results, Code::GeneratorLate), p99, lag_p99)
         };
-        let severity = |late, longer, own, alone| of(late, longer, own, alone).map(|of| of.0);
-        assert_eq!(severity(20, 0.049, 300, 0), Some(Severity::Note));
-        assert_eq!(severity(20, 0.051, 300, 0), Some(Severity::Invalid));
-        assert_eq!(severity(600, 0.051, 300, 0), Some(Severity::Invalid), "the p50");
-        assert_eq!(severity(1000, 0.0, 300, 0), Some(Severity::Invalid), "every message is late");
-        // 10 of 1000 are not more than 1 %, and a tenth of the p99 is not late.
-        assert_eq!(severity(10, 0.0, 300, 0), None);
-        assert_eq!(severity(20, 0.0, 200, 0), None);
-        // Without the channel.
+        let (note, short, long) = (Some(Severity::Note), Some(2_000.0), Some(9_000.0));
+        assert_eq!(of(100, 201), (note, short, Some(300.0)), "left out");
         assert_eq!(
-            [201, 200].map(|alone| severity(0, 0.0, 0, alone)),
-            [Some(Severity::Note), None]
+            of(101, 201),
+            (Some(Severity::Invalid), long, Some(7_300.0)),
+            "5 % are too many"
         );
-        let (_, evidence) = of(20, 0.1, 300, 0).unwrap();
-        assert!(evidence.contains("differs by 10 % without these messages"), "{evidence}");
+        assert_eq!(of(100, 200), (None, long, Some(7_300.0)), "a tenth of the median is in time");
+        assert_eq!(of(20, 201), (None, short, Some(300.0)), "1 % is not worth a note");
+        let untold = |alone: u64| {
+            run(move |_, t| {
+                t.load(&[300; 1000], 1_700);
+                let load = t.raw.load.as_mut().unwrap();
+                (load.own_lags, load.generator_lag_p99_ticks) = (None, alone);
+            })
+        };
+        let found = [201, 200].map(|alone| severity(&untold(alone), Code::GeneratorLate));
+        assert_eq!(found, [Some(Severity::Suspect), None]);
+    }
+
+    #[test]
+    fn how_trials_of_loads_depend_on_each_other_is_estimated_from_all_of_them() {
+        let cases = (1..=8).map(|rate| LOAD.replace("rate=10000", &format!("rate={rate}0000")));
+        let builder = cases.fold(Builder::new().yardstick(), |builder, id| {
+            let seed = 100 * id.len() as u64 + u64::from(id.as_bytes()[id.find("rate=").unwrap() + 5]);
+            builder.case(&id, 9, move |round, t| {
+                let noise = libm::exp(0.05 * Rng::new(1000 * seed + u64::from(round)).normal());
+                t.load(&vec![(2_000.0 * noise) as u32; 2000], 0);
+            })
+        });
+        let mut raw = builder.build();
+        raw.trials.iter_mut().for_each(|trial| trial.started_ns *= 10);
+        for case in read(&raw).results {
+            let p50 = case.shown().unwrap();
+            // With the dependence of its own nine trials the widest is ±40 %.
+            let wide = p50.high.unwrap() / p50.low.unwrap();
+            assert!((1.03..1.25).contains(&wide), "{} {p50:?}", case.id);
+        }
     }
 }

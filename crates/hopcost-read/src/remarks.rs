@@ -1,13 +1,11 @@
 //! What of this machine shapes the numbers, in plain words: readings of the host
 //! joined with what was measured.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::{Case, Placement, Workload};
 use hopcost_model::host::Host;
-use hopcost_stats::sample::median;
 
 use crate::case::Reading;
+use crate::ranking::Place;
 use crate::run::Run;
 
 /// From this multiple on, waking another CPU deserves an explanation.
@@ -26,49 +24,27 @@ pub fn remarks(run: &Run, readings: &[Reading]) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// Median over mechanisms of two CPUs over one CPU, where both ends sleep, of how many it is, and
-/// one of the cases on two.
-fn wake_up_multiple<'a>(run: &Run, readings: &'a [Reading<'a>]) -> Option<(f64, usize, &'a Case)> {
-    let sleeping: Vec<(&'a Case, f64)> = readings
-        .iter()
-        .filter_map(|reading| Some((reading.case, reading.headline()?.point?)))
-        .filter(|(case, cost)| {
-            let roundtrip = case.workload == Workload::Roundtrip;
-            roundtrip
-                && *cost > 0.0
-                && case.waits.is_some_and(|w| w.caller.sleeps() && w.callee.sleeps())
-        })
-        // What a runtime adds on one CPU and on two alike would hide the difference.
-        .filter(|(case, _)| !run.is_engine(case) && case.runtimes.are_rust())
-        .collect();
-    let (near, rest): (Vec<_>, Vec<_>) =
-        sleeping.into_iter().partition(|(c, _)| c.placement == Some(Placement::SameCpu));
-    let near: BTreeMap<&Case, f64> = near.into_iter().collect();
-    let far = rest.into_iter().filter(|(c, _)| c.placement.is_none_or(Placement::is_two_cpu));
-    let multiple = |(far, two): (&'a Case, f64)| {
-        let same = Case { placement: Some(Placement::SameCpu), ..far.clone() };
-        near.get(&same).map(|one| (two / one, far))
-    };
-    let (multiples, cases): (Vec<f64>, Vec<&Case>) = far.filter_map(multiple).unzip();
-    let of_pipe = cases.iter().find(|case| case.mechanism == "pipe").or(cases.first())?;
-    Some((median(&multiples)?, multiples.len(), of_pipe))
-}
-
 fn cross_cpu(run: &Run, readings: &[Reading]) -> Option<String> {
-    let (multiple, n, case) = wake_up_multiple(run, readings)?;
-    if multiple <= WAKE_UP_MULTIPLE {
+    let is_far = |case: &Case| {
+        let sleeps = case.waits.is_some_and(|of| of.caller.sleeps() && of.callee.sleeps());
+        // What a runtime adds on one CPU and on two alike would hide the difference.
+        let is_pipe = case.mechanism == "pipe" && case.runtimes.are_rust();
+        is_pipe && sleeps && case.workload == Workload::Roundtrip && Place::of(case) == Place::Two
+    };
+    let far = readings.iter().find(|reading| is_far(reading.case))?;
+    let near = Case { placement: Some(Placement::SameCpu), ..far.case.clone() };
+    let near = readings.iter().find(|reading| *reading.case == near)?;
+    let multiple = far.headline()?.point? / near.headline()?.point?;
+    if multiple <= WAKE_UP_MULTIPLE || !multiple.is_finite() {
         return None;
     }
-    let place = case.placement.map_or("cross", Placement::word);
-    let explained = format!(
-        "Where the time goes, as root: `hopcost explain '{}?place={place}'`.",
-        case.mechanism
-    );
+    let place = far.case.placement.map_or("cross", Placement::word);
+    let explained =
+        format!("Where the time goes, as root: `hopcost explain 'pipe?place={place}'`.");
     let host = &run.raw.host_before;
     let seen = format!(
-        "A blocking round trip between two CPUs costs about {} times one on one CPU (median of {})",
-        libm::round(multiple),
-        if n == 1 { "one pair of cases".to_owned() } else { format!("{n} pairs") },
+        "A blocking round trip through a pipe costs about {} times as much between two CPUs as on one",
+        libm::round(multiple)
     );
     let driver = host.get("idle.driver");
     let guest = host.get("virt.hypervisor").is_some();
@@ -97,18 +73,12 @@ fn moment(readings: &[Reading]) -> Option<String> {
 
 fn frequency(run: &Run) -> Option<String> {
     let cpu = run.raw.plan.cpus.first()?;
-    let key = format!("cpu{cpu}.governor");
-    let host = &run.raw.host_before;
-    match (host.get(&key), host.reason(&key)) {
-        (Some("performance"), _) | (None, None) => None,
-        (Some(governor), _) => Some(format!(
-            "CPU {cpu} runs under the frequency governor `{governor}`: its speed may follow the \
-             load, and short or sleepy work may run slower than busy work."
-        )),
-        (None, Some(reason)) => {
-            Some(format!("The processor's frequency is not visible here: {reason}."))
-        }
-    }
+    let governor = run.raw.host_before.get(&format!("cpu{cpu}.governor"));
+    let governor = governor.filter(|governor| *governor != "performance")?;
+    Some(format!(
+        "CPU {cpu} runs under the frequency governor `{governor}`: its speed may follow the load, and \
+         short or sleepy work may run slower than busy work."
+    ))
 }
 
 fn filters(run: &Run) -> Option<String> {
@@ -162,14 +132,6 @@ fn idle(run: &Run, readings: &[Reading]) -> Option<String> {
     });
     let tickless = host.get("cpu.nohz_full").filter(|cpus| *cpus != "none");
     facts.extend(tickless.map(|cpus| format!("no tick on CPUs {cpus}")));
-    let governor = host.get(&format!("cpu{cpu}.governor"));
-    facts.push(governor.map_or("governor not visible".to_owned(), |of| format!("governor {of}")));
-    // What follows the comma is why more is not known.
-    let preemption = host.get("kernel.preempt").and_then(|text| text.split(',').next());
-    facts.extend(preemption.map(|model| match model.starts_with("PREEMPT") {
-        true => model.to_owned(),
-        false => format!("preemption {model}"),
-    }));
     Some(format!("How CPUs idle here: {}.", facts.join(", ")))
 }
 
@@ -211,7 +173,7 @@ mod tests {
             text.contains("about 20 times") && text.contains("(idle driver: haltpoll)"),
             "{text}"
         );
-        assert!(text.contains("one pair of cases") && text.contains("the hypervisor. "), "{text}");
+        assert!(text.contains("the hypervisor. "), "{text}");
         assert!(!remarks(&guest, 9_000).contains("about 3 times"), "three times is no riddle");
         let metal = remarks(&[("idle.driver", "intel_idle")], 60_000);
         assert!(metal.contains("intel_idle") && !metal.contains("hypervisor"), "{metal}");
@@ -222,15 +184,6 @@ mod tests {
         let text = remarks(&[("cpu0.governor", "powersave")], 3000);
         assert!(text.contains("powersave"));
         assert!(!remarks(&[("cpu0.governor", "performance")], 3000).contains("governor"));
-    }
-
-    #[test]
-    fn only_round_trips_speak_of_round_trips() {
-        let raw = Builder::new()
-            .case(&WAKE.replace("same-llc", "same-cpu"), 6, |_, t| t.wake(&[3000; 50], 9))
-            .case(WAKE, 6, |_, t| t.wake(&[60_000; 50], 9))
-            .build();
-        assert!(!read(&raw).remarks.join("\n").contains("round trip"));
     }
 
     fn of_hosts(readings: &[(&str, &str)]) -> String {
@@ -262,35 +215,27 @@ mod tests {
 
     #[test]
     fn how_cpus_idle_is_said_as_far_as_it_is_known() {
-        let guest = [
-            ("virt.hypervisor", "KVM"),
-            ("cpu.isolated", "none"),
-            ("kernel.preempt", "PREEMPT_DYNAMIC, mode not readable (needs root and debugfs)"),
-        ];
+        let guest = [("virt.hypervisor", "KVM"), ("cpu.isolated", "none")];
         let halts = [guest[0], ("idle.driver", "haltpoll")];
         let server = [
             ("cpu.isolated", "1-3"),
             ("cpu.nohz_full", "1-3"),
-            ("cpu1.governor", "performance"),
             ("idle.driver", "intel_idle"),
             ("cpu1.idle_states", "POLL:0us, C1:2us, C1E:10us, C6:133us (disabled)"),
-            ("kernel.preempt", "full with real-time locks (PREEMPT_RT)"),
         ];
         let off =
             [("idle.driver", "intel_idle"), ("cpu1.idle_states", "POLL:0us, C1:2us (disabled)")];
         for (host, words) in [
             (
                 &guest[..],
-                "idle here: no cpuidle driver (in a guest: the hypervisor decides), no \
-                          isolated CPUs, governor not visible, PREEMPT_DYNAMIC.",
+                "idle here: no cpuidle driver (in a guest: the hypervisor decides), no isolated CPUs.",
             ),
             (&halts, "idle driver haltpoll (in a guest: the hypervisor"),
             (&halts, "isolated CPUs not known"),
             (
                 &server,
-                "idle here: idle driver intel_idle, deepest state C1E:10us, isolated CPUs 1-3, \
-                       no tick on CPUs 1-3, governor performance, preemption full with real-time \
-                       locks (PREEMPT_RT).",
+                "idle here: idle driver intel_idle, deepest state C1E:10us, isolated CPUs 1-3, no \
+                 tick on CPUs 1-3.",
             ),
             (&off, "intel_idle, no idle state in use,"),
         ] {

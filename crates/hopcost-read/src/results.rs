@@ -12,7 +12,7 @@ pub use hopcost_model::results::*;
 
 pub use crate::brief::PlanBrief;
 pub use crate::case::{CaseResult, Status};
-pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, QuietSpeed, Right};
+pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, Right};
 pub use crate::comparison::{Compared, Comparison};
 pub use crate::counters::{CounterResult, TcpResult};
 pub use crate::explain::{

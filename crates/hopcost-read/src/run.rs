@@ -102,7 +102,8 @@ impl<'a> Run<'a> {
         let span_s = times.fold(least_s, |span: f64, at_s| span.max(at_s - first));
         let doubts = &self.yardsticks.doubts;
         let of_case = u32::try_from(case).ok().and_then(|case| doubts.get(&case).copied());
-        let doubt = of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(Doubt::default))?;
+        let unread = || Doubt { met: self.yardsticks.unread, ..Doubt::default() };
+        let doubt = of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(unread))?;
         Some(Doubt { span_s, ..doubt })
     }
 

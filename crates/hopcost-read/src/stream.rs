@@ -66,10 +66,7 @@ pub fn result(
             let values = own.iter().map(|(rate, slower)| rate * slower / factor);
             over_trials(values.collect())
         };
-        let quiet = match basis {
-            Some(Basis::Slower(factor)) => Some(times(factor)),
-            _ => None,
-        };
+        let quiet = basis.and_then(Basis::of_quiet).map(times);
         let quiet =
             quiet.and_then(|of| Some(Quiet { point: of.point?, low: of.low, high: of.high }));
         let met = own.iter().map(|(rate, _)| *rate).collect();

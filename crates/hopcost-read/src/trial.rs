@@ -7,6 +7,7 @@ use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, rank};
 
+use crate::lateness::counted;
 use crate::rates::rates;
 
 /// What kind of number a stamp leaves; the two never share a column.
@@ -59,7 +60,7 @@ pub struct Trial {
 /// about a run before its trials are reduced. `None` where it has none above zero.
 pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<f64> {
     let stamp = raw.stamp.filter(|_| raw.error.is_none())?;
-    let values = values(case, raw, stamp, clock.ticks_per_second);
+    let values = values(case, raw, stamp, clock);
     let mut values = values.ok().filter(|values| !values.is_empty())?;
     let at = rank(values.len(), 0.5) - 1;
     let value = *values.select_nth_unstable_by(at, f64::total_cmp).1;
@@ -79,7 +80,7 @@ impl Trial {
             return Err(format!("the clock claims {} ticks a second", clock.ticks_per_second));
         }
         let tick_ns = 1e9 / clock.ticks_per_second;
-        let values = values(case, raw, stamp, clock.ticks_per_second)?;
+        let values = values(case, raw, stamp, clock)?;
         let n = match stamp {
             Stamp::Each => 1,
             Stamp::Batch { n } | Stamp::TwoLengths { n } => n,
@@ -158,15 +159,18 @@ fn values(
     case: &Case,
     raw: &RawTrial,
     stamp: Stamp,
-    ticks_per_second: f64,
+    clock: &ClockReading,
 ) -> Result<Vec<f64>, String> {
-    let tick_ns = 1e9 / ticks_per_second;
+    let tick_ns = 1e9 / clock.ticks_per_second;
     let ticks = |t: &u64| *t as f64 * tick_ns;
     match stamp {
-        _ if case.ack == Some(Ack::None) => match rates(raw, ticks_per_second) {
+        _ if case.ack == Some(Ack::None) => match rates(raw, clock.ticks_per_second) {
             Some(rates) => Ok(vec![rates.ns_per_message]),
             None => Err("its receivers report no time of the first and the last byte".to_owned()),
         },
+        Stamp::Each if raw.load.is_some() => {
+            Ok(counted(raw, clock, &raw.samples).iter().map(ticks).collect())
+        }
         Stamp::Each => Ok(raw.samples.iter().map(ticks).collect()),
         Stamp::Batch { n: 0 } | Stamp::TwoLengths { n: 0 } => {
             Err("a batch of no operations has no cost".to_owned())

@@ -11,11 +11,11 @@ use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    self, Calibrated, Case, Readings, calibrate, decide, elasticity, is_other_pair,
+    self, Calibrated, Case, OTHER_PAIR, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
-use crate::distance::{Distances, distances};
 use crate::disturbed::{foreign_share, is_never_idle, is_undisturbed};
+use crate::levels::{TwoLevels, two_levels};
 use crate::trial::headline_ns;
 
 document! {
@@ -34,7 +34,8 @@ document! {
         /// How many times as long as on the quiet machine its operations took; `null` where that
         /// is not known.
         pub slower: Option<f64>,
-        /// The run's own speed: trimmed mean of the readings, those that were interrupted aside.
+        /// The run's own speed: trimmed mean of the readings, those that were interrupted aside; where
+        /// they lie at two levels, the fast one.
         pub own_ns: f64,
         /// What one operation took: median over the readings of the run.
         pub p50_ns: f64,
@@ -106,6 +107,10 @@ const SHARED_MAX: f64 = 0.1;
 const AWAKE_MAX: f64 = 0.1;
 /// No state of a machine is so many times as fast as another of its states.
 const FAR: f64 = 3.0;
+/// Two speeds of a CPU are so many times apart.
+const SPEEDS_APART: f64 = 1.2;
+/// The least share of the variance that dividing removes where two speeds explain it.
+const REMOVED_MIN: f64 = 0.5;
 
 /// A trial, by its case and round.
 pub type Key = (u32, u32);
@@ -127,6 +132,8 @@ pub struct Yardsticks {
     pub aside: BTreeSet<Key>,
     /// The pairs of CPUs whose distance moved.
     pub moved: Vec<Moved>,
+    /// How trials of the cases without a yardstick depend on those before them.
+    pub unread: Dependence,
 }
 
 /// Two CPUs that were two distances apart during a run.
@@ -148,6 +155,28 @@ pub enum Basis {
     Adjusted,
     /// The raw values. The quiet machine's is the adjusted value times this.
     Slower(f64),
+    /// The raw values, which lie at two speeds. The adjusted value is at the fast one, and stands first.
+    Fast(TwoSpeeds),
+}
+
+impl Basis {
+    /// What the adjusted values are multiplied by where another value stands beside the raw one.
+    pub fn of_quiet(self) -> Option<f64> {
+        match self {
+            Basis::Met | Basis::Adjusted => None,
+            Basis::Slower(factor) => Some(factor),
+            Basis::Fast(_) => Some(1.0),
+        }
+    }
+}
+
+/// Two speeds at which CPUs ran.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoSpeeds {
+    /// What the yardstick took at each, the fast one first.
+    pub ns: [f64; 2],
+    /// Share of the trials at the fast one.
+    pub share: f64,
 }
 
 /// What the trials of a case share.
@@ -189,6 +218,10 @@ struct Read<'a> {
     beside: Vec<Beside<'a>>,
     /// The other trials, and what moved.
     moved: Option<(Vec<Key>, Moved)>,
+    /// The two speeds at which its CPU ran: then `calibrated` is centred at the fast one.
+    speeds: Option<TwoLevels>,
+    /// How far that is below the typical trial.
+    below: f64,
     calibrated: Calibrated,
     /// What a cache line takes between the same CPUs, where another yardstick of the run says so.
     distance_ns: Option<f64>,
@@ -234,6 +267,11 @@ impl Yardsticks {
                 all.moved.push(moved);
             }
         }
+        let mut unread: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for trial in raw.trials.iter().filter(|trial| !all.doubts.contains_key(&trial.case)) {
+            unread.entry(trial.case).or_default().extend(log_value(raw, trial));
+        }
+        all.unread.autocorrelation = Autocorrelation::of(unread.values().map(Vec::as_slice));
         all
     }
 
@@ -256,10 +294,15 @@ impl Yardsticks {
             self.divide(raw, cases, calibrated.centre);
         }
         let away = level.slower.map_or(0.0, libm::log);
-        let own = calibrated.shared_error(applied, away);
+        let own = calibrated.shared_error(applied, away + read.below);
+        let is_explained = divided && slope.is_some_and(|of| of.removed_share >= REMOVED_MIN);
         let (basis, shared_error) = match (applied, level.speed) {
             (Applied::Shared | Applied::Refused, _) => (Basis::Met, 0.0),
             (_, Speed::Slower) => (Basis::Slower(libm::exp(-away)), own),
+            _ if read.speeds.is_some() => match read.two_speeds().filter(|_| is_explained) {
+                Some(speeds) => (Basis::Fast(speeds), own),
+                None => (Basis::Met, 0.0),
+            },
             // The next quiet run may be at the reference itself.
             (_, Speed::Quiet) => (Basis::Adjusted, libm::hypot(own, away / 2.0)),
             _ => (Basis::Met, 0.0),
@@ -322,8 +365,15 @@ fn reads(raw: &RawRun) -> Vec<Read<'_>> {
         let trials = raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index));
         let (beside, moved) = at_one_distance(&raw.yardsticks[index], trials.collect());
         let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
-        let calibrated = calibrate(&readings).filter(|_| readings.len() >= TRIALS_MIN)?;
-        Some(Read { index, beside, moved, calibrated, distance_ns: None })
+        let mut calibrated = calibrate(&readings).filter(|_| readings.len() >= TRIALS_MIN)?;
+        // How fast CPUs wake up wanders, and has no levels.
+        let has_levels =
+            !matches!(raw.yardsticks[index].class, YardstickClass::Wake | YardstickClass::Line);
+        let speeds = has_levels.then(|| two_levels(&readings, SPEEDS_APART)).flatten();
+        let speeds = speeds.filter(|of| of.trials()[0] >= TRIALS_MIN);
+        let below = speeds.as_ref().map_or(0.0, |of| calibrated.centre - of.levels[0]);
+        calibrated.centre -= below;
+        Some(Read { index, beside, moved, speeds, below, calibrated, distance_ns: None })
     };
     let mut reads: Vec<Read> = (0..raw.yardsticks.len()).filter_map(read).collect();
     let of = |read: &Read| &raw.yardsticks[read.index];
@@ -345,10 +395,11 @@ fn at_one_distance<'a>(
 ) -> (Vec<Beside<'a>>, Option<(Vec<Key>, Moved)>) {
     let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
     let found = Some(&readings).filter(|_| yardstick.class == YardstickClass::Line);
-    let Some(Distances { levels, held }) = found.and_then(|readings| distances(readings)) else {
+    let Some(found) = found.and_then(|readings| two_levels(readings, OTHER_PAIR)) else {
         return (beside, None);
     };
-    let trials = [Some(0), Some(1), None].map(|of| held.iter().filter(|at| **at == of).count());
+    let trials = found.trials();
+    let TwoLevels { levels, held } = found;
     let main = usize::from(trials[1] > trials[0]);
     let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
     for (of, held) in beside.iter().zip(&held) {
@@ -377,9 +428,12 @@ fn of_trial<'a>(raw: &RawRun, trial: &'a RawTrial, yardstick: usize) -> Option<B
         of.map(|reading| libm::log(reading.operation_ns)).filter(|log| log.is_finite())
     };
     let readings = Readings { before: read(Moment::Before)?, after: read(Moment::After)? };
-    let value = raw.plan.case(trial.case).zip(raw.clock(trial));
-    let value = value.and_then(|(case, clock)| headline_ns(case, trial, clock)).map(libm::log);
-    Some(Beside { raw: trial, value, readings })
+    Some(Beside { raw: trial, value: log_value(raw, trial), readings })
+}
+
+/// The logarithm of a trial's headline.
+fn log_value(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
+    headline_ns(raw.plan.case(trial.case)?, trial, raw.clock(trial)?).map(libm::log)
 }
 
 /// The trials with a value by what their ends are written in, then by case: what an
@@ -458,7 +512,15 @@ impl Read<'_> {
         shares.iter().sum::<f64>() > AWAKE_MAX * shares.len() as f64
     }
 
-    /// What undisturbed trials say of the quiet machine, where there are enough of them.
+    /// The speeds of a CPU that ran at two.
+    fn two_speeds(&self) -> Option<TwoSpeeds> {
+        let of = self.speeds.as_ref()?;
+        let share = of.trials()[0] as f64 / of.held.len() as f64;
+        Some(TwoSpeeds { ns: of.levels.map(libm::exp), share })
+    }
+
+    /// What undisturbed trials say of the quiet machine, where there are enough of them. Of two speeds the
+    /// slow one is that of a core which others use.
     fn taught(&self, raw: &RawRun, class: YardstickClass) -> Option<Reference> {
         let is_quiet = |of: &&Beside| {
             let case = raw.plan.case(of.raw.case);
@@ -466,7 +528,9 @@ impl Read<'_> {
                 && case.is_some_and(|case| is_undisturbed(case, of.raw))
         };
         let mean = |of: &Beside| libm::exp(f64::midpoint(of.readings.before, of.readings.after));
-        let levels: Vec<f64> = self.beside.iter().filter(is_quiet).map(mean).collect();
+        let is_fast = |at: usize| self.speeds.as_ref().is_none_or(|of| of.held[at] == Some(0));
+        let fast = self.beside.iter().enumerate().filter(|(at, _)| is_fast(*at));
+        let levels: Vec<f64> = fast.map(|(_, of)| of).filter(is_quiet).map(mean).collect();
         let QuietLevel { level, log_error } = quiet_level(&levels)?;
         Some(Reference {
             operation_ns: level,

@@ -165,7 +165,7 @@ impl Windows {
 pub const AWAY_MAX: f64 = 0.05;
 
 /// Two CPUs whose cache line takes so many times as long are another pair.
-const OTHER_PAIR: f64 = 1.5;
+pub const OTHER_PAIR: f64 = 1.5;
 
 /// Whether two times of a cache line are those of two pairs of CPUs.
 pub fn is_other_pair(one_ns: f64, other_ns: f64) -> bool {

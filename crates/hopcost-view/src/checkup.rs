@@ -8,7 +8,7 @@ use crate::number;
 use crate::section::model::{
     Block, Cell, Document, Rows, Section, Unit, facts, numbers, says, words,
 };
-use crate::section::{Medium, machine, table};
+use crate::section::{Medium, machine};
 
 /// CPUs that a screen has room for: those that lost most.
 const CPUS_MAX: usize = 8;
@@ -39,7 +39,7 @@ fn document(found: &Checkup, whole: bool) -> Document {
     let sections = [
         Section::of("doctor-gaps", gaps(found, if whole { usize::MAX } else { CPUS_MAX })),
         Section::of("doctor-handovers", [handovers(found)]),
-        Section::of("doctor-machine", machine_of(found)),
+        Section::of("doctor-machine", [machine_of(found)]),
     ];
     let findings = found.findings.iter();
     let said = findings.map(|of| format!("{}: {} {}", of.code, of.evidence, of.remedy));
@@ -97,8 +97,8 @@ fn handovers(found: &Checkup) -> Block {
         .table()
 }
 
-/// The clock, what hopcost may not do or could not measure, and the quiet speeds.
-fn machine_of(found: &Checkup) -> Vec<Block> {
+/// The clock, and what hopcost may not do or could not measure.
+fn machine_of(found: &Checkup) -> Block {
     let clock = found.clocks.first().map_or(String::new(), |clock| {
         let stamp = number::time(clock.stamp_p50_ns, 2);
         let source = found.host.get("clocksource.current").unwrap_or("unknown");
@@ -113,9 +113,7 @@ fn machine_of(found: &Checkup) -> Vec<Block> {
         ("not allowed", missing.collect::<Vec<_>>().join("; ")),
         ("not measured", found.failures.join("; ")),
     ];
-    let speeds = (!found.speeds.is_empty()).then(|| table(&found.speeds));
-    let known = facts(known.map(|(name, text)| (name, Cell::text(text))));
-    [known].into_iter().chain(speeds).collect()
+    facts(known.map(|(name, text)| (name, Cell::text(text))))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ fn every_suite_takes_as_long_as_it_says() {
         ("microkernel", 60.9, 0.15),
         ("wakeup", 120.9, 0.15),
         ("copies", 178.1, 0.15),
-        ("load", 41.2, 0.15),
+        ("load", 43.5, 0.15),
         ("wakeup-document", 420.0, 0.3),
         ("wakeup-full", 900.0, 0.3),
     ] {

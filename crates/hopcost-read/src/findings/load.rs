@@ -4,16 +4,13 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawLoad, RawTrial};
 
 use super::make::{Seen, finding, of_trials};
-use crate::format;
-use crate::load::{LAG_MAX, Lateness, achieved, changed_by_lateness, lateness};
+use crate::lateness::{LAG_MAX, LEFT_OUT_MAX, in_time, late_alone};
+use crate::load::achieved;
 
-/// Share of the messages that the sender may be late for by itself while it is measured. Where it is
-/// more, the p99, by which rates are judged, may be of such messages alone.
+/// Share of the messages that may be left out without a word, because the sender sent them late by itself.
 const OWN_LATE_MAX: f64 = 0.01;
 /// Share of the offered rate that has to get through.
 const ACHIEVED_MIN: f64 = 0.99;
-/// How far a quantile of the responses may differ from the same without the late messages.
-const CHANGED_MAX: f64 = 0.05;
 /// Share of trials from which on a case is suspect, and from which on its typical trial is wrong.
 const SUSPECT: f64 = 0.25;
 const INVALID: f64 = 0.5;
@@ -28,48 +25,47 @@ fn in_trials<T>(
     (!found.is_empty()).then_some(found)
 }
 
-/// Whether the sender of these trials of a load was late by itself, with the channel or without,
-/// and whether that changes the answer.
+/// Whether the sender of these trials of a load was late by itself for more messages than can be left out.
 pub fn generator_late(of: &Seen) -> Option<Finding> {
     let trials = &of.reading.trials;
-    let is_late_alone = |late: &&Lateness| late.alone > LAG_MAX;
-    let own_share = |late: &Lateness| late.measured.filter(|share| *share > OWN_LATE_MAX);
-    let is_late = |late: &Lateness| is_late_alone(&late) || own_share(late).is_some();
-    let late = in_trials(trials, |trial, load| lateness(trial, load).filter(is_late));
-    let changed = changed_by_lateness(of.run, trials);
-    let changes = changed.is_some_and(|share| share > CHANGED_MAX);
-    let late = late.or_else(|| changes.then(Vec::new))?;
-    let alone = late.iter().filter(is_late_alone).map(|late| late.alone).reduce(f64::max);
-    let own = late.iter().filter_map(own_share).reduce(f64::max);
-    let tolerated = format::percent(LAG_MAX);
-    let own_says = format!(
-        "for up to <own_late_share %> of the messages by more than {tolerated} of the response's p99"
-    );
-    let says = [
-        alone.map(|_| "by up to <lag_share %> of the response's p99"),
-        own.map(|_| own_says.as_str()),
-    ];
-    let (severity, answer) = match changed {
-        Some(share) if changes && share.is_finite() => {
-            (Severity::Invalid, "a quantile differs by <changed_by %> without these messages")
-        }
-        Some(_) if changes => (Severity::Invalid, "every message is one of these"),
-        Some(_) => (Severity::Note, "the quantiles stay the same without these messages"),
-        None => (Severity::Suspect, "whether that changes the response is not known"),
+    let shares = in_trials(trials, |trial, _| Some(in_time(trial, of.run.raw.clock(trial)?)?.1));
+    let Some(shares) = shares else { return untold(trials) };
+    let over = |least: f64| shares.iter().filter(|share| **share > least).count();
+    let (severity, late, answer) = match over(LEFT_OUT_MAX) {
+        0 if over(OWN_LATE_MAX) == 0 => return None,
+        0 => (Severity::Note, over(OWN_LATE_MAX), "these are left out"),
+        late => (by_share(late, trials), late, "too many to be left out"),
     };
     let says = format!(
-        "In {}, the sender by itself was late {}; {answer}.",
-        of_trials(late.len(), trials.len()),
-        says.into_iter().flatten().collect::<Vec<_>>().join(", and ")
+        "In {}, the sender by itself was late for up to <late_share %> of the messages: {answer}.",
+        of_trials(late, trials.len()),
     );
-    let of = |share: Option<f64>| share.unwrap_or(f64::NAN);
-    let values = [
-        ("trials", late.len() as f64),
-        ("lag_share", of(alone)),
-        ("own_late_share", of(own)),
-        ("changed_by", of(changed)),
-    ];
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    let values = [("trials", late as f64), ("late_share", most)];
     Some(finding(Code::GeneratorLate, severity, says, &values))
+}
+
+/// The same of a sender that does not report when it left its waits.
+fn untold(trials: &[&RawTrial]) -> Option<Finding> {
+    let is_late = |late: &f64| *late > LAG_MAX;
+    let late = in_trials(trials, |trial, load| late_alone(trial, load).filter(is_late))?;
+    let says = format!(
+        "In {}, the sender without a channel was late by up to <lag_share %> of the response's p99; whether \
+         that changes the response is not known.",
+        of_trials(late.len(), trials.len()),
+    );
+    let most = late.iter().copied().fold(0.0, f64::max);
+    let values = [("trials", late.len() as f64), ("lag_share", most)];
+    Some(finding(Code::GeneratorLate, Severity::Suspect, says, &values))
+}
+
+/// How grave it is that so many trials are wrong.
+fn by_share(wrong: usize, trials: &[&RawTrial]) -> Severity {
+    match wrong as f64 / trials.len().max(1) as f64 {
+        share if share >= INVALID => Severity::Invalid,
+        share if share >= SUSPECT => Severity::Suspect,
+        _ => Severity::Note,
+    }
 }
 
 pub fn rate_missed(of: &Seen) -> Option<Finding> {
@@ -78,11 +74,7 @@ pub fn rate_missed(of: &Seen) -> Option<Finding> {
         (missing > 1.0 - ACHIEVED_MIN).then_some(missing)
     };
     let (missed, all) = (in_trials(&of.reading.trials, missed)?, of.reading.trials.len());
-    let severity = match missed.len() as f64 / all.max(1) as f64 {
-        share if share >= INVALID => Severity::Invalid,
-        share if share >= SUSPECT => Severity::Suspect,
-        _ => Severity::Note,
-    };
+    let severity = by_share(missed.len(), &of.reading.trials);
     let says = format!(
         "In {}, down to <achieved %> of the offered rate was kept, lost messages aside.",
         of_trials(missed.len(), all)

@@ -58,6 +58,7 @@ const RULES: [(IsFor, &[Rule]); 8] = [
             numbers::few_trials,
             numbers::drifted,
             numbers::multimodal,
+            numbers::two_speeds,
             stream::nagle_delack,
             stream::copied,
             stream::uncompleted,

@@ -10,6 +10,7 @@ use super::make::{Drifts, Seen, finding, suspect_if};
 use crate::case::Reading;
 use crate::format;
 use crate::trial::Family;
+use crate::yardstick::{Basis, TwoSpeeds};
 
 /// The share of an operation that its stamp may take.
 const STAMP_MAX: f64 = 0.10;
@@ -21,6 +22,8 @@ const DRIFT_CHANCE_MAX: f64 = 0.05;
 const DRIFT_MIN: f64 = 0.05;
 /// A mode of this share is what a median describes; the others are to be known.
 const MAIN_MODE: f64 = 0.8;
+/// Modes up to so many times as far apart as two speeds of their CPUs are explained by these.
+const SPEEDS_REACH: f64 = 1.3;
 
 /// Of a one-way time, one stamp lies between the notification and the end; it cannot
 /// be batched.
@@ -83,11 +86,40 @@ pub fn multimodal(of: &Seen) -> Option<Finding> {
     let each = each.map(|of| format!("{} ({})", format::ns(of.ns), format::percent(of.share)));
     let list = each.collect::<Vec<_>>().join(", ");
     let has_main = modes.iter().any(|mode| mode.share >= MAIN_MODE);
-    let why = if has_main { " The p50 describes the most frequent one." } else { "" };
+    let apart = two_speeds_of(of).map_or(0.0, |speeds| speeds.ns[1] / speeds.ns[0]);
+    let is_explained = highest.ns <= SPEEDS_REACH * apart * lowest.ns;
+    let why = match () {
+        () if is_explained => " They are those of two speeds of its CPUs.",
+        () if has_main => " The p50 describes the most frequent one.",
+        () => "",
+    };
     let says = format!("<modes n> typical durations: {list}.{why}");
     let values =
         [("modes", modes.len() as f64), ("lowest_ns", lowest.ns), ("highest_ns", highest.ns)];
-    Some(finding(Code::Multimodal, suspect_if(!has_main), says, &values))
+    Some(finding(Code::Multimodal, suspect_if(!has_main && !is_explained), says, &values))
+}
+
+/// The speeds at which the CPUs of a case ran, where its value at the fast one stands first.
+fn two_speeds_of(of: &Seen) -> Option<TwoSpeeds> {
+    match of.run.doubt(of.reading.index as usize)?.basis {
+        Basis::Fast(speeds) => Some(speeds),
+        _ => None,
+    }
+}
+
+/// The same words for all cases of these CPUs.
+pub fn two_speeds(of: &Seen) -> Option<Finding> {
+    let TwoSpeeds { ns: [fast, slow], share } = two_speeds_of(of)?;
+    let mut cpus: Vec<String> =
+        of.reading.trials.first()?.cpus_asked.iter().flatten().map(u32::to_string).collect();
+    cpus.dedup();
+    let says = format!(
+        "CPU {} ran at two speeds <apart> × apart, in <share %> of the trials at the fast one; values are at \
+         the fast one.",
+        cpus.join(" and CPU ")
+    );
+    let values = [("apart", slow / fast), ("share", share), ("fast_ns", fast), ("slow_ns", slow)];
+    Some(finding(Code::TwoSpeeds, Severity::Note, says, &values))
 }
 
 #[cfg(test)]

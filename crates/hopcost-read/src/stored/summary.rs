@@ -12,7 +12,7 @@ use crate::brief;
 use crate::case::{self, Reading};
 use crate::findings;
 use crate::run::Run;
-use crate::yardstick::Adjustment;
+use crate::yardstick::{Adjustment, Basis};
 
 /// What a comparison needs of a run.
 #[derive(Debug, Clone)]
@@ -83,12 +83,14 @@ impl CaseSummary {
             None => estimates.headline()?,
         };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
-        let adjusted = median(&reading.values())? / reading.headline()?.point?;
+        let adjusted_ns = value_ns * median(&reading.values())? / reading.headline()?.point?;
+        let basis = run.doubt(reading.index as usize).map(|doubt| doubt.basis);
         Some(Self {
             id: case.id(),
             statistic,
-            met_ns: value_ns,
-            adjusted_ns: value_ns * adjusted,
+            // As it stands first.
+            met_ns: if matches!(basis, Some(Basis::Fast(_))) { adjusted_ns } else { value_ns },
+            adjusted_ns,
             speed: speed(run, reading, case),
             is_invalid: false,
             facts: Fact::of_case(run, case),

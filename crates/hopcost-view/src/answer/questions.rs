@@ -90,7 +90,6 @@ impl Answer {
         answer.list("cpu_gaps", &found.gaps);
         answer.list("cpu_pairs", &found.lines);
         answer.list("handovers", &found.handovers);
-        answer.list("quiet_speeds", &found.speeds);
         answer.list("rights", &found.rights);
         answer.list("findings", &found.findings);
         answer

@@ -46,7 +46,8 @@ pub(super) fn line(results: &Results) -> String {
 /// By what the run was disturbed, and what a column of quiet values is.
 fn slowed(results: &Results) -> Option<Block> {
     let why = results.disturbed.as_ref()?;
-    let estimates = results.results.iter().filter_map(|case| case.estimates.as_ref());
+    let cases = results.results.iter().filter(|case| !case.has_two_speeds());
+    let estimates = cases.filter_map(|case| case.estimates.as_ref());
     let mut all = estimates.flat_map(|estimates| estimates.intervals());
     let is_any_quiet = all.any(|(_, estimate)| estimate.quiet.is_some());
     let quiet = if is_any_quiet { " Expect the quiet values (all: --details)." } else { "" };

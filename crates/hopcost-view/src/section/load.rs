@@ -1,5 +1,6 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
+use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::units::Rate;
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
@@ -7,6 +8,7 @@ use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, numbers};
 use super::words::{estimated, labels, mechanism, payload, setting};
+use crate::number;
 
 /// Microseconds, as wake-ups have them.
 const MICRO: Scale = Scale::Power(3);
@@ -33,6 +35,16 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let is_any = results.results.iter().any(|case| case.load.is_some() && is_pooled(case));
     let says = "* of the messages of all trials together: one trial has too few of them.";
     blocks.extend(is_any.then(|| note(says.to_owned())));
+    let found = results.results.iter().flat_map(|case| &case.findings);
+    let left_out =
+        found.filter(|of| of.code == Code::GeneratorLate && of.severity == Severity::Note);
+    let most = left_out.filter_map(|of| of.values.get("late_share").copied()).reduce(f64::max);
+    blocks.extend(most.map(|most| {
+        let most = number::share(most);
+        note(format!(
+            "Up to {most} of a load's messages are left out: its sender was late by itself."
+        ))
+    }));
     blocks
 }
 

@@ -20,7 +20,6 @@ use super::subcommand::{Called, Subcommand};
 use super::{host, judge, output};
 use crate::about;
 use crate::run::doctor::{self, Measured};
-use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
@@ -78,11 +77,7 @@ impl Subcommand for Args {
             ..RawRun::default()
         };
         let (cpus_allowed, took_s) = (machine.allowed_cpus, started.elapsed().as_secs_f64());
-        let speeds = reference::all(&Machine::of(&raw.host_before)).unwrap_or_else(|why| {
-            output::say(&format!("hopcost: {why:#}"));
-            Vec::new()
-        });
-        let known = Checkup { cpus_allowed, speeds, rights, took_s, ..Checkup::default() };
+        let known = Checkup { cpus_allowed, rights, took_s, ..Checkup::default() };
         let found = hopcost_read::checkup(&raw, known);
         self.shown.show(&found, Printed::Always)?;
         let is_slow = found.findings.iter().any(|finding| finding.code == Code::BuildSlow);

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_file::{EstimateRow, Runs};
-use hopcost_model::finding::Validity;
+use hopcost_model::case::Case;
+use hopcost_model::finding::{Code, Severity, Validity};
 use hopcost_model::raw::RawRun;
 use hopcost_read::results::{CaseResult, Results, Status};
 
@@ -33,11 +34,31 @@ pub fn results(raw: &RawRun) -> Results {
 pub fn verdict(results: &Results) -> u8 {
     if results.results.iter().any(|r| r.status == Status::Failed || r.n_failed > 0) {
         exit::ERROR
-    } else if results.results.iter().any(|r| r.validity == Some(Validity::Invalid)) {
+    } else if results.results.iter().any(|r| is_invalid(r) && !is_overload(r, results)) {
         exit::INVALID
     } else {
         exit::OK
     }
+}
+
+fn is_invalid(case: &CaseResult) -> bool {
+    case.validity == Some(Validity::Invalid)
+}
+
+/// Whether a load only shows what its mechanism does not carry, where a smaller rate is valid: that is
+/// what greater rates are for.
+fn is_overload(case: &CaseResult, results: &Results) -> bool {
+    let of = |of: &CaseResult| {
+        let case = of.id.parse::<Case>().ok().filter(|_| of.load.is_some())?;
+        Some((case.rate, Case { rate: None, ..case }))
+    };
+    let is_smaller = |other: &CaseResult| {
+        let both = of(other).zip(of(case)).filter(|_| !is_invalid(other));
+        both.is_some_and(|((rate, other), (own_rate, own))| other == own && rate < own_rate)
+    };
+    let mut wrong = case.findings.iter().filter(|found| found.severity == Severity::Invalid);
+    wrong.all(|found| matches!(found.code, Code::RateMissed | Code::Lost))
+        && results.results.iter().any(is_smaller)
 }
 
 /// The estimates of a run as rows that are stored beside it, for people who never read our code. A

@@ -12,7 +12,7 @@ use hopcost_model::case::Case;
 use hopcost_model::host::Host;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
-use hopcost_read::results::{QuietSpeed, YardstickLevel};
+use hopcost_read::results::YardstickLevel;
 use serde::{Deserialize, Serialize};
 
 use crate::about;
@@ -105,18 +105,6 @@ fn find<'a>(floors: &'a [Floor], of: &Yardstick, rest: bool) -> Option<&'a Refer
     let rested = is_rested(of.class, rest);
     let found = floors.iter().find(|floor| floor.is_of(&of.case, &of.cpus, rested))?;
     found.is_known().then_some(&found.reference)
-}
-
-/// All of this user's machine, those that are not known well enough yet included.
-pub fn all(machine: &Machine) -> anyhow::Result<Vec<QuietSpeed>> {
-    let floors = read(&folder()?, machine)?.into_iter();
-    let speed = |floor: Floor| QuietSpeed {
-        class: floor.class,
-        is_known: floor.is_known(),
-        cpus: floor.cpus,
-        reference: floor.reference,
-    };
-    Ok(floors.map(speed).collect())
 }
 
 /// Stores for the runs that follow what a run teaches of this user's machine.

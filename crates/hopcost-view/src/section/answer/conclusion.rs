@@ -38,7 +38,8 @@ pub(super) fn headline(entries: &[Entry<'_>], results: &Results) -> Headline {
 
 /// `5.2 µs ±3%`, or both levels of what has two.
 fn value(entry: &Entry) -> String {
-    let cell = Cell::at_levels(entry.levels, Some(entry.estimate), Scale::Time, Interval::Relative);
+    let cell =
+        Cell::at_levels(entry.levels, Some(&entry.estimate), Scale::Time, Interval::Relative);
     cell.value.shown().map_or(String::new(), |shown| shown.to_string())
 }
 

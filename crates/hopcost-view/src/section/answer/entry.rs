@@ -9,7 +9,7 @@ use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, RankedBy, RankedCase, Ratio, Results, Step,
 };
 
-use crate::names::{Place, all_of, headline, row_label};
+use crate::names::{Place, all_of, row_label};
 use crate::number;
 use crate::section::words::rates_at_levels;
 
@@ -27,7 +27,8 @@ pub(super) struct Entry<'a> {
     pub column: (u64, String),
     pub index: usize,
     pub case: &'a CaseResult,
-    pub estimate: &'a Estimate,
+    /// As it stands first.
+    pub estimate: Estimate,
     /// Where its trials lie at two levels: the estimate lies between them.
     pub levels: Option<(f64, f64)>,
     pub rank: Option<Rank>,
@@ -52,13 +53,13 @@ pub(super) fn entries<'a>(
     let ranked = ranked(group, by);
     let entry = |(row, place, index, case): (&'a LadderRow, Place, usize, &'a CaseResult)| {
         let estimate = match by {
-            RankedBy::Time => headline(case)?.1,
-            RankedBy::Throughput => case.stream.as_ref()?.aggregate_gbps.as_ref()?,
+            RankedBy::Time => case.shown()?,
+            RankedBy::Throughput => case.stream.as_ref()?.aggregate_gbps.clone()?,
         };
         estimate.point?;
         let levels = match by {
-            RankedBy::Time => case.levels,
-            RankedBy::Throughput => rates_at_levels(case, estimate),
+            RankedBy::Time => case.levels.filter(|_| !case.has_two_speeds()),
+            RankedBy::Throughput => rates_at_levels(case, &estimate),
         };
         let (rank, ratio) = ranked.get(&(index as u32)).copied().unwrap_or((None, None));
         let swept = case.case.gap_ns.or(case.case.payload_bytes.map(u64::from)).unwrap_or(0);

@@ -61,6 +61,8 @@ pub(super) fn sentences(results: &Results, doubts: &Doubts, report: Option<Mediu
     if report.is_none() {
         all.extend(results.plan.ended_early.clone());
     }
+    let found = results.findings.iter().filter(|found| found.code == Code::TwoSpeeds);
+    all.extend(distinct(found.map(|found| found.evidence.clone())));
     if report != Some(Medium::Page) {
         all.extend(head::doubts(results).map(|finding| sentence(&finding.evidence)));
     }

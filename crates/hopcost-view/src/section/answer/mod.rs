@@ -174,7 +174,7 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
         };
         let values = own.iter().map(|of| {
             let cells = vec![table::short(&of.name), rank(of)];
-            (cells, of.estimate, of.levels)
+            (cells, &of.estimate, of.levels)
         });
         let values: Vec<Drawn> = values.collect();
         let title = match question.shape {

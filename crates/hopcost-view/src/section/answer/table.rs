@@ -113,7 +113,7 @@ fn rank_cell<'e, 'r: 'e>(entry: &Entry, beside: impl Iterator<Item = &'e Entry<'
 
 /// The number of an entry with its interval, or its two levels.
 fn value(entry: &Entry, scale: Scale, doubts: &Doubts) -> Cell {
-    let cell = Cell::at_levels(entry.levels, Some(entry.estimate), scale, Interval::Percent);
+    let cell = Cell::at_levels(entry.levels, Some(&entry.estimate), scale, Interval::Percent);
     cell.marked(doubts.mark(entry.case)).of(entry.index)
 }
 

@@ -1,39 +1,48 @@
-//! The distance of two CPUs that moved during a run: a guest's virtual CPUs change their places, and
-//! a cache line between them takes another time from then on.
+//! Two levels between which the readings of a yardstick changed during a run: the distances of two CPUs
+//! of a guest that change their places, or the speeds of a CPU whose core another guest uses at times.
 
 use hopcost_stats::sample::{Sample, median};
-use hopcost_stats::yardstick::{Readings, is_other_pair};
+use hopcost_stats::yardstick::Readings;
 
-/// The two distances between which a pair of CPUs moved.
+/// Two levels of a yardstick.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Distances {
-    /// Logarithms of what a cache line took at each, the nearer first.
+pub struct TwoLevels {
+    /// Logarithms of what it took at each, the lower first.
     pub levels: [f64; 2],
     /// Which of them held before and after each trial; `None` where it changed, or neither did.
     pub held: Vec<Option<usize>>,
 }
 
-/// The least share of the readings at each distance.
+/// The least share of the readings at each level.
 const SHARE_MIN: f64 = 0.1;
-/// The least share of the readings near one distance or the other: of a scatter, no distance is known.
+/// The least share of the readings near one level or the other: a scatter has none.
 const NEAR_MIN: f64 = 0.8;
 /// How near, as a share of the way between the two.
 const NEAR: f64 = 1.0 / 3.0;
 
-/// The distances in readings of a cache line, a trial each; `None` where there are not two.
-pub fn distances(readings: &[Readings]) -> Option<Distances> {
+/// The two levels in readings, a trial each, where they are this factor apart; `None` where there are
+/// not two.
+pub fn two_levels(readings: &[Readings], apart: f64) -> Option<TwoLevels> {
     let all = Sample::new(readings.iter().flat_map(|r| [r.before, r.after]).collect())?;
-    let (nearer, farther) = all.values().split_at(border(all.values()));
-    let levels = [median(nearer)?, median(farther)?];
+    let (lower, upper) = all.values().split_at(border(all.values()));
+    let levels = [median(lower)?, median(upper)?];
     let reach = NEAR * (levels[1] - levels[0]);
     let at = |reading: f64| levels.iter().position(|level| (reading - level).abs() < reach);
     let counts = [0, 1].map(|level| all.values().iter().filter(|r| at(**r) == Some(level)).count());
     let share = |count: usize| count as f64 / all.len() as f64;
-    let are_two = is_other_pair(libm::exp(levels[1]), libm::exp(levels[0]))
+    let are_two = levels[1] - levels[0] > libm::log(apart)
         && counts.iter().all(|count| share(*count) >= SHARE_MIN)
         && share(counts.iter().sum()) >= NEAR_MIN;
     let held = |r: &Readings| at(r.before).filter(|before| at(r.after) == Some(*before));
-    are_two.then(|| Distances { levels, held: readings.iter().map(held).collect() })
+    are_two.then(|| TwoLevels { levels, held: readings.iter().map(held).collect() })
+}
+
+impl TwoLevels {
+    /// How many trials were at each, and during how many it changed.
+    pub fn trials(&self) -> [usize; 3] {
+        let of = |level| self.held.iter().filter(|held| **held == level).count();
+        [Some(0), Some(1), None].map(of)
+    }
 }
 
 /// Where sorted values part into two groups with the least squares about their means (Otsu).
@@ -59,23 +68,24 @@ mod tests {
 
     use super::*;
 
-    /// Readings of a pair that is so far apart in each trial, with an error of 3 %.
-    fn read(distance_ns: impl Fn(usize) -> (f64, f64)) -> Vec<Readings> {
+    /// The least factor between two levels of these readings of each trial, with an error of 3 %.
+    fn found(apart: f64, level_ns: impl Fn(usize) -> (f64, f64)) -> Option<TwoLevels> {
         let mut rng = Rng::new(7);
         let mut noisy = |ns: f64| libm::log(ns) + 0.03 * rng.normal();
         let mut of = |(before, after)| Readings { before: noisy(before), after: noisy(after) };
-        (0..60).map(|trial| of(distance_ns(trial))).collect()
+        two_levels(&(0..60).map(|trial| of(level_ns(trial))).collect::<Vec<_>>(), apart)
     }
 
     #[test]
-    fn a_pair_that_moves_has_both_distances_within_3_percent() {
-        for (near, far) in [(55.0, 110.0), (41.0, 300.0), (300.0, 480.0)] {
-            let found = distances(&read(|trial| match trial % 10 {
+    fn what_changes_between_two_levels_has_both_within_3_percent() {
+        for (near, far) in [(55.0, 110.0), (41.0, 300.0), (300.0, 480.0), (2500.0, 3700.0)] {
+            let found = found(1.2, |trial| match trial % 10 {
                 0..6 => (near, near),
                 6 => (near, far),
                 _ => (far, far),
-            }));
+            });
             let found = found.unwrap();
+            assert_eq!(found.trials(), [36, 18, 6]);
             for (level, known) in found.levels.iter().zip([near, far]) {
                 assert!((libm::exp(*level) / known - 1.0).abs() < 0.03, "{level} {known}");
             }
@@ -87,12 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn one_distance_a_few_outliers_and_a_scatter_are_not_two() {
-        let one = |ns: f64| (ns, ns);
-        assert_eq!(distances(&read(|_| one(100.0))), None);
-        assert_eq!(distances(&read(|trial| one(if trial % 3 == 0 { 130.0 } else { 100.0 }))), None);
-        assert_eq!(distances(&read(|trial| one(if trial < 4 { 900.0 } else { 100.0 }))), None);
-        assert_eq!(distances(&read(|trial| one(50.0 + 10.0 * trial as f64))), None, "a scatter");
-        assert_eq!(distances(&[]), None);
+    fn one_level_a_few_outliers_a_drift_and_a_scatter_are_not_two() {
+        let one = |apart: f64, ns: &dyn Fn(usize) -> f64| {
+            assert_eq!(found(apart, |trial| (ns(trial), ns(trial))), None, "{} ns", ns(3));
+        };
+        one(1.2, &|_| 100.0);
+        one(1.5, &|trial| if trial % 3 == 0 { 130.0 } else { 100.0 });
+        one(1.2, &|trial| if trial < 4 { 900.0 } else { 100.0 });
+        one(1.2, &|trial| if trial < 5 { 60.0 } else { 100.0 });
+        one(1.2, &|trial| 100.0 + 0.4 * trial as f64);
+        one(1.2, &|trial| 50.0 + 10.0 * trial as f64);
+        assert_eq!(two_levels(&[], 1.2), None);
     }
 }
