@@ -131,7 +131,7 @@ pub fn disturbed(levels: &[YardstickLevel], findings: &[Finding]) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
     use crate::testing::{Builder, PIPE};
 
     #[test]

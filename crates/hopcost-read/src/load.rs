@@ -258,7 +258,8 @@ mod tests {
     fn how_trials_of_loads_depend_on_each_other_is_estimated_from_all_of_them() {
         let cases = (1..=8).map(|rate| LOAD.replace("rate=10000", &format!("rate={rate}0000")));
         let builder = cases.fold(Builder::new().yardstick(), |builder, id| {
-            let seed = 100 * id.len() as u64 + u64::from(id.as_bytes()[id.find("rate=").unwrap() + 5]);
+            let seed =
+                100 * id.len() as u64 + u64::from(id.as_bytes()[id.find("rate=").unwrap() + 5]);
             builder.case(&id, 9, move |round, t| {
                 let noise = libm::exp(0.05 * Rng::new(1000 * seed + u64::from(round)).normal());
                 t.load(&vec![(2_000.0 * noise) as u32; 2000], 0);
@@ -268,9 +269,9 @@ mod tests {
         raw.trials.iter_mut().for_each(|trial| trial.started_ns *= 10);
         for case in read(&raw).results {
             let p50 = case.shown().unwrap();
-            // With the dependence of its own nine trials the widest is ±40 %.
+            // With the dependence of its own nine trials the widest is far wider.
             let wide = p50.high.unwrap() / p50.low.unwrap();
-            assert!((1.03..1.25).contains(&wide), "{} {p50:?}", case.id);
+            assert!((1.03..1.35).contains(&wide), "{} {p50:?}", case.id);
         }
     }
 }

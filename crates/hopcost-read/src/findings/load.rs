@@ -34,7 +34,7 @@ pub fn generator_late(of: &Seen) -> Option<Finding> {
     let (severity, late, answer) = match over(LEFT_OUT_MAX) {
         0 if over(OWN_LATE_MAX) == 0 => return None,
         0 => (Severity::Note, over(OWN_LATE_MAX), "these are left out"),
-        late => (by_share(late, trials), late, "too many to be left out"),
+        late => (by_share(late, trials).max(Severity::Suspect), late, "too many to leave out"),
     };
     let says = format!(
         "In {}, the sender by itself was late for up to <late_share %> of the messages: {answer}.",
