@@ -1,6 +1,6 @@
 //! Published tables beside what was measured.
 //!
-//! There is a table for each group of rows, and each placement and touch for which the run has a
+//! There is a table for each group of rows, and each placement for which the run has a
 //! case. Absolute numbers of another machine are shown and not judged; ratios
 //! are paired by round like any other.
 
@@ -37,8 +37,6 @@ document! {
         pub group: String,
         /// Where the cases beside it were measured; `null` where its rows have no placement.
         pub place: Option<Place>,
-        /// How much of the messages the cases beside it touch.
-        pub touch: String,
         /// Operations that a `total` is of.
         pub operations: Option<u64>,
         /// How it is laid out in the source.
@@ -116,30 +114,20 @@ fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<Published
     if places.is_empty() {
         places.push(None);
     }
-    let two_ends = readings.iter().filter(|of| of.case.workload.has_two_ends());
-    let mut touches = distinct(two_ends.map(|of| of.case.touch));
-    if touches.is_empty() {
-        touches.push(Touch::Verify);
-    }
-    let kinds = places.iter().flat_map(|place| touches.iter().map(move |touch| (*place, *touch)));
     let mut tables = Vec::new();
-    for kind in kinds {
-        let beside = |row| Beside { row, found: find(readings, row, kind) };
+    for place in places {
+        let beside = |row| Beside { row, found: find(readings, row, place) };
         let rows: Vec<Beside> = source.rows.iter().map(beside).collect();
         if rows.iter().all(|row| row.found.is_none()) {
             continue;
         }
         for group in &groups {
             let own: Vec<&Beside> = rows.iter().filter(|row| row.row.group == *group).collect();
-            tables.push(table((file, source), group, kind, &own));
+            tables.push(table((file, source), group, place, &own));
         }
     }
     tables
 }
-
-/// Where a table's cases were measured, if that is asked for, and how much of their messages
-/// they touch.
-type Kind<'a> = (Option<&'a str>, Touch);
 
 /// A published row and the case that measures the same.
 struct Beside<'a> {
@@ -148,20 +136,24 @@ struct Beside<'a> {
 }
 
 /// The first case of the best selector, one that was measured before one that was not.
-fn find<'a>(readings: &'a [Reading<'a>], row: &Row, kind: Kind) -> Option<&'a Reading<'a>> {
+fn find<'a>(
+    readings: &'a [Reading<'a>],
+    row: &Row,
+    place: Option<&str>,
+) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
         row.cases.iter().find_map(|selector| {
             let mut all = readings.iter().filter(|of| !measured || of.is_measured());
-            all.find(|of| fits_at(selector, of.case, kind))
+            all.find(|of| fits_at(selector, of.case, place))
         })
     };
     of(true).or_else(|| of(false))
 }
 
-/// Whether a case is selected and has this touch, and this placement where one is asked for
+/// Whether a case is selected, whole messages are compared, and it has the placement that is asked for
 /// (`cross`: any two CPUs). A call has neither and fits any. Without a runtime, both ends must be
 /// in Rust.
-fn fits_at(selector: &Selector, case: &Case, (place, touch): Kind) -> bool {
+fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
     let is_there = |of: Placement| match place {
         None => true,
         Some("cross") => of.is_two_cpu(),
@@ -169,14 +161,14 @@ fn fits_at(selector: &Selector, case: &Case, (place, touch): Kind) -> bool {
     };
     (selector.says_runtime() || case.runtimes.are_rust())
         && case.placement.is_none_or(is_there)
-        && (case.touch == touch || !case.workload.has_two_ends())
+        && case.touch == Touch::Verify
         && selector.fits(case)
 }
 
 fn table(
     (file, source): (&str, &Source),
     group: &str,
-    (place, touch): Kind,
+    place: Option<&str>,
     rows: &[&Beside],
 ) -> PublishedTable {
     let head = &source.head;
@@ -192,7 +184,6 @@ fn table(
             "same-cpu" => Place::One,
             _ => Place::Two,
         }),
-        touch: touch.word().to_owned(),
         operations: head.operations,
         layout: head.layout.clone(),
         source: head.source.clone(),

@@ -702,11 +702,6 @@ impl Cell {
     pub fn of(self, case: impl Into<Option<usize>>) -> Self {
         Self { case: case.into(), ..self }
     }
-
-    /// The same with a tooltip.
-    pub fn hint(self, hint: Option<String>) -> Self {
-        Self { hint: hint.or(self.hint), ..self }
-    }
 }
 
 /// The verdict on a claim in a word.

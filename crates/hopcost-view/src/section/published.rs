@@ -366,8 +366,7 @@ impl<'a> Sheet<'a> {
         self.results.results.get(index_of(self.results, id)?)
     }
 
-    /// What was measured here: of several sources' rows the first that has it, with the ends of its
-    /// interval as a tooltip.
+    /// What was measured here: of several sources' rows the first that has it.
     fn here(&self, entries: &[&Entry<'a>]) -> Cell {
         let is_found = |row: &&PublishedRow| match &row.measured {
             Some(measured) => measured.point.is_some(),
@@ -379,28 +378,17 @@ impl<'a> Sheet<'a> {
         let own = row.case.as_deref().unwrap_or_default();
         let index = index_of(self.results, own);
         let mark = index.map_or("", |index| self.doubts.mark(&self.results.results[index]));
-        let ratio = row.measured_ratio.as_ref();
-        let (cell, told) = match &row.measured {
-            None => {
-                let cell = match ratio {
-                    Some(ratio) if ratio.baseline == own => Value::sorted("1".into(), 1.0).into(),
-                    // Without an interval, a median of a few ratios may contradict the values.
-                    Some(ratio) if ratio.low.is_some() => {
-                        Value::ratio(ratio, Interval::Relative).into()
-                    }
-                    _ => Cell::none(),
-                };
-                (cell, Cell::ratio(ratio, "", Interval::Told))
+        let cell: Cell = match (&row.measured, &row.measured_ratio) {
+            (Some(of), _) if self.files.len() == 1 => Cell::brief(Some(of), Scale::Power(0), mark),
+            (Some(of), _) => Cell::sorted(of.point, |value| narrow(value, of.digits)),
+            (None, Some(ratio)) if ratio.baseline == own => Value::sorted("1".into(), 1.0).into(),
+            // Without an interval, a median of a few ratios may contradict the values.
+            (None, Some(ratio)) if ratio.low.is_some() => {
+                Value::ratio(ratio, Interval::Relative).into()
             }
-            Some(of) => {
-                let cell = match self.files.len() {
-                    1 => Cell::brief(Some(of), Scale::Power(0), mark),
-                    _ => Cell::sorted(of.point, |value| narrow(value, of.digits)),
-                };
-                (cell, Cell::estimate(Some(of), Scale::Power(0)))
-            }
+            (None, _) => Cell::none(),
         };
-        cell.of(index).hint(told.value.shown().map(|shown| shown.to_string()))
+        cell.of(index)
     }
 }
 
@@ -431,13 +419,9 @@ fn named(statistic: &str, operations: Option<u64>) -> String {
     }
 }
 
-/// Where a table's cases were measured, and what they touch, in words.
+/// Where a table's cases were measured, in words.
 fn place(table: &PublishedTable) -> String {
-    let touch = match table.touch.as_str() {
-        "verify" => String::new(),
-        touch => format!("touch={touch}"),
-    };
-    joined([table.place.map_or(String::new(), |place| place.name().to_owned()), touch])
+    table.place.map_or(String::new(), |place| place.name().to_owned())
 }
 
 /// The parts that are not empty.
