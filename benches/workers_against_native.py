@@ -7,7 +7,7 @@ within 0.95-1.05 and contains 1; `inconclusive` where it is too wide to say. The
 columns are the same for the language's own program against itself: how well this
 machine can tell.
 
-    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python,c+zeromq] [--payload 64,4096,32768]
+    benches/workers_against_native.py [--pairs 24] [--runtime cpp,go,java,node,python,c+zeromq,c+nng,rust+http] [--payload 64,4096,32768]
         [--places same-cpu]
 """
 import argparse, itertools, json, os, sys, tempfile
@@ -25,6 +25,10 @@ PROGRAMS = {
                                          WORKERS / "node/native/pingpong.mjs"], 5_000, 9),
     "c+zeromq": ("zeromq&pattern=pair&transport=ipc",
                  lambda cpu: [WORKERS / "middleware/zeromq/.build/pingpong", cpu], 10_000, 0),
+    "c+nng": ("nng&pattern=pair&transport=ipc",
+              lambda cpu: [WORKERS / "middleware/nng/.build/pingpong", cpu], 5_000, 0),
+    "rust+http": ("http&transport=unix",
+                  lambda cpu: ["taskset", "-c", cpu, WORKERS / "middleware/http/.build/pingpong"], 10_000, 0),
     "python": ("pipe", lambda cpu: [WORKERS / "python/.venv/bin/python",
                                     WORKERS / "python/native/pingpong.py", cpu], 10_000, 0),
 }

@@ -339,6 +339,23 @@ fn a_library_stands_in_the_ladder_with_its_broker() {
     }
 }
 
+const NAMED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/support/named_worker.py");
+
+/// Each of two runtimes whose link is their own plays one end, by a name that the callee makes.
+#[test]
+fn ends_of_two_libraries_meet_by_a_name() {
+    let home = Home::together();
+    let [one, two] = ["c+one", "python+two"].map(|runtime| {
+        std::fs::copy(NAMED, home.path().join(runtime)).expect("a copy");
+        home.path().join(runtime).display().to_string()
+    });
+    let case = "named?runtime=c+one:python+two&payload=64&place=same-cpu";
+    let skeleton = repository("workers/skeleton/skeleton.py").display().to_string();
+    let words = [case, "--worker", &one, "--worker", &two];
+    let (document, said, _) = with(&words, ("SKELETON", &skeleton));
+    assert_eq!(document["cases"][0]["status"], "measured", "{said}: {document}");
+}
+
 #[test]
 fn the_suite_of_libraries_says_what_it_lacks() {
     let home = Home::together();

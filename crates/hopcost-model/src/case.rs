@@ -216,10 +216,11 @@ impl Runtime {
     }
 }
 
-/// The library of a runtime's spelling.
+/// The library of a runtime's spelling; none of two runtimes.
 pub fn library_of(runtime: &str) -> Option<&str> {
     let (_, library) = runtime.split_once('+')?;
-    library.starts_with(|first: char| first.is_ascii_lowercase()).then_some(library)
+    let is_name = library.starts_with(|first: char| first.is_ascii_lowercase());
+    (is_name && !library.contains(':')).then_some(library)
 }
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

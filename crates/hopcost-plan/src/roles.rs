@@ -121,7 +121,8 @@ fn mixed<'d>(
         usable(runtime, row)?;
     }
     let (one, other) = (caller_row.carrier(), callee_row.carrier());
-    if one != other {
+    let own = [caller_row, callee_row].map(|row| row.link == LinkSource::Own);
+    if one != other || own[0] != own[1] {
         return Err(format!(
             "{first}'s {} goes over {one} and {second}'s {} over {other}, so they cannot meet",
             caller_row.name, callee_row.name
@@ -134,11 +135,9 @@ fn mixed<'d>(
 
 /// Whether a mechanism's ends may be of two runtimes.
 fn meets(row: &Mechanism, runtime: &Runtime) -> Result<(), String> {
-    match (row.peers, row.link) {
-        (Peers::Own, _) | (_, LinkSource::Own) => {
-            Err(format!("{runtime}'s {} stays inside one runtime", row.name))
-        }
-        (Peers::Any, _) => Ok(()),
+    match row.peers {
+        Peers::Own => Err(format!("{runtime}'s {} stays inside one runtime", row.name)),
+        Peers::Any => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers and names in sentences.
 
-use hopcost_model::case::Case;
+use hopcost_model::case::{Case, Runtimes};
 pub use hopcost_model::text::count;
 
 /// A duration with three significant digits in the unit that fits.
@@ -47,7 +47,8 @@ pub fn percent(share: f64) -> String {
 /// A case's mechanism, with its runtimes where they are not Rust and no library, whose mechanisms have
 /// names of their own: `tcp (python:rust)`.
 pub fn mechanism(case: &Case) -> String {
-    match case.runtimes.are_rust() || case.runtimes.caller.library().is_some() {
+    let Runtimes { caller, callee } = &case.runtimes;
+    match caller == callee && (caller.is_rust() || caller.library().is_some()) {
         true => case.mechanism.clone(),
         false => format!("{} ({})", case.mechanism, case.runtimes),
     }

@@ -99,6 +99,7 @@ fn beneath<'a>(run: &'a Run, case: &Case) -> &'a str {
     match case.parameters.get("transport").map(String::as_str) {
         _ if case.boundary == Boundary::Thread => "condvar",
         Some("tcp") => "tcp",
+        Some("ipc") => "unix-stream",
         _ => described.and_then(|of| of.carrier.as_deref()).unwrap_or("unix-stream"),
     }
 }

@@ -3,6 +3,7 @@
  * notices when one of them is gone. An end answers a command with one line: `+` and JSON, or `-` and a reason. */
 #define _GNU_SOURCE
 #include "middleware.h"
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ static const char *const ROLES[] = {"callee", "caller"};
 /* An end: what it exchanges, and the socket to the controller. */
 struct end {
     struct ask ask;
-    int fd, samples_fd, is_open;
+    int fd, samples_fd, is_open, controller; /* controller: its process, where that has not forked this one */
     void *link;
     unsigned char *messages, *got, *spoilt;
     uint64_t contents, number, spoil; /* number: of the next message, through all phases */
@@ -114,15 +116,23 @@ static inline void exchange(struct end *end) {
     if (end->ask.is_caller) put(end), take(end);
     else take(end), put(end);
 }
-static void open_it(struct end *end, const char *line) {
-    struct ask *ask = &end->ask;
+static void fill(struct ask *ask, const char *line) {
     snprintf(ask->line, sizeof ask->line, "%s", line);
     text_of(line, "roundtrip/", "?\"", ask->mechanism, sizeof ask->mechanism);
     text_of(line, "\"scratch\":\"", "\"", ask->scratch, sizeof ask->scratch);
     text_of(line, "\"prefix\":\"", "\"", ask->prefix, sizeof ask->prefix);
-    size_t size = ask->size = number_of(line, "payload=");
-    ask->spins = !strcmp(value(ask, "wait"), "spin"), ask->port = port;
+    ask->size = number_of(line, "payload="), ask->spins = !strcmp(value(ask, "wait"), "spin"), ask->port = port;
+}
+static void open_it(struct end *end, const char *line) {
+    struct ask *ask = &end->ask;
+    fill(ask, line);
+    size_t size = ask->size;
     end->samples_fd = after(line, "\"samples_fd\":") ? (int)number_of(line, "\"samples_fd\":") : -1;
+    if (end->controller && end->samples_fd >= 0) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", end->controller, end->samples_fd);
+        end->samples_fd = open(path, O_WRONLY | O_APPEND);
+    }
     end->spoil = number_of(line, "\"spoil\":"), end->number = 1, end->contents = 256;
     size_t power = 1;
     while (power < size) power *= 2;
@@ -178,9 +188,27 @@ static void *serve(void *of) { /* until the controller is gone */
     exit(0);
 }
 
+#pragma weak launch_ends
+#pragma weak join_ends
+static int at_controller(int (*use)(int, const struct sockaddr *, socklen_t), int fd, const char *scratch) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int length = snprintf(name.sun_path, sizeof name.sun_path, "%s/controller", scratch);
+    if (length >= (int)sizeof name.sun_path) give_up("%s is too long for the name of a socket", scratch);
+    return use(fd, (struct sockaddr *)&name, sizeof name);
+}
+static void become_end(const char *scratch, const char *controller) { /* in a process that launch_ends has started */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct end *end = calloc(1, sizeof *end);
+    int is_caller = end->ask.is_caller = join_ends();
+    end->controller = atoi(controller), end->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (at_controller(connect, end->fd, scratch) || write(end->fd, &is_caller, sizeof is_caller) < 0) exit(1);
+    serve(end);
+}
+
 /* --- the controller --- */
 
-static int sockets[2]; /* to each end, by role */
+static int sockets[2] = {-1, -1}; /* to each end, by role */
+static unsigned our_roles;        /* those that hopcost has this worker play; another worker may play the other end */
 
 static void start(int role, int is_thread) {
     int pair[2];
@@ -202,6 +230,21 @@ static void start(int role, int is_thread) {
     }
     close(pair[1]);
 }
+static void start_elsewhere(const char *line) { /* both ends, by launch_ends */
+    struct ask ask = {0};
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0), role;
+    fill(&ask, line);
+    if (at_controller(bind, listener, ask.scratch) || listen(listener, 2)) give_up("no socket in %s", ask.scratch);
+    pid_t launcher = launch_ends(&ask);
+    for (int met = 0; met < 2; met++) {
+        struct pollfd ready = {.fd = listener, .events = POLLIN};
+        while (poll(&ready, 1, 50) < 1)
+            if (kill(launcher, 0)) give_up("what was to start the ends has ended");
+        int fd = accept(listener, NULL, NULL);
+        if (read(fd, &role, sizeof role) != sizeof role) give_up("an end is gone");
+        sockets[role ? CALLER : CALLEE] = fd;
+    }
+}
 /* Tells these ends a line and waits for their answers, whichever comes first; what they say goes to `said`. */
 static void ask_ends(const char *line, unsigned roles, char said[2][1024]) {
     for (int role = 0; role < 2; role++)
@@ -222,26 +265,39 @@ static void ask_ends(const char *line, unsigned roles, char said[2][1024]) {
         }
     }
 }
+/* Replies with what the ends say, the caller first. */
+static void say_of_ends(const char *is, char said[2][1024]) {
+    const char *of[2];
+    for (int role = 0; role < 2; role++) of[role] = our_roles >> role & 1 ? said[role] + 1 : "";
+    say(1, "{'is':%s:[%s%s%s]}", is, of[CALLER], our_roles == 3 ? "," : "", of[CALLEE]);
+}
 static void attach(const char *line) {
     char said[2][1024], mechanism[64], known[80];
     text_of(line, "roundtrip/", "?\"", mechanism, sizeof mechanism);
     snprintf(known, sizeof known, "'name':'%s'", mechanism);
     uint64_t size = number_of(line, "payload=");
     if (!*mechanism || !strstr(describe(), known)) give_up("there is no mechanism %s here", mechanism);
-    if (size < 1 || size > 1 << 26 || !after(line, "\"callee\"")) give_up("this is not played here");
+    if (size < 1 || size > 1 << 26) give_up("this is not played here");
+    for (int role = 0; role < 2; role++) {
+        snprintf(known, sizeof known, "{\"role\":\"%s\"", ROLES[role]);
+        our_roles |= after(line, known) ? 1u << role : 0;
+    }
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof any;
     int probe = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr *address = (struct sockaddr *)&any;
     if (bind(probe, address, length) || getsockname(probe, address, &length)) give_up("no free port");
     close(probe), port = ntohs(any.sin_port);
+    if (launch_ends) start_elsewhere(line);
     for (int role = 0; role < 2; role++) {
-        start(role, !!after(line, "boundary=thread"));
+        if (~our_roles >> role & 1) continue;
+        if (!launch_ends) start(role, !!after(line, "boundary=thread"));
         ask_ends(line, 1u << role, said);
     }
-    char nothing[2][1024];
-    ask_ends("{\"do\":\"meet\"}\n", 3, nothing);
-    say(1, "{'is':'attached','pid':%d,'seats':[%s,%s]}", getpid(), said[CALLER] + 1, said[CALLEE] + 1);
+    char nothing[2][1024], is[40];
+    ask_ends("{\"do\":\"meet\"}\n", our_roles, nothing);
+    snprintf(is, sizeof is, "'attached','pid':%d,'seats'", getpid());
+    say_of_ends(is, said);
 }
 static int by_size(const void *a, const void *b) {
     return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b);
@@ -254,18 +310,20 @@ static void clock_cost(const char *line) {
            "'stamp_p50_ns':%ju,'stamp_p99_ns':%ju}",
         (uintmax_t)number_of(line, "\"cpu\":"), (uintmax_t)costs[0], (uintmax_t)costs[5000], (uintmax_t)costs[9900]);
 }
-int main(void) {
+int main(int argc, char **argv) {
     static char line[LINE_MAX_BYTES], said[2][1024];
     int is_attached = 0;
-    signal(SIGPIPE, SIG_IGN), signal(SIGCHLD, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    if (argc == 3 && join_ends) become_end(argv[1], argv[2]);
+    signal(SIGCHLD, SIG_IGN);
     while (read_line(stdin, line)) {
         if (after(line, "\"do\":\"stop\"")) return say(1, "{'is':'stopped'}"), 0;
         if (after(line, "\"do\":\"describe\"")) say(1, "{'is':'described','protocol':3,'spoils':true,%s}", describe());
         else if (after(line, "\"do\":\"clock\"")) clock_cost(line);
         else if (after(line, "\"do\":\"attach\"") && !is_attached) attach(line), is_attached = 1;
         else if (after(line, "\"do\":\"run\"") && is_attached) {
-            ask_ends(line, 3, said);
-            say(1, "{'is':'ran','ends':[%s,%s]}", said[CALLER] + 1, said[CALLEE] + 1);
+            ask_ends(line, our_roles, said);
+            say_of_ends("'ran','ends'", said);
         } else give_up("this command is not possible here");
     }
     return 0;

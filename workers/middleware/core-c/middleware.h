@@ -3,6 +3,7 @@
 #ifndef MIDDLEWARE_H
 #define MIDDLEWARE_H
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What hopcost asks for in `attach`; one for each end. */
 struct ask {
@@ -31,4 +32,10 @@ void meet(void *end);
 void send_message(void *end, const void *message, size_t size);
 /* Receives a message of at most `room` bytes into `to`, and returns how many it has. */
 size_t receive_message(void *end, void *to, size_t room);
+
+/* Only where something else has to start the ends: starts it, and it starts two processes of this very program with
+ * the scratch directory and this process's number as arguments. */
+pid_t launch_ends(const struct ask *ask);
+/* In such a process, before anything else: whether it is the caller. */
+int join_ends(void);
 #endif

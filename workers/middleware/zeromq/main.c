@@ -18,7 +18,7 @@ const char *describe(void) {
     zmq_version(&major, &minor, &patch);
     snprintf(text, sizeof text,
         "'runtime':'c+zeromq','version':'1','libraries':{'libzmq':'%d.%d.%d'},'mechanisms':["
-        "{'name':'zeromq','about':'zmq_send and zmq_recv with one I/O thread an end'," COMMON
+        "{'name':'zeromq','peers':'any','about':'zmq_send and zmq_recv with one I/O thread an end'," COMMON
         ",'boundaries':['process'],'parameters':["
         "{'name':'transport','values':['ipc','tcp'],'default':'ipc','about':'over a Unix socket or TCP'}," PATTERN "]},"
         "{'name':'zeromq-inproc','about':'zmq_send and zmq_recv between two threads of one context'," COMMON

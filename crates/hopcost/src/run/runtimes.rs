@@ -207,7 +207,7 @@ impl Runtimes {
 pub struct Workers<'a> {
     /// What each end plays.
     pub roles: Roles,
-    /// What opens the link, where hopcost does.
+    /// What opens the link, or knows its kind; none of a link that is the workers' own.
     pub link: Option<&'static Row>,
     caller: Option<&'a Ready>,
     callee: Option<&'a Ready>,
@@ -230,7 +230,8 @@ impl<'a> Workers<'a> {
         if case.runtimes.are_rust() {
             row(&case.mechanism)?;
         }
-        let link = roles.carrier.as_deref().map(row).transpose()?;
+        let opened = roles.carrier.as_deref().filter(|_| roles.ends.caller.link != LinkSource::Own);
+        let link = opened.map(row).transpose()?;
         Ok(Self { roles, link, caller, callee })
     }
 

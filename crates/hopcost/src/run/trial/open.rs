@@ -79,6 +79,7 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
     match (by_address(Role::Caller), by_address(Role::Callee)) {
         _ if spec.case.boundary == Boundary::Host => workers.over_hosts()?,
         _ if !spec.workers.two_workers() => workers.one_worker()?,
+        _ if spec.workers.link.is_none() => workers.over_names()?,
         (false, false) => workers.over_descriptors()?,
         (true, false) => workers.over_address(Role::Caller)?,
         (false, true) | (true, true) => workers.over_address(Role::Callee)?,
@@ -114,6 +115,17 @@ impl TrialWorkers<'_> {
         }
         self.start(both)?;
         self.first_attached().map(drop)
+    }
+
+    /// Each end has a worker of its own. They meet by a name in `scratch`, which the callee makes.
+    fn over_names(&mut self) -> Result<(), Failure> {
+        for role in [Role::Callee, Role::Caller] {
+            let mut one = WorkerSpec::of(role);
+            one.seats.push(self.seat(role, 0, None));
+            self.start(one)?;
+            self.first_attached()?;
+        }
+        Ok(())
     }
 
     /// Each end has a worker of its own, which inherits its half of the link.
