@@ -212,12 +212,10 @@ impl Topology {
         any
     }
 
-    /// At most this many of the allowed CPUs that are online, evenly spread, ascending.
+    /// At most this many of the allowed CPUs that are online, evenly spread, in their order.
     pub fn spread(&self, allowed: &[u32], most: usize) -> Vec<u32> {
         let online = |cpu: &u32| self.cpus.get(cpu).is_none_or(|place| place.online);
-        let mut cpus: Vec<u32> = allowed.iter().copied().filter(online).collect();
-        cpus.sort_unstable();
-        cpus.dedup();
+        let cpus: Vec<u32> = allowed.iter().copied().filter(online).collect();
         let step = cpus.len().div_ceil(most.max(1)).max(1);
         cpus.into_iter().step_by(step).collect()
     }

@@ -36,6 +36,9 @@ document! {
         pub gaps: Vec<CpuGaps>,
         /// The round trip of a cache line between two CPUs, both ends spinning.
         pub lines: Vec<CpuLine>,
+        /// A spinning round trip of messages that fill one cache line, and two: the least of several
+        /// visits. Where adjacent lines are prefetched, the second one costs nothing.
+        pub one_and_two_lines_ns: Option<(f64, f64)>,
         /// A hand-over between two processes, by how their CPUs are related.
         pub handovers: Vec<Handover>,
         /// What hopcost may do here.
@@ -118,6 +121,13 @@ pub fn checkup(raw: &RawRun, known: Checkup) -> Checkup {
         raw.trials.iter().filter(|trial| trial.error.is_none()).filter(fits)
     };
     let lines = lines(raw, of(Workload::Roundtrip, "flag"));
+    let ring = |bytes: u32| {
+        let is_it = |trial: &&RawTrial| {
+            raw.plan.case(trial.case).is_some_and(|case| case.payload_bytes == Some(bytes))
+        };
+        let rings = of(Workload::Roundtrip, "shm-ring").filter(is_it);
+        rings.filter_map(|trial| median(&operations_ns(raw, trial)?)).reduce(f64::min)
+    };
     let (pipes, wakes) = (of(Workload::Roundtrip, "pipe"), of(Workload::Wake, "pipe"));
     let mut found = Checkup {
         about: raw.about.clone(),
@@ -126,6 +136,7 @@ pub fn checkup(raw: &RawRun, known: Checkup) -> Checkup {
         clocks: raw.clocks.clone(),
         gaps: of(Workload::Roundtrip, "gaps").filter_map(|trial| gaps(raw, trial)).collect(),
         handovers: handovers(raw, &lines, pipes.chain(wakes)),
+        one_and_two_lines_ns: ring(56).zip(ring(120)),
         lines,
         failures: failures(raw),
         ..known

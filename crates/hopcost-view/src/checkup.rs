@@ -13,6 +13,9 @@ use crate::section::{Medium, machine};
 /// CPUs that a screen has room for: those that lost most.
 const CPUS_MAX: usize = 8;
 
+/// Round trips of two cache lines over those of one, below which the second one is prefetched.
+const PREFETCHED_MAX: f64 = 1.15;
+
 impl Content for Checkup {
     fn name(&self) -> String {
         "doctor".to_owned()
@@ -97,7 +100,7 @@ fn handovers(found: &Checkup) -> Block {
         .table()
 }
 
-/// The clock, and what hopcost may not do or could not measure.
+/// What of the processor explains a number, and what hopcost may not do or could not measure.
 fn machine_of(found: &Checkup) -> Block {
     let clock = found.clocks.first().map_or(String::new(), |clock| {
         let stamp = number::time(clock.stamp_p50_ns, 2);
@@ -108,8 +111,33 @@ fn machine_of(found: &Checkup) -> Block {
         let why = right.missing.as_ref()?;
         Some(format!("{} ({why})", right.what))
     });
+    let lines = found.one_and_two_lines_ns.map_or(String::new(), |(one, two)| {
+        let [first, both] = [one, two].map(|ns| number::time(ns, 2));
+        let times = two / one;
+        let why = if times < PREFETCHED_MAX { ": adjacent lines are prefetched" } else { "" };
+        format!("a message in one takes {first} both ways, in two {both} ({times:.1} ×){why}")
+    });
+    let features = found.host.get("cpu.features").unwrap_or_default();
+    let has = |feature: &str| features.split(' ').any(|one| one == feature);
+    let copying = match (has("erms"), has("fsrm")) {
+        (false, _) => String::new(),
+        (true, false) => {
+            "rep movsb is fast for long messages (erms), not for short ones".to_owned()
+        }
+        (true, true) => {
+            "rep movsb is fast for long messages (erms) and short ones (fsrm)".to_owned()
+        }
+    };
+    let driver = found.host.get("idle.driver").or(found.host.reason("idle.driver"));
+    let idling = driver.map_or(String::new(), |driver| {
+        let mwait = if has("monitor") { "mwait" } else { "no mwait: an idle CPU is halted" };
+        format!("{driver}; {mwait}")
+    });
     let known = [
         ("clock", clock),
+        ("second cache line", lines),
+        ("copying", copying),
+        ("idling", idling),
         ("not allowed", missing.collect::<Vec<_>>().join("; ")),
         ("not measured", found.failures.join("; ")),
     ];
@@ -161,6 +189,7 @@ mod tests {
             gaps: (0..cpus).map(gaps).collect(),
             lines: pairs.map(line).collect(),
             handovers: vec![same_llc],
+            one_and_two_lines_ns: Some((200.0, 280.0)),
             failures: vec!["<script>alert(1)</script>\u{1b}[31m".to_owned()],
             first: "Nothing to do.".to_owned(),
             ..Checkup::default()
@@ -173,9 +202,13 @@ mod tests {
         let screen = document(&found, false).text(&TextStyle::plain(100));
         assert!(screen.starts_with("First: Nothing to do.\n"), "{screen}");
         assert!(screen.lines().count() <= 40 && !screen.contains('\u{1b}'), "{screen}");
-        for said in
-            ["32 of 128 CPUs, ", "\n  31 ", "24 others lost 2.3 % or less", "61 ns to 91 ns"]
-        {
+        for said in [
+            "32 of 128 CPUs, ",
+            "\n  31 ",
+            "24 others lost 2.3 % or less",
+            "61 ns to 91 ns",
+            "in two 280 ns (1.4 ×)",
+        ] {
             assert!(screen.contains(said), "{said}: {screen}");
         }
         assert!(!screen.contains("\n  20 "), "{screen}");

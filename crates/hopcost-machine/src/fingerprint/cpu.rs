@@ -4,7 +4,7 @@
 use super::kernel::switch;
 use super::seen::{Found, Seen, because};
 use crate::cpuinfo::CpuInfo;
-use crate::cpulist::{format_cpu_list, parse_cpu_list};
+use crate::cpulist::format_cpu_list;
 use crate::topology::{CPU_DIR, Cache, CpuPlace, caches, nodes_by_cpu};
 
 pub(super) const NO_DRIVER: &str = "no cpufreq driver (usual in virtual machines)";
@@ -47,6 +47,15 @@ pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {
     Some(format!("variant {variant} revision {revision}"))
 }
 
+/// Of the features that explain a number those that it has: copying by `rep movsb` is fast for long messages
+/// and for short ones, and idle CPUs wait for a write.
+pub(super) fn features(info: &CpuInfo, cpu: u32) -> Option<String> {
+    let flags = info.flags(cpu)?;
+    let has = ["erms", "fsrm", "monitor"].into_iter().filter(|flag| flags.contains(flag));
+    let has = has.collect::<Vec<_>>().join(" ");
+    Some(if has.is_empty() { "none".to_owned() } else { has })
+}
+
 /// Where a CPU sits, as far as it is described.
 pub(super) fn place(seen: &Seen, cpu: u32, read: impl Fn(&CpuPlace) -> Option<String>) -> Found {
     seen.topology
@@ -83,12 +92,6 @@ fn spell_size(size: &str) -> String {
         Some(kib) => format!("{} MiB", kib as f64 / 1024.0),
         None => size.to_owned(),
     }
-}
-
-/// A list of NUMA nodes.
-pub(super) fn nodes(text: &str) -> Option<String> {
-    let nodes = parse_cpu_list(text)?.len();
-    Some(format!("{nodes} {} ({text})", if nodes == 1 { "node" } else { "nodes" }))
 }
 
 pub(super) fn turbo(seen: &Seen) -> Found {

@@ -31,6 +31,7 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("cpu.model", |seen, _| seen.first("/proc/cpuinfo names no model", cpu::model)),
         row("cpu.family_model_stepping", |seen, _| seen.first("/proc/cpuinfo has no stepping or revision", cpu::stepping)),
         row("cpu.microcode", |seen, _| seen.first("/proc/cpuinfo has no microcode revision (only x86 has)", |info, cpu| info.field(cpu, "microcode").map(str::to_owned))),
+        row("cpu.features", |seen, _| seen.first("/proc/cpuinfo lists no features", cpu::features)),
         row("cpu.online", |seen, _| seen.text("/sys/devices/system/cpu/online", NO_LIST)),
         row("cpu.isolated", |seen, _| seen.list("/sys/devices/system/cpu/isolated", NO_LIST)),
         row("cpu.nohz_full", |seen, _| seen.list("/sys/devices/system/cpu/nohz_full", "kernel without CONFIG_NO_HZ_FULL")),
@@ -50,12 +51,11 @@ pub(super) const SECTIONS: &[(&str, &[Row])] = &[
         row("cpu{}.frequency_limits", cpu::frequency_limits),
     ]),
     ("memory", &[
-        row("numa.nodes", |seen, _| seen.found("/sys/devices/system/node/online", cpu::nodes, cpu::NO_NUMA)),
+        row("numa.nodes", |seen, _| seen.text("/sys/devices/system/node/online", cpu::NO_NUMA)),
         row("cpu{}.node", cpu::node),
     ]),
     ("kernel", &[
         row("kernel.release", |seen, _| seen.text("/proc/sys/kernel/osrelease", NO_PROC)),
-        row("kernel.version", |seen, _| seen.text("/proc/sys/kernel/version", NO_PROC)),
         row("kernel.arch", |seen, _| seen.text("/proc/sys/kernel/arch", "kernel before 6.1 lacks it")),
         row("kernel.boot_id", |seen, _| seen.text("/proc/sys/kernel/random/boot_id", NO_PROC)),
         row("kernel.cmdline_relevant", |seen, _| kernel::cmdline(seen).map(|text| kernel::relevant(&text))),

@@ -93,6 +93,17 @@ fn what_contradicts_sys_is_a_finding() {
 }
 
 #[test]
+fn a_second_cache_line_is_compared_with_the_first_by_the_least_visits() {
+    let ring = |builder: Builder, bytes: u32, ns: u32| {
+        let ends = "boundary=process&place=same-llc&wait=spin";
+        let id = format!("roundtrip/shm-ring?payload={bytes}&{ends}");
+        builder.case(&id, 3, move |at, t| t.batch(100, &[100 * (ns + 40 * ((at + 1) % 3)); 50]))
+    };
+    let found = checkup(&ring(ring(Builder::new(), 56, 200), 120, 290).build());
+    assert_eq!(found.one_and_two_lines_ns, Some((200.0, 290.0)));
+}
+
+#[test]
 fn a_quota_that_was_used_up_comes_first() {
     let quota = |times, ms| {
         host(&[

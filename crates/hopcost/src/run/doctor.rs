@@ -15,12 +15,13 @@ use super::trial::spec::TrialSpec;
 use super::yardstick::Beside;
 
 /// What has every kind of trial on every relation of CPUs.
-pub const CASES: [&str; 6] = [
+pub const CASES: [&str; 7] = [
     "roundtrip/gaps?place=same-cpu",
     "roundtrip/gaps?place=same-cpu&sched=fifo:1",
     "roundtrip/flag?payload=0&boundary=process&wait=spin&place=smt,same-llc,cross-llc,cross-node",
     "roundtrip/pipe?payload=64&boundary=process&wait=block&place=same-cpu,smt,same-llc,cross-llc,cross-node",
     "wake/pipe?boundary=process&wait=block&gap=10ms&place=same-cpu,smt,same-llc,cross-llc,cross-node",
+    "roundtrip/shm-ring?payload=56,120&boundary=process&wait=spin&place=cross",
     "wake/flag?boundary=process&wait=spin&gap=1us&place=smt,same-llc,cross-llc,cross-node",
 ];
 
@@ -68,6 +69,7 @@ pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Option<Measur
     let mut doctor = Doctor { plan, setup, started, measured: Measured::default() };
     doctor.gaps()?;
     doctor.pairs(topology)?;
+    doctor.rings()?;
     doctor.handovers()?;
     Some(doctor.measured)
 }
@@ -114,6 +116,21 @@ impl Doctor<'_> {
                     self.trial(of(Workload::Wake), (a, b), CLOCKS, Stamp::Each)?;
                 }
             }
+        }
+        Some(())
+    }
+
+    /// Messages that fill one cache line and two, in turn.
+    fn rings(&mut self) -> Option<()> {
+        let (Some(caller), Some(callee)) = self.plan.cpus_for(self.plan.relation) else {
+            return Some(());
+        };
+        for visit in 0..2 * VISITS_MAX {
+            let bytes = if visit % 2 == 0 { 56 } else { 120 };
+            let of = move |case: &Case| {
+                case.mechanism == "shm-ring" && case.payload_bytes == Some(bytes)
+            };
+            self.trial(of, (caller, callee), LINE, Stamp::Batch { n: LINE_BATCH })?;
         }
         Some(())
     }
