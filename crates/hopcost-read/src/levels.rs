@@ -109,4 +109,61 @@ mod tests {
         one(1.2, &|trial| 50.0 + 10.0 * trial as f64);
         assert_eq!(two_levels(&[], 1.2), None);
     }
+
+    /// The level of the host beside each of sixty trials, as a logarithm.
+    type Host = fn(&mut Rng) -> Vec<f64>;
+
+    #[test]
+    fn simulated_hosts_have_two_levels_where_they_have_two_speeds() {
+        let hosts: [(&str, Host, bool); 4] = [
+            ("independent", |rng| (0..60).map(|_| 0.1 * rng.normal()).collect(), false),
+            ("wandering", |rng| wandering(rng, 0.7), false),
+            (
+                "drift",
+                |rng| (0..60).map(|at| 0.2 * rng.uniform() + at as f64 / 300.0).collect(),
+                false,
+            ),
+            // It stays in a state for three trials.
+            ("two speeds", |rng| changing(rng, 3), true),
+        ];
+        for (name, host, has_two) in hosts {
+            let mut rng = Rng::new(11);
+            let mut run = || {
+                let levels = host(&mut rng);
+                let mut read = |level: f64| {
+                    let disturbed = if rng.below(50) == 0 { 0.5 } else { 0.0 };
+                    level + 0.05 * rng.normal() + disturbed
+                };
+                let of = |level: &f64| Readings { before: read(*level), after: read(*level) };
+                two_levels(&levels.iter().map(of).collect::<Vec<_>>(), 1.2)
+            };
+            let found: Vec<TwoLevels> = (0..200).filter_map(|_| run()).collect();
+            let expected = if has_two { 190..=200 } else { 0..=1 };
+            assert!(expected.contains(&found.len()), "{name}: {} of 200", found.len());
+            let is_near =
+                |of: &TwoLevels| of.levels[0].abs() < 0.04 && (of.levels[1] - 0.4).abs() < 0.04;
+            assert!(!has_two || found.iter().all(is_near), "{name}");
+        }
+    }
+
+    fn wandering(rng: &mut Rng, kept: f64) -> Vec<f64> {
+        let mut level = 0.1 * rng.normal();
+        let step = libm::sqrt(1.0 - kept * kept);
+        let mut next = || {
+            level = kept * level + 0.1 * step * rng.normal();
+            level
+        };
+        (0..60).map(|_| next()).collect()
+    }
+
+    fn changing(rng: &mut Rng, stays: u64) -> Vec<f64> {
+        let mut level = 0.0;
+        let mut next = || {
+            if rng.below(stays) == 0 {
+                level = 0.4 - level;
+            }
+            level
+        };
+        (0..60).map(|_| next()).collect()
+    }
 }
