@@ -5,26 +5,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::error::{Cell, Problem};
 use crate::limits::{JSON_MAX_BYTES, TEXT_MAX_BYTES};
 
 /// The document of something that was computed.
-pub(crate) fn of<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Result<String, String> {
-    let text = serde_json::to_string(value).map_err(|error| error.to_string())?;
+pub(crate) fn computed<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
+    let wrong = |why: String| Problem::Value(why);
+    let text = serde_json::to_string(value).map_err(|error| wrong(error.to_string()))?;
     if text.len() > JSON_MAX_BYTES {
-        return Err(format!("{} bytes of JSON, more than {JSON_MAX_BYTES}", text.len()));
+        return Err(wrong(format!("{} bytes of JSON, more than {JSON_MAX_BYTES}", text.len())));
     }
     // JSON has no word for such a number: `null` stands in its place.
     let back = serde_json::from_str::<T>(&text).ok().filter(|back| back == value);
-    back.map(|_| text)
-        .ok_or_else(|| "it would read back as something else: a number is not finite".to_owned())
+    let why = "it would read back as something else: a number is not finite";
+    back.map(|_| text).ok_or_else(|| wrong(why.to_owned()))
 }
 
 /// The document of something that was measured, within the limits of what [`parse`] takes.
-pub(crate) fn of_measured<T: Serialize + DeserializeOwned + PartialEq>(
-    value: &T,
-) -> Result<String, String> {
-    let text = of(value)?;
-    parse::<T>(&text)?;
+pub(crate) fn measured<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
+    let text = computed(value)?;
+    parse::<T>(&text).map_err(Problem::Value)?;
     Ok(text)
 }
 
@@ -77,10 +77,13 @@ fn check(value: &mut Value, key: &str) -> Result<usize, String> {
             }
         }
         Value::Object(fields) => {
-            for (key, mut value) in std::mem::take(fields) {
-                check_length(&key)?;
-                elements += check(&mut value, &key).map_err(|why| format!(".{key}{why}"))?;
-                fields.insert(escaped(&key), value);
+            for (key, value) in fields.iter_mut() {
+                check_length(key)?;
+                elements += check(value, key).map_err(|why| format!(".{key}{why}"))?;
+            }
+            if fields.keys().any(|key| escaped(key) != *key) {
+                let named = std::mem::take(fields).into_iter();
+                fields.extend(named.map(|(key, value)| (escaped(&key), value)));
             }
         }
     }

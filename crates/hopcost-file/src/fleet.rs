@@ -7,13 +7,11 @@ use std::path::Path;
 
 use hopcost_model::fleet::{IndexedRun, RawFleet, is_host_name};
 use hopcost_model::text::escaped;
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
 use serde::Deserialize;
 
 use crate::connect::{self, MakeFolder};
 use crate::error::{Cell, Error, Result};
-use crate::read::Source;
+use crate::read::{Row, Source};
 
 /// Its name in the fleet's directory.
 const NAME: &str = "fleet.sqlite";
@@ -50,12 +48,12 @@ pub fn read_fleet(directory: &Path, folder: &MakeFolder) -> Result<RawFleet> {
     let conn = connect::reading(&path, folder)?;
     let source = Source::of(&conn, &path)?;
     let settings = source.rows(("fleet", "rowid, key, value"), HOSTS_MAX, |row| {
-        Ok((source.text(row, 1)?.to_owned(), escaped(source.text(row, 2)?)))
+        Ok((row.text(1)?.to_owned(), escaped(row.text(2)?)))
     })?;
     let mut settings: BTreeMap<String, String> = settings.into_iter().collect();
     let mut setting = |key: &str| settings.remove(key).unwrap_or_default();
     let (id, created) = (setting("id"), setting("created"));
-    let tasks = source.rows(("task", "id, document, run"), TASKS_MAX, |row| task(&source, row))?;
+    let tasks = source.rows(("task", "id, document, run"), TASKS_MAX, task)?;
     // One that was done counts before all others, and then the last.
     let mut best: BTreeMap<String, (bool, u32, IndexedRun)> = BTreeMap::new();
     for (task, run) in tasks.into_iter().filter(|(task, _)| task.kind == "host") {
@@ -76,8 +74,6 @@ pub fn read_fleet(directory: &Path, folder: &MakeFolder) -> Result<RawFleet> {
 }
 
 /// An attempt, and what its run file holds where the index has it.
-fn task(source: &Source<'_>, row: &Row<'_>) -> Cell<(Task, Option<IndexedRun>)> {
-    let has_run = row.get_ref(2)? != ValueRef::Null;
-    let run = has_run.then(|| source.document(row, 2)).transpose()?;
-    Ok((source.document(row, 1)?, run))
+fn task(row: &Row<'_>) -> Cell<(Task, Option<IndexedRun>)> {
+    Ok((row.document(1)?, row.document(2)?))
 }

@@ -1,15 +1,17 @@
 //! Reading a run, trusting nothing that the file says.
 
-use std::cell::Cell as Counter;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hopcost_model::parallel;
 use hopcost_model::plan::PlannedCase;
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::{RawRun, RawTrial, YardstickReading};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, Transaction};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Transaction};
 use serde::de::DeserializeOwned;
 
 use crate::connect::{self, MakeFolder};
@@ -38,12 +40,29 @@ pub(crate) struct Source<'a> {
     snapshot: Transaction<'a>,
     path: &'a Path,
     bytes: u64,
-    /// Bytes that its cells may still have: no more than the file.
-    bytes_left: Counter<usize>,
-    /// Elements that the lists of its documents may still have.
-    elements_left: Counter<usize>,
-    /// Numbers that its blobs may still hold.
-    samples_left: Counter<usize>,
+    left: Left,
+}
+
+/// What it may still hold.
+struct Left {
+    /// Bytes in its cells: no more than the file.
+    bytes: Limit,
+    /// Elements in the lists of its documents.
+    elements: Limit,
+    /// Numbers in its blobs.
+    samples: Limit,
+}
+
+/// The most of something, and how much of it is left.
+struct Limit(usize, AtomicUsize);
+
+impl Limit {
+    /// Takes `n` from what is left.
+    fn take(&self, n: usize, why: impl FnOnce(usize) -> Problem) -> Cell<()> {
+        let less = |left: usize| left.checked_sub(n);
+        let taken = self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.map(drop).map_err(|_| why(self.0))
+    }
 }
 
 /// Reads a run, as of one moment.
@@ -74,14 +93,13 @@ impl<'a> Source<'a> {
         let of_pages = usize::try_from(bytes.map_err(sqlite)?).unwrap_or(0);
         let on_disk = fs::metadata(path).map_or(0, |found| found.len());
         let bytes = on_disk.min(of_pages as u64);
-        Ok(Self {
-            snapshot,
-            path,
-            bytes,
-            bytes_left: of_pages.into(),
-            elements_left: in_file(ELEMENTS_MAX, bytes).into(),
-            samples_left: in_file(SAMPLES_MAX, bytes).min(samples::MAX_PER_RUN).into(),
-        })
+        let limit = |most: usize| Limit(most, most.into());
+        let left = Left {
+            bytes: limit(of_pages),
+            elements: limit(in_file(ELEMENTS_MAX, bytes)),
+            samples: limit(in_file(SAMPLES_MAX, bytes).min(samples::MAX_PER_RUN)),
+        };
+        Ok(Self { snapshot, path, bytes, left })
     }
 
     /// A line for what hopcost would never have written.
@@ -89,125 +107,40 @@ impl<'a> Source<'a> {
         Err(Error::content(self.path, place, why))
     }
 
-    /// Every row of a table, by the number in its first column.
-    pub(crate) fn rows<T>(
+    /// What every row of a table says, by the number in its first column.
+    pub(crate) fn rows<T: Send>(
         &self,
         (table, columns): (&str, &str),
         rows_max: usize,
-        get: impl Fn(&Row<'_>) -> Cell<T>,
+        get: impl Fn(&Row<'_>) -> Cell<T> + Sync,
     ) -> Result<Vec<T>> {
-        let sqlite = |error| Error::sqlite(self.path, DOING_READ, error);
+        let path = self.path;
+        let sqlite = |error| Error::sqlite(path, DOING_READ, error);
         // No index and no sorting by SQLite, which a made-up file can make long.
         let query = format!("SELECT {columns} FROM {table} NOT INDEXED");
         let mut query = self.snapshot.prepare(&query).map_err(sqlite)?;
         let mut cursor = query.query([]).map_err(sqlite)?;
         let most = in_file(rows_max, self.bytes);
-        let mut out: Vec<(i64, T)> = Vec::new();
+        let wrong = |at: usize, problem: Problem| match table {
+            "run" => problem.reading(path, table),
+            _ => problem.reading(path, &format!("{table} {}", at + 1)),
+        };
+        let mut rows: Vec<Row> = Vec::new();
         while let Some(row) = cursor.next().map_err(sqlite)? {
-            if out.len() == most {
+            if rows.len() == most {
                 return self.wrong(table, &format!("it has more than {most} rows"));
             }
-            let of_row = || Ok((row.get::<_, i64>(0)?, get(row)?));
-            let place = || match table {
-                "run" => table.to_owned(),
-                _ => format!("{table} {}", out.len() + 1),
-            };
-            let read: Cell<(i64, T)> = of_row();
-            let read = read.map_err(|problem| problem.reading(self.path, &place()));
-            out.push(read?);
+            let row = Row::of(row, columns, &self.left);
+            rows.push(row.map_err(|problem| wrong(rows.len(), problem))?);
         }
-        out.sort_by_key(|row| row.0);
-        Ok(out.into_iter().map(|row| row.1).collect())
-    }
-
-    /// Takes `n` from what is left.
-    fn take(left: &Counter<usize>, n: usize, why: impl FnOnce() -> String) -> Cell<()> {
-        let rest = left.get().checked_sub(n);
-        left.set(rest.ok_or_else(|| Problem::Value(why()))?);
-        Ok(())
-    }
-
-    /// A cell whose bytes are counted, because those of a made-up file can share their pages.
-    fn cell<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<ValueRef<'r>> {
-        let value = row.get_ref(at)?;
-        if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
-            let why = || format!("{} is too long: the file is smaller", name(row, at));
-            Self::take(&self.bytes_left, bytes.len(), why)?;
-        }
-        Ok(value)
-    }
-
-    /// The text of a document.
-    pub(crate) fn text<'r>(&self, row: &'r Row<'_>, at: usize) -> Cell<&'r str> {
-        let wrong = |what: &str| Problem::Value(format!("{} is {what}", name(row, at)));
-        match self.cell(row, at)? {
-            ValueRef::Text(bytes) => {
-                std::str::from_utf8(bytes).map_err(|_| wrong("text that is not UTF-8"))
-            }
-            other => Err(wrong(&format!("{}, not text", other.data_type()))),
-        }
-    }
-
-    pub(crate) fn document<T: DeserializeOwned>(&self, row: &Row<'_>, at: usize) -> Cell<T> {
-        let (value, elements) = document::parse(self.text(row, at)?).map_err(Problem::Value)?;
-        let most = in_file(ELEMENTS_MAX, self.bytes);
-        let why = || format!("the lists so far have more than {most} elements");
-        Self::take(&self.elements_left, elements, why)?;
-        Ok(value)
-    }
-
-    /// What a blob holds; `None` where there is none.
-    fn unpacked<T>(
-        &self,
-        row: &Row<'_>,
-        at: usize,
-        unpack: impl Fn(&[u8]) -> std::result::Result<T, String>,
-    ) -> Cell<Option<T>> {
-        let wrong = |why: String| Problem::Value(format!("{} {why}", name(row, at)));
-        match self.cell(row, at)? {
-            ValueRef::Null => Ok(None),
-            ValueRef::Blob(blob) => unpack(blob).map(Some).map_err(wrong),
-            other => Err(wrong(format!("is {}, not a blob", other.data_type()))),
-        }
-    }
-
-    fn trial(&self, row: &Row<'_>) -> Cell<RawTrial> {
-        let mut trial: RawTrial = self.document(row, 1)?;
-        let kept: i64 = row.get(2)?;
-        let known = usize::try_from(kept).ok().filter(|kept| *kept <= samples::MAX_PER_TRIAL);
-        let most = samples::MAX_PER_TRIAL;
-        let why = || Problem::Value(format!("samples_kept is {kept}, not 0 to {most}"));
-        let kept = known.ok_or_else(why)?;
-        let ticks = |blob: &[u8]| samples::unpack(blob, kept);
-        trial.samples = self.unpacked(row, 3, ticks)?.unwrap_or_default();
-        if let Some(load) = &mut trial.load {
-            load.lags = self.unpacked(row, 4, ticks)?.unwrap_or_default();
-            load.gaps = self.unpacked(row, 5, ticks)?.unwrap_or_default();
-            load.own_lags = self.unpacked(row, 6, ticks)?;
-        }
-        if let Some(traced) = &mut trial.trace {
-            let words = |blob: &[u8]| samples::unpack_words(blob, samples::MAX_PER_TRIAL);
-            traced.untraced_ns = self.unpacked(row, 7, words)?.unwrap_or_default();
-            if let Some(json) = self.unpacked(row, 8, trace::json)? {
-                self.take_numbers(json.len() / 8)?;
-                let wrong = |why| Problem::Value(format!("events {why}"));
-                traced.events = trace::read(&json).map_err(wrong)?;
-            }
-        }
-        self.take_numbers(numbers(&trial))?;
-        Ok(trial)
-    }
-
-    /// Takes `n` numbers of a blob from what is left; eight bytes of JSON count as one.
-    fn take_numbers(&self, n: usize) -> Cell<()> {
-        let most = in_file(SAMPLES_MAX, self.bytes).min(samples::MAX_PER_RUN);
-        let why = || format!("the number of samples so far is more than {most}");
-        Self::take(&self.samples_left, n, why)
+        rows.sort_by_key(|row| row.number);
+        let all = parallel::each(rows.len(), |at| get(&rows[at]).map_err(|why| wrong(at, why)));
+        all.into_iter().collect()
     }
 
     /// The run, whose trials come last: much of them follows from the rest.
     fn run(&self) -> Result<RawRun> {
-        let runs = self.rows(("run", "position, document"), 1, |row| self.document(row, 1))?;
+        let runs = self.rows(("run", "position, document"), 1, |row| row.document(1))?;
         let Ok([mut run]) = <[RawRun; 1]>::try_from(runs) else {
             return self.wrong("run", "it should have one row");
         };
@@ -233,7 +166,7 @@ impl<'a> Source<'a> {
         if known.any(|known| known.operation_ns <= 0.0) {
             return self.wrong("run", "the reference of a yardstick is not a time");
         }
-        let trials = self.rows(("trial", TRIAL), TRIALS_MAX, |row| self.trial(row))?;
+        let trials = self.rows(("trial", TRIAL), TRIALS_MAX, |row| row.trial())?;
         let mut trials_of = BTreeMap::<u32, BTreeSet<u32>>::new();
         for (at, trial) in trials.iter().enumerate() {
             let of_case = trials_of.entry(trial.case).or_default();
@@ -253,17 +186,94 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Numbers that the blobs of a trial hold, its events aside.
-fn numbers(trial: &RawTrial) -> usize {
-    let of_load = trial.load.as_ref().map_or(0, |load| {
-        load.lags.len() + load.gaps.len() + load.own_lags.as_ref().map_or(0, Vec::len)
-    });
-    let untraced = trial.trace.as_ref().map_or(0, |trace| trace.untraced_ns.len());
-    trial.samples.len() + of_load + untraced
+/// A row as stored.
+pub(crate) struct Row<'a> {
+    number: i64,
+    columns: &'a str,
+    cells: Vec<Value>,
+    left: &'a Left,
 }
 
-fn name(row: &Row<'_>, at: usize) -> String {
-    row.as_ref().column_name(at).unwrap_or("a value").to_owned()
+impl<'a> Row<'a> {
+    /// Takes the cells, whose bytes are counted, because those of a made-up file can share their pages.
+    fn of(row: &rusqlite::Row<'_>, columns: &'a str, left: &'a Left) -> Cell<Self> {
+        let mut all = Self { number: row.get(0)?, columns, cells: Vec::new(), left };
+        for at in 0..row.as_ref().column_count() {
+            let cell = row.get_ref(at)?;
+            let bytes = cell.as_bytes_or_null().ok().flatten().map_or(0, <[u8]>::len);
+            left.bytes.take(bytes, |_| all.wrong(at, "is too long: the file is smaller"))?;
+            let cell = cell.try_into();
+            all.cells.push(cell.map_err(|_| all.wrong(at, "is text that is not UTF-8"))?);
+        }
+        Ok(all)
+    }
+
+    fn wrong(&self, at: usize, what: impl Display) -> Problem {
+        let name = self.columns.split(", ").nth(at).unwrap_or("a value");
+        Problem::Value(format!("{name} {what}"))
+    }
+
+    fn is_not(&self, at: usize, wanted: &str) -> Problem {
+        self.wrong(at, format!("is {}, not {wanted}", self.cells[at].data_type()))
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, at: usize) -> Cell<&str> {
+        match &self.cells[at] {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.is_not(at, "text")),
+        }
+    }
+
+    /// What a document says; an empty cell is `null`.
+    pub(crate) fn document<T: DeserializeOwned>(&self, at: usize) -> Cell<T> {
+        let text = if self.cells[at] == Value::Null { "null" } else { self.text(at)? };
+        let (value, elements) = document::parse(text).map_err(Problem::Value)?;
+        let why = |most| format!("the lists so far have more than {most} elements");
+        self.left.elements.take(elements, |most| Problem::Value(why(most)))?;
+        Ok(value)
+    }
+
+    /// What a blob holds, of which eight bytes count as a sample; `None` where there is none.
+    fn unpacked<T>(
+        &self,
+        at: usize,
+        unpack: impl Fn(&[u8]) -> std::result::Result<Vec<T>, String>,
+    ) -> Cell<Option<Vec<T>>> {
+        let blob = match &self.cells[at] {
+            Value::Null => return Ok(None),
+            Value::Blob(blob) => blob,
+            _ => return Err(self.is_not(at, "a blob")),
+        };
+        let all = unpack(blob).map_err(|why| self.wrong(at, why))?;
+        let why = |most| format!("the number of samples so far is more than {most}");
+        let n = size_of_val(&*all).div_ceil(8);
+        self.left.samples.take(n, |most| Problem::Value(why(most)))?;
+        Ok(Some(all))
+    }
+
+    fn trial(&self) -> Cell<RawTrial> {
+        let mut trial: RawTrial = self.document(1)?;
+        let Value::Integer(kept) = self.cells[2] else { return Err(self.is_not(2, "a number")) };
+        let most = samples::MAX_PER_TRIAL;
+        let known = usize::try_from(kept).ok().filter(|kept| *kept <= most);
+        let kept = known.ok_or_else(|| self.wrong(2, format!("is {kept}, not 0 to {most}")))?;
+        let ticks = |blob: &[u8]| samples::unpack(blob, kept);
+        trial.samples = self.unpacked(3, ticks)?.unwrap_or_default();
+        if let Some(load) = &mut trial.load {
+            load.lags = self.unpacked(4, ticks)?.unwrap_or_default();
+            load.gaps = self.unpacked(5, ticks)?.unwrap_or_default();
+            load.own_lags = self.unpacked(6, ticks)?;
+        }
+        if let Some(traced) = &mut trial.trace {
+            let words = |blob: &[u8]| samples::unpack_words(blob, most);
+            traced.untraced_ns = self.unpacked(7, words)?.unwrap_or_default();
+            if let Some(json) = self.unpacked(8, trace::json)? {
+                traced.events = trace::read(&json).map_err(|why| self.wrong(8, why))?;
+            }
+        }
+        Ok(trial)
+    }
 }
 
 /// What stands in a row of the table `trial`.

@@ -85,7 +85,7 @@ pub fn unpack_words(blob: &[u8], most: usize) -> Result<Vec<u32>, String> {
 }
 
 pub(crate) fn unzlib(blob: &[u8], most_bytes: usize) -> Result<Vec<u8>, String> {
-    let mut raw = Vec::new();
+    let mut raw = Vec::with_capacity(most_bytes.min(8 * blob.len()) + 1);
     // One byte more than wanted tells a longer stream; reaching its end is what
     // makes the decoder verify the checksum.
     ZlibDecoder::new(blob)

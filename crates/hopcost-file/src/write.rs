@@ -13,13 +13,13 @@ use hopcost_model::raw::{RawRun, RawTrial, RunAbout};
 use hopcost_model::results::Estimate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::document::{computed, measured};
 use crate::error::{Cell, EXISTS, Error, Problem, Result, WRITING, beside};
 use crate::read::TRIAL;
 use crate::schema::{self, APPLICATION_ID};
-use crate::{connect, document, samples, trace};
+use crate::{connect, samples, trace};
 
 /// A run being written. Its lock keeps every other hopcost from appending to
 /// the file, and goes with the process however that ends.
@@ -253,14 +253,6 @@ impl RunFile {
             replace(tx, "finding", findings.iter().map(computed))
         })
     }
-}
-
-fn measured<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
-    document::of_measured(value).map_err(Problem::Value)
-}
-
-fn computed<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Cell<String> {
-    document::of(value).map_err(Problem::Value)
 }
 
 /// Writes documents in place of those of a table.

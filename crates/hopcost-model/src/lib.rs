@@ -12,6 +12,7 @@ pub mod fleet;
 pub mod group;
 pub mod host;
 pub mod mechanism;
+pub mod parallel;
 pub mod plan;
 pub mod protocol;
 pub mod raw;

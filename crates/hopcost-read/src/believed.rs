@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use hopcost_model::case::{Case, Role};
+use hopcost_model::parallel;
 use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
 use hopcost_model::raw::{RawRun, RawTrial};
 
@@ -23,12 +24,13 @@ const RUN_MAX_NS: u64 = 366 * 24 * 3_600_000_000_000;
 /// The run with every trial marked as failed that cannot have been measured.
 pub fn believed(raw: &RawRun) -> Cow<'_, RawRun> {
     let mut over_ns = 0;
+    let mut alone = parallel::each(raw.trials.len(), |at| doubt(raw, &raw.trials[at]));
     let doubts = raw.trials.iter().enumerate().filter_map(|(at, trial)| {
         let began_ns =
             std::mem::replace(&mut over_ns, trial.started_ns.saturating_add(trial.took_ns));
         let doubt = match began_ns > trial.started_ns {
             true => Some("it began before the trial before it was over".to_owned()),
-            false => doubt(raw, trial),
+            false => alone[at].take(),
         };
         Some((at, doubt.filter(|_| trial.error.is_none())?))
     });

@@ -7,7 +7,7 @@ use hopcost_model::finding::{Code, Finding, Validity};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
-use hopcost_model::{document, words};
+use hopcost_model::{document, parallel, words};
 use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
 
@@ -225,10 +225,10 @@ impl Reading<'_> {
 /// Reads every case of the plan, in its order.
 pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
     let empty_loop = empty_loop(run);
-    let cases = run.raw.plan.cases.iter().enumerate();
-    let mut readings: Vec<Reading> = cases
-        .map(|(index, planned)| of_case(run, index, &planned.case, empty_loop.as_ref()))
-        .collect();
+    let cases = &run.raw.plan.cases;
+    let mut readings = parallel::each(cases.len(), |index| {
+        of_case(run, index, &cases[index].case, empty_loop.as_ref())
+    });
     let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
     let dependence = SerialDependence::of_cases(&values);
     readings.iter_mut().for_each(|reading| reading.dependence = dependence);

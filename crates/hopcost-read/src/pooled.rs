@@ -3,7 +3,7 @@
 use hopcost_model::document;
 use hopcost_stats::effective::publishable;
 use hopcost_stats::modes::{RATIO_MIN, find_modes};
-use hopcost_stats::sample::{quantile_sorted, rank};
+use hopcost_stats::sample::{quantile_sorted, rank, sorted};
 
 use crate::trial::{Family, Trial};
 use crate::trials::Trials;
@@ -39,7 +39,8 @@ const NEGATIVE_MAX: f64 = 0.01;
 /// or none.
 pub fn of_samples(table: &Trials) -> (Vec<CurvePoint>, Vec<Mode>) {
     let trials: Vec<&Trial> = table.measured().map(|(_, trial)| trial).collect();
-    let pooled = pool(trials.iter().copied());
+    let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
+    let pooled = sorted(samples.concat());
     let batched = table.family == Some(Family::Batch);
     let curve = if batched { Vec::new() } else { curve(&trials, &pooled) };
     (curve, modes(&trials, &pooled))
@@ -55,14 +56,6 @@ fn modes(trials: &[&Trial], pooled: &[f64]) -> Vec<Mode> {
     let several = found.len() > 1;
     let modes = found.into_iter().map(|mode| Mode { ns: mode.at, share: mode.share });
     modes.filter(|_| several).collect()
-}
-
-/// The samples of several trials, sorted. (A stable sort finds the trials' own
-/// sorted runs and merges them.)
-fn pool<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<f64> {
-    let mut pooled: Vec<f64> = trials.flat_map(|t| t.sample.values().iter().copied()).collect();
-    pooled.sort_by(f64::total_cmp);
-    pooled
 }
 
 /// Effective samples of all trials for a quantile.
@@ -136,10 +129,8 @@ mod tests {
             .iter()
             .map(|t| Trial::new(&raw.plan.cases[0].case, t, Some(&clock)).unwrap())
             .collect();
-        let mut pooled: Vec<f64> =
-            trials.iter().flat_map(|t| t.sample.values().iter().copied()).collect();
-        pooled.sort_by(f64::total_cmp);
-        curve(&trials.iter().collect::<Vec<_>>(), &pooled)
+        let samples: Vec<&[f64]> = trials.iter().map(|trial| trial.sample.values()).collect();
+        curve(&trials.iter().collect::<Vec<_>>(), &sorted(samples.concat()))
     }
 
     #[test]

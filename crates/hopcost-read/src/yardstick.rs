@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::document;
 use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass};
 use hopcost_model::results::Applied;
+use hopcost_model::{document, parallel};
 use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
@@ -361,8 +361,10 @@ fn shared(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
 
 /// The yardsticks that were read often enough: one disturbed reading would decide.
 fn reads(raw: &RawRun) -> Vec<Read<'_>> {
+    let values = parallel::each(raw.trials.len(), |at| log_value(raw, &raw.trials[at]));
     let read = |index| {
-        let trials = raw.trials.iter().filter_map(|trial| of_trial(raw, trial, index));
+        let trials = raw.trials.iter().zip(&values);
+        let trials = trials.filter_map(|(trial, value)| of_trial(trial, *value, index));
         let (beside, moved) = at_one_distance(&raw.yardsticks[index], trials.collect());
         let readings: Vec<Readings> = beside.iter().map(|trial| trial.readings).collect();
         let mut calibrated = calibrate(&readings).filter(|_| readings.len() >= TRIALS_MIN)?;
@@ -419,8 +421,13 @@ fn at_one_distance<'a>(
     (kept.into_iter().map(|(of, _)| of).collect(), Some((aside, moved)))
 }
 
-/// A trial that has both readings of a yardstick.
-fn of_trial<'a>(raw: &RawRun, trial: &'a RawTrial, yardstick: usize) -> Option<Beside<'a>> {
+/// The logarithm of a trial's headline.
+fn log_value(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
+    headline_ns(raw.plan.case(trial.case)?, trial, raw.clock(trial)?).map(libm::log)
+}
+
+/// A trial that has both readings of a yardstick, and this value.
+fn of_trial(trial: &RawTrial, value: Option<f64>, yardstick: usize) -> Option<Beside<'_>> {
     let read = |moment| {
         let of = trial.yardsticks.iter().find(|reading| {
             usize::try_from(reading.yardstick) == Ok(yardstick) && reading.moment == moment
@@ -428,12 +435,7 @@ fn of_trial<'a>(raw: &RawRun, trial: &'a RawTrial, yardstick: usize) -> Option<B
         of.map(|reading| libm::log(reading.operation_ns)).filter(|log| log.is_finite())
     };
     let readings = Readings { before: read(Moment::Before)?, after: read(Moment::After)? };
-    Some(Beside { raw: trial, value: log_value(raw, trial), readings })
-}
-
-/// The logarithm of a trial's headline.
-fn log_value(raw: &RawRun, trial: &RawTrial) -> Option<f64> {
-    headline_ns(raw.plan.case(trial.case)?, trial, raw.clock(trial)?).map(libm::log)
+    Some(Beside { raw: trial, value, readings })
 }
 
 /// The trials with a value by what their ends are written in, then by case: what an

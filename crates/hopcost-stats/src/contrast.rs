@@ -148,8 +148,7 @@ impl Trimmed {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
+        let mut sorted = crate::sample::sorted(values.to_vec());
         let n = sorted.len();
         let cut = n.saturating_sub(4) / 4;
         let (least, most) = (sorted[cut], sorted[n - 1 - cut]);

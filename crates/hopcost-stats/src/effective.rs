@@ -28,8 +28,8 @@ const SPARSENESS: usize = 32;
 /// A series without variance is worth its length. Negative dependence is not
 /// counted in favour: the result never exceeds the length.
 fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
-    let (n, ones) = (indicator.len(), ones_before(indicator));
-    let covariance = |lag| autocovariance(indicator, &ones, lag);
+    let (n, all) = (indicator.len(), both(indicator, indicator));
+    let covariance = |lag| autocovariance(indicator, all, lag);
     let variance = covariance(0);
     if variance <= 0.0 {
         return n as f64;
@@ -52,7 +52,7 @@ fn n_eff_of_indicator(indicator: &[bool]) -> f64 {
 
 /// The effective number of samples for the quantile `q` of a series in time
 /// order, and the quantile itself (by rank); `None` if the series is empty.
-pub fn n_eff<T: Copy + PartialOrd>(in_time_order: &[T], sorted: &[T], q: f64) -> Option<(f64, T)> {
+pub fn n_eff(in_time_order: &[f64], sorted: &[f64], q: f64) -> Option<(f64, f64)> {
     let quantile = quantile_sorted(sorted, q)?;
     let indicator: Vec<bool> = in_time_order.iter().map(|x| *x <= quantile).collect();
     Some((n_eff_of_indicator(&indicator), quantile))
@@ -70,31 +70,22 @@ pub fn needed(q: f64) -> f64 {
     if q == 0.5 { MEDIAN_N_EFF_MIN } else { EXCEEDANCES_MIN / q.min(1.0 - q) }
 }
 
-/// The ones of a series before each place, and in all.
-fn ones_before(series: &[bool]) -> Vec<u32> {
-    let mut ones = Vec::with_capacity(series.len() + 1);
-    ones.push(0);
-    for one in series {
-        ones.push(ones[ones.len() - 1] + u32::from(*one));
-    }
-    ones
-}
-
-/// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros and ones.
-fn autocovariance(series: &[bool], ones: &[u32], lag: usize) -> f64 {
-    let n = series.len();
-    let parts = series.chunks(240).zip(series[lag..].chunks(240));
+/// At how many places two series have a one.
+fn both(series: &[bool], other: &[bool]) -> u32 {
     // 240 ones fit into a byte, and the compiler adds many bytes at once.
-    let both = parts.map(|(part, later)| {
-        let both = part.iter().zip(later).map(|(one, later)| u8::from(*one & *later));
+    let parts = series.chunks(240).zip(other.chunks(240)).map(|(part, other)| {
+        let both = part.iter().zip(other).map(|(one, other)| u8::from(*one & *other));
         u32::from(both.fold(0, u8::wrapping_add))
     });
-    let both: u32 = both.sum();
-    let (earlier, later) = (ones[n - lag], ones[n] - ones[lag]);
-    let mean = f64::from(ones[n]) / n as f64;
-    let products = f64::from(both) - mean * (f64::from(earlier) + f64::from(later))
-        + (n - lag) as f64 * mean * mean;
-    products / n as f64
+    parts.sum()
+}
+
+/// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros and so many ones.
+fn autocovariance(series: &[bool], all: u32, lag: usize) -> f64 {
+    let (n, ones) = (series.len(), |part: &[bool]| both(part, part));
+    let ends = 2 * all - ones(&series[n - lag..]) - ones(&series[..lag]);
+    let (mean, both) = (f64::from(all) / n as f64, f64::from(both(series, &series[lag..])));
+    (both - mean * f64::from(ends) + (n - lag) as f64 * mean * mean) / n as f64
 }
 
 #[cfg(test)]

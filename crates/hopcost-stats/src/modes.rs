@@ -18,7 +18,7 @@
 //! apart, 15 % in the smaller, were found always where each spreads 5 %, and in
 //! 99.3 % of the samples of 1000 where each spreads 8 %.
 
-use crate::sample::{Sample, products, rank};
+use crate::sample::{products, rank};
 
 /// One typical value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,14 +49,15 @@ const GRID: f64 = 4.0;
 /// needs far more, and a far outlier would only stretch the grid.
 const TRIM: f64 = 0.002;
 
-/// The modes of the positive values among `values`, in ascending order: one for a
+/// The modes of the positive values among sorted ones, in ascending order: one for a
 /// unimodal sample, none if there are fewer than fifty positive values.
-pub fn find_modes(values: &[f64], ratio_min: f64) -> Vec<Mode> {
-    let positive = values.iter().copied().filter(|v| *v > 0.0 && v.is_finite()).collect();
-    let Some(sample) = Sample::new(positive).filter(|sample| sample.len() >= N_MIN) else {
+pub fn find_modes(sorted: &[f64], ratio_min: f64) -> Vec<Mode> {
+    let from = sorted.partition_point(|value| *value <= 0.0);
+    let sample = &sorted[from..sorted.partition_point(|value| value.is_finite()).max(from)];
+    if sample.len() < N_MIN {
         return Vec::new();
-    };
-    let density = Density::new(&sample);
+    }
+    let density = Density::new(sample);
     let mut peaks = density.peaks();
     loop {
         let doubts = peaks.windows(2).map(|two| density.doubt(&two[0], &two[1], ratio_min));
@@ -73,7 +74,7 @@ pub fn find_modes(values: &[f64], ratio_min: f64) -> Vec<Mode> {
     let below = |cell: usize| match cell {
         0 => 0,
         end if end == density.smooth.len() => sample.len(),
-        cell => sample.values().partition_point(|value| *value < density.value(cell)),
+        cell => sample.partition_point(|value| *value < density.value(cell)),
     };
     let share = |of: &Peak| (below(of.end) - below(of.start)) as f64 / sample.len() as f64;
     peaks.iter().map(|peak| Mode { at: density.value(peak.at), share: share(peak) }).collect()
@@ -96,23 +97,21 @@ struct Density {
 }
 
 impl Density {
-    fn new(sample: &Sample) -> Self {
+    fn new(sample: &[f64]) -> Self {
         let n = sample.len();
-        let at = |q: f64| sample.values()[rank(n, q) - 1];
-        let bandwidth = bandwidth(sample);
+        let at = |q: f64| sample[rank(n, q) - 1];
+        let groups = groups(sample);
+        let bandwidth = bandwidth(&groups);
         let step = bandwidth / GRID;
         let (low, high) = (libm::log(at(TRIM)), libm::log(at(1.0 - TRIM)));
-        let cell = quantum(sample);
+        let cell = quantum(&groups, n);
         // Room for the kernel's tails and for the spreading of a coarse clock.
         let margin = 5.0 * bandwidth + if cell > 0.0 { core::f64::consts::LN_2 } else { 0.0 };
         let origin = low - margin;
         let cells = ((high + margin - origin) / step).ceil() as usize + 1;
         let mut raw = vec![0.0; cells];
-        for group in sample.values().chunk_by(|a, b| a == b) {
-            let value = group[0];
-            if (low..=high).contains(&libm::log(value)) {
-                spread(&mut raw, origin, step, value, cell, group.len() as f64);
-            }
+        for group in groups.iter().filter(|group| (low..=high).contains(&group.log)) {
+            spread(&mut raw, origin, step, group, cell);
         }
         let smooth = smoothed(&raw);
         Self { origin, step, raw, smooth, total: n as f64 }
@@ -172,10 +171,23 @@ impl Density {
     }
 }
 
+/// A value with its logarithm, and how often it was taken.
+struct Group {
+    value: f64,
+    log: f64,
+    count: usize,
+}
+
+fn groups(sample: &[f64]) -> Vec<Group> {
+    let groups = sample.chunk_by(|a, b| a == b);
+    groups.map(|of| Group { value: of[0], log: libm::log(of[0]), count: of.len() }).collect()
+}
+
 /// A third more than Silverman's rule on the logarithms with a robust spread,
 /// within bounds.
-fn bandwidth(sample: &Sample) -> f64 {
-    let logs: Vec<f64> = sample.values().iter().map(|v| libm::log(*v)).collect();
+fn bandwidth(groups: &[Group]) -> f64 {
+    let logs = groups.iter().flat_map(|of| std::iter::repeat_n(of.log, of.count));
+    let logs: Vec<f64> = logs.collect();
     let n = logs.len() as f64;
     let deviation = libm::sqrt(products(&logs, &logs) / n);
     let at = |q: f64| logs[rank(logs.len(), q) - 1];
@@ -186,11 +198,9 @@ fn bandwidth(sample: &Sample) -> f64 {
 
 /// The quantum of a coarse clock: the typical distance from a value to the next
 /// larger one, if nine in ten samples are multiples of it; otherwise 0.
-fn quantum(sample: &Sample) -> f64 {
-    let distinct: Vec<(f64, usize)> =
-        sample.values().chunk_by(|a, b| a == b).map(|g| (g[0], g.len())).collect();
+fn quantum(groups: &[Group], n: usize) -> f64 {
     let mut gaps: Vec<(f64, usize)> =
-        distinct.windows(2).map(|w| (w[1].0 - w[0].0, w[0].1)).collect();
+        groups.windows(2).map(|two| (two[1].value - two[0].value, two[0].count)).collect();
     gaps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let weight: usize = gaps.iter().map(|g| g.1).sum();
     let mut seen = 0;
@@ -199,27 +209,27 @@ fn quantum(sample: &Sample) -> f64 {
         2 * seen >= weight
     });
     let Some(&(gap, _)) = typical else { return 0.0 };
-    let multiples: usize = distinct
-        .iter()
-        .filter(|(value, _)| {
-            let (in_gaps, times) = (value / gap, (value / gap).round());
-            // What is next to nothing beside the gap is no multiple of it.
-            times > 0.0 && (in_gaps - times).abs() < 0.1
-        })
-        .map(|(_, count)| count)
-        .sum();
-    if multiples as f64 >= 0.9 * sample.len() as f64 { gap } else { 0.0 }
+    let is_multiple = |of: &&Group| {
+        let (in_gaps, times) = (of.value / gap, (of.value / gap).round());
+        // What is next to nothing beside the gap is no multiple of it.
+        times > 0.0 && (in_gaps - times).abs() < 0.1
+    };
+    let multiples: usize = groups.iter().filter(is_multiple).map(|of| of.count).sum();
+    if multiples as f64 >= 0.9 * n as f64 { gap } else { 0.0 }
 }
 
-/// Adds `count` samples of `value`, evenly in the logarithm over the cell of a
+/// Adds the samples of a value, evenly in the logarithm over the cell of a
 /// coarse clock, or at one place if there is none.
-fn spread(raw: &mut [f64], origin: f64, step: f64, value: f64, cell: f64, count: f64) {
-    let place = |v: f64| ((libm::log(v) - origin) / step).max(0.0);
-    let last = raw.len() - 1;
-    let half = (cell / 2.0).min(value / 2.0);
-    let (from, to) = (place(value - half), place(value + half));
+fn spread(raw: &mut [f64], origin: f64, step: f64, of: &Group, cell: f64) {
+    let place = |log: f64| ((log - origin) / step).max(0.0);
+    let (last, count) = (raw.len() - 1, of.count as f64);
+    let half = (cell / 2.0).min(of.value / 2.0);
+    // No logarithm grows by more than its value does, as a share.
+    let is_narrow = 2.0 * half < 0.9 * step * (of.value - half);
+    let ends = || [-half, half].map(|off| place(libm::log(of.value + off)));
+    let [from, to] = if is_narrow { [0.0; 2] } else { ends() };
     if to - from < 1.0 {
-        raw[(place(value) as usize).min(last)] += count;
+        raw[(place(of.log) as usize).min(last)] += count;
         return;
     }
     let cells = raw.iter_mut().enumerate().take((to as usize).min(last) + 1).skip(from as usize);
@@ -249,6 +259,7 @@ fn smoothed(raw: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+    use crate::sample::sorted;
 
     /// The modes of samples of several sizes and seeds.
     fn modes_of(ratio: f64, one: impl Fn(&mut Rng) -> f64) -> Vec<Vec<Mode>> {
@@ -256,7 +267,7 @@ mod tests {
         for (n, seeds) in [(1_000, 20), (3_000, 20), (10_000, 20), (100_000, 2)] {
             for seed in 0..seeds {
                 let mut rng = Rng::new(seed);
-                let values: Vec<f64> = (0..n).map(|_| one(&mut rng)).collect();
+                let values = sorted((0..n).map(|_| one(&mut rng)).collect());
                 all.push(find_modes(&values, ratio));
             }
         }

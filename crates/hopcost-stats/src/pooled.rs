@@ -32,26 +32,37 @@ pub struct Pooled {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The quantile `q` of the samples of all trials (each in any order); `None` if
-/// there is no sample or one is not a number.
+/// The quantile `q` of the samples of all trials, each in ascending order; `None` if
+/// there is no sample.
 pub fn pooled_quantile(trials: &[&[f64]], q: f64, level: f64, seed: u64) -> Option<Pooled> {
-    let mut all: Vec<(f64, u32)> = Vec::with_capacity(trials.iter().map(|t| t.len()).sum());
-    for (i, trial) in trials.iter().enumerate() {
-        all.extend(trial.iter().map(|value| (*value, i as u32)));
-    }
-    if all.is_empty() || all.iter().any(|(value, _)| value.is_nan()) {
-        return None;
-    }
-    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let point = all[rank(all.len(), q) - 1].0;
-    let interval = (trials.len() >= 6).then(|| {
-        let drawn = |weights: &[usize]| {
-            let total: usize = trials.iter().zip(weights).map(|(t, w)| t.len() * w).sum();
-            (total > 0).then(|| weighted(&all, weights, rank(total, q), total))
-        };
-        stretched(point, bootstrap(trials.len(), level, seed, drawn), trials.len() as f64, level)
-    });
+    let far = far_enough(trials, q);
+    pooled(trials.len(), level, seed, |weights| {
+        let total: usize = trials.iter().zip(weights).map(|(t, w)| t.len() * w).sum();
+        (total > 0).then(|| weighted(&far, weights, rank(total, q), total))
+    })
+}
+
+/// A statistic, given how often each of `k` trials counts.
+fn pooled(k: usize, level: f64, seed: u64, of: impl Fn(&[usize]) -> Option<f64>) -> Option<Pooled> {
+    let point = of(&vec![1; k]).filter(|point| point.is_finite())?;
+    let interval =
+        (k >= 6).then(|| stretched(point, bootstrap(k, level, seed, of), k as f64, level));
     Some(Pooled { point, interval })
+}
+
+/// The values, with their trials, among which the quantile of any draw lies, in ascending order:
+/// those from the least of the trials' own quantiles on. However often each trial is drawn, so
+/// many of its values and more lie above its own.
+fn far_enough(trials: &[&[f64]], q: f64) -> Vec<(f64, u32)> {
+    let own = trials.iter().filter(|trial| !trial.is_empty());
+    let least = own.map(|of| of[rank(of.len(), q).saturating_sub(2)]).fold(f64::INFINITY, f64::min);
+    let mut far: Vec<(f64, u32)> = Vec::new();
+    for (trial, number) in trials.iter().zip(0..) {
+        let from = trial.partition_point(|value| *value < least);
+        far.extend(trial[from..].iter().map(|value| (*value, number)));
+    }
+    far.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    far
 }
 
 /// The mean of the samples of all trials or their standard deviation, with n − 1; `None` if there are too
@@ -63,12 +74,7 @@ pub fn pooled_moment(
     seed: u64,
 ) -> Option<Pooled> {
     let sums: Vec<Sums> = trials.iter().map(|trial| Sums::of(trial)).collect();
-    let point = of_weighted(&sums, &vec![1; trials.len()], moment).filter(|of| of.is_finite())?;
-    let interval = (trials.len() >= 6).then(|| {
-        let drawn = |weights: &[usize]| of_weighted(&sums, weights, moment);
-        stretched(point, bootstrap(trials.len(), level, seed, drawn), trials.len() as f64, level)
-    });
-    Some(Pooled { point, interval })
+    pooled(trials.len(), level, seed, |weights| of_weighted(&sums, weights, moment))
 }
 
 /// The samples of a trial, as far as moments ask.
@@ -150,7 +156,7 @@ mod tests {
     use super::*;
     use crate::LEVEL;
     use crate::rng::Rng;
-    use crate::sample::Sample;
+    use crate::sample::{Sample, sorted};
     use proptest::prelude::*;
 
     fn trials(k: usize, n: usize, effect: f64, seed: u64) -> Vec<Vec<f64>> {
@@ -158,7 +164,7 @@ mod tests {
         (0..k)
             .map(|_| {
                 let factor = libm::exp(effect * rng.normal());
-                (0..n).map(|_| -factor * libm::log(rng.uniform())).collect()
+                sorted((0..n).map(|_| -factor * libm::log(rng.uniform())).collect())
             })
             .collect()
     }
@@ -213,21 +219,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_weighted_rank_is_that_of_the_values_written_out(
-            values in proptest::collection::vec((0u8..20, 0u32..4), 1..60),
+        fn a_weighted_quantile_is_that_of_the_values_written_out(
+            values in proptest::collection::vec((0u8..20, 0usize..4), 1..60),
             weights in proptest::collection::vec(0usize..3, 4),
-            at in 0.0..1.0f64,
+            q in 0.0..1.0f64,
         ) {
-            let mut all: Vec<(f64, u32)> =
-                values.into_iter().map(|(v, t)| (f64::from(v), t)).collect();
-            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let expanded: Vec<f64> = all
-                .iter()
-                .flat_map(|(v, t)| std::iter::repeat_n(*v, weights[*t as usize]))
-                .collect();
-            prop_assume!(!expanded.is_empty());
-            let rank = rank(expanded.len(), at);
-            prop_assert_eq!(weighted(&all, &weights, rank, expanded.len()), expanded[rank - 1]);
+            let mut trials = vec![Vec::new(); 4];
+            values.iter().for_each(|(value, trial)| trials[*trial].push(f64::from(*value)));
+            trials.iter_mut().for_each(|trial| trial.sort_by(f64::total_cmp));
+            let written_out = trials.iter().zip(&weights).flat_map(|(t, w)| t.repeat(*w));
+            let mut written_out: Vec<f64> = written_out.collect();
+            written_out.sort_by(f64::total_cmp);
+            prop_assume!(!written_out.is_empty());
+            let (n, far) = (written_out.len(), far_enough(&refs(&trials), q));
+            prop_assert_eq!(weighted(&far, &weights, rank(n, q), n), written_out[rank(n, q) - 1]);
         }
     }
 }

@@ -28,8 +28,7 @@ pub fn quiet_level(readings: &[f64]) -> Option<QuietLevel> {
     if readings.len() < READINGS_MIN || !readings.iter().all(|x| x.is_finite() && *x > 0.0) {
         return None;
     }
-    let mut sorted = readings.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = crate::sample::sorted(readings.to_vec());
     let (worth, level) = n_eff(readings, &sorted, QUIET)?;
     let side = (QUIET * (1.0 - QUIET) / worth.max(1.0)).sqrt();
     let (low, high) = (at(&sorted, QUIET - side), at(&sorted, QUIET + side));

@@ -33,10 +33,9 @@ pub struct Sample(Vec<f64>);
 
 impl Sample {
     /// Sorts the values; `None` without any, or where one is not finite.
-    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+    pub fn new(values: Vec<f64>) -> Option<Self> {
         let is_sample = !values.is_empty() && values.iter().all(|value| value.is_finite());
-        values.sort_unstable_by(f64::total_cmp);
-        is_sample.then_some(Self(values))
+        is_sample.then(|| Self(sorted(values)))
     }
 
     /// The values in ascending order.
@@ -83,6 +82,15 @@ impl Sample {
     }
 }
 
+/// The values in the order of [`f64::total_cmp`]: as whole numbers, which are compared faster.
+pub fn sorted(values: Vec<f64>) -> Vec<f64> {
+    let turned = |bits: i64| bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed();
+    let keys = values.into_iter().map(|value| turned(value.to_bits().cast_signed()));
+    let mut keys: Vec<i64> = keys.collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| f64::from_bits(turned(key).cast_unsigned())).collect()
+}
+
 /// The median in the usual sense of finite values in any order; `None` if there
 /// are none or one is not finite.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -103,8 +111,7 @@ pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
 pub fn winsorised(values: &[f64], count: usize) -> Vec<f64> {
     let mut drawn_in = values.to_vec();
     let Some(middle) = median(values).filter(|_| count < values.len()) else { return drawn_in };
-    let mut distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    distances.sort_unstable_by(f64::total_cmp);
+    let distances = sorted(values.iter().map(|value| (value - middle).abs()).collect());
     let farthest = distances[distances.len() - 1 - count];
     for value in &mut drawn_in {
         *value = value.clamp(middle - farthest, middle + farthest);

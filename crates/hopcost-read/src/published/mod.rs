@@ -159,7 +159,7 @@ fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
         Some("cross") => of.is_two_cpu(),
         Some(place) => of.word() == place,
     };
-    (selector.says_runtime() || case.runtimes.are_rust())
+    (case.runtimes.are_rust() || selector.says_runtime())
         && case.placement.is_none_or(is_there)
         && case.touch == Touch::Verify
         && selector.fits(case)
