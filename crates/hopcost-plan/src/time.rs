@@ -6,7 +6,7 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Case, Placement, Runtime};
+use hopcost_model::case::{Case, IdleKnob, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::units::parse_duration_ns;
@@ -64,6 +64,8 @@ const GATES_NS: u64 = 10 * MS;
 pub const COUNTED_TRIALS: u32 = 3;
 /// How long that takes.
 const COUNTING_NS: u64 = 50 * MS;
+/// Starting what keeps a CPU from idling, and ending it.
+const SPINNER_NS: u64 = 110 * MS;
 /// What each connection beyond the first takes to open.
 const CONNECTION_NS: u64 = 100_000;
 /// What a trial with exact counts assumes of one operation whose ends are on two
@@ -79,9 +81,9 @@ const WAKE_UP_NS: u64 = 60_000;
 /// What a process of a runtime takes from its start until it is attached, where its
 /// worker's folder does not say; that of Rust is in the constants above.
 const START_NS: u64 = 100 * MS;
-/// A warm-up that lasts until nothing changes any more: four parts of 40 ms at
-/// least, two seconds at most. Half of Java's and Node.js's have more than 35 parts.
-const UNTIL_STEADY_NS: u64 = 1_500 * MS;
+/// What each end that compiles adds to a warm-up that lasts until nothing changes any more: four parts
+/// of 40 ms at least, two seconds at most.
+const UNTIL_STEADY_NS: u64 = 430 * MS;
 
 /// What the time of a trial depends on beside its shape and its case.
 #[derive(Clone, Copy)]
@@ -101,16 +103,16 @@ impl Pace<'_> {
             let start_ns = facts.and_then(|facts| facts.start_ns).unwrap_or(START_NS);
             let described = facts.and_then(|facts| facts.state.as_ref().ok());
             let is_steady = described.is_some_and(|own| own.warm_up == WarmUp::UntilSteady);
-            if runtime.is_rust() { (0, 0) } else { (start_ns, u64::from(is_steady)) }
+            let steady_ns = if is_steady { UNTIL_STEADY_NS } else { 0 };
+            if runtime.is_rust() { 0 } else { start_ns.saturating_add(steady_ns) }
         };
         let (caller, callee) = (of(&case.runtimes.caller), of(&case.runtimes.callee));
-        let start_ns = match case.placement {
-            _ if !case.two_processes() => caller.0,
+        match case.placement {
+            _ if !case.two_processes() => caller,
             // They start at the same time, on the CPUs on which they will be measured.
-            Some(Placement::SameCpu) => caller.0.saturating_add(callee.0),
-            _ => caller.0.max(callee.0),
-        };
-        start_ns.saturating_add(caller.1.max(callee.1) * UNTIL_STEADY_NS)
+            Some(Placement::SameCpu) => caller.saturating_add(callee),
+            _ => caller.max(callee),
+        }
     }
 
     fn trial_ns(&self, shape: &TrialShape, case: &Case) -> u64 {
@@ -144,7 +146,8 @@ impl Pace<'_> {
             }
         };
         let opening_ns = u64::from(case.connections.saturating_sub(1)) * CONNECTION_NS;
-        [phases_ns, opening_ns, traced_ns(shape, case), self.runtimes_ns(case)]
+        let spinner_ns = u64::from(case.idle_knob == IdleKnob::Spinner) * SPINNER_NS;
+        [phases_ns, opening_ns, spinner_ns, traced_ns(shape, case), self.runtimes_ns(case)]
             .into_iter()
             .fold(beside_ns + STORING_NS, u64::saturating_add)
     }

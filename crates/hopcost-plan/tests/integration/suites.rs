@@ -40,24 +40,24 @@ fn whole(name: &str) -> Plan {
     plan
 }
 
-/// As timed where a round trip between two quiet CPUs takes 72 µs, but for the last two.
+/// As timed where a round trip between two quiet CPUs takes 72 µs.
 #[test]
 fn every_suite_takes_as_long_as_it_says() {
-    for (name, takes_s, within) in [
-        ("ladder", 65.5, 0.15),
-        ("quick", 10.1, 0.15),
-        ("threads-udp-websocket", 240.0, 0.15),
-        ("microkernel", 60.9, 0.15),
-        ("wakeup", 120.9, 0.15),
-        ("copies", 178.1, 0.15),
-        ("load", 43.5, 0.15),
-        ("wakeup-document", 420.0, 0.3),
-        ("wakeup-full", 900.0, 0.3),
+    for (name, takes_s) in [
+        ("ladder", 65.5),
+        ("quick", 10.1),
+        ("threads-udp-websocket", 240.0),
+        ("microkernel", 60.9),
+        ("wakeup", 120.9),
+        ("copies", 178.1),
+        ("load", 43.5),
+        ("wakeup-document", 383.4),
+        ("wakeup-full", 1000.1),
     ] {
         let plan = whole(name);
         let says_s = expected(&plan, &[], Some(72_000)).ns as f64 / 1e9;
         assert!(plan.rounds >= 6, "{name}");
-        assert!((says_s / takes_s - 1.0f64).abs() < within, "{name}: {says_s}");
+        assert!((says_s / takes_s - 1.0f64).abs() < 0.15, "{name}: {says_s}");
     }
     for name in ["ladder", "quick"] {
         assert_eq!(whole(name).trial, TRIAL_DEFAULT, "{name} repeats the defaults for its reader");

@@ -9,6 +9,7 @@ use hopcost_view::plan::SuiteLine;
 use super::host;
 use super::output::{self, Format};
 use super::subcommand::{Called, Subcommand};
+use crate::run::reference::Machine;
 use crate::run::runtimes::Runtimes;
 
 /// List every mechanism, and whether it can be measured here
@@ -53,7 +54,7 @@ fn suites() -> anyhow::Result<String> {
         let plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine)?;
         Ok(SuiteLine {
             name,
-            estimate_ns: runtimes.expected(&plan, None).ns,
+            estimate_ns: runtimes.expected(&plan, &Machine::of(&host::fingerprint(&plan))).ns,
             about: hopcost_plan::parse_suite(name, source)?.about,
         })
     };

@@ -21,9 +21,9 @@ use super::session::{begun, program};
 use super::shown::Shown;
 use super::subcommand::{Called, Subcommand};
 use super::{host, input};
-use crate::run::Session;
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
+use crate::run::{Session, reference};
 
 /// Measure: a suite, or the cases you name
 #[derive(clap::Args, Default)]
@@ -79,7 +79,8 @@ impl Subcommand for Args {
             let _orphans = Orphans::adopt()?;
             let peer = self.peer.start(cpus, budget, &interrupt::catch()?)?;
             let plan = plan(self, &runtimes, peer.as_ref())?;
-            return self.shown.dry_run(&plan, runtimes.expected(&plan, None));
+            let machine = reference::Machine::of(&host::fingerprint(&plan));
+            return self.shown.dry_run(&plan, runtimes.expected(&plan, &machine));
         }
         self.shown.ensure_run()?;
         let _orphans = prepare()?;

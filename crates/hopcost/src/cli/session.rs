@@ -7,7 +7,7 @@ use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
 use hopcost_model::describe::Description;
 use hopcost_model::plan::{Plan, Question};
-use hopcost_model::raw::{RawRun, RunAbout, YardstickClass};
+use hopcost_model::raw::{RawRun, RunAbout};
 use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
@@ -174,12 +174,7 @@ impl Session {
         if let Err(why) = reference::look_up(&self.machine, rest, &mut yardsticks.all) {
             output::say(&format!("hopcost: {why:#}; hopcost continues without it"));
         }
-        // The level of a yardstick is that of a pipe on a quiet machine, which most others exceed
-        // by a fifth.
-        let mut wakes = yardsticks.all.iter().filter(|one| one.class == YardstickClass::Wake);
-        let known = wakes.find_map(|one| one.reference.as_ref());
-        let two_cpus_ns = known.map(|known| (1.2 * known.operation_ns) as u64);
-        let expected = setup.runtimes.expected(plan, two_cpus_ns);
+        let expected = setup.runtimes.expected(plan, &self.machine);
         self.expected_ns = expected.ns;
         let earlier = self.file.run().trials.len();
         let line = Line::start(&self.plan, expected, live, earlier);

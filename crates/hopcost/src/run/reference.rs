@@ -10,6 +10,7 @@ use anyhow::{Context, ensure};
 use hopcost_file::Runs;
 use hopcost_model::case::Case;
 use hopcost_model::host::Host;
+use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
 use hopcost_read::results::YardstickLevel;
@@ -105,6 +106,16 @@ fn find<'a>(floors: &'a [Floor], of: &Yardstick, rest: bool) -> Option<&'a Refer
     let rested = is_rested(of.class, rest);
     let found = floors.iter().find(|floor| floor.is_of(&of.case, &of.cpus, rested))?;
     found.is_known().then_some(&found.reference)
+}
+
+/// What a round trip between two CPUs of this user's machine takes in a run of a plan, where that is
+/// known: the level of a yardstick is that of a pipe, which most others exceed by a fifth.
+pub fn two_cpus_ns(machine: &Machine, plan: &Plan) -> Option<u64> {
+    let floors = read(&folder().ok()?, machine).ok()?;
+    let rest = hopcost_plan::rests(plan);
+    let is_it =
+        |of: &&Floor| of.class == YardstickClass::Wake && of.rested == rest && of.is_known();
+    Some((1.2 * floors.iter().find(is_it)?.reference.operation_ns) as u64)
 }
 
 /// Stores for the runs that follow what a run teaches of this user's machine.

@@ -21,6 +21,7 @@ use hopcost_plan::{Catalog, Expected, Roles, RuntimeFacts, assign};
 use hopcost_probe::registry::Row;
 use hopcost_probe::{mechanism, sys};
 
+use super::reference::{self, Machine};
 use super::search::{self, Candidate};
 use super::worker::{Launch, Program, ReplyError, Worker};
 
@@ -160,12 +161,11 @@ impl Runtimes {
         Catalog::new(hopcost_probe::worker::mechanisms(), || self.facts())
     }
 
-    /// How long a plan takes and in how many rounds, where a round trip between two CPUs is known to
-    /// take so long, or nothing is known (`hopcost_plan::expected`).
-    pub fn expected(&self, plan: &Plan, two_cpus_ns: Option<u64>) -> Expected {
+    /// How long a plan takes on a machine, and in how many rounds.
+    pub fn expected(&self, plan: &Plan, machine: &Machine) -> Expected {
         let found = foreign(plan).into_iter().filter_map(|runtime| self.find(runtime));
         let facts: Vec<RuntimeFacts> = found.map(Found::facts).collect();
-        hopcost_plan::expected(plan, &facts, two_cpus_ns)
+        hopcost_plan::expected(plan, &facts, reference::two_cpus_ns(machine, plan))
     }
 
     fn find(&self, runtime: &Runtime) -> Option<&Found> {
