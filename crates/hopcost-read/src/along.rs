@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use hopcost_model::axis::Axis;
 use hopcost_model::case::Case;
 use hopcost_model::finding::{Code, Validity};
-use hopcost_model::text::span;
+use hopcost_model::results::{Contrast, Verdict};
+use hopcost_model::text::{count, span};
 use hopcost_stats::along;
 
 use crate::comparison::Compared;
@@ -17,8 +18,8 @@ use crate::stored::{Along, ComparedRun, Crossed, RunComparison};
 type Point<'a> = (u64, &'a Results, Compared);
 
 /// Puts the live comparisons of two cases in the order of the axis. One that has no number on it
-/// is left out.
-pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
+/// is left out. `summed` adds the geometric mean over all values.
+pub fn of_comparisons(axis: &Axis, all: &[Results], summed: bool) -> RunComparison {
     let points = points(axis, all);
     let left_out = points.iter().filter_map(|(at, results, _)| {
         Some(format!("Left out: {} {at}: {}", axis.key, misleads(results)?))
@@ -30,6 +31,7 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
         started: results.about.started.clone(),
     };
     let margin = all.iter().find_map(|results| Some(results.comparison.as_ref()?.margin));
+    let margin = margin.unwrap_or(0.0);
     let told: Vec<(f64, Option<Ordering>)> = points.iter().filter_map(told).collect();
     let crossings = along::crossings(&told).into_iter().map(|one| Crossed {
         after: one.after as u64,
@@ -37,7 +39,7 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
         second_is_faster: one.second_is_faster,
     });
     RunComparison {
-        margin: margin.unwrap_or(0.0),
+        margin,
         baseline: points.iter().map(about).collect(),
         remarks: left_out,
         along: Some(Along {
@@ -45,9 +47,42 @@ pub fn of_comparisons(axis: &Axis, all: &[Results]) -> RunComparison {
             crossings: crossings.collect(),
             cause: copied(&points),
         }),
+        summary: geomean(&points, margin).into_iter().filter(|_| summed).collect(),
         compared: points.into_iter().map(|(.., compared)| compared).collect(),
         ..RunComparison::default()
     }
+}
+
+/// The geometric mean of the ratios. Each value was measured by itself, so that their errors are
+/// independent.
+fn geomean(points: &[Point], margin: f64) -> Option<Compared> {
+    let all = points.iter().filter_map(|(.., compared)| compared.contrast);
+    let all: Vec<Contrast> = all.collect();
+    let (first, n) = (all.first()?, all.len() as f64);
+    let mean = all.iter().map(|of| libm::log(of.ratio)).sum::<f64>() / n;
+    let half = |end: fn(&Contrast) -> Option<f64>| -> Option<f64> {
+        let square = |of: &Contrast| Some(libm::log(end(of)? / of.ratio).powi(2));
+        Some(libm::sqrt(all.iter().map(square).sum::<Option<f64>>()?) / n)
+    };
+    let ends = half(|of| of.low).zip(half(|of| of.high));
+    let ends = ends.map(|(down, up)| (mean - down, mean + up));
+    let margin = libm::log1p(margin);
+    let verdict = match ends {
+        Some((low, high)) if low > margin || high < -margin => Verdict::Outside,
+        Some((low, high)) if low >= -margin && high <= margin => Verdict::Inside,
+        _ => Verdict::Open,
+    };
+    let contrast = Contrast {
+        ratio: libm::exp(mean),
+        low: ends.map(|(low, _)| libm::exp(low)),
+        high: ends.map(|(_, high)| libm::exp(high)),
+        n: all.iter().map(|of| of.n).min().unwrap_or(0),
+        verdict,
+        more: None,
+        ..*first
+    };
+    let name = format!("geometric mean of {}", count(all.len(), "value"));
+    Some(Compared { contrast: Some(contrast), ..Compared::unmeasured(&name) })
 }
 
 /// That the kernel copied what was to be sent without a copy, of all values together.

@@ -26,8 +26,10 @@ pub(super) fn headline(found: &RunComparison, along: &Along) -> Headline {
     let blocks = span(&blocks, |n| n.to_string()).unwrap_or("0".to_owned());
     let rests = format!("{blocks} blocks of adjacent trials per value, {}.", margin(found.margin));
     let cause = along.cause.as_ref().map(|cause| format!("{}.", capitalised(cause)));
-    let says = times(found, along, &told).into_iter().chain(cause).chain(open(along, &told));
-    let says = says.chain([rests]).collect();
+    let second = names(found, along).1;
+    let mean = found.summary.iter().map(|of| format!("{second} is {} ({}).", verdict(of), of.case));
+    let says = times(found, along, &told).into_iter().chain(mean).chain(cause);
+    let says = says.chain(open(along, &told)).chain([rests]).collect();
     Headline { title: crossing(found, along, &told), says, ..Headline::default() }
 }
 

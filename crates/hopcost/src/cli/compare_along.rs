@@ -95,7 +95,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
             }
         }
     }
-    let shown = hopcost_read::along::of_comparisons(axis, &found);
+    let shown = hopcost_read::along::of_comparisons(axis, &found, args.summary.is_some());
     args.shown.show(&shown, Printed::WhereNothingElse)?;
     let directory = directory.display();
     let again = format!("hopcost compare {directory} --along {key}");
@@ -138,7 +138,7 @@ fn stored(args: &Args, axis: &Axis) -> anyhow::Result<u8> {
             found.push(runs::results(&raw));
         }
     }
-    let found = hopcost_read::along::of_comparisons(axis, &found);
+    let found = hopcost_read::along::of_comparisons(axis, &found, args.summary.is_some());
     args.shown.show(&found, Printed::WhereNothingElse)?;
     Ok(if found.compared.is_empty() { exit::NOT_COMPARABLE } else { exit::OK })
 }

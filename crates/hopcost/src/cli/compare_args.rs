@@ -32,9 +32,8 @@ pub struct Args {
     /// Runs, if a side has several: those before `--` are the baseline
     #[arg(last = true, value_name = "NEW", conflicts_with = "live")]
     pub new: Vec<String>,
-    /// Add the geometric mean of each side over its cases
-    #[arg(long, value_name = "geomean", value_parser = ["geomean"],
-          conflicts_with_all = ["live", "along"])]
+    /// Add the geometric mean of each side over its cases, or over the values of --along
+    #[arg(long, value_name = "geomean", value_parser = ["geomean"], conflicts_with = "live")]
     pub summary: Option<String>,
     /// What the runs may differ in
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "live",
