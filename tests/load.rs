@@ -14,7 +14,7 @@ use crate::faults::{children_of, signal, until};
 use crate::known_answers::point;
 use crate::support::trace::{Window, of_trial};
 use crate::support::wait::InTime;
-use crate::support::{Home, alone, cross, none_wrong, roundtrip, stored, trial};
+use crate::support::{Home, alone, cross, mechanism, none_wrong, roundtrip, trial};
 use crate::wake::half;
 
 /// Messages of a trial.
@@ -165,44 +165,53 @@ fn sleeps(pid: u32) -> u64 {
 /// A message that was due x before the end of a stop of its receiver waits for x. So of messages at a
 /// constant rate over a time D, of which the receiver was stopped for T, the quantile q is T - (1 - q) D.
 #[test]
-fn what_a_stopped_receiver_makes_wait_counts_in_full_and_is_a_finding() {
+fn what_a_stopped_receiver_makes_wait_counts_in_full() {
     let home = Home::alone();
-    // More than 2^32 ticks of a clock of 2 GHz.
-    let (rate, messages, stop) = (500, 1_750, Duration::from_millis(2_250));
-    let case = format!("load/unix-stream?rate={rate}&arrivals=constant&place=cross");
-    let operations = messages.to_string();
-    let brief = ["--rounds", "1", "--operations", &operations, "--format", "json"];
-    let child = home.start(&[&["run", &case], &brief[..]].concat());
-    // The receiver sleeps before each message, also of the warm-up, and nobody else sleeps as often.
+    // The longest stop has more than 2^32 ticks of a clock of 2 GHz.
+    for (rate, messages, stop_ms) in
+        [(200, 720, 3_000), (500, 1_000, 1_500), (1_000, 1_400, 1_000), (2_000, 1_500, 500)]
+    {
+        // Others may hold up an end that goes on.
+        let mut off = (0..3).map(|_| off(&home, rate, messages, Duration::from_millis(stop_ms)));
+        assert!(off.any(|off| off < 0.02), "{rate} a second");
+    }
+}
+
+/// By which share a quantile is off, at most.
+fn off(home: &Home, rate: u32, messages: u32, stop: Duration) -> f64 {
+    let place = cross().expect("two CPUs");
+    let case = load(mechanism("unix-stream"), Boundary::Process, place, WaitKind::Block, rate);
+    let case = Case { arrivals: Arrivals::Constant, ..case };
+    let child = home.start(&["trial", &case.id(), "--count", &messages.to_string()]);
+    // The receiver sleeps before each message, and nobody else sleeps as often.
     let mut receiver = 0;
     until(Duration::from_secs(60), "messages of the measured phase", || {
-        let found = children_of(child.id()).into_iter().find(|pid| sleeps(*pid) > 300);
+        let found = children_of(child.id()).into_iter().find(|pid| sleeps(*pid) > 40);
         receiver = found.unwrap_or(0);
         receiver > 0
     });
-    let stopped = Instant::now();
+    let begun = Instant::now();
     signal(receiver, libc::SIGSTOP);
     std::thread::sleep(stop);
     signal(receiver, libc::SIGCONT);
-    let stopped_s = stopped.elapsed().as_secs_f64();
-    let output = child.finish();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let run = stored(&home.run_file()).expect("the run");
-    let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
-    let tick_s = 1.0 / run.ticks_per_second(trial).expect("a clock");
-    let mut samples = trial.samples.clone();
+    let stopped_s = begun.elapsed().as_secs_f64();
+    let row: RawTrial = serde_json::from_slice(&child.finish().stdout).expect("a trial");
+    assert!(row.stopped && row.error.is_none(), "{:?}", row.error);
+    let tick_s = 1.0 / rough_ticks(1_000_000_000) as f64;
+    let mut samples = row.samples;
     samples.sort_unstable();
     // A busy machine lets it go on late.
-    let longest_s = trial.samples_max_ticks as f64 * tick_s;
+    let longest_s = row.samples_max_ticks as f64 * tick_s;
     assert!(longest_s > 0.98 * stopped_s, "{longest_s} s of {stopped_s} s");
-    for q in [0.5, 0.9, 0.99, 0.999] {
-        let found = samples[(q * messages as f64) as usize - 1] as f64 * tick_s;
-        let expected = longest_s - (1.0 - q) * messages as f64 / f64::from(rate);
-        let error = (found - expected).abs() / longest_s;
-        assert!(error < 0.02, "q = {q}: {found} s, not {expected} s");
-    }
-    let findings = report["findings"].as_array().expect("findings");
-    assert!(findings.iter().any(|found| found["code"] == "STALLED"), "{findings:?}");
+    let off = [0.5, 0.9, 0.99, 0.999].map(|q| {
+        let beyond = ((1.0 - q) * f64::from(messages)).floor();
+        let found_s = samples[messages as usize - 1 - beyond as usize] as f64 * tick_s;
+        (found_s / (longest_s - beyond / f64::from(rate)) - 1.0).abs()
+    });
+    println!(
+        "{rate} a second, stopped for {stopped_s:.3} s, {longest_s:.3} s at most: off by {off:.4?}"
+    );
+    off.into_iter().fold(0.0, f64::max)
 }
 
 #[test]

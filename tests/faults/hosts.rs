@@ -106,7 +106,10 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "packets over the MTU of the far device vanish silently",
         &[1],
-        &["over tcp, 8192 bytes a message: if --payload 1000 works, the path drops packets"],
+        &[
+            "segments again that nobody acknowledged (path MTU 9000 bytes)",
+            "over tcp, 8192 bytes a message: if --payload 1000 works, the path drops packets",
+        ],
         60,
         |home| {
             let two = Namespaces::make()?;

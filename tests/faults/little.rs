@@ -44,6 +44,7 @@ const fn little(
 
 /// Where a hop's time goes is only seen by the kernel's events.
 const EXPLAIN: &str = "explain pipe --place same-cpu";
+const FAST_OPEN: &str = "run tcp-connect?place=same-cpu&fast-open=on";
 const NO_ROOM: &str = "umount /dev/shm 2>/dev/null; mount -t tmpfs -o ro,size=4k none /dev/shm";
 /// A queue without room drops every packet.
 const DROPS: &str = "ip link set lo up && tc qdisc add dev lo root pfifo limit 0";
@@ -122,6 +123,20 @@ pub const FAULTS: &[Fault] = &[
         &["3 measured"],
         Namespace("-rn", "ip link set lo up; ip address delete 127.0.0.1/8 dev lo"),
         "run tcp,udp,tcp-connect?place=same-cpu",
+    ),
+    little(
+        "the kernel sends and accepts data with the SYN",
+        MEASURED,
+        &["1 measured"],
+        Namespace("-rn", "ip link set lo up; echo 3 >/proc/sys/net/ipv4/tcp_fastopen"),
+        FAST_OPEN,
+    ),
+    little(
+        "the kernel accepts no data with the SYN",
+        &[2],
+        &["fast-open=on needs net.ipv4.tcp_fastopen=3, and it is 1"],
+        Namespace("-rn", "ip link set lo up; echo 1 >/proc/sys/net/ipv4/tcp_fastopen"),
+        FAST_OPEN,
     ),
     little(
         "seccomp denies io_uring, and the list says so",

@@ -11,7 +11,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use hopcost_model::case::{Case, Role};
 use rustix::io::Errno;
@@ -75,22 +74,15 @@ fn is_fast_open(case: &Case) -> bool {
 
 /// Whether a case can be had here, or why not.
 pub fn available_as(case: &Case) -> Result<(), String> {
-    static WORKS: OnceLock<Result<(), String>> = OnceLock::new();
     loopback_available()?;
-    match is_fast_open(case) {
-        true => WORKS.get_or_init(fast_open_works).clone(),
-        false => Ok(()),
-    }
-}
-
-fn fast_open_works() -> Result<(), String> {
     let allowed = std::fs::read_to_string(FAST_OPEN).unwrap_or_default();
+    let allowed = allowed.trim();
     // A bit for the end that connects, and one for the end that listens.
-    match allowed.trim().parse::<u32>() {
-        Ok(bits) if bits & 3 == 3 => Ok(()),
-        _ => Err(format!(
-            "fast-open=on needs net.ipv4.tcp_fastopen=3, and it is {}: sysctl net.ipv4.tcp_fastopen=3",
-            allowed.trim()
+    let works = allowed.parse::<u32>().is_ok_and(|bits| bits & 3 == 3);
+    match works || !is_fast_open(case) {
+        true => Ok(()),
+        false => Err(format!(
+            "fast-open=on needs net.ipv4.tcp_fastopen=3, and it is {allowed}: sysctl net.ipv4.tcp_fastopen=3"
         )),
     }
 }
@@ -154,7 +146,7 @@ impl Caller {
     pub fn close(&self, socket: OwnedFd) -> io::Result<()> {
         // The first connections fetch the cookie.
         if self.fast_open && self.made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
-            return Err(without_data_in_syn());
+            return Err(sys::failure("TCP sent no data with the SYN: Fast Open was turned off"));
         }
         if self.resets { reset(&socket) } else { Ok(()) }
     }
@@ -201,11 +193,6 @@ fn reset(socket: &OwnedFd) -> io::Result<()> {
         libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, at, len)
     };
     sys::check(result).map(drop)
-}
-
-#[cold]
-fn without_data_in_syn() -> io::Error {
-    sys::failure("TCP sent no data with the SYN: Fast Open was turned off meanwhile")
 }
 
 /// Half of the ports that connections are made from.

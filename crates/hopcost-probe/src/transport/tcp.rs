@@ -81,11 +81,7 @@ fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2
 }
 
 fn set_nodelay(end: &TcpStream, nodelay: bool) -> io::Result<()> {
-    end.set_nodelay(nodelay)?;
-    if end.nodelay()? != nodelay {
-        return Err(sys::failure("the kernel did not take the setting of TCP_NODELAY"));
-    }
-    Ok(())
+    sys::set_option(end, libc::IPPROTO_TCP, libc::TCP_NODELAY, nodelay.into(), "TCP_NODELAY")
 }
 
 /// The link of a connection across the case's boundary, with the case's TCP_NODELAY at both
@@ -117,11 +113,7 @@ fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStrea
 /// ends are opened here.
 pub fn half_of(end: TcpStream, case: &Case, role: Role) -> io::Result<Half> {
     let is_stream = case.workload == Workload::Stream;
-    let nodelay = match (is_stream, role) {
-        (true, Role::Callee) => true,
-        (true, Role::Caller) => nodelay_of(case, false),
-        (false, _) => nodelay_of(case, true),
-    };
+    let nodelay = (is_stream && role == Role::Callee) || nodelay_of(case, !is_stream);
     set_nodelay(&end, nodelay)?;
     Ok(Half::of_fds([end.into()]))
 }

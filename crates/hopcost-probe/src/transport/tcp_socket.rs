@@ -83,21 +83,40 @@ struct Sent {
 }
 
 impl Connections {
-    /// Those of an end that has not been attached yet; `None` where it has none.
-    pub fn of(half: &Half) -> Option<Self> {
-        let fds = half.fds.iter().map(AsRawFd::as_raw_fd);
-        let all: Vec<_> = fds.filter_map(|fd| Some((fd, Info::of(fd)?.sent()))).collect();
+    /// Those of an end that has not been attached yet; `None` where it has none. From now on they end
+    /// where nobody acknowledges anything for half of a trial's deadline: then TCP says why, and at the
+    /// deadline nobody would.
+    pub fn of(half: &Half, deadline_ms: u64) -> Option<Self> {
+        let patience_ms = i32::try_from(deadline_ms / 2).unwrap_or(i32::MAX);
+        let mut all = Vec::new();
+        for fd in &half.fds {
+            let Some(info) = Info::of(fd.as_raw_fd()) else { continue };
+            let option = libc::TCP_USER_TIMEOUT;
+            let _ = sys::set_option(fd, libc::IPPROTO_TCP, option, patience_ms, "TCP_USER_TIMEOUT");
+            all.push((fd.as_raw_fd(), info.sent()));
+        }
         (!all.is_empty()).then_some(Self { all })
+    }
+
+    /// The error of an end, with what TCP did until it gave up.
+    pub fn explain(&mut self, error: io::Error) -> io::Error {
+        let given_up = error.kind() == io::ErrorKind::TimedOut;
+        let Some(tcp) = self.read().filter(|_| given_up) else { return error };
+        let (resent, mtu) = (tcp.retransmitted, tcp.path_mtu_bytes);
+        sys::context(
+            error,
+            &format!(
+                "TCP sent {resent} segments again that nobody acknowledged (path MTU {mtu} bytes)"
+            ),
+        )
     }
 
     /// What they are now, and what they have sent since this was last asked.
     pub fn read(&mut self) -> Option<TcpReading> {
         let first = self.all.first()?.0;
         let info = Info::of(first)?;
-        let buffer = |option| {
-            let bytes = sys::get_option(&first, libc::SOL_SOCKET, option).ok();
-            bytes.map_or(0, i32::cast_unsigned)
-        };
+        let of = |option| sys::get_option(&first, libc::SOL_SOCKET, option);
+        let buffer = |option| of(option).map_or(0, i32::cast_unsigned);
         // SAFETY: the mechanism keeps it open.
         let socket = unsafe { BorrowedFd::borrow_raw(first) };
         let mut reading = TcpReading {

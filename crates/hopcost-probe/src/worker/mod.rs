@@ -116,6 +116,7 @@ impl Worker {
                     samples: adopt(samples_fd)?,
                     meeting: adopt(meeting_fd)?,
                     schedule,
+                    deadline_ms,
                 };
                 let (attached, trial) = attach(case, seats, inherited, scratch, trial)?;
                 self.trial = Some(trial);
@@ -150,11 +151,12 @@ fn tied(parent: Option<u32>, deadline_ms: u64) -> io::Result<()> {
     sys::arm_deadline(deadline_ms)
 }
 
-/// What comes with `attach` for some workloads.
+/// What comes with `attach` beside its ends.
 struct Inherited {
     samples: Option<OwnedFd>,
     meeting: Option<OwnedFd>,
     schedule: Option<ScheduleSeed>,
+    deadline_ms: u64,
 }
 
 fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
@@ -204,6 +206,7 @@ fn attach(
             half,
             trial,
             time,
+            deadline_ms: fds.deadline_ms,
         });
     }
     let mut starts = starts.into_iter();

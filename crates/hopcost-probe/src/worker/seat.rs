@@ -36,6 +36,7 @@ pub struct Start {
     pub trial: u32,
     /// Whose time passes.
     pub time: Time,
+    pub deadline_ms: u64,
 }
 
 /// An attached end; belongs to the thread that attached it.
@@ -69,7 +70,7 @@ impl Seat {
             schedule: start.schedule,
             ..Attaching::new(&start.case, start.role)
         };
-        let tcp = Connections::of(&start.half);
+        let tcp = Connections::of(&start.half, start.deadline_ms);
         let endpoint = start
             .row
             .attach(start.half, &attaching)
@@ -130,7 +131,10 @@ impl Seat {
         if let Some(events) = &events {
             events.start()?;
         }
-        let stamped = self.endpoint.run(spec, out)?;
+        let stamped = match (self.endpoint.run(spec, out), &mut self.tcp) {
+            (Err(error), Some(tcp)) => return Err(tcp.explain(error)),
+            (stamped, _) => stamped?,
+        };
         if let Some(events) = &events {
             events.stop()?;
         }
@@ -206,6 +210,7 @@ mod tests {
     use super::*;
     use crate::mechanism;
     use crate::shape::{Link, Opening};
+    use crate::workload::roundtrip::LEAD_IN;
 
     fn start(case: &Case, role: Role, half: Half) -> Start {
         Start {
@@ -219,6 +224,7 @@ mod tests {
             half,
             trial: 0,
             time: Time::Real,
+            deadline_ms: 10_000,
         }
     }
 
@@ -252,10 +258,7 @@ mod tests {
             assert_eq!(words(&count), kernel.collect::<Vec<_>>());
             match count[0].value {
                 // One write and one read an exchange, and the ioctl that switches off.
-                Some(calls) => {
-                    let exchanges = N + crate::workload::roundtrip::LEAD_IN;
-                    assert_eq!(calls, 2 * exchanges + 1);
-                }
+                Some(calls) => assert_eq!(calls, 2 * (N + LEAD_IN) + 1),
                 None => eprintln!("skipped: {:?}", count[0].unavailable),
             }
         }

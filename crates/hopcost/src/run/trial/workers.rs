@@ -366,7 +366,8 @@ impl TrialWorkers<'_> {
         let mut reasons = reasons.join("; ");
         // The far host's own deadline among them, at which SIGALRM may end its worker first.
         let by_alarm = format!("was killed by signal {SIGALRM}");
-        if reasons.contains("deadline") || reasons.contains(&by_alarm) {
+        let silent = ["deadline", "nobody acknowledged", &by_alarm];
+        if silent.iter().any(|part| reasons.contains(part)) {
             reasons.push_str(&self.where_packets_vanish());
         }
         Failure::Reason(reasons)
