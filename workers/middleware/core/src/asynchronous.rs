@@ -5,6 +5,7 @@ use std::future::Future;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, Runtime};
@@ -82,7 +83,7 @@ struct Phase {
 
 impl Handler {
     /// The answer to a message, which is compared first. The caller may be the first to begin a phase.
-    pub async fn answer(&self, message: &[u8]) -> Result<Vec<u8>> {
+    pub async fn answer(&self, message: &[u8]) -> Result<Bytes> {
         loop {
             if let Some(answer) = self.answer_in_phase(message) {
                 return answer;
@@ -91,10 +92,10 @@ impl Handler {
         }
     }
 
-    fn answer_in_phase(&self, message: &[u8]) -> Option<Result<Vec<u8>>> {
+    fn answer_in_phase(&self, message: &[u8]) -> Option<Result<Bytes>> {
         let mut phase = self.0.phase.lock().unwrap_or_else(PoisonError::into_inner);
         phase.left = phase.left.checked_sub(1)?;
-        let answer = phase.script.incoming(message).map(|()| phase.script.outgoing().to_vec());
+        let answer = phase.script.incoming(message).map(|()| phase.script.outgoing_bytes());
         if let Err(why) = &answer {
             phase.failure = Some(why.to_string());
         }

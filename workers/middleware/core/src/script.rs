@@ -3,13 +3,19 @@
 /// The constant that tells one message from the next.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Messages one after the other; what is asynchronous takes parts of them without a copy.
+#[cfg(feature = "tokio")]
+type Stored = bytes::Bytes;
+#[cfg(not(feature = "tokio"))]
+type Stored = Vec<u8>;
+
 /// The messages of one end.
 #[derive(Default)]
 pub struct Script {
     is_caller: bool,
     size: usize,
-    /// Messages one after the other; there is a power of two of them.
-    messages: Vec<u8>,
+    /// There is a power of two of them.
+    messages: Stored,
     mask: u64,
     /// Of the next message, through all phases.
     number: u64,
@@ -34,7 +40,7 @@ impl Script {
         Self {
             is_caller,
             size,
-            messages: (0..count).flat_map(message).collect(),
+            messages: (0..count).flat_map(message).collect::<Vec<u8>>().into(),
             mask: count - 1,
             number: 1,
             spoil,
@@ -61,6 +67,18 @@ impl Script {
             return &self.spoilt;
         }
         self.at(number)
+    }
+
+    /// The same for a library that keeps it.
+    #[cfg(feature = "tokio")]
+    pub fn outgoing_bytes(&mut self) -> bytes::Bytes {
+        let number = self.number;
+        if self.spoil == Some(number) {
+            return bytes::Bytes::copy_from_slice(self.outgoing());
+        }
+        self.number += 1;
+        let from = (number & self.mask) as usize * self.size;
+        self.messages.slice(from..from + self.size)
     }
 
     /// Compares a message that came. At the caller it completes an exchange, which is stamped.

@@ -96,7 +96,7 @@ struct Service(Handler);
 async fn answered(handler: &Handler, message: &Message) -> std::result::Result<Message, Status> {
     let body =
         handler.answer(&message.body).await.map_err(|why| Status::internal(why.to_string()))?;
-    Ok(Message { body })
+    Ok(Message { body: body.into() })
 }
 
 #[tonic::async_trait]

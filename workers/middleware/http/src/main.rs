@@ -85,7 +85,7 @@ async fn serve(
             let body =
                 request.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
             let answer = handler.answer(&body).await.map_err(|why| why.to_string())?;
-            Ok::<_, String>(Response::new(Full::new(Bytes::from(answer))))
+            Ok::<_, String>(Response::new(Full::new(answer)))
         }
     });
     Ok(hyper::server::conn::http1::Builder::new()
@@ -106,7 +106,7 @@ async fn connected(
 
 impl Call for Connection {
     async fn call(&mut self, script: &mut Script) -> Result<()> {
-        let body = Full::new(Bytes::copy_from_slice(script.outgoing()));
+        let body = Full::new(script.outgoing_bytes());
         let request = Request::post("/").header("host", "hopcost").body(body)?;
         let response = self.0.send_request(request).await?;
         script.incoming(&response.into_body().collect().await?.to_bytes())

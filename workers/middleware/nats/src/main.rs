@@ -88,7 +88,7 @@ struct Requests(Client);
 
 impl Call for Requests {
     async fn call(&mut self, script: &mut Script) -> Result<()> {
-        let reply = self.0.request("exchange", script.outgoing().to_vec().into()).await?;
+        let reply = self.0.request("exchange", script.outgoing_bytes()).await?;
         script.incoming(&reply.payload)
     }
 }
@@ -108,7 +108,7 @@ impl End for Replies {
                     requests.next().await.ok_or("the connection to the server is closed")?;
                 script.incoming(&request.payload)?;
                 let to = request.reply.ok_or("a request has no subject for its reply")?;
-                client.publish(to, script.outgoing().to_vec().into()).await?;
+                client.publish(to, script.outgoing_bytes()).await?;
             }
             Ok(client.flush().await?)
         })
