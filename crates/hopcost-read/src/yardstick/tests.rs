@@ -229,6 +229,8 @@ fn cpus_that_other_work_keeps_from_idling_say_nothing_of_quiet_wake_ups() {
     assert_eq!(speed(&idle), Speed::Slower);
     assert!(is_near(estimate(&idle, Statistic::P50).quiet.unwrap().point, 16_000.0, 0.01));
     assert_eq!(taught(&across(70, None)).unwrap().trials, 12);
+    let shares = [58, 54].map(|idle_ms| speed(&read(&across(idle_ms, None))));
+    assert_eq!(shares, [Speed::Slower, Speed::KeptAwake], "12 and 16 % of the time");
     let awake = read(&across(0, None));
     assert_eq!((speed(&awake), awake.yardsticks[0].taught.as_ref()), (Speed::KeptAwake, None));
     assert_eq!(estimate(&awake, Statistic::P50).quiet, None);
