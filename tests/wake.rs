@@ -92,7 +92,7 @@ const NOT_THE_MECHANISMS: [i64; 2] = [libc::SYS_clock_gettime, libc::SYS_restart
 /// lock that its waker still holds.
 pub fn half(stated: PerOperation, wants_lock: bool) -> PerOperation {
     let lock = if wants_lock && !stated.is_exact() { 3.0 } else { 0.0 };
-    PerOperation { least: stated.least / 2.0, most: stated.most / 2.0 + lock, ..stated }
+    PerOperation { least: stated.least / 2.0, most: stated.most / 2.0 + lock }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
@@ -39,21 +39,20 @@ pub enum PeerExit {
 }
 
 /// How often something happens in one operation, both ends together. Stored as the least
-/// and the most; the reason stays in the binary.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// and the most.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(from = "Count")]
 pub struct PerOperation {
     /// The least it admits.
     pub least: f64,
     /// The most it admits, which may be infinite.
     pub most: f64,
-    /// Why it is a range.
-    pub reason: Option<&'static str>,
 }
 
 impl PerOperation {
     /// Always this often.
     pub const fn exactly(n: f64) -> Self {
-        Self { least: n, most: n, reason: None }
+        Self { least: n, most: n }
     }
     /// Whether it is always as often.
     pub fn is_exact(self) -> bool {
@@ -72,23 +71,20 @@ impl Serialize for PerOperation {
     }
 }
 
-/// A count as it is stored, and with its reason as the tables write it.
+/// A count as it is stored and as the tables write it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Count {
     Exactly(f64),
-    Stored(f64, Option<f64>),
-    Between(f64, f64, String),
+    Between(f64, Option<f64>),
 }
 
-impl<'de> Deserialize<'de> for PerOperation {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (least, most, reason) = match Count::deserialize(from)? {
-            Count::Exactly(n) => return Ok(Self::exactly(n)),
-            Count::Stored(least, most) => (least, most.unwrap_or(f64::INFINITY), None),
-            Count::Between(least, most, reason) => (least, most, Some(reason)),
-        };
-        Ok(Self { least, most, reason: reason.map(|reason| &*reason.leak()) })
+impl From<Count> for PerOperation {
+    fn from(count: Count) -> Self {
+        match count {
+            Count::Exactly(n) => Self::exactly(n),
+            Count::Between(least, most) => Self { least, most: most.unwrap_or(f64::INFINITY) },
+        }
     }
 }
 

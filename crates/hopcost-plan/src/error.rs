@@ -112,7 +112,7 @@ pub(crate) fn words<T: fmt::Display>(all: &[T]) -> String {
 }
 
 /// `unknown WHAT `got`; did you mean `near`?`, or the list if nothing is near.
-pub(crate) fn unknown(what: &str, got: &str, known: &[&str]) -> String {
+pub fn unknown(what: &str, got: &str, known: &[&str]) -> String {
     match nearest(got, known) {
         Some(near) => format!("unknown {what} {}; did you mean `{near}`?", quote(got)),
         None if known.is_empty() => format!("unknown {what} {}", quote(got)),

@@ -58,7 +58,7 @@ use hopcost_model::plan::Plan;
 pub use ask::{Ask, CASES_MAX, Selector, SuiteSource};
 pub use catalog::Catalog;
 pub use claims::{Asking, Check, Claim, Claims, Number, Quantity, level, parse_claims};
-pub use error::{PlanError, nearest};
+pub use error::{PlanError, nearest, unknown};
 pub use machine::Machine;
 pub use order::{look_after, order, order_of};
 pub use questions::{advice, along, between, comparison, explanation, judging, spelled};

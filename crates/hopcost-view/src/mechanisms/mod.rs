@@ -1,7 +1,7 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
 use hopcost_model::SCHEMA;
-use hopcost_model::case::{WaitKind, Workload};
+use hopcost_model::case::Workload;
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
@@ -21,10 +21,8 @@ const CONTAINS: &str = "A round trip also contains that each end writes its mess
                         the other's. A message of a stream contains the receiver's comparing \
                         alone, a wake-up neither. By default (touch=verify) every byte is written \
                         and compared. A notifier with a payload is shared memory and the \
-                        notification together.";
-
-/// The same by workload or shape, in lines `of: name: text`.
-const CONTAINS_BY_WORKLOAD: &str = include_str!("inside.txt");
+                        notification together. Every sample contains a reading of the clock; \
+                        starting processes, connecting and the warm-up are outside.";
 
 /// A mechanism of the binary, asked whether it can be used here, which may open and
 /// close something in the kernel.
@@ -99,30 +97,16 @@ fn own<'a>(
 
 /// One row per mechanism.
 fn table(mechanisms: &[Mechanism]) -> Block {
-    let groups = grouped(mechanisms, |mechanism| group(&mechanism.family).to_owned());
+    let groups = grouped(mechanisms, |mechanism| &mechanism.family);
     let rows: Vec<&Mechanism> = groups.into_iter().flat_map(|(_, members)| members).collect();
     Rows::of(&rows)
-        .column(repeated("group"), |row| Cell::text(group(&row.family)))
+        .column(repeated("group"), |row| Cell::text(&row.family))
         .column(words("mechanism"), |row| Cell::code(&row.name))
         .column(words("what it is"), |row| match &row.unavailable {
             None => Cell::text(&row.words.about),
             Some(reason) => Cell::text(format!("not here: {reason}")),
         })
         .lines()
-}
-
-/// What families have in common, in a word for which 80 columns have room.
-fn group(family: &str) -> &str {
-    match family {
-        "call" => "calls",
-        "notifier" => "notifications",
-        "pipe" | "unix socket" | "message queue" | "channel" => "messages",
-        "inet socket" | "websocket" => "network",
-        "inet stream" | "unix stream" | "memory of another process" | "shared memory stream" => {
-            "streams"
-        }
-        family => family,
-    }
 }
 
 /// What runtimes have and Rust has not, in a sentence.
@@ -153,7 +137,8 @@ pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) ->
     match &own {
         Some(own) => {
             blocks.extend(described(own));
-            blocks.extend(contains(own));
+            let carries = own.payload.is_some() && own.shape() != Shape::Call;
+            blocks.extend(carries.then(|| says(CONTAINS)));
             if !rows.is_empty() {
                 blocks.push(Block::Heading("In other runtimes".into()));
                 blocks.push(facts_of(&rows));
@@ -227,7 +212,7 @@ fn made_of(described: &Description) -> String {
 fn described(mechanism: &Mechanism) -> Vec<Block> {
     let kind = match (mechanism.shape().word(), mechanism.family.as_str()) {
         (shape, "") => shape.to_owned(),
-        (shape, family) if shape == family => family.to_owned(),
+        (shape, family) if family.starts_with(shape) => shape.to_owned(),
         (shape, family) => format!("{family}, {shape}"),
     };
     let here = unavailable(mechanism);
@@ -247,7 +232,6 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
             "In one {operation}, both ends together and both waiting this way:"
         )));
         blocks.push(counts(counted));
-        blocks.extend(notes(reasons(counted)));
     }
     blocks
 }
@@ -255,10 +239,8 @@ fn described(mechanism: &Mechanism) -> Vec<Block> {
 /// Its facts: name and text.
 fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     let own = mechanism.own.as_ref();
-    let calls = own.and_then(|own| own.call_system_calls).map(|calls| {
-        let reason = calls.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-        format!("{} in one call{reason}", count(calls))
-    });
+    let calls = own.and_then(|own| own.call_system_calls);
+    let calls = calls.map(|calls| format!("{} in one call", count(calls)));
     let told = mechanism.system_calls.map(|calls| match calls.min == calls.max {
         true => format!("{} in one operation", calls.min),
         false => format!("{} to {} in one operation", calls.min, calls.max),
@@ -278,7 +260,7 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("Workloads", Cell::text(joined(&mechanism.workloads, |workload| workload.word()))),
         ("Boundaries", Cell::text(joined(&mechanism.boundaries, |boundary| boundary.word()))),
         ("Payload", Cell::text(payload(mechanism))),
-        ("Waits", Cell::text(waits(mechanism))),
+        ("Waits, usual first", Cell::text(joined(&mechanism.waits, |wait| wait.word()))),
         ("Axes of its own", Cell::text(mechanism.here.axes.join(", "))),
         ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
         ("The other end", Cell::text(peers)),
@@ -298,23 +280,6 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
     known
 }
 
-/// The waits, and which is the default: the first, unless the ends share a CPU and it spins there.
-fn waits(mechanism: &Mechanism) -> String {
-    let spins = |wait: &WaitKind| matches!(wait, WaitKind::Spin | WaitKind::SpinThenBlock);
-    let default = match mechanism.waits.as_slice() {
-        [] => return String::new(),
-        [first, others @ ..] if spins(first) => others.iter().find(|wait| !spins(wait)),
-        _ => None,
-    };
-    let all = joined(&mechanism.waits, |wait| wait.word());
-    match default {
-        Some(other) => {
-            format!("{all} (the first is the default, but {other} where both ends share a CPU)")
-        }
-        None => format!("{all} (the first is the default)"),
-    }
-}
-
 /// The counts by wait.
 fn counts(waits: &[WaitFacts]) -> Block {
     Rows::of(waits)
@@ -323,24 +288,6 @@ fn counts(waits: &[WaitFacts]) -> Block {
         .column(numbers("switches, one CPU"), |facts| Cell::text(count(facts.switches_one_cpu)))
         .column(numbers("switches, two CPUs"), |facts| Cell::text(count(facts.switches_two_cpus)))
         .table()
-}
-
-/// Why counts are ranges, for which waits.
-fn reasons(waits: &[WaitFacts]) -> Vec<String> {
-    let ranges = waits.iter().flat_map(|facts| {
-        let counts = [
-            ("system calls", facts.system_calls),
-            ("switches on one CPU", facts.switches_one_cpu),
-            ("switches on two CPUs", facts.switches_two_cpus),
-        ];
-        let wait = facts.wait.word();
-        counts.into_iter().filter_map(move |(what, count)| Some(((what, count.reason?), wait)))
-    });
-    let sentence = |((what, reason), of): ((&str, &str), Vec<(_, &str)>)| {
-        let waits: Vec<&str> = of.into_iter().map(|(_, wait)| wait).collect();
-        format!("{what} of {}: {reason}", waits.join(", "))
-    };
-    grouped(ranges, |(key, _)| *key).into_iter().map(sentence).collect()
 }
 
 fn count(count: PerOperation) -> String {
@@ -364,22 +311,4 @@ fn payload(mechanism: &Mechanism) -> String {
     let Some(range) = mechanism.payload else { return "none".to_owned() };
     let most = hopcost_model::text::bytes(range.max);
     format!("{} to {most}, {} by default", range.min, range.default)
-}
-
-/// What the number of one of hopcost's own mechanisms that carries messages contains, and what not.
-fn contains(mechanism: &Mechanism) -> Vec<Block> {
-    if mechanism.payload.is_none() || mechanism.shape() == Shape::Call {
-        return Vec::new();
-    }
-    let holds = |of: &str| {
-        of == "any"
-            || of == mechanism.shape().word()
-            || mechanism.workloads.iter().any(|workload| workload.word() == of)
-    };
-    let known = CONTAINS_BY_WORKLOAD.lines().filter_map(|line| {
-        let (of, rest) = line.split_once(": ")?;
-        let (name, text) = rest.split_once(": ")?;
-        holds(of).then(|| (name, Cell::text(text.replace("NAME", &mechanism.name))))
-    });
-    vec![Block::Heading("What the number contains".into()), facts(known)]
 }

@@ -31,15 +31,9 @@ impl Subcommand for Args {
             let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
             let others = runtimes.iter().flat_map(|runtime| &runtime.state);
             let others = others.flat_map(|described| &described.mechanisms);
-            let known: Vec<&str> = own
-                .map(|facts| facts.name.as_str())
-                .chain(others.map(|row| row.name.as_str()))
-                .collect();
-            let hint = hopcost_plan::nearest(name, &known).map_or_else(
-                || "see hopcost list".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(usage(format!("unknown mechanism `{}`; {hint}", self.mechanism)));
+            let known = own.map(|facts| facts.name.as_str());
+            let known: Vec<&str> = known.chain(others.map(|row| row.name.as_str())).collect();
+            return Err(usage(hopcost_plan::unknown("mechanism", name, &known)));
         };
         output::print(&known.text(&output::style()))
     }

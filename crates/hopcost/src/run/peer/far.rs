@@ -177,15 +177,8 @@ impl Far {
         let case: Case = case.parse().map_err(|error| sys::failure(format!("case: {error}")))?;
         let listening = Listening::open(&first.carrier, self.listens_at, &case)?;
         let offers = SocketAddr::new(self.address, listening.port()?).to_string();
-        let attached = |role| Attached {
-            role,
-            tid: 0,
-            pid: None,
-            cpu: 0,
-            offers: Some(offers.clone()),
-            pin_error: None,
-            helpers: Vec::new(),
-        };
+        let attached =
+            |role| Attached { role, offers: Some(offers.clone()), ..Attached::default() };
         let seats = seats.iter().map(|seat| attached(seat.role)).collect();
         self.offered = Some((listening, attach));
         Ok(Reply::Attached { pid: std::process::id(), seats })
