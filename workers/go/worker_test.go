@@ -1,9 +1,7 @@
-// What `hopcost worker check` cannot see: the arithmetic of stamps and batches, the messages
-// against the protocol's formula, what allocates, a lost datagram, and the deadline.
+// What `hopcost worker check` cannot see: the arithmetic of stamps and batches, what allocates, a lost datagram, and the deadline.
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"net"
 	"os"
@@ -14,27 +12,6 @@ import (
 	"testing"
 	"time"
 )
-
-func TestMessagesAreThoseOfTheProtocol(t *testing.T) {
-	// w = 0x9E3779B97F4A7C15 for message 1, and its double (mod 2⁶⁴) for message 2.
-	made := newMessages(18)
-	one := []byte{0x15, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x37, 0x9e, 0x16, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x37, 0x9e, 0x17, 0x7c}
-	two := []byte{0x2a, 0xf8, 0x94, 0xfe, 0x72, 0xf3, 0x6e, 0x3c, 0x2b, 0xf8, 0x94, 0xfe, 0x72, 0xf3, 0x6e, 0x3c, 0x2c, 0xf8}
-	for sequence, want := range map[uint64][]byte{1: one, 2: two, 257: one, 1<<32 + 2: two} {
-		if got := made.of(sequence); !bytes.Equal(got, want) {
-			t.Errorf("message %d is % x", sequence, got)
-		}
-	}
-	// As many as fit into 16 KiB, and at least four.
-	for payload, kinds := range map[int]uint64{
-		0: 256, 1: 256, 64: 256, 65: 128, 100: 128, 1024: 16, 1025: 8, 2049: 4, 4096: 4, 65536: 4,
-	} {
-		made := newMessages(payload)
-		if uint64(kindsOf(payload)) != kinds || !made.is(7+kinds, made.of(7)) || payload > 0 && made.is(7+kinds/2, made.of(7)) {
-			t.Errorf("messages of %d bytes do not come again after %d", payload, kinds)
-		}
-	}
-}
 
 func TestAnyFlippedBitIsSeen(t *testing.T) {
 	made := newMessages(65)

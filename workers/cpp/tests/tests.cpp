@@ -1,9 +1,8 @@
 // What `hopcost worker check` cannot see: the arithmetic of stamps and batches over a clock and
-// a channel that do as they are told, the messages against the protocol's formula, and a lost datagram.
+// a channel that do as they are told, and a lost datagram.
 #include <sys/socket.h>
 
 #include <cstdio>
-#include <utility>
 #include <vector>
 
 #include "links.hpp"
@@ -145,24 +144,6 @@ void calls_in_batches_and_in_two_lengths() {
     CHECK(is_noticed);
 }
 
-void messages_are_the_protocols() {
-    const Messages messages(20);
-    const std::uint64_t word = 3 * 0x9E3779B97F4A7C15u;
-    for (std::size_t at = 0; at < 20; ++at)
-        CHECK(messages.at(3)[at] == static_cast<std::byte>((word + at / 8) >> (8 * (at % 8))));
-    CHECK(messages.at(1)[0] == std::byte{0x15} && messages.at(1)[7] == std::byte{0x9E});
-    CHECK(messages.at(1)[8] == std::byte{0x16} && messages.at(1) != messages.at(2));
-    // As many as fit into 16 KiB, and at least four.
-    const std::vector<std::pair<std::size_t, std::uint64_t>> known = {
-        {0, 256}, {1, 256}, {64, 256}, {65, 128}, {100, 128}, {1024, 16}, {1025, 8}, {2049, 4}, {4096, 4}, {65'536, 4}};
-    for (const auto& [payload, contents] : known) {
-        CHECK(Messages::contents(payload) == contents);
-        const Messages all(payload);
-        CHECK(all.at(7 + contents) == all.at(7));
-        CHECK(payload == 0 || !all.is(7 + contents / 2, all.at(7), payload));
-    }
-}
-
 void any_flipped_bit_is_seen() {
     const Messages messages(65);
     std::vector<std::byte> copy(messages.at(5), messages.at(5) + 65);
@@ -209,7 +190,6 @@ int main() {
     a_sender_keeps_its_times_and_marks_what_it_came_late_to();
     a_receiver_answers_the_lead_in_alone();
     calls_in_batches_and_in_two_lengths();
-    messages_are_the_protocols();
     any_flipped_bit_is_seen();
     messages_begin_where_hopcosts_do();
     a_datagram_that_comes_twice_is_answered_twice();
