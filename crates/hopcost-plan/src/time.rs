@@ -81,9 +81,9 @@ const WAKE_UP_NS: u64 = 60_000;
 /// What a process of a runtime takes from its start until it is attached, where its
 /// worker's folder does not say; that of Rust is in the constants above.
 const START_NS: u64 = 100 * MS;
-/// What each end that compiles adds to a warm-up that lasts until nothing changes any more: four parts
-/// of 40 ms at least, two seconds at most.
-const UNTIL_STEADY_NS: u64 = 430 * MS;
+/// A warm-up that lasts until nothing changes any more: four parts of 40 ms and mostly 100,000 operations
+/// at least, two seconds at most.
+const UNTIL_STEADY_NS: u64 = 1_000 * MS;
 
 /// What the time of a trial depends on beside its shape and its case.
 #[derive(Clone, Copy)]
@@ -103,16 +103,16 @@ impl Pace<'_> {
             let start_ns = facts.and_then(|facts| facts.start_ns).unwrap_or(START_NS);
             let described = facts.and_then(|facts| facts.state.as_ref().ok());
             let is_steady = described.is_some_and(|own| own.warm_up == WarmUp::UntilSteady);
-            let steady_ns = if is_steady { UNTIL_STEADY_NS } else { 0 };
-            if runtime.is_rust() { 0 } else { start_ns.saturating_add(steady_ns) }
+            if runtime.is_rust() { (0, 0) } else { (start_ns, u64::from(is_steady)) }
         };
         let (caller, callee) = (of(&case.runtimes.caller), of(&case.runtimes.callee));
-        match case.placement {
-            _ if !case.two_processes() => caller,
+        let start_ns = match case.placement {
+            _ if !case.two_processes() => caller.0,
             // They start at the same time, on the CPUs on which they will be measured.
-            Some(Placement::SameCpu) => caller.saturating_add(callee),
-            _ => caller.max(callee),
-        }
+            Some(Placement::SameCpu) => caller.0.saturating_add(callee.0),
+            _ => caller.0.max(callee.0),
+        };
+        start_ns.saturating_add(caller.1.max(callee.1) * UNTIL_STEADY_NS)
     }
 
     fn trial_ns(&self, shape: &TrialShape, case: &Case) -> u64 {

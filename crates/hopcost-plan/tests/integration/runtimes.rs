@@ -127,9 +127,9 @@ fn nothing_of_the_suite_is_impossible_and_it_takes_as_long_as_it_says() {
     let skipped: Vec<_> = plan.cases.iter().filter(|case| case.skip.is_some()).collect();
     assert!(skipped.is_empty(), "{skipped:#?}");
     assert_eq!((plan.rounds, plan.baseline.as_deref()), (7, Some(PIPE)));
-    // As timed on a quiet machine with two CPUs.
+    // As timed on a quiet machine with two CPUs, in 444 s, and what 100,000 operations add to warm-ups.
     let says_s = expected(&plan, &workers(), Some(72_000)).ns as f64 / 1e9;
-    assert!((says_s / 443.9 - 1.0).abs() < 0.15, "{says_s}");
+    assert!((says_s / 575.0 - 1.0).abs() < 0.15, "{says_s}");
     // Java's warm-up alone may take two seconds of a busy machine.
     assert!(plan.trial.deadline_ms >= 10_000);
     // Without workers Rust is left, and the rest says why.
