@@ -26,12 +26,13 @@ static const char *const ROLES[] = {"callee", "caller"};
 /* An end: what it exchanges, and the socket to the controller. */
 struct end {
     struct ask ask;
-    int fd, samples_fd, is_open, controller; /* controller: its process, where that has not forked this one */
+    int fd, samples_fd, schedule_fd, is_load, is_open;
+    int controller; /* its process, where that has not forked this one */
     void *link;
     unsigned char *messages, *got, *spoilt;
     uint64_t contents, number, spoil; /* number: of the next message, through all phases */
     uint64_t *ticks;
-    size_t room;
+    size_t room, kept; /* kept: samples of the last phase that are to be handed over */
 };
 static _Thread_local int failing_fd = 1; /* where this thread reports a failure */
 static int port;                         /* made by the controller, the same for both ends */
@@ -118,21 +119,25 @@ static inline void exchange(struct end *end) {
 }
 static void fill(struct ask *ask, const char *line) {
     snprintf(ask->line, sizeof ask->line, "%s", line);
-    text_of(line, "roundtrip/", "?\"", ask->mechanism, sizeof ask->mechanism);
+    text_of(line, "\"mechanism\":\"", "\"", ask->mechanism, sizeof ask->mechanism);
     text_of(line, "\"scratch\":\"", "\"", ask->scratch, sizeof ask->scratch);
     text_of(line, "\"prefix\":\"", "\"", ask->prefix, sizeof ask->prefix);
     ask->size = number_of(line, "payload="), ask->spins = !strcmp(value(ask, "wait"), "spin"), ask->port = port;
+}
+/* A descriptor that hopcost has the controller inherit, and -1 if there is none. */
+static int inherited(const struct end *end, const char *line, const char *key, int flags) {
+    char path[64];
+    if (!after(line, key)) return -1;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", end->controller, (int)number_of(line, key));
+    return end->controller ? open(path, flags) : (int)number_of(line, key);
 }
 static void open_it(struct end *end, const char *line) {
     struct ask *ask = &end->ask;
     fill(ask, line);
     size_t size = ask->size;
-    end->samples_fd = after(line, "\"samples_fd\":") ? (int)number_of(line, "\"samples_fd\":") : -1;
-    if (end->controller && end->samples_fd >= 0) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", end->controller, end->samples_fd);
-        end->samples_fd = open(path, O_WRONLY | O_APPEND);
-    }
+    end->samples_fd = inherited(end, line, "\"samples_fd\":", O_WRONLY | O_APPEND);
+    end->schedule_fd = inherited(end, line, "\"schedule_fd\":", O_RDONLY);
+    end->is_load = !!after(line, "\"workload\":\"load\"");
     end->spoil = number_of(line, "\"spoil\":"), end->number = 1, end->contents = 256;
     size_t power = 1;
     while (power < size) power *= 2;
@@ -146,34 +151,60 @@ static void open_it(struct end *end, const char *line) {
     end->link = open_end(ask), end->is_open = 1;
     say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", ROLES[ask->is_caller], gettid(), getpid());
 }
+/* The stamps of `samples` messages of a load; the bit says of one that the sender came to it late. */
+static void load(struct end *end, uint64_t samples, int is_alone, uint64_t *first, uint64_t *late) {
+    uint64_t *times = end->ask.is_caller ? malloc(samples * 8) : NULL;
+    if (times && pread(end->schedule_fd, times, samples * 8, 0) != (ssize_t)(samples * 8)) give_up("no schedule");
+    if (!is_alone) exchange(end), exchange(end);
+    *first = now(), *late = 0;
+    for (uint64_t i = 0; i < samples; i++) {
+        if (!times) take(end);
+        uint64_t then = now(), is_late = times && then > *first + times[i];
+        while (times && then < *first + times[i]) then = now();
+        end->ticks[i] = then | is_late << 63, *late += is_late;
+        if (times && !is_alone) put(end);
+        if (!is_alone) end->number++; /* the one that nobody answers with */
+    }
+    if (!times && samples) *first = end->ticks[0];
+    free(times);
+}
 static void run(struct end *end, const char *line) {
     uint64_t count = number_of(line, "\"count\":"), batch = 1;
     if (after(line, "\"kind\":\"batch\"")) batch = number_of(line, "\"n\":");
     if (!end->is_open || !batch || count % batch || after(line, "\"two-lengths\"")) give_up("this cannot be run");
-    uint64_t samples = end->ask.is_caller ? count / batch : 0, most = 0, sum = 0;
-    int keeps = samples && after(line, "\"phase\":\"measure\"");
+    int is_alone = end->is_load && after(line, "\"phase\":\"pilot\"");
+    uint64_t samples = end->ask.is_caller || (end->is_load && !is_alone) ? count / batch : 0, most = 0, sum = 0;
+    uint64_t first = 0, late = 0;
+    int keeps = samples && (is_alone || after(line, "\"phase\":\"measure\""));
     if (samples > end->room) {
         end->room = samples, end->ticks = realloc(end->ticks, samples * 8);
         if (!end->ticks) give_up("out of memory");
         memset(end->ticks, 1, samples * 8); /* so that no page of it is touched first in the loop */
     }
-    exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
-    if (!samples)
+    if (end->is_load) load(end, samples, is_alone, &first, &late);
+    else exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
+    if (!samples && !end->is_load)
         for (uint64_t i = 0; i < count; i++) exchange(end);
-    for (uint64_t i = 0, before = now(), then; i < samples; i++, before = then) {
+    for (uint64_t i = 0, before = now(), then; i < samples && !end->is_load; i++, before = then) {
         for (uint64_t j = 0; j < batch; j++) exchange(end);
         end->ticks[i] = (then = now()) - before;
     }
-    for (uint64_t i = 0; i < samples; i++)
+    for (uint64_t i = 0; i < samples && !end->is_load; i++)
         sum += end->ticks[i], most = end->ticks[i] > most ? end->ticks[i] : most;
-    for (size_t left = keeps ? samples * 8 : 0, done = 0; left; left -= done) {
-        ssize_t wrote = write(end->samples_fd, (char *)end->ticks + (samples * 8 - left), left);
+    if (end->is_load && samples) sum = (end->ticks[samples - 1] & ~(UINT64_C(1) << 63)) - first;
+    end->kept = keeps ? samples : 0;
+    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju,'first_tick':%ju,"
+                 "'overruns':%ju}",
+        ROLES[end->ask.is_caller], (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most,
+        (uintmax_t)sum, (uintmax_t)first, (uintmax_t)late);
+}
+static void hand_over(struct end *end) { /* the samples of the last phase: one end after the other */
+    for (size_t left = end->kept * 8, done = 0; left; left -= done) {
+        ssize_t wrote = write(end->samples_fd, (char *)end->ticks + (end->kept * 8 - left), left);
         if (wrote <= 0) give_up("the samples could not be written");
         done = (size_t)wrote;
     }
-    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju}",
-        ROLES[end->ask.is_caller], (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most,
-        (uintmax_t)sum);
+    say(end->fd, "+{}");
 }
 static void *serve(void *of) { /* until the controller is gone */
     struct end *end = of;
@@ -184,6 +215,7 @@ static void *serve(void *of) { /* until the controller is gone */
         if (after(line, "\"do\":\"attach\"")) open_it(end, line);
         else if (after(line, "\"do\":\"meet\"")) meet(end->link), say(end->fd, "+{}");
         else if (after(line, "\"do\":\"run\"")) run(end, line);
+        else if (after(line, "\"do\":\"hand-over\"")) hand_over(end);
     }
     exit(0);
 }
@@ -273,7 +305,7 @@ static void say_of_ends(const char *is, char said[2][1024]) {
 }
 static void attach(const char *line) {
     char said[2][1024], mechanism[64], known[80];
-    text_of(line, "roundtrip/", "?\"", mechanism, sizeof mechanism);
+    text_of(line, "\"mechanism\":\"", "\"", mechanism, sizeof mechanism);
     snprintf(known, sizeof known, "'name':'%s'", mechanism);
     uint64_t size = number_of(line, "payload=");
     if (!*mechanism || !strstr(describe(), known)) give_up("there is no mechanism %s here", mechanism);
@@ -311,7 +343,7 @@ static void clock_cost(const char *line) {
         (uintmax_t)number_of(line, "\"cpu\":"), (uintmax_t)costs[0], (uintmax_t)costs[5000], (uintmax_t)costs[9900]);
 }
 int main(int argc, char **argv) {
-    static char line[LINE_MAX_BYTES], said[2][1024];
+    static char line[LINE_MAX_BYTES], said[2][1024], nothing[2][1024];
     int is_attached = 0;
     signal(SIGPIPE, SIG_IGN);
     if (argc == 3 && join_ends) become_end(argv[1], argv[2]);
@@ -323,6 +355,8 @@ int main(int argc, char **argv) {
         else if (after(line, "\"do\":\"attach\"") && !is_attached) attach(line), is_attached = 1;
         else if (after(line, "\"do\":\"run\"") && is_attached) {
             ask_ends(line, our_roles, said);
+            for (int role = CALLER; role >= CALLEE; role--)
+                if (our_roles >> role & 1) ask_ends("{\"do\":\"hand-over\"}\n", 1u << role, nothing);
             say_of_ends("'ran','ends'", said);
         } else give_up("this command is not possible here");
     }
