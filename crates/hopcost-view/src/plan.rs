@@ -6,7 +6,11 @@ use hopcost_model::plan::Plan;
 use serde_json::json;
 
 use crate::number;
-use crate::section::model::{Block, Cell, Document, Rows, Section, facts, numbers, says, words};
+use crate::section::facts_of;
+use crate::section::model::{Block, Cell, Document, Rows, Section, numbers, says, words};
+
+/// What of a plan stands elsewhere.
+const ELSEWHERE: &str = "baseline cases comparison question";
 
 /// A suite as a list shows it.
 pub struct SuiteLine {
@@ -48,50 +52,22 @@ pub fn dry_run(plan: &Plan, estimate_ns: u64) -> Document {
             [says(format!("{reason}:")), Block::Paste(String::new(), ids)]
         });
     let sections = [Section::of("measured", [measured]), Section::of("skipped", skipped)];
-    let head = vec![facts(known(plan, estimate_ns))];
+    let head = vec![Block::Facts(known(plan, estimate_ns))];
     let sections = sections.into_iter().flatten().collect();
     Document { head, sections, ..Document::default() }
 }
 
-fn known(plan: &Plan, estimate_ns: u64) -> Vec<(&'static str, Cell)> {
+/// What is planned; nothing but that where nothing is measured, which takes no time.
+fn known(plan: &Plan, estimate_ns: u64) -> Vec<(String, Cell)> {
     let live = plan.live().count();
-    let cpus: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let relation = plan.relation.map(|relation| format!(" ({relation})")).unwrap_or_default();
-    let budget = match plan.budget_ns {
-        Some(ns) => format!("; no round starts after {}", number::expected(ns)),
-        None => String::new(),
-    };
-    let least = match plan.trial.operations {
-        Some(n) => format!("{n} operations where a case has two ends, of a stream at most; "),
-        None => String::new(),
-    };
-    let trial = format!(
-        "{least}measures for about {}, up to {} to reach {} operations; killed after {} s",
-        number::time(plan.trial.measure_ns as f64, 2),
-        number::time(plan.trial.measure_max_ns as f64, 2),
-        plan.trial.operations_min,
-        plan.trial.deadline_ms as f64 / 1e3,
-    );
-    let pair = |(placement, (caller, callee)): (_, &(u32, u32))| {
-        format!("{placement} {caller} and {callee}")
-    };
-    let pairs: Vec<String> = plan.pairs.iter().map(pair).collect();
-    let cpus = match pairs.is_empty() {
-        true => format!("{}{relation}", cpus.join(", ")),
-        false => format!("{}; of two: {}", cpus.join(", "), pairs.join(", ")),
-    };
-    let lines = [
-        ("Suite", plan.suite.clone()),
-        ("Cases", format!("{live} to measure, {} skipped", plan.cases.len() - live)),
-        ("Rounds", format!("{}, each case once in each{budget}", plan.rounds)),
-        ("Order", format!("at random in every round, from seed {}", plan.seed)),
-        ("Trial", trial),
-        ("CPUs", cpus),
-        ("Takes", format!("about {}", number::expected(estimate_ns))),
-    ];
-    // Where nothing is measured nothing takes time.
-    let shown = if live == 0 { 2 } else { lines.len() };
-    lines.into_iter().take(shown).map(|(name, text)| (name, Cell::text(text))).collect()
+    let cases = format!("{live} to measure, {} skipped", plan.cases.len() - live);
+    let mut known = vec![("cases".to_owned(), Cell::text(cases))];
+    if live > 0 {
+        let takes = format!("about {}", number::expected(estimate_ns));
+        known.push(("takes".to_owned(), Cell::text(takes)));
+        known.extend(facts_of(plan, ELSEWHERE));
+    }
+    known
 }
 
 /// A plan for programs: `{schema, estimate_ns, plan}`, with a line feed at its end.

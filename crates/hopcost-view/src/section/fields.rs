@@ -35,7 +35,7 @@ pub(crate) fn table_of(kinds: &[Vec<Field>], rows: &[Vec<Json>]) -> Block {
 }
 
 /// What is known of one thing and is not 0, but for the fields of these keys, with blanks between them.
-pub(super) fn facts_of<D: Document>(of: &D, without: &str) -> Vec<(String, Cell)> {
+pub(crate) fn facts_of<D: Document>(of: &D, without: &str) -> Vec<(String, Cell)> {
     let row = value(of);
     let known = shown::<D>(without).into_iter().map(|leaf| (head(&leaf), cell(&leaf, &row)));
     known.filter(|(_, cell)| !cell.is_empty() && cell.value.key() != Some(0.0)).collect()

@@ -27,7 +27,7 @@ pub(crate) use answer::between;
 #[cfg(test)]
 pub(crate) use answer::charts;
 use answer::{Part, Weight};
-pub(crate) use fields::table_of;
+pub(crate) use fields::{facts_of, table_of};
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
