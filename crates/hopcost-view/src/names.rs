@@ -94,16 +94,3 @@ pub(crate) fn cpus(plan: &PlanBrief) -> String {
         all => format!("CPUs {}{relation}", all.join(" and ")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_have_no_digit_too_many() {
-        assert_eq!(quantile(0.5), "p50");
-        assert_eq!(quantile(0.999), "p99.9");
-        assert_eq!(quantile(0.9999), "p99.99");
-        assert_eq!(quantile(0.07), "p7");
-    }
-}

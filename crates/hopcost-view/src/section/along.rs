@@ -251,10 +251,4 @@ mod tests {
         }
         assert!(said(&[], &[]).starts_with("No payload was compared."));
     }
-
-    #[test]
-    fn values_have_the_unit_of_their_axis() {
-        let of = |axis: &str| value_of(axis, 1_500_000);
-        assert_eq!(["gap", "rate", "flows"].map(of), ["1.5 ms", "1.5M/s", "1500000"]);
-    }
 }
