@@ -107,7 +107,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "packets over the MTU of the far device vanish silently",
         &[1],
         &[
-            "segments again that nobody acknowledged (path MTU 9000 bytes)",
+            "again, and nobody acknowledged the last (path MTU 9000 bytes)",
             "over tcp, 8192 bytes a message: if --payload 1000 works, the path drops packets",
         ],
         60,

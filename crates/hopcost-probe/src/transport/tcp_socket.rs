@@ -102,13 +102,12 @@ impl Connections {
     pub fn explain(&mut self, error: io::Error) -> io::Error {
         let given_up = error.kind() == io::ErrorKind::TimedOut;
         let Some(tcp) = self.read().filter(|_| given_up) else { return error };
-        let (resent, mtu) = (tcp.retransmitted, tcp.path_mtu_bytes);
-        sys::context(
-            error,
-            &format!(
-                "TCP sent {resent} segments again that nobody acknowledged (path MTU {mtu} bytes)"
-            ),
-        )
+        let TcpReading { segments, retransmitted, path_mtu_bytes, .. } = tcp;
+        let doing = format!(
+            "TCP sent {segments} segments, {retransmitted} of them again, and nobody acknowledged the \
+             last (path MTU {path_mtu_bytes} bytes)"
+        );
+        sys::context(error, &doing)
     }
 
     /// What they are now, and what they have sent since this was last asked.
