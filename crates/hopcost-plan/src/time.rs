@@ -6,7 +6,7 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Case, IdleKnob, Placement, Runtime};
+use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, Runtime};
 use hopcost_model::describe::{RuntimeFacts, WarmUp};
 use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::units::parse_duration_ns;
@@ -120,6 +120,8 @@ impl Pace<'_> {
         let sleeps = case.waits.is_some_and(|both| both.caller.sleeps() || both.callee.sleeps());
         let (each_ns, percent) = match case.placement {
             None | Some(Placement::SameCpu) => (ONE_CPU_NS, 100),
+            // Timed with both hosts one machine: a phase takes what it aims at.
+            Some(_) if case.boundary == Boundary::Host => (self.two_cpus_ns, 100),
             Some(_) if sleeps => (self.two_cpus_ns, WAKING_PERCENT),
             Some(_) => (SPINNING_NS, 100),
         };

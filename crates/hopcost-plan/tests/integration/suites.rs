@@ -70,7 +70,8 @@ fn a_pair_of_hosts_needs_the_other_host() {
     let far = Machine { peer_cpu: Some(7), ..two() };
     let plan = planned_on(&far, &shipped("pair")).unwrap();
     assert!(plan.live().count() == plan.cases.len() && plan.rounds >= 6, "{:?}", plan.cases);
-    assert!(expected(&plan, &[], None).ns < 20 * SECOND);
+    let says_s = expected(&plan, &[], Some(72_000)).ns as f64 / 1e9;
+    assert!((says_s / 9.7 - 1.0).abs() < 0.15, "{says_s}");
     assert_eq!(plan.cpus_for(Some(Placement::Pinned)).1, Some(7));
     assert!(!plan.local_cpus().contains(&7), "it is no CPU of this host");
     let plan = planned_on(&far, &Ask { cpus: vec![1, 5], ..shipped("pair") }).unwrap();
