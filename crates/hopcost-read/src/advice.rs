@@ -6,7 +6,7 @@ use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{AdviceRequest, Estimate, SortedBy, Statistic};
+use hopcost_model::results::{AdviceRequest, Estimate, Estimates, SortedBy, Statistic};
 use hopcost_model::text::some;
 use hopcost_stats::next_run::TRIALS_MIN;
 
@@ -84,6 +84,9 @@ document! {
     }
 }
 
+/// How far an interval may reach beyond the largest sample, as a share of it.
+const BEYOND_MAX: f64 = 0.05;
+
 /// Ties that a sentence names.
 const TIES_MAX: usize = 3;
 
@@ -115,8 +118,15 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         let low = estimate(of, request).and_then(|own| own.low);
         of.overlaps = low.zip(high).is_some_and(|(low, high)| low <= high);
     }
+    let calm = AdviceRequest { spinning: false, loss: true, ..request.clone() };
+    let sleeps = |of: &Candidate| {
+        let (case, _) = asked.iter().find(|(_, result)| result.id == of.case)?;
+        let mechanism = rust.iter().find(|known| known.name == case.mechanism_name());
+        calm.rules_out(case, mechanism).is_none().then_some(())
+    };
+    let sleeping = candidates.iter().find(|of| of.fit == Fit::Inside && sleeps(of).is_some());
     let place = cases.first().map(|case| Place::of(case));
-    let (answer, says) = answer(&candidates, results, (request, place));
+    let (answer, says) = answer(&candidates, sleeping, results, (request, place));
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
@@ -170,7 +180,7 @@ fn candidate(
         name,
         fit: Fit::Outside,
         p50: result.shown(),
-        p99: estimates.and_then(|all| all.get(Statistic::P99).cloned()),
+        p99: estimates.and_then(p99),
         cpu_ns_per_message: result.cpu_ns_per_message,
         overlaps: false,
         reason: None,
@@ -219,6 +229,20 @@ fn fit(of: &Candidate, request: &AdviceRequest) -> (Fit, Option<String>) {
     }
 }
 
+/// The 99th percentile. An interval that reaches far beyond the largest sample is none: it is the
+/// spread of a few trials, drawn out to where nothing was seen.
+fn p99(estimates: &Estimates) -> Option<Estimate> {
+    let p99 = estimates.get(Statistic::P99)?.clone();
+    let largest = estimates.exact(Statistic::Max);
+    let is_drawn_out =
+        p99.high.zip(largest).is_some_and(|(high, largest)| high > (1.0 + BEYOND_MAX) * largest);
+    let why = format!("{}: too few for an interval", format::count(p99.n_trials as usize, "trial"));
+    Some(match is_drawn_out {
+        true => Estimate { low: None, high: None, insufficient: Some(why), ..p99 },
+        false => p99,
+    })
+}
+
 /// The estimate that a candidate is sorted by; the median where that is the CPU time.
 fn estimate<'a>(of: &'a Candidate, request: &AdviceRequest) -> Option<&'a Estimate> {
     match request.sort {
@@ -235,9 +259,11 @@ fn key(of: &Candidate, request: &AdviceRequest) -> f64 {
     value.unwrap_or(f64::INFINITY)
 }
 
-/// The answer in sentences.
+/// The answer in sentences; `sleeping` is the first that meets the requirements and sleeps while it
+/// waits.
 fn answer(
     candidates: &[Candidate],
+    sleeping: Option<&Candidate>,
     results: &Results,
     (request, place): (&AdviceRequest, Option<Place>),
 ) -> (Answer, Vec<String>) {
@@ -255,12 +281,18 @@ fn answer(
             let ties: Vec<String> = ties.collect();
             let ties =
                 (!ties.is_empty()).then(|| format!("Level with it: {}.", some(&ties, TIES_MAX)));
+            let sleeping = sleeping.filter(|of| of.case != first.case);
+            let sleeping = sleeping.map(|of| {
+                let value = estimate(of, request).map_or(String::new(), interval);
+                format!("The best that sleeps: {}, {value}.", of.name)
+            });
             let at = place.map_or(String::new(), |place| format!(", {}", place.name()));
             let use_it = format!("Use {}: {}{at}.", first.name, says(first, request));
-            (Answer::Recommended, vec![Some(use_it), ties])
+            (Answer::Recommended, vec![Some(use_it), ties, sleeping])
         }
         (Some((_, Fit::Open)), _) => {
-            (Answer::Open, vec![undecided(candidates, results), nearest(candidates, request)])
+            let (said, why) = undecided(candidates, results);
+            (Answer::Open, vec![Some(said), nearest(candidates, request), why])
         }
         _ => {
             let said = "No mechanism here meets it.".to_owned();
@@ -287,20 +319,25 @@ fn nearest(candidates: &[Candidate], request: &AdviceRequest) -> Option<String> 
     Some(format!("Nearest is {}: {said}.", of.name))
 }
 
-/// That nothing is decided, and why the first candidate is open.
-fn undecided(candidates: &[Candidate], results: &Results) -> Option<String> {
+/// That nothing is decided, and why most candidates are open.
+fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<String>) {
+    let open = candidates.iter().filter(|of| of.fit == Fit::Open);
+    let reasons: Vec<&str> = open.filter_map(|of| of.reason.as_deref()).collect();
+    // A finding begins with its code.
+    let kinds = grouped(reasons.iter().copied(), |reason| reason.split(':').next());
+    let (kind, of) = kinds.into_iter().max_by_key(|(_, all)| all.len()).unwrap_or_default();
+    let code = Code::ALL.iter().find(|code| Some(code.word()) == kind);
     let done = results.plan.rounds_done as usize;
-    let first = candidates.first()?;
-    let why = first.reason.as_deref().unwrap_or("its interval holds the limit");
-    Some(match done < TRIALS_MIN {
-        true => {
-            let rounds = format::count(done, "round");
-            format!(
-                "Not decided in {rounds}: an interval needs {TRIALS_MIN}, so take a longer --budget."
-            )
-        }
-        false => format!("Not decided. {}: {}.", first.name, why.trim_end_matches('.')),
-    })
+    // More rounds do not help against a finding.
+    if done < TRIALS_MIN && code.is_none() {
+        let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
+        return (format!("Not decided in {}: {needed}.", format::count(done, "round")), None);
+    }
+    let Some(first) = of.first() else { return ("Not decided.".to_owned(), None) };
+    let why = code.map_or(*first, |code| code.means());
+    let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
+    let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
+    (said, Some(format!("{} of them: {why}.", of.len())))
 }
 
 /// `p50 of a round trip 12.1 µs [11.8 µs, 12.9 µs], p99 15.0 µs [13.2 µs, 17.1 µs]`

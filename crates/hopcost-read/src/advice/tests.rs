@@ -109,6 +109,7 @@ fn what_spins_is_named_and_ruled_out_where_it_may_not() {
     };
     let free = asked(spinning(), &request());
     assert!(free.says[0].starts_with("Use pipe, spinning:"), "{:?}", free.says);
+    assert!(free.says[1].starts_with("The best that sleeps: pipe, 6."), "{:?}", free.says);
     let calm = asked(spinning(), &AdviceRequest { spinning: false, ..request() });
     assert!(calm.says[0].starts_with("Use pipe: "), "{:?}", calm.says);
     assert_eq!(reason(&calm, "pipe, spinning"), "spins while it waits");
