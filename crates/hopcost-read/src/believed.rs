@@ -126,10 +126,11 @@ fn times(raw: &RawRun, case: &Case, trial: &RawTrial) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::case::Status;
+    use hopcost_model::describe::WarmUp;
     use hopcost_model::protocol::Stamp;
     use hopcost_model::raw::RawTrial;
 
-    use crate::testing::{Builder, PIPE, STREAM, WAKE, noisy, read};
+    use crate::testing::{Builder, PIPE, STREAM, WAKE, noisy, read, worker};
 
     type Change = fn(&mut RawTrial);
 
@@ -183,6 +184,18 @@ mod tests {
                 assert!(said.contains(part), "{id}: no `{part}` in: {said}");
             }
         }
+    }
+    #[test]
+    fn what_an_end_says_is_in_ticks_of_its_own_runtime() {
+        let mut raw = Builder::new()
+            .runtime(worker("cpp", WarmUp::Planned, &["pipe"]))
+            .case(&format!("{PIPE}&runtime=rust:cpp"), 8, |_, t| t.each(&[3000; 300]))
+            .build();
+        for clock in raw.clocks.iter_mut().filter(|clock| clock.runtime == "cpp") {
+            clock.ticks_per_second = 1e11;
+        }
+        raw.trials.iter_mut().for_each(|trial| trial.ends[1].elapsed_ticks = 1_000_000_000);
+        assert_eq!(read(&raw).results[0].n_failed, 0, "10 ms, and not 1 s");
     }
     #[test]
     fn a_clock_that_there_is_not_is_no_clock() {

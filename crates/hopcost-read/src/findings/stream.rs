@@ -136,7 +136,10 @@ pub fn nagle_delack(of: &Seen) -> Option<Finding> {
         k => format!("about {k} × 40 ms"),
     };
     let what = case.workload.spec().operation;
-    let says = format!("<share %> of the {what}s take {times} or another small multiple of it.");
+    let says = format!(
+        "<share %> of the {what}s take {times} or another small multiple of it: Nagle's algorithm \
+         holds a small segment back until the delayed acknowledgement comes."
+    );
     let values = [("share", share), ("k", f64::from(k)), ("stalled_samples", stalled as f64)];
     Some(finding(Code::NagleDelack, Severity::Suspect, says, &values))
 }
