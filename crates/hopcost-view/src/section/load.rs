@@ -72,15 +72,16 @@ pub(super) fn headline(results: &Results) -> Headline {
 /// With which of these rates, in ascending order, a load keeps up: 99 % of the messages come, and
 /// none is lost.
 fn kept_up(cases: &[&CaseResult]) -> Option<String> {
-    let is_kept = |load: &&LoadResult| load.achieved >= Some(0.99) && load.lost_share == 0.0;
+    let is_kept = |load: &LoadResult| load.achieved >= Some(0.99) && load.lost_share == 0.0;
     let loads: Vec<&LoadResult> = cases.iter().filter_map(|case| case.load.as_ref()).collect();
-    let (most, all) = (loads.last().filter(|_| loads.len() > 1)?, loads.len());
-    Some(match loads.iter().copied().rfind(is_kept) {
+    let rate = |load: &LoadResult| format!("{}/s", load.rate.brief());
+    let most = loads.last().filter(|_| loads.len() > 1)?;
+    Some(match loads.iter().rposition(|load| is_kept(load)) {
         None => "keeps up with none of the rates".to_owned(),
-        Some(load) if load.rate == most.rate => {
-            format!("keeps up with all rates, {}/s at most", load.rate.brief())
-        }
-        Some(load) => format!("keeps up with {}/s of the {all} rates tried", load.rate.brief()),
+        Some(at) => match loads.get(at + 1) {
+            None => format!("keeps up with every rate tried, up to {}", rate(most)),
+            Some(next) => format!("keeps up with {}, not with {}", rate(loads[at]), rate(next)),
+        },
     })
 }
 

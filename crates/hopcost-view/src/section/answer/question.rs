@@ -112,7 +112,8 @@ fn placed<'a>(
     own.extend(
         besides
             .filter(|entry| Some(entry.case.case.payload_bytes.unwrap_or(0)) == bytes)
-            .map(|entry| Entry { group, ..entry }),
+            // They were ranked and compared among themselves.
+            .map(|entry| Entry { group, rank: None, ratio: None, ..entry }),
     );
     let title = titled(group);
     Question { title, entries: without_size(own), shape: Shape::Placed }
