@@ -330,14 +330,18 @@ fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<Str
     let done = results.plan.rounds_done as usize;
     // More rounds do not help against a finding.
     if done < TRIALS_MIN && code.is_none() {
-        let needed = format!("an interval needs {TRIALS_MIN}, so take a longer --budget");
+        let needed = format!(
+            "an interval needs {TRIALS_MIN}, so take a longer --budget or name fewer mechanisms"
+        );
         return (format!("Not decided in {}: {needed}.", format::count(done, "round")), None);
     }
     let Some(first) = of.first() else { return ("Not decided.".to_owned(), None) };
     let why = code.map_or(*first, |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
     let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
-    (said, Some(format!("{} of them: {why}.", of.len())))
+    let next =
+        if code.is_none() { "; take a longer --budget or name fewer mechanisms" } else { "" };
+    (said, Some(format!("{} of them: {why}{next}.", of.len())))
 }
 
 /// `p50 of a round trip 12.1 µs [11.8 µs, 12.9 µs], p99 15.0 µs [13.2 µs, 17.1 µs]`

@@ -65,7 +65,7 @@ document! {
         /// Multiple of the case that those of its group and place in the ladder are of.
         pub ratio: Option<Ratio>,
         /// CPU time of both ends over messages (a round trip is two messages; a
-        /// call is one): median over trials.
+        /// call is one), of a load that of its receivers: median over trials.
         pub cpu_ns_per_message: Option<f64>,
         /// Context switches (voluntary and involuntary, all threads of both ends) per operation:
         /// median over trials.
@@ -357,7 +357,7 @@ fn of_case<'a>(
             _ => estimates.map(widened),
         },
         cpu_ns_per_message: over(&|trial| {
-            per(trial.cpu_ns as f64, handled(case, trial) * messages(case.workload))
+            per(cpu_ns(case, trial), handled(case, trial) * messages(case.workload))
         }),
         switches_per_operation: over(&|trial| {
             per(switches(trial, Whose::All) as f64, handled(case, trial))
@@ -446,6 +446,15 @@ fn levels(mut values: Vec<f64>) -> Option<(f64, f64)> {
         && is_narrow(low)
         && is_narrow(high);
     median(low).zip(median(high)).filter(|_| is_two)
+}
+
+/// The CPU time of a trial's messages. The sender of a load looks at the clock until each is due.
+fn cpu_ns(case: &Case, trial: &RawTrial) -> f64 {
+    let receivers = trial.ends.iter().filter(|end| end.role == Role::Callee);
+    match case.workload {
+        Workload::Load => total(receivers.map(|end| end.thread_cpu_ns)) as f64,
+        _ => trial.cpu_ns as f64,
+    }
 }
 
 #[cfg(test)]

@@ -330,9 +330,8 @@ fn of_all(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
     let total: f64 = trials.iter().map(|trial| support(trial, q)).sum();
     if !publishable(total, q) {
         let why = format!(
-            "{name} needs {:.0} independent samples; the {:.0} taken are worth {:.0}",
+            "{name} needs {:.0} independent samples, and has {:.0}",
             needed(q),
-            trials.iter().map(|trial| trial.sample.len() as f64).sum::<f64>(),
             libm::floor(total),
         );
         return missing(n_trials, why);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Builder, CALL, PIPE, TCP, TrialBuilder, read as read_run};
+use crate::testing::{Builder, CALL, LOAD, PIPE, TCP, TrialBuilder, read as read_run};
 use hopcost_model::results::Statistic;
 
 #[test]
@@ -34,8 +34,13 @@ fn a_round_trip_is_two_messages_and_is_never_halved() {
             t.batch(10, &[50; 100]);
             t.raw.cpu_ns = 10_000;
         })
+        .case(LOAD, 6, |_, t| {
+            t.load(&[0; 1000], 3000);
+            (t.raw.cpu_ns, t.raw.ends[1].thread_cpu_ns) = (200_000_000, 7_000_000);
+        })
         .build();
     let results = read_run(&raw).results;
+    assert_eq!(results[2].cpu_ns_per_message, Some(7000.0), "its sender spins until it is due");
     assert_eq!(
         results[0].estimates.as_ref().unwrap().get(Statistic::P50).unwrap().point,
         Some(3000.0)

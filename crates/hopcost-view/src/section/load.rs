@@ -1,9 +1,11 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
+use std::cmp::Ordering;
+
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::units::Rate;
-use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
+use hopcost_read::results::{CaseResult, Estimate, LoadResult, Results, Statistic};
 
 use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, numbers};
@@ -48,17 +50,21 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     blocks
 }
 
-/// With which rates each load keeps up, and how long a response takes at the least and the greatest.
+/// With which rates each load keeps up, and its least and its greatest p99.
 pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
-    let of_case = |case: &CaseResult| {
-        let p99 = Cell::brief(estimated(case, Statistic::P99), Scale::Time, "").value.shown()?;
-        Some(format!("p99 {p99} at {}/s", case.load.as_ref()?.rate.brief()))
+    let of_case = |(case, p99): (&CaseResult, &Estimate)| {
+        let p99 = Cell::brief(Some(p99), Scale::Time, "").value.shown()?;
+        Some(format!("{p99} at {}/s", case.load.as_ref()?.rate.brief()))
     };
     let said = |cases: &[&CaseResult]| {
-        let ends = cases.first().into_iter().chain(cases.last().filter(|_| cases.len() > 1));
-        let ends = ends.filter_map(|case| of_case(case));
-        kept_up(cases).into_iter().chain(ends).collect::<Vec<_>>().join(", ")
+        let known = cases.iter().map(|case| Some((*case, estimated(case, Statistic::P99)?)));
+        let mut known: Vec<(&CaseResult, &Estimate)> = known.flatten().collect();
+        known.sort_by(|a, b| a.1.point.partial_cmp(&b.1.point).unwrap_or(Ordering::Equal));
+        let ends = known.first().into_iter().chain(known.last().filter(|_| known.len() > 1));
+        let ends: Vec<String> = ends.filter_map(|of| of_case(*of)).collect();
+        let p99 = (!ends.is_empty()).then(|| format!("p99 {}", ends.join(" to ")));
+        kept_up(cases).into_iter().chain(p99).collect::<Vec<_>>().join(", ")
     };
     let mut groups = grouped(loads, |case| what(case));
     let by_rate = |case: &&CaseResult| case.load.as_ref().map(|load| load.rate);
