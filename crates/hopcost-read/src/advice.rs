@@ -6,7 +6,7 @@ use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
-use hopcost_model::results::{AdviceRequest, Estimate, Estimates, SortedBy, Statistic};
+use hopcost_model::results::{AdviceRequest, Estimate, SortedBy, Statistic};
 use hopcost_model::text::some;
 use hopcost_stats::next_run::TRIALS_MIN;
 
@@ -83,9 +83,6 @@ document! {
         Outside,
     }
 }
-
-/// How far an interval may reach beyond the largest sample, as a share of it.
-const BEYOND_MAX: f64 = 0.05;
 
 /// Ties that a sentence names.
 const TIES_MAX: usize = 3;
@@ -180,7 +177,7 @@ fn candidate(
         name,
         fit: Fit::Outside,
         p50: result.shown(),
-        p99: estimates.and_then(p99),
+        p99: estimates.and_then(|all| all.get(Statistic::P99).cloned()),
         cpu_ns_per_message: result.cpu_ns_per_message,
         overlaps: false,
         reason: None,
@@ -227,20 +224,6 @@ fn fit(of: &Candidate, request: &AdviceRequest) -> (Fit, Option<String>) {
         (low, _) if low > limit => (Fit::Outside, said("exceeds")),
         _ => (Fit::Open, said("may exceed")),
     }
-}
-
-/// The 99th percentile. An interval that reaches far beyond the largest sample is none: it is the
-/// spread of a few trials, drawn out to where nothing was seen.
-fn p99(estimates: &Estimates) -> Option<Estimate> {
-    let p99 = estimates.get(Statistic::P99)?.clone();
-    let largest = estimates.exact(Statistic::Max);
-    let is_drawn_out =
-        p99.high.zip(largest).is_some_and(|(high, largest)| high > (1.0 + BEYOND_MAX) * largest);
-    let why = format!("{}: too few for an interval", format::count(p99.n_trials as usize, "trial"));
-    Some(match is_drawn_out {
-        true => Estimate { low: None, high: None, insufficient: Some(why), ..p99 },
-        false => p99,
-    })
 }
 
 /// The estimate that a candidate is sorted by; the median where that is the CPU time.

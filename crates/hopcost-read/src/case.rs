@@ -17,7 +17,7 @@ use crate::load::LoadResult;
 use crate::pooled::{CurvePoint, Mode, of_samples};
 use crate::run::Run;
 use crate::stream::StreamResult;
-use crate::sums::{Whose, handled, lost, messages, per, switches, total};
+use crate::sums::{Whose, cpu_ns, handled, lost, messages, per, switches, total};
 use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
@@ -357,7 +357,12 @@ fn of_case<'a>(
             _ => estimates.map(widened),
         },
         cpu_ns_per_message: over(&|trial| {
-            per(cpu_ns(case, trial), handled(case, trial) * messages(case.workload))
+            // The sender of a load looks at the clock until each message is due.
+            let ns = match case.workload {
+                Workload::Load => cpu_ns(trial, Whose::End(Role::Callee)),
+                _ => trial.cpu_ns,
+            };
+            per(ns as f64, handled(case, trial) * messages(case.workload))
         }),
         switches_per_operation: over(&|trial| {
             per(switches(trial, Whose::All) as f64, handled(case, trial))
@@ -446,15 +451,6 @@ fn levels(mut values: Vec<f64>) -> Option<(f64, f64)> {
         && is_narrow(low)
         && is_narrow(high);
     median(low).zip(median(high)).filter(|_| is_two)
-}
-
-/// The CPU time of a trial's messages. The sender of a load looks at the clock until each is due.
-fn cpu_ns(case: &Case, trial: &RawTrial) -> f64 {
-    let receivers = trial.ends.iter().filter(|end| end.role == Role::Callee);
-    match case.workload {
-        Workload::Load => total(receivers.map(|end| end.thread_cpu_ns)) as f64,
-        _ => trial.cpu_ns as f64,
-    }
 }
 
 #[cfg(test)]

@@ -118,11 +118,7 @@ mod tests {
         let hosts: [(&str, Host, bool); 4] = [
             ("independent", |rng| (0..60).map(|_| 0.1 * rng.normal()).collect(), false),
             ("wandering", |rng| wandering(rng, 0.7), false),
-            (
-                "drift",
-                |rng| (0..60).map(|at| 0.2 * rng.uniform() + at as f64 / 300.0).collect(),
-                false,
-            ),
+            ("drift", drifting, false),
             // It stays in a state for three trials.
             ("two speeds", |rng| changing(rng, 3), true),
         ];
@@ -140,17 +136,20 @@ mod tests {
             let found: Vec<TwoLevels> = (0..200).filter_map(|_| run()).collect();
             let expected = if has_two { 190..=200 } else { 0..=1 };
             assert!(expected.contains(&found.len()), "{name}: {} of 200", found.len());
-            let is_near =
+            let near =
                 |of: &TwoLevels| of.levels[0].abs() < 0.04 && (of.levels[1] - 0.4).abs() < 0.04;
-            assert!(!has_two || found.iter().all(is_near), "{name}");
+            assert!(!has_two || found.iter().all(near), "{name}");
         }
+    }
+
+    fn drifting(rng: &mut Rng) -> Vec<f64> {
+        (0..60).map(|at| 0.2 * rng.uniform() + f64::from(at) / 300.0).collect()
     }
 
     fn wandering(rng: &mut Rng, kept: f64) -> Vec<f64> {
         let mut level = 0.1 * rng.normal();
-        let step = libm::sqrt(1.0 - kept * kept);
         let mut next = || {
-            level = kept * level + 0.1 * step * rng.normal();
+            level = kept * level + 0.1 * libm::sqrt(1.0 - kept * kept) * rng.normal();
             level
         };
         (0..60).map(|_| next()).collect()

@@ -1,11 +1,9 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
-use std::cmp::Ordering;
-
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
 use hopcost_model::units::Rate;
-use hopcost_read::results::{CaseResult, Estimate, LoadResult, Results, Statistic};
+use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, numbers};
@@ -43,9 +41,7 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let most = left_out.filter_map(|of| of.values.get("late_share").copied()).reduce(f64::max);
     blocks.extend(most.map(|most| {
         let most = number::share(most);
-        note(format!(
-            "Up to {most} of a load's messages are left out: its sender was late by itself."
-        ))
+        note(format!("Up to {most} of the messages are left out: their sender was late by itself."))
     }));
     blocks
 }
@@ -53,17 +49,18 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
 /// With which rates each load keeps up, and its least and its greatest p99.
 pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
-    let of_case = |(case, p99): (&CaseResult, &Estimate)| {
-        let p99 = Cell::brief(Some(p99), Scale::Time, "").value.shown()?;
-        Some(format!("{p99} at {}/s", case.load.as_ref()?.rate.brief()))
+    let of_case = |case: &&CaseResult| {
+        let p99 = estimated(case, Statistic::P99)?;
+        let shown = Cell::brief(Some(p99), Scale::Time, "").value.shown()?;
+        Some((p99.point?, format!("{shown} at {}/s", case.load.as_ref()?.rate.brief())))
     };
     let said = |cases: &[&CaseResult]| {
-        let known = cases.iter().map(|case| Some((*case, estimated(case, Statistic::P99)?)));
-        let mut known: Vec<(&CaseResult, &Estimate)> = known.flatten().collect();
-        known.sort_by(|a, b| a.1.point.partial_cmp(&b.1.point).unwrap_or(Ordering::Equal));
-        let ends = known.first().into_iter().chain(known.last().filter(|_| known.len() > 1));
-        let ends: Vec<String> = ends.filter_map(|of| of_case(*of)).collect();
-        let p99 = (!ends.is_empty()).then(|| format!("p99 {}", ends.join(" to ")));
+        let mut all: Vec<(f64, String)> = cases.iter().filter_map(of_case).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let p99 = match all.as_slice() {
+            [(_, least), .., (_, most)] => Some(format!("p99 {least} to {most}")),
+            few => few.first().map(|(_, only)| format!("p99 {only}")),
+        };
         kept_up(cases).into_iter().chain(p99).collect::<Vec<_>>().join(", ")
     };
     let mut groups = grouped(loads, |case| what(case));
@@ -78,16 +75,13 @@ pub(super) fn headline(results: &Results) -> Headline {
 /// With which of these rates, in ascending order, a load keeps up: 99 % of the messages come, and
 /// none is lost.
 fn kept_up(cases: &[&CaseResult]) -> Option<String> {
-    let is_kept = |load: &LoadResult| load.achieved >= Some(0.99) && load.lost_share == 0.0;
+    let is_kept = |load: &&LoadResult| load.achieved >= Some(0.99) && load.lost_share == 0.0;
     let loads: Vec<&LoadResult> = cases.iter().filter_map(|case| case.load.as_ref()).collect();
     let rate = |load: &LoadResult| format!("{}/s", load.rate.brief());
-    let most = loads.last().filter(|_| loads.len() > 1)?;
-    Some(match loads.iter().rposition(|load| is_kept(load)) {
+    (loads.len() > 1).then(|| match loads.iter().rposition(is_kept).map(|at| &loads[at..]) {
         None => "keeps up with none of the rates".to_owned(),
-        Some(at) => match loads.get(at + 1) {
-            None => format!("keeps up with every rate tried, up to {}", rate(most)),
-            Some(next) => format!("keeps up with {}, not with {}", rate(loads[at]), rate(next)),
-        },
+        Some([most, next, ..]) => format!("keeps up with {}, not with {}", rate(most), rate(next)),
+        Some(of) => format!("keeps up with every rate tried, up to {}", rate(of[0])),
     })
 }
 
