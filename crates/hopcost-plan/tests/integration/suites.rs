@@ -50,7 +50,7 @@ fn every_suite_takes_as_long_as_it_says() {
         ("microkernel", 60.9),
         ("wakeup", 120.9),
         ("copies", 178.1),
-        ("load", 43.5),
+        ("load", 40.6),
         ("wakeup-document", 383.4),
         ("wakeup-full", 1000.1),
     ] {
