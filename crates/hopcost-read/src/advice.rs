@@ -84,6 +84,9 @@ document! {
     }
 }
 
+/// What helps where too little was measured.
+const MORE: &str = "take a longer --budget or name fewer mechanisms";
+
 /// Ties that a sentence names.
 const TIES_MAX: usize = 3;
 
@@ -313,17 +316,14 @@ fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<Str
     let done = results.plan.rounds_done as usize;
     // More rounds do not help against a finding.
     if done < TRIALS_MIN && code.is_none() {
-        let needed = format!(
-            "an interval needs {TRIALS_MIN}, so take a longer --budget or name fewer mechanisms"
-        );
+        let needed = format!("an interval needs {TRIALS_MIN}, so {MORE}");
         return (format!("Not decided in {}: {needed}.", format::count(done, "round")), None);
     }
     let Some(first) = of.first() else { return ("Not decided.".to_owned(), None) };
     let why = code.map_or(*first, |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
     let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
-    let next =
-        if code.is_none() { "; take a longer --budget or name fewer mechanisms" } else { "" };
+    let next = if code.is_none() { format!("; {MORE}") } else { String::new() };
     (said, Some(format!("{} of them: {why}{next}.", of.len())))
 }
 

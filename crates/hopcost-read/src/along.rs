@@ -67,17 +67,12 @@ fn geomean(points: &[Point], margin: f64) -> Option<Compared> {
     let ends = half(|of| of.low).zip(half(|of| of.high));
     let ends = ends.map(|(down, up)| (mean - down, mean + up));
     let margin = libm::log1p(margin);
-    let verdict = match ends {
-        Some((low, high)) if low > margin || high < -margin => Verdict::Outside,
-        Some((low, high)) if low >= -margin && high <= margin => Verdict::Inside,
-        _ => Verdict::Open,
-    };
     let contrast = Contrast {
         ratio: libm::exp(mean),
         low: ends.map(|(low, _)| libm::exp(low)),
         high: ends.map(|(_, high)| libm::exp(high)),
         n: all.iter().map(|of| of.n).min().unwrap_or(0),
-        verdict,
+        verdict: Verdict::of(ends, (-margin, margin)),
         more: None,
         ..*first
     };

@@ -23,24 +23,29 @@ fn response(trial: &RawTrial, q: f64) -> Option<u64> {
     Some(*responses.select_nth_unstable(at).1)
 }
 
-/// Which messages of a trial the sender sent in time, as far as it left its waits in time, and the share
-/// of the others. `None` where it did not tell.
-pub fn in_time(trial: &RawTrial, clock: &ClockReading) -> Option<(Vec<bool>, f64)> {
+/// Which messages of a trial the sender sent in time, as far as it left its waits in time.
+pub struct InTime {
+    sent: Vec<bool>,
+    /// The share of the others.
+    pub late_share: f64,
+}
+
+/// The same of this trial; `None` where its sender does not report when it left its waits.
+pub fn in_time(trial: &RawTrial, clock: &ClockReading) -> Option<InTime> {
     let own = trial.load.as_ref()?.own_lags.as_ref().filter(|own| !own.is_empty())?;
     let few_stamps = STAMPS * clock.stamp_p50_ns * clock.ticks_per_second / 1e9;
     let limit = few_stamps.max(LAG_MAX * response(trial, 0.5)? as f64);
-    let in_time: Vec<bool> = own.iter().map(|own| *own as f64 <= limit).collect();
-    let late = in_time.iter().filter(|in_time| !**in_time).count();
-    let share = late as f64 / in_time.len() as f64;
-    Some((in_time, share))
+    let sent: Vec<bool> = own.iter().map(|own| *own as f64 <= limit).collect();
+    let late = sent.iter().filter(|in_time| !**in_time).count();
+    Some(InTime { late_share: late as f64 / sent.len() as f64, sent })
 }
 
 /// These values of a trial's messages without those of messages that the sender by itself sent late: they
 /// say nothing of the channel. All of them where more are late than may be left out.
-pub fn counted(trial: &RawTrial, clock: &ClockReading, of_messages: &[u64]) -> Vec<u64> {
-    match in_time(trial, clock) {
-        Some((in_time, late)) if late <= LEFT_OUT_MAX => {
-            let counts = |(at, _): &(usize, &u64)| in_time.get(*at) != Some(&false);
+pub fn counted(in_time: Option<&InTime>, of_messages: &[u64]) -> Vec<u64> {
+    match in_time {
+        Some(of) if of.late_share <= LEFT_OUT_MAX => {
+            let counts = |(at, _): &(usize, &u64)| of.sent.get(*at) != Some(&false);
             of_messages.iter().enumerate().filter(counts).map(|(_, ticks)| *ticks).collect()
         }
         _ => of_messages.to_vec(),

@@ -8,7 +8,7 @@ use hopcost_model::units::Rate;
 use hopcost_stats::sample::{median, rank};
 
 use crate::estimate::over_trials;
-use crate::lateness::{counted, in_time};
+use crate::lateness::{InTime, counted, in_time};
 use crate::run::Run;
 use crate::sums::{Whose, total};
 use crate::wake;
@@ -69,13 +69,14 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
         median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
     };
+    let sent: Vec<_> = loads.iter().map(|(of, _)| in_time(of, run.raw.clock(of)?)).collect();
     let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u64>| {
-        let of = |(trial, load): &(&RawTrial, &RawLoad)| {
+        let of = |((trial, load), sent): (&(&RawTrial, &RawLoad), &Option<InTime>)| {
             let tick_ns = tick_ns(trial)?;
-            let ticks = counted(trial, run.raw.clock(trial)?, &ticks(trial, load));
+            let ticks = counted(sent.as_ref(), &ticks(trial, load));
             Some(ticks.into_iter().map(move |ticks| ticks as f64 * tick_ns))
         };
-        quantiles(loads.iter().filter_map(of).flatten().collect())
+        quantiles(loads.iter().zip(&sent).filter_map(of).flatten().collect())
     };
     let less = |all: &[u64], part: &[u64]| -> Vec<u64> {
         all.iter().zip(part).map(|(all, part)| all.saturating_sub(*part)).collect()
@@ -96,7 +97,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered)),
         lag: of_messages(&|_, load| load.lags.clone()),
-        own_late_share: middle(&|trial, _| Some(in_time(trial, run.raw.clock(trial)?)?.1)),
+        own_late_share: median(&sent.iter().flatten().map(|of| of.late_share).collect::<Vec<_>>()),
         service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
         clock_bound_ns: wake::clock_bound_ns(run, trials),
     })
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn messages_that_a_sender_sent_late_are_left_out_and_too_many_make_a_load_invalid() {
-        // So many of 2000 messages of 2,000 ns take 9,000, and had a sender that was late by so much.
+        // `late` of 2000 messages take 9,000 ns instead of 2,000, and their sender was late by `own` ns.
         let of = |late: usize, own: u64| {
             let results = run(move |_, t| {
                 let lag = |at| if at < late { 7_300 } else { 300 };

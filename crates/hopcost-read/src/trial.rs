@@ -7,7 +7,7 @@ use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, rank};
 
-use crate::lateness::counted;
+use crate::lateness::{counted, in_time};
 use crate::rates::rates;
 
 /// What kind of number a stamp leaves; the two never share a column.
@@ -169,7 +169,7 @@ fn values(
             None => Err("its receivers report no time of the first and the last byte".to_owned()),
         },
         Stamp::Each if raw.load.is_some() => {
-            Ok(counted(raw, clock, &raw.samples).iter().map(ticks).collect())
+            Ok(counted(in_time(raw, clock).as_ref(), &raw.samples).iter().map(ticks).collect())
         }
         Stamp::Each => Ok(raw.samples.iter().map(ticks).collect()),
         Stamp::Batch { n: 0 } | Stamp::TwoLengths { n: 0 } => {

@@ -108,7 +108,7 @@ const SHARED_MAX: f64 = 0.1;
 const AWAKE_MAX: f64 = 0.15;
 /// No state of a machine is so many times as fast as another of its states.
 const FAR: f64 = 3.0;
-/// Two speeds of a CPU are so many times apart.
+/// Two speeds of a CPU are at least this factor apart.
 const SPEEDS_APART: f64 = 1.2;
 /// The least share of the variance that dividing removes where two speeds explain it.
 const REMOVED_MIN: f64 = 0.5;
@@ -161,7 +161,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// What the adjusted values are multiplied by where another value stands beside the raw one.
+    /// The factor from adjusted values to the value that stands beside the raw one.
     pub fn of_quiet(self) -> Option<f64> {
         match self {
             Basis::Met | Basis::Adjusted => None,

@@ -80,7 +80,7 @@ fn both(series: &[bool], other: &[bool]) -> u32 {
     parts.sum()
 }
 
-/// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros and so many ones.
+/// `(1/n)·Σ (x_t − m)(x_{t+lag} − m)` of a series of zeros, and `all` ones.
 fn autocovariance(series: &[bool], all: u32, lag: usize) -> f64 {
     let (n, ones) = (series.len(), |part: &[bool]| both(part, part));
     let ends = 2 * all - ones(&series[n - lag..]) - ones(&series[..lag]);

@@ -19,6 +19,15 @@ document! {
 }
 
 impl Verdict {
+    /// Where a number with this interval lies against a region; open without an interval.
+    pub fn of(ends: Option<(f64, f64)>, (least, most): (f64, f64)) -> Self {
+        match ends {
+            Some((low, high)) if least <= low && high <= most => Self::Inside,
+            Some((low, high)) if high < least || most < low => Self::Outside,
+            _ => Self::Open,
+        }
+    }
+
     /// Whether a number is less than one, as much or more, where that is decided.
     pub fn side(self, number: f64, than: f64) -> Option<Ordering> {
         match self {

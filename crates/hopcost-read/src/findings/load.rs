@@ -28,9 +28,9 @@ fn in_trials<T>(
 /// Whether the sender of these trials of a load was late by itself for more messages than can be left out.
 pub fn generator_late(of: &Seen) -> Option<Finding> {
     let trials = &of.reading.trials;
-    let shares = in_trials(trials, |trial, _| Some(in_time(trial, of.run.raw.clock(trial)?)?.1));
-    let Some(shares) = shares else { return untold(trials) };
-    let over = |least: f64| shares.iter().filter(|share| **share > least).count();
+    let late = |trial: &RawTrial, _: &RawLoad| in_time(trial, of.run.raw.clock(trial)?);
+    let Some(sent) = in_trials(trials, late) else { return untold(trials) };
+    let over = |least: f64| sent.iter().filter(|of| of.late_share > least).count();
     let (severity, late, answer) = match over(LEFT_OUT_MAX) {
         0 if over(OWN_LATE_MAX) == 0 => return None,
         0 => (Severity::Note, over(OWN_LATE_MAX), "these are left out"),
@@ -40,7 +40,7 @@ pub fn generator_late(of: &Seen) -> Option<Finding> {
         "In {}, the sender by itself was late for up to <late_share %> of the messages: {answer}.",
         of_trials(late, trials.len()),
     );
-    let most = shares.iter().copied().fold(0.0, f64::max);
+    let most = sent.iter().map(|of| of.late_share).fold(0.0, f64::max);
     let values = [("trials", late as f64), ("late_share", most)];
     Some(finding(Code::GeneratorLate, severity, says, &values))
 }
@@ -59,7 +59,7 @@ fn untold(trials: &[&RawTrial]) -> Option<Finding> {
     Some(finding(Code::GeneratorLate, Severity::Suspect, says, &values))
 }
 
-/// How grave it is that so many trials are wrong.
+/// How grave wrong trials are, by their share of all.
 fn by_share(wrong: usize, trials: &[&RawTrial]) -> Severity {
     match wrong as f64 / trials.len().max(1) as f64 {
         share if share >= INVALID => Severity::Invalid,

@@ -22,7 +22,7 @@ const DRIFT_CHANCE_MAX: f64 = 0.05;
 const DRIFT_MIN: f64 = 0.05;
 /// A mode of this share is what a median describes; the others are to be known.
 const MAIN_MODE: f64 = 0.8;
-/// Modes up to so many times as far apart as two speeds of their CPUs are explained by these.
+/// Two speeds of its CPUs explain modes of a case that are at most this many times as far apart.
 const SPEEDS_REACH: f64 = 1.3;
 
 /// Of a one-way time, one stamp lies between the notification and the end; it cannot

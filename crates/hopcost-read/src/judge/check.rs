@@ -261,11 +261,7 @@ fn placed(errors: &Errors, at: impl Fn(f64) -> Contrast) -> Contrast {
 
 /// Where a number with this interval lies.
 fn within(point: f64, ends: Option<(f64, f64)>, region: Bounds, error: f64, n: usize) -> Contrast {
-    let verdict = match ends {
-        Some((low, high)) if region.low <= low && high <= region.high => Verdict::Inside,
-        Some((low, high)) if high < region.low || region.high < low => Verdict::Outside,
-        _ => Verdict::Open,
-    };
+    let verdict = Verdict::of(ends, (region.low, region.high));
     Contrast { verdict, point, ends, error, n, more: None }
 }
 

@@ -142,7 +142,7 @@ fn quiet_run(foreign: f64) -> RawRun {
     at_speeds(foreign, 12, |_| 1.0)
 }
 
-/// So many, each so many times slower.
+/// A run of these trials, each by its own factor slower than the quiet machine.
 fn at_speeds(foreign: f64, trials: u32, slower: impl Fn(u32) -> f64) -> RawRun {
     let case = |round: u32, t: &mut TrialBuilder| {
         t.each(&[3000; 20_000]);

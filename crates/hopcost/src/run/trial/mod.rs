@@ -137,9 +137,8 @@ const PART_NS: f64 = 40_000_000.0;
 /// It is over when this many parts in a row agree this well.
 const PARTS_AGREE: usize = 4;
 const AGREE: f64 = 1.05;
-/// It does not wait for so many operations once half of this time is over. It ends after this long or
-/// this many parts in any case; whether what was measured then was steady is for the reader of the run
-/// to judge.
+/// After half of this time it no longer waits until the least number of operations is done. It ends
+/// after this long or this many parts; the reader of the run judges whether it was steady then.
 const TIME_MAX: Duration = Duration::from_millis(2_000);
 const PARTS_MAX: usize = 60;
 
