@@ -14,6 +14,8 @@ the C program against itself under the same procedure, as the yardstick.
 
     benches/against_c.py [--pairs 20] [--places same-cpu,cross] [--mechanisms pipe,...]
 
+Spinning rows are timed 32 at once: a stamp has steps of 10 ns on some CPUs.
+
 Verdicts: `ok` where the interval contains 1 and lies within 0.95-1.05; `within
 0.95-1.05` where it excludes 1 but stays in that band; `OFF` where it lies wholly
 outside the band; `inconclusive` where it is too wide to say.
@@ -37,10 +39,14 @@ class Row(typing.NamedTuple):
         return (f"roundtrip/{self.mechanism}?payload={self.payload}&boundary={self.boundary}&place={place}"
                 f"&wait={self.wait}{self.parameters}")
 
+    def batch(self):
+        """Exchanges between two stamps."""
+        return 32 if self.wait == "spin" else 1
+
     def c_message(self):
         """Batch, payload and touch, where a message is written and compared."""
         touch = "nothing" if self.passes else "none" if "touch=none" in self.parameters else "verify"
-        return (1, self.payload, touch) if self.payload else ()
+        return (self.batch(), self.payload, touch) if self.payload else (self.batch(),)
 
 
 MECHANISMS = {
@@ -97,19 +103,20 @@ def main():
         row = MECHANISMS[name]
         return float(run(c_program, row.c, row.boundary, *cpus, warm, count, *row.c_message()))
 
-    def hopcost_median(case, warm, count):
-        out = run(options.hopcost, "trial", case, "--count", count, "--warm-up", warm)
-        return median(json.loads(out)["samples"])
+    def hopcost_median(name, case, warm, count):
+        batch = MECHANISMS[name].batch()
+        out = run(options.hopcost, "trial", case, "--count", count * batch, "--warm-up", warm, "--batch", batch)
+        return median(json.loads(out)["samples"]) / batch
 
     print(f"{options.pairs} pairs a row; ratio = hopcost / C, [sign interval]; CPUs {first} and {second} ({relation})")
     print(f"{'place':9} {'mechanism':25} {'C ns/op':>9}  {'hopcost / C':^24}  {'C / C':^24}  verdict")
     for place, name, case, caller, callee in rows:
         cpus = (caller, callee)
         probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or MECHANISMS[name].wait == "spin" else 200)
-        count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe))
+        count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe / MECHANISMS[name].batch()))
         warm = count // 10
         ratios, yardstick = adjacent_ratios(options.pairs,
-                                            lambda: hopcost_median(case, warm, count),
+                                            lambda: hopcost_median(name, case, warm, count),
                                             lambda: c_median(name, cpus, warm, count))
         low, high, level = rank_interval(ratios)
         c_low, c_high, _ = rank_interval(yardstick)

@@ -37,9 +37,10 @@ def namespaces():
 
 
 def listening(command, word, stderr=False):
-    """A server, once it has said so."""
+    """A server, once it has said so. In a session of its own, as hopcost's far end is: the scheduler groups processes by
+    session (sched(7), autogroup), and switching between two groups takes a tenth longer."""
     pipe = dict(stderr=subprocess.STDOUT) if stderr else dict(stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, **pipe)
+    server = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, start_new_session=True, **pipe)
     for line in server.stdout:
         if word in line:
             return server, line.strip()

@@ -42,4 +42,4 @@ pub use fingerprint::fingerprint;
 pub use one_way::clocks_comparable;
 pub use root::Root;
 pub use shared_pages::shared_pages;
-pub use topology::{CpuPlace, Topology, topology};
+pub use topology::{CpuPlace, LineTimes, Topology, topology};

@@ -40,7 +40,12 @@ pub struct CpuPlace {
 pub struct Topology {
     /// By CPU number; every CPU that was asked for, described or not.
     pub cpus: BTreeMap<u32, CpuPlace>,
+    /// What a cache line takes between two CPUs, the lower number first, and back: as measured.
+    line_ns: LineTimes,
 }
+
+/// Nanoseconds that a cache line takes from one CPU to another and back, the lower number first.
+pub type LineTimes = BTreeMap<(u32, u32), u32>;
 
 /// Reads where `cpus` sit.
 pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
@@ -59,7 +64,7 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
         };
         (cpu, place)
     };
-    Topology { cpus: cpus.iter().copied().map(place).collect() }
+    Topology { cpus: cpus.iter().copied().map(place).collect(), line_ns: LineTimes::new() }
 }
 
 fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
@@ -142,6 +147,30 @@ fn kind_of(root: &Root, cpu: u32) -> Option<String> {
 }
 
 impl Topology {
+    /// The same with what was measured. Hypervisors hide which CPUs are threads of one core: two of one
+    /// last-level cache count as such where they are less than half as far apart as its pairs
+    /// typically are, and neither has another CPU as near.
+    pub fn measured(mut self, line_ns: LineTimes) -> Self {
+        for (a, b) in self.hidden_cores(&line_ns) {
+            for (of, sibling) in [(a, b), (b, a)] {
+                self.cpus.entry(of).and_modify(|place| place.siblings.push(sibling));
+            }
+        }
+        Self { line_ns, ..self }
+    }
+
+    fn hidden_cores(&self, line_ns: &LineTimes) -> Vec<(u32, u32)> {
+        let mut by_time: Vec<(u32, (u32, u32))> =
+            line_ns.iter().map(|(pair, ns)| (*ns, *pair)).collect();
+        by_time.retain(|(_, (a, b))| self.relation(*a, *b) == Placement::SameLlc);
+        by_time.sort_unstable();
+        let typical_ns = by_time.get(by_time.len() / 2).map_or(0, |(ns, _)| *ns);
+        let near = by_time.iter().take_while(|(ns, _)| *ns < typical_ns / 2);
+        let near: Vec<(u32, u32)> = near.map(|(_, pair)| *pair).collect();
+        let has_one = |cpu: u32| near.iter().filter(|(a, b)| [*a, *b].contains(&cpu)).count() == 1;
+        near.iter().copied().filter(|(a, b)| has_one(*a) && has_one(*b)).collect()
+    }
+
     /// How two CPUs relate, as far as is described.
     ///
     /// Two NUMA nodes count as `cross-node` even if /sys lets one cache span
@@ -185,8 +214,8 @@ impl Topology {
         ORDER.iter().find_map(|relation| pairs.get(relation).map(|&(a, b)| (a, b, *relation)))
     }
 
-    /// One pair for each relation that the allowed CPUs have: the lowest numbers
-    /// of two cores of the same kind, else the lowest numbers. CPUs that are
+    /// One pair for each relation that the allowed CPUs have: of those of two cores of the same kind,
+    /// else of all, the nearest that was measured, else the lowest numbers. CPUs that are
     /// offline or not part of this topology are left out. `same-cpu` and `free`
     /// are no pairs and never among them.
     pub fn pairs_by_relation(&self, allowed: &[u32]) -> BTreeMap<Placement, (u32, u32)> {
@@ -197,19 +226,19 @@ impl Topology {
             .collect();
         cpus.sort_unstable_by_key(|(cpu, _)| *cpu);
         cpus.dedup_by_key(|(cpu, _)| *cpu);
-        let mut alike = BTreeMap::new();
-        let mut any = BTreeMap::new();
+        let mut pairs = Vec::new();
         for (i, &(a, at)) in cpus.iter().enumerate() {
-            for &(b, bt) in &cpus[i + 1..] {
-                let relation = self.relation(a, b);
-                any.entry(relation).or_insert((a, b));
-                if at.kind == bt.kind {
-                    alike.entry(relation).or_insert((a, b));
-                }
-            }
+            pairs.extend(cpus[i + 1..].iter().map(|&(b, bt)| {
+                let line_ns = self.line_ns.get(&(a, b)).copied();
+                (at.kind != bt.kind, line_ns.unwrap_or(u32::MAX), (a, b))
+            }));
         }
-        any.extend(alike);
-        any
+        pairs.sort_unstable();
+        let mut found = BTreeMap::new();
+        for (.., (a, b)) in pairs {
+            found.entry(self.relation(a, b)).or_insert((a, b));
+        }
+        found
     }
 
     /// At most this many of the allowed CPUs that are online, evenly spread, in their order.

@@ -119,6 +119,11 @@ document! {
             /// The CPU to do it on.
             cpu: u32,
         },
+        /// Time a cache line between every two of these CPUs (Rust's worker alone).
+        Distances {
+            /// The CPUs.
+            cpus: Vec<u32>,
+        },
         /// Compare the clocks of the two ends of a `wake` or a `load`; both ends are told at
         /// the same time.
         Gate {
@@ -286,6 +291,11 @@ document! {
         Met,
         /// To `clock`. A worker of another runtime says what its stamps cost.
         Clock(ClockReading),
+        /// To `distances`: what a cache line takes from one CPU to another and back.
+        Distances {
+            /// Two CPUs, the one that was named first before the other, and nanoseconds.
+            line_ns: Vec<(u32, u32, u32)>,
+        },
         /// To `gate`: what the caller's end found; the callee's worker sends an
         /// empty one.
         Gate {

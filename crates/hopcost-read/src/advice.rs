@@ -133,7 +133,7 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         answer,
         says,
         candidates,
-        notes: notes(results),
+        notes: notes(results).into_iter().chain(one_cpu(placement)).collect(),
         command: results.command.clone(),
     }
 }
@@ -143,6 +143,14 @@ fn notes(results: &Results) -> Vec<String> {
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
     let doubts = of_run.filter(|found| found.severity > Severity::Note);
     doubts.map(|found| found.evidence.clone()).collect()
+}
+
+/// Where both ends may be as well.
+fn one_cpu(placement: Option<Placement>) -> Option<String> {
+    let is_two = placement.is_some_and(Placement::is_two_cpu);
+    let said = "With --place same-cpu both ends share a CPU: a hand-over that sleeps often takes a \
+                fraction of this there.";
+    is_two.then(|| said.to_owned())
 }
 
 /// Where most cases have their ends.
@@ -164,6 +172,8 @@ fn name(case: &Case, all: &[&Case]) -> String {
         let differs = |other: &&Case| other.parameters.get(key) != Some(value);
         words.extend(others.clone().any(differs).then(|| format!("{key}={value}")));
     }
+    let is_other = |other: &&Case| other.runtimes != case.runtimes;
+    words.extend(others.clone().any(is_other).then(|| format!("runtime={}", case.runtimes)));
     words.join(", ")
 }
 
@@ -273,7 +283,12 @@ fn answer(
                 format!("The best that sleeps: {}, {value}.", of.name)
             });
             let at = place.map_or(String::new(), |place| format!(", {}", place.name()));
-            let use_it = format!("Use {}: {}{at}.", first.name, says(first, request));
+            let all = candidates.iter().filter(|of| of.overlaps).count();
+            let or = match all {
+                0..=TIES_MAX => String::new(),
+                all => format!(", or any of {all} more that show no difference"),
+            };
+            let use_it = format!("Use {}{or}: {}{at}.", first.name, says(first, request));
             (Answer::Recommended, vec![Some(use_it), ties, sleeping])
         }
         (Some((_, Fit::Open)), _) => {

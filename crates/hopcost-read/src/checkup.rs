@@ -431,7 +431,7 @@ fn nothing(found: &Checkup) -> String {
     let lost = found.gaps.iter().map(|gaps| gaps.lost_share).max_by(f64::total_cmp);
     match longest.zip(lost) {
         Some((ns, share)) => format!(
-            "Nothing to do: no CPU lost more than {} of its time in gaps, the longest {}.",
+            "nothing. No CPU lost more than {} of its time in gaps, the longest {}.",
             format::percent(share),
             format::ns(ns as f64)
         ),

@@ -69,12 +69,18 @@ fn greatest_ns(
 
 /// The largest error of one-way times because of the clocks.
 pub fn clock_bound_ns(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
-    let of_gates = |trial: &RawTrial| {
-        trial.gates.iter().map(|gate| gate.bound_ticks as f64).max_by(f64::total_cmp)
-    };
+    greatest_ns(run, trials, &bound_ticks)
+}
+
+/// The same of a typical trial: where its CPUs moved apart, a trial's clocks are compared less exactly.
+pub fn typical_bound_ns(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
+    median(&each_ns(run, trials, &bound_ticks))
+}
+
+fn bound_ticks(trial: &RawTrial) -> Option<f64> {
+    let bounds = trial.gates.iter().map(|gate| gate.bound_ticks as f64);
     // A bound that is smaller than what the offset moved by was not one.
-    let moved_ns = greatest_ns(run, trials, &moved_ticks).unwrap_or(0.0);
-    Some(greatest_ns(run, trials, &of_gates)?.max(moved_ns))
+    bounds.chain(moved_ticks(trial)).max_by(f64::total_cmp)
 }
 
 /// The end that notifies.

@@ -191,7 +191,7 @@ mod tests {
             handovers: vec![same_llc],
             one_and_two_lines_ns: Some((200.0, 280.0)),
             failures: vec!["<script>alert(1)</script>\u{1b}[31m".to_owned()],
-            first: "Nothing to do.".to_owned(),
+            first: "nothing.".to_owned(),
             ..Checkup::default()
         }
     }
@@ -200,7 +200,7 @@ mod tests {
     fn a_screen_shows_the_worst_cpus_and_a_file_all_of_them() {
         let found = machine(32);
         let screen = document(&found, false).text(&TextStyle::plain(100));
-        assert!(screen.starts_with("First: Nothing to do.\n"), "{screen}");
+        assert!(screen.starts_with("First: nothing.\n"), "{screen}");
         assert!(screen.lines().count() <= 40 && !screen.contains('\u{1b}'), "{screen}");
         for said in [
             "32 of 128 CPUs, ",

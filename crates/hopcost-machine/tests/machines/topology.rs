@@ -93,6 +93,30 @@ fn what_is_not_described_is_assumed_and_garbage_claims_nothing() {
     assert_eq!(broken.choose_pair(&[0, 1]), Some((0, 1, SameLlc)));
 }
 
+/// A server without hardware threads, all of whose pairs are `ns` apart but for some.
+fn apart(ns: u32, but: &[((u32, u32), u32)]) -> Topology {
+    let all: Vec<u32> = (0..6).collect();
+    let every = all.iter().flat_map(|a| (a + 1..6).map(|b| ((*a, b), ns)));
+    topology(&Machine::from_text("").root, &all)
+        .measured(every.chain(but.iter().copied()).collect())
+}
+
+#[test]
+fn the_nearest_cpus_are_taken_and_hidden_threads_of_one_core_are_found() {
+    let all: Vec<u32> = (0..6).collect();
+    let chosen = |topology: Topology| topology.choose_pair(&all);
+    assert_eq!(chosen(apart(300, &[])), Some((0, 1, SameLlc)));
+    assert_eq!(chosen(apart(300, &[((2, 5), 200)])), Some((2, 5, SameLlc)));
+    // As a guest with siblings that it is not told of has them.
+    let guest = apart(300, &[((0, 1), 41), ((2, 3), 42), ((1, 4), 280), ((4, 5), 41)]);
+    assert_eq!(pairs(&guest, &all), [(Smt, (0, 1)), (SameLlc, (1, 4))]);
+    assert_eq!((guest.relation(3, 2), guest.relation(0, 2)), (Smt, SameLlc));
+    assert_eq!(guest.choose_pair(&[0, 1]), Some((0, 1, Smt)));
+    // Three that are near each other share more than a core.
+    let cluster = apart(300, &[((0, 1), 50), ((0, 2), 51), ((1, 2), 52)]);
+    assert_eq!(pairs(&cluster, &all), [(SameLlc, (0, 1))]);
+}
+
 #[test]
 fn cpus_are_spread_over_the_machine() {
     let server = read("server", 0..32);

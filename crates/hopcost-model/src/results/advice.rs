@@ -20,7 +20,7 @@ document! {
         pub boundary: Boundary,
         /// Where the ends run; `null`: where most cases of a stored run have them.
         pub placement: Option<Placement>,
-        /// What the ends are written in, spelled as in a case.
+        /// What the ends are written in, spelled as in a case; several with commas.
         pub runtimes: String,
         /// Whether an end may spin while it waits.
         pub spinning: bool,
@@ -56,7 +56,7 @@ impl AdviceRequest {
             && case.payload_bytes == Some(self.payload_bytes)
             && case.rate == self.rate
             && case.boundary == self.boundary
-            && case.runtimes.to_string() == self.runtimes
+            && self.runtimes.split(',').any(|of| of == case.runtimes.to_string())
             && Axis::unusual(case).next().is_none()
     }
 

@@ -5,6 +5,7 @@ mod background;
 mod calibrate;
 mod counters;
 mod describe;
+mod distances;
 pub mod events;
 pub mod lines;
 mod seat;
@@ -124,6 +125,7 @@ impl Worker {
             }
             Command::Meet => Err(sys::failure("this worker offers no addresses")),
             Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
+            Command::Distances { cpus } => distances::between(&cpus),
             Command::Gate { exchanges, steps } => self.attached()?.gate(exchanges, steps),
             Command::IdleSpin { cpu, deadline_ms, parent } => {
                 tied(parent, deadline_ms)?;

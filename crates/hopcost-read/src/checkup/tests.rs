@@ -50,7 +50,7 @@ fn gaps_are_counted_by_length_and_added_up() {
     assert_eq!((of.over_1us_per_s, of.over_10us_per_s, of.over_100us_per_s), (6.0, 4.0, 2.0));
     assert!((of.lost_share - 0.001).abs() < 1e-9, "{}", of.lost_share);
     assert_eq!(of.steal_share, None);
-    assert!(found.first.starts_with("Nothing to do"), "{}", found.first);
+    assert!(found.first.starts_with("nothing. No CPU"), "{}", found.first);
     assert!(found.first.contains("0.10 %") && found.first.contains("779 µs"), "{}", found.first);
 }
 
@@ -120,7 +120,7 @@ fn a_quota_that_was_used_up_comes_first() {
     raw.host_after = Some(quota("7", "70"));
     let found = checkup(&raw);
     assert_eq!(found.findings.len(), 1);
-    assert!(found.first.starts_with("Nothing to do"), "a quota alone does no harm");
+    assert!(found.first.starts_with("nothing. No CPU"), "a quota alone does no harm");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn the_governor_comes_before_idling() {
     let (first, _) = machine("performance", 90_000, 60_000);
     assert!(first.contains("takes 90.0 µs, not 30.0 µs"), "{first}");
     let (first, _) = machine("performance", 5_000, 9_000);
-    assert!(first.starts_with("Nothing to do"), "{first}");
+    assert!(first.starts_with("nothing. No CPU"), "{first}");
 }
 
 #[test]

@@ -54,8 +54,9 @@ pub(super) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
 
 /// `tcp is slower than pipe, by at least 4.2 % (+5.1 % [+4.2, +6.0])`
 pub(super) fn sentence(name: &str, base: &str, found: Option<&Contrast>) -> String {
-    let said = match found.and_then(|found| bounded(found, Some(base))) {
-        Some(bounded) => format!("{name} is {bounded}"),
+    let said = match found.and_then(|found| Some((side(found), bounded(found, Some(base))?))) {
+        Some((Some(_), bounded)) => format!("{name} is {bounded}"),
+        Some((None, bounded)) => format!("{name} shows no difference: it is {bounded}"),
         None => format!("{name} has no interval, so nothing is decided"),
     };
     let shown = difference(found.copied()).value.shown();

@@ -412,9 +412,10 @@ pub(crate) enum Scale {
 pub(crate) enum Interval {
     /// By its ends.
     Told,
-    /// By the farther end's distance, in per cent of the value.
+    /// By the farther end's distance, in per cent of the value; by its ends where that is more than
+    /// the value itself.
     Relative,
-    /// The same without its sign, which the heading has.
+    /// In per cent without the sign, which the heading has.
     Percent,
     Untold,
 }
@@ -430,7 +431,8 @@ impl Interval {
         let relative = || ends.and_then(|(low, high)| relative(low, point, high));
         match self {
             Interval::Told => Some(exact.unwrap_or_else(|| "[–]".to_owned())),
-            Interval::Relative => relative(),
+            // No per cent say how far below the value the next one may be.
+            Interval::Relative => relative().filter(|text| text != BEYOND).or(exact),
             Interval::Percent => relative().map(|text| text.replace('±', "")),
             Interval::Untold => None,
         }
@@ -510,13 +512,16 @@ impl Number {
     }
 }
 
+/// A farther end that is not within 99 %.
+const BEYOND: &str = "±>99%";
+
 /// `±3%`: how far the farther end of an interval is.
 fn relative(low: f64, point: f64, high: f64) -> Option<String> {
     let far = ((high - point).max(point - low) / point.abs()).max(0.0);
     far.is_finite().then(|| match far * 100.0 {
         percent if percent < 0.95 => format!("±{:.1}%", (percent * 10.0).ceil().max(1.0) / 10.0),
         percent if percent <= 99.0 => format!("±{:.0}%", percent.ceil()),
-        _ => "±>99%".to_owned(),
+        _ => BEYOND.to_owned(),
     })
 }
 

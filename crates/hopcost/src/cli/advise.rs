@@ -43,9 +43,9 @@ pub struct Args {
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
-    /// Runtimes of the ends (rust, python, rust:python)
-    #[arg(long, value_name = "RUNTIME", default_value = "rust")]
-    runtime: Ends,
+    /// Runtimes of the ends (rust, rust:python), libraries too (rust,c+zeromq,rust+grpc)
+    #[arg(long, value_name = "LIST", default_value = "rust", value_delimiter = ',')]
+    runtime: Vec<Ends>,
     /// How ends wait (block,spin,spin-then-block)
     #[arg(long, value_name = "LIST")]
     wait: Option<String>,
@@ -130,7 +130,7 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         p99_ns,
         boundary: args.boundary,
         placement: placement(args.place.as_deref())?,
-        runtimes: args.runtime.to_string(),
+        runtimes: args.runtime.iter().map(Ends::to_string).collect::<Vec<_>>().join(","),
         spinning: !args.no_spin,
         loss: args.allow_loss,
         sort: args.sort.unwrap_or(match (rate, p99_ns) {

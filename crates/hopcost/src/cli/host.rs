@@ -7,13 +7,14 @@ use hopcost_model::plan::Plan;
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 
+use crate::run::distances;
 use crate::run::scratch::Scratch;
 use crate::run::trial::background::DMA_LATENCY;
 
 /// Reads the machine for the planner; `named` are the CPUs of `--cpus`.
 pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
     let allowed_cpus = allowed_cpus()?;
-    let topology = hopcost_machine::topology(&Root::default(), &allowed_cpus);
+    let topology = distances::topology_of(&allowed_cpus);
     Ok(Machine {
         pairs: topology.pairs_by_relation(&allowed_cpus),
         cross: topology.choose_pair(&allowed_cpus).map(|(_, _, relation)| relation),
@@ -32,7 +33,7 @@ pub fn machine(named: &[u32]) -> anyhow::Result<Machine> {
 }
 
 /// The CPUs that this process may use.
-fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
+pub fn allowed_cpus() -> anyhow::Result<Vec<u32>> {
     sys::allowed_cpus().context("asking which CPUs may be used")
 }
 

@@ -22,7 +22,7 @@ use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{self, Ending, Session, clocks, yardstick};
+use crate::run::{self, Ending, Session, clocks, distances, yardstick};
 
 /// A run that was measured, to its end or until something cut it off.
 pub struct Measured {
@@ -51,6 +51,12 @@ pub fn begun(
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned());
     let about = about::run(argv.collect());
     let setup = Setup::new(&about.id, native, runtimes).map_err(usage)?;
+    match distances::learn(&setup, &host::allowed_cpus()?) {
+        Ok(moved) => moved.iter().for_each(|line| output::say(&format!("hopcost: {line}"))),
+        Err(why) => {
+            output::say(&format!("hopcost: {why:#}; hopcost takes CPUs as /sys lists them"))
+        }
+    }
     Ok((about, setup))
 }
 

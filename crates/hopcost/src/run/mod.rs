@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod clocks;
+pub mod distances;
 pub mod doctor;
 pub mod install;
 pub mod pace;

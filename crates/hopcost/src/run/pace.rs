@@ -1,7 +1,7 @@
 //! How many operations a phase gets and how they are stamped. Counts, never
 //! time, end a phase; the pilot turns the aimed times into counts.
 
-use hopcost_model::case::{Case, Workload};
+use hopcost_model::case::{Case, WaitKind, Waits, Workload};
 use hopcost_model::plan::TrialShape;
 use hopcost_model::protocol::{ClockReading, Stamp};
 use hopcost_model::workload::{PhaseLength, Sampling};
@@ -24,8 +24,10 @@ const LOSING_PILOT_MAX: f64 = 100.0;
 const RESOLUTIONS_PER_BATCH: f64 = 1_000.0;
 /// Aimed length of a batch: longer than any quantisation, shorter than a tick.
 const BATCH_NS: f64 = 20_000.0;
-/// Below this many stamps' worth, an operation is timed in batches.
+/// Below this many stamps' worth, an operation is timed in batches; one that spins below so many times that,
+/// because its CPUs may be several times as near in the next run, and both runs time it alike.
 const EACH_FROM_STAMPS: f64 = 20.0;
+const SPINNING: f64 = 4.0;
 /// Operations of a phase at most.
 const COUNT_MAX: f64 = 4e9;
 /// Calls that a batch of them is a multiple of.
@@ -38,6 +40,8 @@ pub struct Pace {
     workload: Workload,
     /// Whether each operation is timed, however short.
     times_each: bool,
+    /// Whether neither end ever sleeps.
+    spins: bool,
     ticks_per_ns: f64,
     stamp_ns: f64,
     resolution_ns: f64,
@@ -64,6 +68,7 @@ impl Pace {
         Self {
             workload: case.workload,
             times_each: !case.is_one_by_one(),
+            spins: case.waits == Some(Waits::both(WaitKind::Spin)),
             ticks_per_ns,
             stamp_ns: clock.stamp_p50_ns,
             resolution_ns: clock.resolution_ticks as f64 / ticks_per_ns,
@@ -141,7 +146,8 @@ impl Pace {
         let batch_ns = BATCH_NS.max(RESOLUTIONS_PER_BATCH * self.resolution_ns);
         let n =
             ((batch_ns / self.operation_ns).ceil() as u64).clamp(16, 1 << 24).next_multiple_of(16);
-        let is_short = self.operation_ns < EACH_FROM_STAMPS * self.stamp_ns;
+        let margin = if self.spins { SPINNING } else { 1.0 };
+        let is_short = self.operation_ns < margin * EACH_FROM_STAMPS * self.stamp_ns;
         match self.workload.spec().sampling {
             Sampling::TwoLengths => Stamp::TwoLengths { n },
             Sampling::BatchIfShort if is_short && !self.times_each => Stamp::Batch { n },
@@ -251,6 +257,9 @@ mod tests {
         assert_eq!(pace_of(PIPE, 3e8).measure_count(Stamp::Each), 1);
         assert_eq!(pace_of(PIPE, 2_500.0).choose_stamp(), Stamp::Each);
         assert!(matches!(pace_of(PIPE, 100.0).choose_stamp(), Stamp::Batch { n } if n >= 200));
+        let ring = "roundtrip/shm-ring?payload=64&boundary=process&place=same-llc&wait=spin";
+        assert!(matches!(pace_of(ring, 790.0).choose_stamp(), Stamp::Batch { .. }));
+        assert_eq!(pace_of(ring, 810.0).choose_stamp(), Stamp::Each);
         let call = pace_of("call/syscall", 1.0);
         let Stamp::TwoLengths { n } = call.choose_stamp() else { panic!("two lengths") };
         assert!((20_000..21_000).contains(&n));

@@ -1,7 +1,7 @@
 //! What the yardsticks take on this machine when it is quiet: a floor under what runs have met, in a
 //! file in the user's data directory, believed only where nobody else can have written it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
 use hopcost_read::results::YardstickLevel;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::about;
@@ -149,32 +150,42 @@ fn teach(floors: &mut Vec<Floor>, rest: bool, levels: &[YardstickLevel]) {
 }
 
 /// Where this user's speeds are.
-fn folder() -> anyhow::Result<PathBuf> {
+pub fn folder() -> anyhow::Result<PathBuf> {
     Ok(Runs::of_user()?.directory().with_file_name("machine"))
 }
 
 fn store(path: &Path, machine: &Machine, floors: Vec<Floor>) -> anyhow::Result<()> {
+    store_file(path, &machine.file_name(), &Stored { machine: machine.clone(), floors })
+}
+
+/// Puts a document into a file of such a folder.
+pub fn store_file(path: &Path, name: &OsStr, document: &impl Serialize) -> anyhow::Result<()> {
     let store = || -> anyhow::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        let stored = Stored { machine: machine.clone(), floors };
-        let text = serde_json::to_string_pretty(&stored)?;
-        Ok(Folder::open(path)?.replace(&machine.file_name(), text.as_bytes())?)
+        let text = serde_json::to_string_pretty(document)?;
+        Ok(Folder::open(path)?.replace(name, text.as_bytes())?)
     };
     store().with_context(|| format!("storing the machine's quiet speeds in {}", path.display()))
+}
+
+/// The document in a file of such a folder, which is this user's alone; `None` where there is no file.
+pub fn read_file<T: DeserializeOwned>(path: &Path, name: &OsStr) -> anyhow::Result<Option<T>> {
+    let file = match Folder::open(path).and_then(|folder| folder.file(name)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let mut text = String::new();
+    file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= BYTES_MAX, "the file is larger than 1 MiB");
+    Ok(Some(serde_json::from_str(&text)?))
 }
 
 /// What is stored for a machine and can still be compared; nothing where there is no file. An error
 /// says in a line why the file cannot be used.
 fn read(path: &Path, machine: &Machine) -> anyhow::Result<Vec<Floor>> {
     let read = || -> anyhow::Result<Vec<Floor>> {
-        let file = match Folder::open(path).and_then(|folder| folder.file(&machine.file_name())) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
-        let mut text = String::new();
-        file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
-        ensure!(text.len() as u64 <= BYTES_MAX, "the file is larger than 1 MiB");
-        let Stored { machine: its, mut floors } = serde_json::from_str(&text)?;
+        let stored = read_file::<Stored>(path, &machine.file_name())?;
+        let Some(Stored { machine: its, mut floors }) = stored else { return Ok(Vec::new()) };
         ensure!(its == *machine, "the file is of another machine");
         let is_time = |of: &Reference| {
             OPERATIONS_NS.contains(&of.operation_ns) && (0.0..=1.0).contains(&of.log_error)

@@ -52,14 +52,19 @@ pub(super) fn headline(results: &Results) -> Headline {
     if let Some(libraries) = libraries::headline(results) {
         return libraries;
     }
-    let (_, concluded) = question::all(results);
+    let (questions, concluded) = question::all(results);
     let mut all = [runtimes::headline, load::headline].into_iter().map(|of| of(results));
     let absent: Vec<(String, String)> = runtimes::absent(results).collect();
     // Where runtimes are compared, the fastest of all is no answer.
     let is_of_runtimes = !results.runtimes.is_empty() && absent.is_empty();
     let ranked = (!is_of_runtimes).then(|| conclusion::headline(&concluded, results));
     let found = all.find(|of| !of.facts.is_empty()).or(ranked).unwrap_or_default();
-    let facts: Vec<(String, String)> = absent.into_iter().chain(found.facts).collect();
+    // Where a mechanism alone answers the first question, the others have no better place.
+    let is_alone = concluded.iter().all(|entry| entry.name == concluded[0].name);
+    let others = questions.iter().skip(1).filter(|_| is_alone && !found.facts.is_empty());
+    let besides = others.filter_map(conclusion::beside);
+    let facts: Vec<(String, String)> =
+        absent.into_iter().chain(found.facts.clone()).chain(besides).collect();
     let title = match facts.is_empty() {
         true if is_of_runtimes => titled("No runtime has an interval beside rust (median", results),
         true => format!("None of {} was measured.", count(results.results.len(), "case")),
