@@ -6,7 +6,9 @@ use hopcost_read::results::Estimate;
 
 use crate::answer::{Answer, Content};
 use crate::number;
-use crate::section::model::{Cell, Document, Rows, Scale, Unit, note, numbers, paste, words};
+use crate::section::model::{
+    Cell, Document, Interval, Rows, Scale, Unit, note, numbers, paste, words,
+};
 use crate::section::{Headline, Medium, between};
 
 /// Rows that a screen has room for: of what may be used, and of what may not.
@@ -35,7 +37,8 @@ fn document(advice: &Advice, whole: bool) -> Document {
     let shown = left.iter().take(most(LEFT_MAX)).chain(out.iter().take(most(OUT_MAX)));
     let shown: Vec<&Candidate> = shown.copied().collect();
     // Candidates are compared by what was measured.
-    let measured = |of: &Option<Estimate>| Cell::brief(of.as_ref(), Scale::Time, "").raw();
+    let measured =
+        |of: &Option<Estimate>| Cell::measured(of.as_ref(), Scale::Time, Interval::Fitting).raw();
     let table = Rows::of(&shown)
         .column(words("mechanism"), |of| Cell::text(of.name.as_str()))
         .column(words(""), |of| Cell::text(if of.overlaps { "=" } else { "" }))

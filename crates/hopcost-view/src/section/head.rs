@@ -3,6 +3,7 @@
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::group::distinct;
 use hopcost_model::host::Host;
+use hopcost_model::raw::YardstickClass;
 use hopcost_model::text::count;
 use hopcost_read::results::{Results, Status};
 
@@ -10,6 +11,7 @@ use super::fields::facts_of;
 use super::model::{Block, Cell, Medium, Section, Tone, notes, paste, says};
 use super::words::sentence;
 use crate::names::cpus;
+use crate::number;
 
 /// `Intel Xeon, KVM, Linux 6.18.44`
 pub(crate) fn machine(host: &Host) -> String {
@@ -25,7 +27,8 @@ pub(crate) fn machine(host: &Host) -> String {
     machine.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `hopcost ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 of 58 cases × 15 rounds, 59 s`
+/// `hopcost ladder · Intel Xeon, KVM, Linux 6.18.44 · 54 of 58 cases × 15 rounds, 59 s · CPUs 0, 1: 104 ns apart`,
+/// there and back, where ends spun on two CPUs.
 pub(super) fn line(results: &Results) -> String {
     let plan = &results.plan;
     let skipped = results.results.iter().filter(|case| case.status == Status::Skipped).count();
@@ -34,12 +37,17 @@ pub(super) fn line(results: &Results) -> String {
         0 => count(all, "case"),
         _ => format!("{} of {}", all - skipped, count(all, "case")),
     };
+    let line = results.yardsticks.iter().find(|probe| probe.class == YardstickClass::Line);
+    let apart = line.map_or(String::new(), |probe| {
+        let cpus: Vec<String> = probe.cpus.iter().map(u32::to_string).collect();
+        format!(" · CPUs {}: {} apart", cpus.join(", "), number::time(probe.p50_ns, 2))
+    });
     format!(
-        "hopcost {} · {} · {cases} × {}, {}",
+        "hopcost {} · {} · {cases} × {}, {}{apart}",
         plan.suite,
         machine(&results.host),
         count(plan.rounds_done as usize, "round"),
-        crate::number::expected((plan.took_s * 1e9) as u64),
+        number::expected((plan.took_s * 1e9) as u64),
     )
 }
 

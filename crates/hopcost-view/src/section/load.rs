@@ -51,7 +51,7 @@ pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
     let of_case = |case: &&CaseResult| {
         let p99 = estimated(case, Statistic::P99)?;
-        let shown = Cell::brief(Some(p99), Scale::Time, "").value.shown()?;
+        let shown = Cell::measured(Some(p99), Scale::Time, Interval::Fitting).value.shown()?;
         Some((p99.point?, format!("{shown} at {}/s", case.load.as_ref()?.rate.brief())))
     };
     let said = |cases: &[&CaseResult]| {
@@ -104,11 +104,11 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
         .column(numbers("rate, 1/s"), |(index, _, load)| rate(load.rate).of(*index))
         .column(numbers("response p50"), |(index, case, _)| {
             let p50 = estimated(case, Statistic::P50);
-            let cell = Cell::at_levels(case.levels, p50, MICRO, Interval::Relative);
+            let cell = Cell::at_levels(case.levels, p50, MICRO, Interval::Fitting);
             cell.marked(mark(case)).of(*index)
         })
         .column(numbers("p99"), |(_, case, _)| {
-            Cell::brief(estimated(case, Statistic::P99), MICRO, "")
+            Cell::measured(estimated(case, Statistic::P99), MICRO, Interval::Fitting)
         })
         .column(numbers("p99.9").fold(3), |(_, case, _)| {
             Cell::measured(estimated(case, Statistic::P999), MICRO, Interval::Untold)

@@ -412,11 +412,12 @@ pub(crate) enum Scale {
 pub(crate) enum Interval {
     /// By its ends.
     Told,
-    /// By the farther end's distance, in per cent of the value; by its ends where that is more than
-    /// the value itself.
+    /// By the farther end's distance, in per cent of the value.
     Relative,
-    /// In per cent without the sign, which the heading has.
+    /// The same without its sign, which the heading has.
     Percent,
+    /// By its ends where they are farther away than 99 %, else in per cent.
+    Fitting,
     Untold,
 }
 
@@ -431,8 +432,8 @@ impl Interval {
         let relative = || ends.and_then(|(low, high)| relative(low, point, high));
         match self {
             Interval::Told => Some(exact.unwrap_or_else(|| "[–]".to_owned())),
-            // No per cent say how far below the value the next one may be.
-            Interval::Relative => relative().filter(|text| text != BEYOND).or(exact),
+            Interval::Relative => relative(),
+            Interval::Fitting => relative().filter(|text| text != BEYOND).or(exact),
             Interval::Percent => relative().map(|text| text.replace('±', "")),
             Interval::Untold => None,
         }
@@ -500,7 +501,7 @@ impl Number {
         // An upper bound has none.
         let point = estimate.point.filter(|_| !estimate.at_most);
         shown.interval = point.and_then(|point| interval.written(point, ends, shown.interval));
-        let is_brief = matches!(interval, Interval::Relative | Interval::Percent);
+        let is_brief = !matches!(interval, Interval::Told | Interval::Untold);
         let quiet = estimate.quietly();
         Self {
             shown,

@@ -52,8 +52,7 @@ pub(super) fn beside(question: &Question) -> Option<(String, String)> {
 
 /// `5.2 µs ±3%`, or both levels of what has two.
 fn value(entry: &Entry) -> String {
-    let cell =
-        Cell::at_levels(entry.levels, Some(&entry.estimate), Scale::Time, Interval::Relative);
+    let cell = Cell::at_levels(entry.levels, Some(&entry.estimate), Scale::Time, Interval::Fitting);
     cell.value.shown().map_or(String::new(), |shown| shown.to_string())
 }
 
