@@ -43,7 +43,7 @@ pub struct Args {
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
-    /// Runtimes of the ends (rust, rust:python), libraries too (rust,c+zeromq,rust+grpc)
+    /// Runtimes of the ends (rust, python:cpp, c+zeromq)
     #[arg(long, value_name = "LIST", default_value = "rust", value_delimiter = ',')]
     runtime: Vec<Ends>,
     /// How ends wait (block,spin,spin-then-block)
