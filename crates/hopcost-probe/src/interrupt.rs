@@ -66,15 +66,13 @@ extern "C" fn note(_: libc::c_int) {
     }
 }
 
-/// From now on, a signal that would end the process makes the returned descriptor
+/// From now on, a signal that would end the process makes [`event`]
 /// readable instead; the fifth ends it. One that was ignored at the start stays so:
 /// nohup(1) has SIGHUP ignored, a shell SIGINT for what it runs in the background.
 /// A file that grows over its limit is an error (EFBIG) and not SIGXFSZ.
-pub fn catch() -> io::Result<OwnedFd> {
-    let fd = eventfd_with(EventfdFlags::NONBLOCK)?;
-    EVENT.store(fd.try_clone()?.into_raw_fd(), Ordering::Relaxed);
-    // SAFETY: each action is valid; the handler only writes to a duplicate of the descriptor that
-    // is never closed.
+pub fn catch() -> io::Result<()> {
+    EVENT.store(eventfd_with(EventfdFlags::NONBLOCK)?.into_raw_fd(), Ordering::Relaxed);
+    // SAFETY: each action is valid; the handler only writes to a descriptor that is never closed.
     unsafe {
         for signal in INTERRUPTS {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -89,7 +87,12 @@ pub fn catch() -> io::Result<OwnedFd> {
         }
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
-    Ok(fd)
+    Ok(())
+}
+
+/// Readable once an interrupt has come; no descriptor where none is caught.
+pub fn event() -> RawFd {
+    EVENT.load(Ordering::Relaxed)
 }
 
 /// From now on, what is finished is read and shown.
@@ -106,7 +109,7 @@ pub fn came() -> bool {
 /// is what must not be left undone. Without a thread to be had, the fifth interrupt ends it.
 pub fn ensure_end(tidy: impl FnOnce() + Send + 'static) {
     let wait = move || {
-        let mut polled = [readable(EVENT.load(Ordering::Relaxed))];
+        let mut polled = [readable(event())];
         while poll(&mut polled, None).is_err() || polled[0].revents == 0 {}
         std::thread::sleep(GRACE);
         let until = Instant::now() + REPORT;
@@ -202,7 +205,7 @@ pub fn until_ready(
     until: Option<Instant>,
 ) -> io::Result<()> {
     let polled = libc::pollfd { fd: awaited(call, fd), events, revents: 0 };
-    let mut polled = [polled, readable(EVENT.load(Ordering::Relaxed))];
+    let mut polled = [polled, readable(event())];
     loop {
         poll(&mut polled, until)?;
         match () {

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 
 use hopcost_file::EstimateRow;
 use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
+use hopcost_model::parallel;
 use hopcost_read::results::Results;
 use hopcost_read::stored;
 
@@ -20,8 +20,8 @@ use crate::run::trust;
 
 /// The program that drives fleets.
 const DRIVER: &str = "hopcost-fleet";
-/// Threads that read run files at most, for each holds a whole run.
-const THREADS_MAX: usize = 8;
+/// Run files that are read at once at most, for each is held whole.
+const AT_ONCE_MAX: usize = 8;
 
 /// Measure many hosts, and report which are outliers
 #[derive(clap::Args)]
@@ -86,13 +86,8 @@ fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
 
 /// Prints a line of JSON for each file, in their order; reads as many at once as there are CPUs.
 fn index(files: &[PathBuf]) -> anyhow::Result<u8> {
-    let at_once = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    for files in files.chunks(at_once) {
-        let found: Vec<IndexedRun> = thread::scope(|scope| {
-            let threads: Vec<_> = files.iter().map(|file| scope.spawn(|| one(file))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
-        });
-        for run in found {
+    for files in files.chunks(AT_ONCE_MAX) {
+        for run in parallel::each(files.len(), |at| one(&files[at])) {
             output::print(&(serde_json::to_string(&run)? + "\n"))?;
         }
     }

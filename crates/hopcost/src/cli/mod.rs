@@ -182,10 +182,7 @@ fn missing_before(first: &str, cli: &Command) -> &'static [&'static str] {
     // What is nearest to a subcommand is a misspelt one, which clap tells of.
     let names = mechanism::ALL.iter().map(|row| row.name);
     let known: Vec<&str> = names.chain(commands.iter().copied()).chain(suites()).collect();
-    match nearest(first, &known).is_some_and(|near| commands.contains(&near)) {
-        true => &[],
-        false => &["run"],
-    }
+    if nearest(first, &known).is_some_and(|near| commands.contains(&near)) { &[] } else { &["run"] }
 }
 
 #[cfg(test)]

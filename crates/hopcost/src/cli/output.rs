@@ -147,16 +147,10 @@ pub fn style() -> TextStyle {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse::<usize>().ok());
-    let width = columns
-        .or_else(|| {
-            let (terminal_size::Width(width), _) =
-                terminal.then(terminal_size::terminal_size).flatten()?;
-            Some(usize::from(width))
-        })
-        .unwrap_or(100)
-        .clamp(80, 100);
+    let seen = terminal.then(terminal_size::terminal_size).flatten();
+    let seen = seen.map(|(width, _)| usize::from(width.0));
     TextStyle {
-        width,
+        width: columns.or(seen).unwrap_or(100).clamp(80, 100),
         color: if terminal && !set("NO_COLOR") && !dumb { Color::Ansi } else { Color::Plain },
         charset: if utf8() { Charset::Unicode } else { Charset::Ascii },
     }
@@ -164,12 +158,8 @@ pub fn style() -> TextStyle {
 
 /// Whether the locale says UTF-8 (locale(7): LC_ALL, LC_CTYPE, LANG).
 fn utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|value| !value.is_empty());
-    locale.is_some_and(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    })
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let mut set = names.iter().filter_map(|name| std::env::var(name).ok());
+    let locale = set.find(|value| !value.is_empty()).unwrap_or_default().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }

@@ -1,16 +1,14 @@
 //! The options by which a run has a far host.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hopcost_model::case::Boundary;
-use hopcost_model::host::Host;
 use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::Plan;
 use hopcost_probe::mechanism;
 
-use super::exit::{ensure_same, not_comparable, usage};
+use super::exit::{not_comparable, usage};
 use super::output;
 use crate::about;
 use crate::run::peer::near::{Peer, Wanted};
@@ -28,53 +26,15 @@ pub struct PeerArgs {
 }
 
 impl PeerArgs {
-    /// Starts the far worker of a new run within its budget, if a far host is named; `cpus` are those of
+    /// Starts the far worker of a run within its budget, if a far host is named; `cpus` are those of
     /// `--cpus`.
-    pub fn start(
-        &self,
-        cpus: &[u32],
-        budget: Option<Duration>,
-        interrupt: &OwnedFd,
-    ) -> anyhow::Result<Option<Peer>> {
-        let command = self.peer.as_ref();
-        command.map(|one| self.started(one, cpus.get(1).copied(), budget, interrupt)).transpose()
-    }
-
-    /// The far host of a run that is gone on with, which has to be the one that it was.
-    pub fn start_again(
-        &self,
-        plan: &Plan,
-        then: &Host,
-        interrupt: &OwnedFd,
-    ) -> anyhow::Result<Option<Peer>> {
-        if !plan.live_cases().any(|case| case.boundary == Boundary::Host) {
-            return Ok(None);
-        }
-        // A file names no program that would be run.
-        let command = self.peer.as_ref().ok_or_else(|| {
-            usage("cannot resume: name the command of the far host again by --peer")
-        })?;
-        let cpu = then.get("peer.cpu").and_then(|cpu| cpu.parse().ok());
-        let peer = self.started(command, cpu, None, interrupt)?;
-        let keys = ["cpu.model", "kernel.release", "virt.hypervisor"];
-        ensure_same(keys.map(|key| {
-            let (then, now) = (then.get(&format!("peer.{key}")), peer.far.host.get(key));
-            (format!("{key} of the far host"), then, now)
-        }))?;
-        Ok(Some(peer))
-    }
-
-    fn started(
-        &self,
-        command: &str,
-        cpu: Option<u32>,
-        budget: Option<Duration>,
-        interrupt: &OwnedFd,
-    ) -> anyhow::Result<Peer> {
+    pub fn start(&self, cpus: &[u32], budget: Option<Duration>) -> anyhow::Result<Option<Peer>> {
+        let Some(command) = self.peer.clone() else { return Ok(None) };
         let address = self.peer_address.as_deref().map(address).transpose()?;
-        let wanted = Wanted { command: command.to_owned(), address, cpu };
-        let peer = Peer::start(wanted, budget, interrupt)
-            .map_err(|error| usage(format!("--peer `{command}`: {error}")))?;
+        let refused = format!("--peer `{command}`");
+        let wanted = Wanted { command, address, cpu: cpus.get(1).copied() };
+        let peer =
+            Peer::start(wanted, budget).map_err(|error| usage(format!("{refused}: {error}")))?;
         let (version, far) = (&peer.description.version, &peer.far);
         if far.checksum != about::build().checksum {
             output::say(&format!(
@@ -85,7 +45,7 @@ impl PeerArgs {
                 env!("HOPCOST_COMMIT"),
             ));
         }
-        Ok(peer)
+        Ok(Some(peer))
     }
 }
 

@@ -61,8 +61,8 @@ pub struct Args {
 
 /// The options of a plan: a run that is resumed has its own.
 fn not_resumed() -> impl Iterator<Item = &'static str> {
-    let others = "selectors suite rounds budget measure operations seed cpus out \
-                  dry_run";
+    let others = "selectors suite rounds budget measure operations seed cpus out peer \
+                  peer_address dry_run";
     others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
 
@@ -77,7 +77,8 @@ impl Subcommand for Args {
         let budget = budget.map(Duration::from_nanos);
         if self.dry_run {
             let _orphans = Orphans::adopt()?;
-            let peer = self.peer.start(cpus, budget, &interrupt::catch()?)?;
+            interrupt::catch()?;
+            let peer = self.peer.start(cpus, budget)?;
             let plan = plan(self, &runtimes, peer.as_ref())?;
             let machine = reference::Machine::of(&host::fingerprint(&plan));
             return self.shown.dry_run(&plan, runtimes.expected(&plan, &machine));
@@ -86,10 +87,10 @@ impl Subcommand for Args {
         let _orphans = prepare()?;
         let native = program(self.stand_in.as_deref())?;
         let session = match &self.resume {
-            Some(spec) => Session::resume(spec, native, runtimes, &self.peer)?,
+            Some(spec) => Session::resume(spec, native, runtimes)?,
             None => {
                 let (about, mut setup) = begun(&called.words, native, runtimes)?;
-                setup.peer = self.peer.start(cpus, budget, &setup.interrupt)?;
+                setup.peer = self.peer.start(cpus, budget)?;
                 let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
                 Session::begin(setup, &about, plan, out.as_deref())?
             }

@@ -13,11 +13,9 @@ use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
 
 use super::exit::{self, ensure_same, not_comparable, usage};
-use super::peer::PeerArgs;
 use super::progress::{Line, Live};
 use super::{host, output, runs};
 use crate::about;
-use crate::run::peer::near::Peer;
 use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
@@ -83,12 +81,7 @@ impl Session {
     }
 
     /// A run that was cut off.
-    pub fn resume(
-        spec: &str,
-        native: Program,
-        runtimes: Runtimes,
-        peer: &PeerArgs,
-    ) -> anyhow::Result<Self> {
+    pub fn resume(spec: &str, native: Program, runtimes: Runtimes) -> anyhow::Result<Self> {
         let path = runs::find(spec)?;
         let mut file = hopcost_file::open_for_resume(&path).map_err(usage)?;
         let raw = RawRun { trials: Vec::new(), ..file.run().clone() };
@@ -99,11 +92,9 @@ impl Session {
             )));
         }
         same_machine_and_build(&raw)?;
-        let mut setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
+        let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;
-        setup.peer = peer.start_again(&raw.plan, &raw.host_before, &setup.interrupt)?;
-        let peer_cpu = setup.peer.as_ref().map(|peer| peer.far.cpu);
-        let machine = hopcost_plan::Machine { peer_cpu, ..host::machine(&raw.plan.cpus)? };
+        let machine = host::machine(&raw.plan.cpus)?;
         hopcost_plan::check_resumed(&raw.plan, &setup.runtimes.catalog(), &machine)
             .map_err(|why| usage(format!("cannot resume: {why}; start a new run")))?;
         let yardsticks = yardstick::of_resumed(&raw.plan, &setup, &raw.yardsticks);
@@ -148,14 +139,13 @@ impl Session {
     fn again(&self, path: &str) -> String {
         let Self { setup, plan, .. } = self;
         let explains = matches!(plan.question, Some(Question::Explanation {}));
-        if explains || plan.comparison.is_some() {
+        if explains || plan.comparison.is_some() || setup.peer.is_some() {
             return format!("see them with: hopcost report {path}");
         }
         let workers = setup.runtimes.programs.iter().map(|path| path.display().to_string());
         let workers: String =
             workers.map(|one| format!(" --worker {}", shell_word(&one))).collect();
-        let peer = setup.peer.as_ref().map_or(String::new(), Peer::options);
-        format!("resume with: hopcost run --resume {path}{workers}{peer}")
+        format!("resume with: hopcost run --resume {path}{workers}")
     }
 
     /// Measures, and stores what is known after the last trial of a run that ends by itself.
@@ -202,7 +192,7 @@ impl Session {
             self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
         }
         let mut after = host::of_run(plan, &setup.scratch);
-        match setup.peer.as_ref().map(|peer| peer.readings(&setup.interrupt)) {
+        match setup.peer.as_ref().map(|peer| peer.readings()) {
             Some(Ok(readings)) => after.readings.extend(readings),
             Some(Err(why)) => output::say(&format!("hopcost: the far host, after the run: {why}")),
             None => {}

@@ -3,9 +3,9 @@
 //! one trial with strace or perf.
 
 use hopcost_model::case::{Case, Placement};
-use hopcost_model::plan::TrialShape;
+use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::Stamp;
-use hopcost_plan::TRACED_MAX;
+use hopcost_plan::{Machine, TRACED_MAX};
 
 use super::exit::{self, usage};
 use super::peer::PeerArgs;
@@ -62,12 +62,12 @@ impl Subcommand for Args {
         let case: Case = self.case.parse().map_err(usage)?;
         let setup = Setup::new("trial", Program::own()?, Runtimes::new(self.worker.clone()));
         let mut setup = setup.map_err(usage)?;
-        setup.peer = self.peer.start(&[], None, &setup.interrupt)?;
+        setup.peer = self.peer.start(&[], None)?;
         let workers = Workers::assemble(&case, &setup.runtimes).map_err(usage)?;
         let transcript = self.transcript.then(Transcript::default);
         let counts = (self.warm_up, self.count);
         let cpus = cpus(&case, setup.peer.as_ref(), self.cpu)?;
-        let spec = TrialSpec::exactly(&setup, &case, workers, cpus, counts);
+        let spec = TrialSpec::exactly(&setup, case, workers, cpus, counts);
         let spec = TrialSpec {
             shape: TrialShape {
                 deadline_ms: self.deadline_ms,
@@ -98,21 +98,13 @@ fn cpus(
     peer: Option<&Peer>,
     cpu: Option<u32>,
 ) -> anyhow::Result<(Option<u32>, Option<u32>)> {
-    if let (Some(Placement::Pinned), Some(peer)) = (case.placement, peer) {
-        let here = cpu.map_or_else(first_cpu, Ok)?;
-        return Ok((Some(here), Some(peer.far.cpu)));
+    let Machine { allowed_cpus, mut pairs, .. } = host::machine(&[])?;
+    if let Some(peer) = peer {
+        pairs.insert(Placement::Pinned, (cpu.map_or_else(first_cpu, Ok)?, peer.far.cpu));
     }
-    let machine = host::machine(&[])?;
-    let first = machine.allowed_cpus.first().copied();
-    Ok(match case.placement {
-        None | Some(Placement::SameCpu) => (first, first),
-        Some(Placement::Free) => (None, None),
-        Some(placement) => {
-            let pair = machine
-                .pairs
-                .get(&placement)
-                .ok_or_else(|| usage("this machine does not have the placement of this case"))?;
-            (Some(pair.0), Some(pair.1))
-        }
-    })
+    let cpus = Plan { cpus: allowed_cpus, pairs, ..Plan::default() }.cpus_for(case.placement);
+    match case.placement != Some(Placement::Free) && cpus.0.is_none() {
+        true => Err(usage("this machine does not have the placement of this case")),
+        false => Ok(cpus),
+    }
 }

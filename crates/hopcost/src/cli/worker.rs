@@ -130,8 +130,7 @@ fn check(worker: &str) -> anyhow::Result<u8> {
         output::write(format!("{mark}{}{why}\n", check.what).as_bytes(), None)
     };
     check::all(&bench, &mut say)?;
-    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped\n");
-    output::write(summary.as_bytes(), None)?;
+    output::print(&format!("{passed} passed, {failed} failed, {skipped} skipped\n"))?;
     Ok(if failed > 0 { exit::ERROR } else { exit::OK })
 }
 
@@ -159,11 +158,9 @@ fn install(names: &[String]) -> anyhow::Result<u8> {
     for name in carried.into_iter().filter(asked) {
         output::say(&format!("hopcost: building the worker for {name}"));
         match install::install(name, &mut output::say) {
-            Ok(done) => {
-                let without = Some(done.said).filter(|said| !said.is_empty());
-                let without = without.map_or(String::new(), |said| format!(" ({said})"));
-                let line = format!("{name}: installed in {}{without}\n", done.place.display());
-                output::write(line.as_bytes(), None)?;
+            Ok((place, said)) => {
+                let without = if said.is_empty() { said } else { format!(" ({said})") };
+                output::print(&format!("{name}: installed in {}{without}\n", place.display()))?;
             }
             Err(error) => {
                 output::say(&format!("hopcost: {name}: {error:#}"));

@@ -2,13 +2,13 @@
 //! stamps cost, once per run.
 
 use std::collections::BTreeSet;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use hopcost_model::case::Runtime;
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{ClockReading, Command, Reply};
+use hopcost_probe::interrupt;
 
 use super::runtimes::Ready;
 use super::setup::Setup;
@@ -29,7 +29,7 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
             anyhow::anyhow!("runtime {runtime} is no longer available: {reason}")
         })?;
         let cpu = plan.cpus.first().copied().unwrap_or(0);
-        match foreign(runtime, ready, cpu, &setup.interrupt) {
+        match foreign(runtime, ready, cpu) {
             Some(reading) => clocks.push(reading),
             None => return Ok(None),
         }
@@ -46,7 +46,7 @@ pub fn of_cpus(cpus: &BTreeSet<u32>, setup: &Setup) -> anyhow::Result<Option<Vec
         workers.push(worker);
     }
     let mut workers: Vec<&mut Worker> = workers.iter_mut().collect();
-    match replies(&mut workers, Instant::now() + PATIENCE, &setup.interrupt) {
+    match replies(&mut workers, Instant::now() + PATIENCE, interrupt::event()) {
         Ok(replies) => {
             let reading = |reply| match reply {
                 Reply::Clock(reading) if reading.ticks_per_second > 0.0 => Ok(reading),
@@ -66,12 +66,7 @@ pub fn of_cpus(cpus: &BTreeSet<u32>, setup: &Setup) -> anyhow::Result<Option<Vec
 /// What a stamp costs a runtime. The rate is the one it has described: a worker may
 /// answer nothing here, and then the cost is not known and said to be 0. `None` if
 /// the user interrupted.
-fn foreign(
-    runtime: &Runtime,
-    ready: &Ready,
-    cpu: u32,
-    interrupt: &OwnedFd,
-) -> Option<ClockReading> {
+fn foreign(runtime: &Runtime, ready: &Ready, cpu: u32) -> Option<ClockReading> {
     let described = &ready.description.clock;
     let rate = described.ticks_per_second;
     let unknown =
@@ -81,7 +76,7 @@ fn foreign(
         return Some(unknown);
     };
     worker.send(&Command::Clock { cpu });
-    match worker.reply(Instant::now() + PATIENCE, interrupt) {
+    match worker.reply(Instant::now() + PATIENCE) {
         Ok(Reply::Clock(reading)) => {
             let sound = |ns: f64| if ns.is_finite() && (0.0..1e9).contains(&ns) { ns } else { 0.0 };
             Some(ClockReading {

@@ -91,7 +91,7 @@ fn has_moved(known: &LineTimes, now: &LineTimes) -> bool {
 fn timed(setup: &Setup, cpus: Vec<u32>) -> anyhow::Result<Vec<(u32, u32, u32)>> {
     let mut worker = Worker::spawn(&setup.native, Vec::new(), 0)?;
     worker.send(&Command::Distances { cpus });
-    match worker.reply(Instant::now() + PATIENCE, &setup.interrupt) {
+    match worker.reply(Instant::now() + PATIENCE) {
         Ok(Reply::Distances { line_ns }) => Ok(line_ns),
         Err(ReplyError::Interrupted) => Ok(Vec::new()),
         Ok(_) => bail!("the worker's reply does not answer `distances`"),

@@ -165,7 +165,7 @@ impl Doctor<'_> {
             Err(why) => RawTrial { error: Some(why), ..RawTrial::default() },
             Ok(workers) => {
                 let cpus = (Some(caller), Some(callee));
-                let spec = TrialSpec::exactly(self.setup, case, workers, cpus, counts);
+                let spec = TrialSpec::exactly(self.setup, case.clone(), workers, cpus, counts);
                 let shape = TrialShape { deadline_ms: DEADLINE_MS, ..spec.shape };
                 let spec = TrialSpec { shape, stamp: Some(stamp), ..spec };
                 trial::run(&spec, Beside::NONE)?

@@ -42,16 +42,9 @@ pub fn is_library(name: &str) -> bool {
     FILES.iter().any(|file| file.worker == name && file.path.starts_with(".."))
 }
 
-/// A worker that has been installed.
-pub struct Installed {
-    /// Where `search` finds it.
-    pub place: PathBuf,
-    /// What its build said, where it had to do without something.
-    pub said: String,
-}
-
-/// Builds a worker in this user's data folder and puts it in the place of the one before.
-pub fn install(name: &str, say: &mut dyn FnMut(&str)) -> anyhow::Result<Installed> {
+/// Builds a worker in this user's data folder and puts it in the place of the one before: where `search`
+/// finds it, and what its build said, where it had to do without something.
+pub fn install(name: &str, say: &mut dyn FnMut(&str)) -> anyhow::Result<(PathBuf, String)> {
     let data = hopcost_file::data_folder().context("neither XDG_DATA_HOME nor HOME is set")?;
     let workers = data.join("hopcost/workers");
     let (place, builds) = (workers.join(name), workers.join(BUILDS));
@@ -78,7 +71,7 @@ pub fn install(name: &str, say: &mut dyn FnMut(&str)) -> anyhow::Result<Installe
         Ok(said)
     });
     let _ = fs::remove_dir_all(if said.is_ok() { builds.join(old) } else { build });
-    said.map(|said| Installed { place, said })
+    said.map(|said| (place, said))
 }
 
 /// Makes a folder that nobody else may write to, and those above it.

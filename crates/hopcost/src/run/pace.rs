@@ -115,11 +115,6 @@ impl Pace {
         self.count
     }
 
-    /// A pilot run is one batch.
-    pub fn pilot_stamp(&self) -> Stamp {
-        Stamp::Batch { n: self.count }
-    }
-
     /// Takes in a pilot run; says whether the length of an operation is known.
     pub fn learn(&mut self, count: u64, elapsed_ticks: u64) -> bool {
         self.pilots += 1;

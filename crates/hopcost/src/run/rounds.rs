@@ -22,7 +22,7 @@ use super::reference::Machine;
 use super::runtimes::{Runtimes, Workers};
 use super::setup::Setup;
 use super::trial;
-use super::trial::spec::{Lives, TrialSpec};
+use super::trial::spec::TrialSpec;
 use super::yardstick::{Beside, OpenYardsticks};
 
 /// A case whose first trials all fail is given up after this many: the others
@@ -363,21 +363,16 @@ impl<'a> Rounds<'a> {
         // Derived from the seed alone, so that a resumed run goes on as it would have.
         let seed = thinning::trial_seed(self.plan.seed, live.index, round);
         let (padding, seed) = thinning::trial_draws(seed);
+        let (case, workers) = (live.case.clone(), live.workers.clone());
         let spec = TrialSpec {
-            setup: self.setup,
-            case: live.case.clone(),
-            workers: live.workers.clone(),
-            cpus,
             shape: self.shape,
             stamp: live.stamp,
             clock: Some(clock.map_err(anyhow::Error::msg)?),
-            lives: Lives::ForTrial,
             left_ms,
-            transcript: None,
-            spoil: None,
             number: round,
             padding,
             seed,
+            ..TrialSpec::exactly(self.setup, case, workers, cpus, (0, 0))
         };
         let yardstick = self.of_case.get(live.index as usize).copied().flatten();
         Ok(trial::run(&spec, Beside::of(&mut self.yardsticks, yardstick)))

@@ -3,8 +3,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -289,11 +287,7 @@ fn listen(
     expected: Option<&Runtime>,
     facts: &Facts,
 ) -> Result<(Description, Option<u64>), String> {
-    // Its other end is open for as long as this goes on, so it never becomes readable.
-    let (never, _open) = UnixStream::pair().map_err(|error| error.to_string())?;
-    let never = OwnedFd::from(never);
-    let until = Instant::now() + PATIENCE;
-    let description = match worker.reply(until, &never) {
+    let description = match worker.reply(Instant::now() + PATIENCE) {
         Ok(Reply::Described(said)) => Description::completed(said, facts)?,
         Ok(_) => return Err("its reply does not answer `describe`".to_owned()),
         Err(ReplyError::Closed) => {

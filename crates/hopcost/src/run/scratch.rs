@@ -48,20 +48,16 @@ impl Scratch {
     /// Makes the directory of run `id`.
     pub fn create(id: &str) -> io::Result<Self> {
         let parent = temporary();
-        let mut attempt = 1;
-        loop {
-            match Self::attempt(&parent, id) {
-                Err(error) if gone_or_taken(&error) && attempt < ATTEMPTS => attempt += 1,
-                done => {
-                    return done.map_err(|e| {
-                        let shown: String =
-                            parent.display().to_string().chars().take(200).collect();
-                        let doing = format!("making a scratch directory in {shown} (see TMPDIR)");
-                        sys::context(e, &doing)
-                    });
-                }
+        let mut made = Self::attempt(&parent, id);
+        for _ in 1..ATTEMPTS {
+            if made.as_ref().is_err_and(gone_or_taken) {
+                made = Self::attempt(&parent, id);
             }
         }
+        made.map_err(|e| {
+            let shown: String = parent.display().to_string().chars().take(200).collect();
+            sys::context(e, &format!("making a scratch directory in {shown} (see TMPDIR)"))
+        })
     }
 
     fn attempt(parent: &Path, id: &str) -> io::Result<Self> {
@@ -147,18 +143,9 @@ fn shared_prefix(folder: &OsStr) -> String {
 
 /// Where the names of one trial go, removed when dropped.
 pub struct TrialScratch {
-    path: PathBuf,
-    prefix: String,
-}
-
-impl TrialScratch {
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
+    pub path: PathBuf,
     /// What its names in shared memory begin with.
-    pub fn prefix(&self) -> &str {
-        &self.prefix
-    }
+    pub prefix: String,
 }
 
 impl Drop for TrialScratch {

@@ -1,7 +1,6 @@
 //! What every trial needs, whatever asks for it.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::{interrupt, sys};
@@ -19,8 +18,6 @@ pub struct Setup {
     pub runtimes: Runtimes,
     /// Where names go.
     pub scratch: Scratch,
-    /// Readable once the user has interrupted.
-    pub interrupt: OwnedFd,
     /// The far host, where there is one; its worker ends before what is left of all workers does.
     pub peer: Option<Peer>,
     /// What workers leave behind.
@@ -32,13 +29,13 @@ impl Setup {
     pub fn new(id: &str, native: Program, runtimes: Runtimes) -> io::Result<Self> {
         sys::close_on_exec_from_3();
         let orphans = Orphans::adopt()?;
-        let interrupt = interrupt::catch()?;
+        interrupt::catch()?;
         let scratch = Scratch::create(id)?;
         let (end_all, remove) = (orphans.ender(), scratch.remover());
         interrupt::ensure_end(move || {
             end_all();
             remove();
         });
-        Ok(Self { native, runtimes, scratch, interrupt, orphans, peer: None })
+        Ok(Self { native, runtimes, scratch, orphans, peer: None })
     }
 }

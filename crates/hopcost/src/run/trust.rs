@@ -31,10 +31,7 @@ enum Additions {
 pub fn file(path: &Path) -> Result<(), String> {
     resolved(path, |path, found| {
         let what = if found.file_type().is_fifo() { "a FIFO" } else { "no regular file" };
-        match found.is_file() {
-            true => Ok(()),
-            false => Err(format!("{} is {what}", path.display())),
-        }
+        if found.is_file() { Ok(()) } else { Err(format!("{} is {what}", path.display())) }
     })
 }
 

@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -248,8 +249,13 @@ impl Worker {
     }
 
     /// Waits for one reply until `deadline`.
-    pub fn reply(&mut self, deadline: Instant, interrupt: &OwnedFd) -> Result<Reply, ReplyError> {
-        let mut replies = replies(&mut [self], deadline, interrupt).map_err(|(_, error)| error)?;
+    pub fn reply(&mut self, deadline: Instant) -> Result<Reply, ReplyError> {
+        self.reply_unless(interrupt::event(), deadline)
+    }
+
+    /// The same, or until a descriptor is readable that stands for an interrupt.
+    pub fn reply_unless(&mut self, event: RawFd, deadline: Instant) -> Result<Reply, ReplyError> {
+        let mut replies = replies(&mut [self], deadline, event).map_err(|(_, error)| error)?;
         replies.pop().ok_or(ReplyError::Closed)
     }
 
@@ -355,14 +361,11 @@ impl Worker {
     /// Waits a moment for it to end by itself, then sees to it.
     pub fn leave(&mut self, patience: Duration) -> Option<ExitStatus> {
         self.wait(patience);
-        match self.status {
-            None => self.end(),
-            Some(_) => {
-                // It may have left processes of its own in its group.
-                sys::kill_group(self.child.id());
-                self.status
-            }
+        if self.status.is_some() {
+            // It may have left processes of its own in its group.
+            sys::kill_group(self.child.id());
         }
+        self.end()
     }
 
     /// How it ended, in words, with the last line it wrote to standard error.
@@ -382,15 +385,11 @@ impl Worker {
     }
 
     /// The last line that it wrote to standard error.
-    pub fn last_line(&mut self) -> Option<String> {
-        let mut tail = String::new();
-        let _ = self.diagnostics.seek(SeekFrom::End(0)).and_then(|end| {
-            self.diagnostics.seek(SeekFrom::Start(end.saturating_sub(2048)))?;
-            let mut bytes = Vec::new();
-            Read::by_ref(&mut self.diagnostics).take(2048).read_to_end(&mut bytes)?;
-            tail = String::from_utf8_lossy(&bytes).into_owned();
-            Ok(())
-        });
+    pub fn last_line(&self) -> Option<String> {
+        let mut tail = [0; 2048];
+        let end = self.diagnostics.metadata().ok()?.len();
+        let n = self.diagnostics.read_at(&mut tail, end.saturating_sub(2048)).ok()?;
+        let tail = String::from_utf8_lossy(&tail[..n]);
         let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         let line: String = last.chars().take(160).collect();
         Some(line.escape_debug().to_string())
@@ -414,11 +413,12 @@ fn largest(value: &Value) -> f64 {
 }
 
 /// Waits for one reply from each of `workers` until `deadline`, asleep in one
-/// wait. The first failure ends the waiting: its worker's index comes with it.
+/// wait, or until `event` is readable. The first failure ends the waiting: its worker's index comes
+/// with it.
 pub fn replies(
     workers: &mut [&mut Worker],
     deadline: Instant,
-    interrupt: &OwnedFd,
+    event: RawFd,
 ) -> Result<Vec<Reply>, (usize, ReplyError)> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
     loop {
@@ -441,7 +441,7 @@ pub fn replies(
         }
         let awaited = |at: &usize| interrupt::awaited("reply", &workers[*at].stream);
         let mut fds: Vec<_> = waiting.iter().map(awaited).collect();
-        fds.push(interrupt.as_raw_fd());
+        fds.push(event);
         let timeout_ms = left.as_millis().min(60_000) as i32 + 1;
         let ready = sys::poll_readable(&fds, timeout_ms)
             .map_err(|error| (waiting[0], ReplyError::Io(error.kind())))?;
@@ -472,20 +472,17 @@ mod tests {
 
     #[test]
     fn of_two_that_fail_at_once_both_reasons_are_heard() {
-        let (never, _open) = UnixStream::pair().unwrap();
-        let never = OwnedFd::from(never);
         let until = Instant::now() + Duration::from_secs(5);
         let mut workers = [says("Connection refused"), says("a message of 3 bytes came")];
         // Both have arrived before either is looked at.
         for worker in &mut workers {
             let _ = worker.receive();
         }
-        let Err((0, ReplyError::Said(first))) = replies(&mut workers.each_mut(), until, &never)
-        else {
+        let Err((0, ReplyError::Said(first))) = replies(&mut workers.each_mut(), until, -1) else {
             panic!("the first one failed");
         };
         assert_eq!(first, "Connection refused");
-        let Err(ReplyError::Said(second)) = workers[1].reply(until, &never) else {
+        let Err(ReplyError::Said(second)) = workers[1].reply(until) else {
             panic!("the second one failed too");
         };
         assert_eq!(second, "a message of 3 bytes came");

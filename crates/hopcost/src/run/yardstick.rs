@@ -9,6 +9,7 @@ use hopcost_model::plan::{Plan, TrialShape};
 use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
 use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
+use hopcost_probe::interrupt;
 use hopcost_stats::sample::median;
 
 use super::pace::{self, Pace};
@@ -82,7 +83,7 @@ fn spec_of<'a>(
         shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
         clock: Some(ClockReading::find(clocks, &Runtime::RUST, cpus.0)?),
         lives: Lives::ForRun,
-        ..TrialSpec::exactly(setup, &case, workers, cpus, (0, 0))
+        ..TrialSpec::exactly(setup, case, workers, cpus, (0, 0))
     })
 }
 
@@ -143,13 +144,11 @@ impl<'a> Open<'a> {
     /// Goes on without its workers, which failed; the user's interrupt is no failure.
     fn lose(&mut self, failure: Failure) -> Result<(), Failure> {
         self.workers = None;
-        match failure {
-            Failure::Interrupted => Err(Failure::Interrupted),
-            Failure::Reason(reason) => {
-                self.yardstick.gone = Some(reason);
-                Ok(())
-            }
+        if interrupt::came() {
+            return Err(failure);
         }
+        self.yardstick.gone = Some(failure.0);
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::run::setup::Setup;
 use crate::run::worker::{Launch, ReplyError, Worker};
 
 /// How long an answer may take: a cold JVM on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a check needs.
 pub struct Bench<'a> {
@@ -51,10 +51,6 @@ pub fn start(bench: &Bench<'_>) -> Result<Worker, String> {
 }
 
 /// Waits for the answer.
-pub fn answer(
-    bench: &Bench<'_>,
-    worker: &mut Worker,
-    patience: Duration,
-) -> Result<Reply, ReplyError> {
-    worker.reply(Instant::now() + patience, &bench.setup.interrupt)
+pub fn answer(worker: &mut Worker) -> Result<Reply, ReplyError> {
+    worker.reply(Instant::now() + PATIENCE)
 }

@@ -8,6 +8,7 @@ mod peer;
 use std::time::Duration;
 
 use hopcost_model::case::{Boundary, Case, Placement, Workload};
+use hopcost_model::group::distinct;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Reply, Stamp};
@@ -23,7 +24,7 @@ use super::trial;
 use super::trial::spec::TrialSpec;
 use super::yardstick::Beside;
 pub use bench::{Bench, Check, Verdict};
-use bench::{PATIENCE, answer, start};
+use bench::{answer, start};
 
 /// How long leaving may take.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -62,7 +63,7 @@ const STEPS: [Step; 7] = [
     ("ignores fields that it does not know", |bench| {
         let mut worker = start(bench)?;
         worker.send_line(r#"{"do":"describe","a-field-of-the-future":{"x":[1,2]}}"#);
-        described(answer(bench, &mut worker, PATIENCE)?)
+        described(answer(&mut worker)?)
     }),
 ];
 
@@ -118,12 +119,12 @@ fn of_mechanism(
         }
     }
     for case in plan.live_cases() {
-        for &(stamp, count) in stamps(case, mechanism) {
-            let what = format!("{} ({stamp})", case.id());
-            say(Check::of(what, plays(bench, &plan, case, stamp, count)))?;
+        for &phase in stamps(case, mechanism) {
+            let what = format!("{} ({})", case.id(), phase.0);
+            say(Check::of(what, plays(bench, &plan, case, phase)))?;
             if case.workload == Workload::Load && bench.ready.description.spoils {
                 let what = format!("{}: fails when a byte of a message was changed", case.id());
-                let went_on = trial(bench, &plan, case, stamp, count, Some(SPOILT));
+                let went_on = trial(bench, &plan, case, phase, Some(SPOILT));
                 let failed = went_on.map_or(Ok(()), |_| Err("it went on".to_owned()));
                 say(Check::of(what, failed))?;
             }
@@ -209,13 +210,8 @@ fn sizes(mechanism: &Mechanism) -> Option<String> {
     let payload = mechanism.payload?;
     let max = payload.max.min(SIZE_MAX);
     let within = SIZES.into_iter().filter(|size| (payload.min..=max).contains(size));
-    let mut tried: Vec<String> = Vec::new();
-    for size in [payload.default, payload.min, max].into_iter().chain(within) {
-        if !tried.contains(&size.to_string()) {
-            tried.push(size.to_string());
-        }
-    }
-    Some(tried.join(","))
+    let tried = distinct([payload.default, payload.min, max].into_iter().chain(within));
+    Some(tried.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// A trial of so many operations, after half as many that warm up.
@@ -223,27 +219,21 @@ fn trial(
     bench: &Bench<'_>,
     plan: &Plan,
     case: &Case,
-    stamp: Stamp,
-    count: u64,
+    (stamp, count): (Stamp, u64),
     spoil: Option<u64>,
 ) -> Result<RawTrial, String> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
     let (cpus, counts) = (plan.cpus_for(case.placement), (count / 2, count));
-    let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, counts);
+    let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, counts);
     let row = trial::run(&TrialSpec { stamp: Some(stamp), spoil, ..spec }, Beside::NONE);
     let row = row.ok_or("interrupted")?;
     row.error.clone().map_or(Ok(row), Err)
 }
 
 /// Whether a trial has as many samples as it was asked for.
-fn plays(
-    bench: &Bench<'_>,
-    plan: &Plan,
-    case: &Case,
-    stamp: Stamp,
-    count: u64,
-) -> Result<(), String> {
-    let row = trial(bench, plan, case, stamp, count, None)?;
+fn plays(bench: &Bench<'_>, plan: &Plan, case: &Case, phase: (Stamp, u64)) -> Result<(), String> {
+    let row = trial(bench, plan, case, phase, None)?;
+    let (stamp, count) = phase;
     let samples = match stamp {
         Stamp::Each => count,
         Stamp::Batch { n } => count / n,
@@ -269,10 +259,10 @@ fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
     };
     // Half as many warm up, whole batches too.
     let unit = 2 * CLOCK_BATCH;
-    let first = trial(bench, &plan, case, stamp, unit, None)?;
+    let first = trial(bench, &plan, case, (stamp, unit), None)?;
     let each_ns = (first.wall_ns as f64 / unit as f64).max(50.0);
     let count = (CLOCK_NS / each_ns).clamp(unit as f64, 4e6) as u64 / unit * unit;
-    let row = trial(bench, &plan, case, stamp, count, None)?;
+    let row = trial(bench, &plan, case, (stamp, count), None)?;
     let ticks_per_ns = bench.ready.description.clock.ticks_per_second / 1e9;
     let phase = Measure { outside_ns: row.wall_ns, ticks_per_ns };
     let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks);
@@ -300,7 +290,7 @@ fn described(reply: Reply) -> Result<(), String> {
 fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
     let mut worker = start(bench)?;
     worker.send_line(line);
-    match answer(bench, &mut worker, PATIENCE) {
+    match answer(&mut worker) {
         Err(error) if error.is_answer() && error.to_string().trim().is_empty() => {
             return Err("it says `failed` without a reason".to_owned());
         }
@@ -324,10 +314,10 @@ fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
     let mut worker = start(bench)?;
     // So that it is up, and what is timed is its leaving.
     worker.send(&Command::Describe);
-    described(answer(bench, &mut worker, PATIENCE)?)?;
+    described(answer(&mut worker)?)?;
     if told {
         worker.send(&Command::Stop);
-        if answer(bench, &mut worker, PATIENCE)? != Reply::Stopped {
+        if answer(&mut worker)? != Reply::Stopped {
             return Err("its reply does not answer `stop`".to_owned());
         }
     } else {

@@ -3,7 +3,7 @@
 //! makes the link itself, it changes the byte itself, and hopcost kills its processes.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
@@ -11,7 +11,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Phase, Stamp};
 use hopcost_probe::{mechanism, sys};
 
-use super::bench::{Bench, Check, answer};
+use super::bench::{Bench, Check};
 use crate::run::runtimes::Workers;
 use crate::run::trial::open::open;
 use crate::run::trial::spec::{TOKEN, TrialSpec};
@@ -92,7 +92,7 @@ impl Link<'_> {
         };
         partner.case = engine;
         let cpus = self.plan.cpus_for(case.placement);
-        let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, (0, EXCHANGES));
+        let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));
         let mut workers = open(&spec).map_err(String::from)?;
         let (phase, stamp) = (Phase::WarmUp, Stamp::Each);
         let run = Command::Run { phase, count: EXCHANGES, stamp, cap_ns: None };
@@ -101,7 +101,7 @@ impl Link<'_> {
         }
         // The link is up until all are dropped: a worker that compares nothing would otherwise fail
         // all the same, because its partner is gone.
-        fails(bench, &mut workers.all[mine].worker)
+        fails(&mut workers.all[mine].worker)
     }
 
     /// Whether the worker fails where somebody connects who shows another token.
@@ -109,7 +109,7 @@ impl Link<'_> {
         let (bench, case) = (self.bench, self.case);
         let workers = Workers::assemble(case, &bench.setup.runtimes)?;
         let cpus = self.plan.cpus_for(case.placement);
-        let spec = TrialSpec::exactly(bench.setup, case, workers, cpus, (0, EXCHANGES));
+        let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));
         match open(&TrialSpec { spoil: Some(TOKEN), ..spec }).map_err(String::from) {
             Ok(_) => Err("it went on as if nothing had happened".to_owned()),
             Err(why) if why.contains("deadline") => Err(why),
@@ -135,7 +135,7 @@ fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Che
                 format!("{}: fails when a byte of the {whose} message was changed", case.id());
             let spoiled = own(bench, case, Some(number)).and_then(|mut own| {
                 own.all[0].worker.send(&endless());
-                fails(bench, &mut own.all[0].worker)
+                fails(&mut own.all[0].worker)
             });
             checks.push(Check::of(what, spoiled));
         }
@@ -151,7 +151,7 @@ fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Che
             let (_, pid) = started.get(at).ok_or("it started fewer processes")?;
             let process = sys::open_process(*pid).map_err(|error| error.to_string())?;
             let _ = sys::signal_process(&process, sys::Signal::KILL);
-            fails(bench, &mut own.all[0].worker)
+            fails(&mut own.all[0].worker)
         });
         let what = format!("{}: fails when {name} is killed", mechanism.name);
         checks.push(Check::of(what, killed));
@@ -166,13 +166,13 @@ fn endless() -> Command {
 /// Has a worker make the link of a case itself, and maybe change a byte of a message.
 fn own<'a>(bench: &Bench<'a>, case: &Case, spoil: Option<u64>) -> Result<TrialWorkers<'a>, String> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
-    let spec = TrialSpec::exactly(bench.setup, case, workers, (None, None), (0, 1));
+    let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, (None, None), (0, 1));
     open(&TrialSpec { spoil, ..spec }).map_err(String::from)
 }
 
 /// Whether the worker says that it failed.
-fn fails(bench: &Bench<'_>, worker: &mut Worker) -> Result<(), String> {
-    match answer(bench, worker, PATIENCE) {
+fn fails(worker: &mut Worker) -> Result<(), String> {
+    match worker.reply(Instant::now() + PATIENCE) {
         Ok(_) => Err("it went on as if nothing had happened".to_owned()),
         Err(error) if error.is_answer() => Ok(()),
         Err(error) => Err(error.into()),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Stdin};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
 use hopcost_machine::Root;
@@ -16,7 +16,7 @@ use hopcost_model::raw::{Yardstick, YardstickClass};
 use hopcost_probe::worker::lines::{self, Lines};
 use hopcost_probe::{nic, sys};
 
-use super::link::{self, Listening};
+use super::link::{self, Door, Listening};
 use super::{first_cpu, net};
 use crate::about;
 use crate::run::clocks;
@@ -66,8 +66,7 @@ fn failed(reason: String) -> Reply {
 /// The far host of a run.
 struct Far {
     setup: Setup,
-    /// Standard input, readable where the near end hangs up in the middle of something.
-    hung_up: OwnedFd,
+    door: Door,
     /// Where the near end reaches it, and where it listens.
     address: IpAddr,
     listens_at: SocketAddr,
@@ -75,7 +74,6 @@ struct Far {
     offered: Option<(Listening, Command)>,
     /// The worker of a trial, and when that is to be over.
     trial: Option<(Worker, Instant)>,
-    strangers: u64,
 }
 
 impl Far {
@@ -83,12 +81,11 @@ impl Far {
         let runtimes = Runtimes::new(Vec::new());
         Ok(Self {
             setup: Setup::new(scratch::FAR, Program::own()?, runtimes)?,
-            hung_up: io::stdin().as_fd().try_clone_to_owned()?,
+            door: Door { hung_up: io::stdin().as_fd().try_clone_to_owned()?, strangers: 0 },
             address: Ipv4Addr::LOCALHOST.into(),
             listens_at: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
             offered: None,
             trial: None,
-            strangers: 0,
         })
     }
 
@@ -135,8 +132,8 @@ impl Far {
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
         host.readings.extend(net::readings(self.address));
         host.readings.extend(self.level(cpu, &clock));
-        if self.strangers > 0 {
-            let strangers = self.strangers.to_string();
+        if self.door.strangers > 0 {
+            let strangers = self.door.strangers.to_string();
             host.readings.push(Reading::known("load", "load.strangers", strangers));
         }
         Ok(FarHost {
@@ -195,7 +192,7 @@ impl Far {
         let links = seats.iter().filter_map(|seat| seat.link.as_ref());
         let offers = links.filter_map(|link| link.offer.as_ref());
         let tokens: Vec<String> = offers.map(|offer| offer.token.clone()).collect();
-        let halves = listening.accept(&tokens, &told, &self.hung_up, &mut self.strangers)?;
+        let halves = listening.accept(&tokens, &told, &mut self.door)?;
         for (seat, half) in seats.iter_mut().zip(&halves) {
             let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
             seat.link = Some(LinkHalf { fds, ..LinkHalf::default() });
@@ -211,7 +208,7 @@ impl Far {
     fn ask(&mut self, command: &Command) -> io::Result<Reply> {
         let (worker, until) = self.trial.as_mut().ok_or_else(no_trial)?;
         worker.send(command);
-        Ok(match worker.reply(*until, &self.hung_up) {
+        Ok(match worker.reply_unless(self.door.hung_up.as_raw_fd(), *until) {
             Ok(reply) => reply,
             Err(ReplyError::PartnerClosed(reason)) => {
                 Reply::Failed { reason, cause: Some(FailureCause::PartnerGone) }

@@ -30,6 +30,14 @@ pub fn carrier(row: &Row) -> &'static str {
     if row.facts().here.loses { "udp" } else { "tcp" }
 }
 
+/// Where strangers may come.
+pub struct Door {
+    /// Standard input, readable where the near end hangs up in the middle of something.
+    pub hung_up: OwnedFd,
+    /// How many of them came.
+    pub strangers: u64,
+}
+
 /// The far end's socket for the links of a trial.
 pub enum Listening {
     Streams(TcpListener),
@@ -62,21 +70,15 @@ impl Listening {
 
     /// The callee's half of each link, in the order of their tokens. Counts and closes what shows none,
     /// and gives up where the near end hangs up.
-    pub fn accept(
-        self,
-        tokens: &[String],
-        case: &Case,
-        hung_up: &OwnedFd,
-        strangers: &mut u64,
-    ) -> io::Result<Vec<Half>> {
+    pub fn accept(self, tokens: &[String], case: &Case, door: &mut Door) -> io::Result<Vec<Half>> {
         match self {
-            Self::Streams(listener) => streams(&listener, tokens, hung_up, strangers)?
+            Self::Streams(listener) => streams(&listener, tokens, door)?
                 .into_iter()
                 .map(|stream| tcp::half_of(stream, case, Role::Callee))
                 .collect(),
             Self::Datagrams(socket) => {
                 let token = tokens.first().ok_or_else(|| sys::failure("a link has a token"))?;
-                Ok(vec![Half::of_fds([answered(socket, token, hung_up, strangers)?.into()])])
+                Ok(vec![Half::of_fds([answered(socket, token, door)?.into()])])
             }
         }
     }
@@ -86,14 +88,13 @@ impl Listening {
 fn streams(
     listener: &TcpListener,
     tokens: &[String],
-    hung_up: &OwnedFd,
-    strangers: &mut u64,
+    door: &mut Door,
 ) -> io::Result<Vec<TcpStream>> {
     listener.set_nonblocking(true)?;
     let until = Instant::now() + PATIENCE;
     let mut came: Vec<Option<TcpStream>> = tokens.iter().map(|_| None).collect();
     while came.iter().any(Option::is_none) {
-        if !look(listener, hung_up, until)? {
+        if !look(listener, &door.hung_up, until)? {
             continue;
         }
         // Whoever connected may be gone again.
@@ -106,7 +107,7 @@ fn streams(
                 stream.set_read_timeout(None)?;
                 came[at] = Some(stream);
             }
-            _ => *strangers += 1,
+            _ => door.strangers += 1,
         }
     }
     Ok(came.into_iter().flatten().collect())
@@ -122,16 +123,11 @@ fn look(socket: &impl AsRawFd, hung_up: &OwnedFd, until: Instant) -> io::Result<
 }
 
 /// The far end's socket, connected to the one that shows the token, which is sent back.
-fn answered(
-    socket: UdpSocket,
-    token: &str,
-    hung_up: &OwnedFd,
-    strangers: &mut u64,
-) -> io::Result<UdpSocket> {
+fn answered(socket: UdpSocket, token: &str, door: &mut Door) -> io::Result<UdpSocket> {
     let until = Instant::now() + PATIENCE;
     let mut got = [0; 128];
     loop {
-        if !look(&socket, hung_up, until)? {
+        if !look(&socket, &door.hung_up, until)? {
             continue;
         }
         // The kernel may drop a datagram whose checksum is wrong after poll(2) has seen it.
@@ -143,7 +139,7 @@ fn answered(
             drain(&socket)?;
             return Ok(socket);
         }
-        *strangers += 1;
+        door.strangers += 1;
     }
 }
 
@@ -206,6 +202,12 @@ mod tests {
     const TOKENS: [&str; 2] =
         ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"];
 
+    /// One at which nobody hangs up, and its other end.
+    fn door() -> (Door, UnixStream) {
+        let (never, open) = UnixStream::pair().unwrap();
+        (Door { hung_up: never.into(), strangers: 0 }, open)
+    }
+
     fn tokens() -> Vec<String> {
         TOKENS.map(str::to_owned).into()
     }
@@ -215,10 +217,8 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let far = std::thread::spawn(move || {
-            let mut strangers = 0;
-            let (never, _open) = UnixStream::pair().unwrap();
-            let came = streams(&listener, &tokens(), &never.into(), &mut strangers);
-            (came.unwrap(), strangers)
+            let (mut door, _open) = door();
+            (streams(&listener, &tokens(), &mut door).unwrap(), door.strangers)
         });
         let say = |bytes: &[u8]| {
             let mut stream = TcpStream::connect(address).unwrap();
@@ -245,9 +245,8 @@ mod tests {
         let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         stranger.send_to(b"x", address).unwrap();
         let far = std::thread::spawn(move || {
-            let mut strangers = 0;
-            let (never, _open) = UnixStream::pair().unwrap();
-            (answered(far, TOKENS[0], &never.into(), &mut strangers).unwrap(), strangers)
+            let (mut door, _open) = door();
+            (answered(far, TOKENS[0], &mut door).unwrap(), door.strangers)
         });
         let udp = Case::new(hopcost_model::case::Workload::Roundtrip, "udp");
         let near = asked(address, &udp, TOKENS[0]).unwrap();

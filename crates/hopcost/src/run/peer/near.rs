@@ -3,13 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use hopcost_model::describe::Description;
 use hopcost_model::host::Reading;
 use hopcost_model::protocol::{self, Command, FarHost, Reply};
-use hopcost_model::text::shell_word;
 use hopcost_probe::sys;
 
 use super::net;
@@ -48,14 +46,10 @@ pub struct Peer {
 
 impl Peer {
     /// Starts the far worker, within a run's budget.
-    pub fn start(
-        wanted: Wanted,
-        budget: Option<Duration>,
-        interrupt: &OwnedFd,
-    ) -> io::Result<Self> {
+    pub fn start(wanted: Wanted, budget: Option<Duration>) -> io::Result<Self> {
         let until = Instant::now() + budget.map_or(START, |budget| budget.min(START));
-        let (mut worker, description) = started(&wanted, until, interrupt)?;
-        let far = host(&mut worker, &wanted, until, interrupt)?;
+        let (mut worker, description) = started(&wanted, until)?;
+        let far = host(&mut worker, &wanted, until)?;
         if !far.cpus.contains(&far.cpu) || !(1e3..1e12).contains(&far.clock.ticks_per_second) {
             return Err(sys::failure("its description is impossible"));
         }
@@ -70,18 +64,6 @@ impl Peer {
         })?;
         let (worker, in_vain) = (RefCell::new(Some(worker)), Cell::new(0));
         Ok(Self { wanted, description, far, address, local, worker, in_vain })
-    }
-
-    /// The options of a command line that name it again.
-    pub fn options(&self) -> String {
-        let address = self.wanted.address.map(|address| match address {
-            SocketAddr::V6(v6) if v6.scope_id() > 0 => {
-                format!(" --peer-address {}%{}", v6.ip(), v6.scope_id())
-            }
-            address => format!(" --peer-address {}", address.ip()),
-        });
-        let command = shell_word(&self.wanted.command);
-        format!(" --peer {command}{}", address.unwrap_or_default())
     }
 
     /// The process of that command while no trial has its worker.
@@ -100,15 +82,15 @@ impl Peer {
     }
 
     /// The far worker for a trial, started again within `patience` where the one before has ended.
-    pub fn take(&self, patience: Duration, interrupt: &OwnedFd) -> io::Result<Worker> {
+    pub fn take(&self, patience: Duration) -> io::Result<Worker> {
         if let Some(mut worker) = self.worker.take()
             && worker.is_alive()
         {
             return Ok(worker);
         }
         let until = Instant::now() + patience.min(START);
-        let (mut worker, _) = started(&self.wanted, until, interrupt)?;
-        let far = host(&mut worker, &self.wanted, until, interrupt)?;
+        let (mut worker, _) = started(&self.wanted, until)?;
+        let far = host(&mut worker, &self.wanted, until)?;
         let is_known = |key: &str| far.host.get(key) == self.far.host.get(key);
         match far.checksum == self.far.checksum && is_known("kernel.boot_id") {
             true => Ok(worker),
@@ -117,8 +99,8 @@ impl Peer {
     }
 
     /// Takes the worker back once a trial has told it to stop.
-    pub fn give_back(&self, mut worker: Worker, interrupt: &OwnedFd) {
-        if worker.reply(Instant::now() + LAST_WORDS, interrupt) == Ok(Reply::Stopped) {
+    pub fn give_back(&self, mut worker: Worker) {
+        if worker.reply(Instant::now() + LAST_WORDS) == Ok(Reply::Stopped) {
             self.worker.replace(Some(worker));
         }
     }
@@ -134,9 +116,9 @@ impl Peer {
     }
 
     /// What both ends know of each other now: this end's interface, and all that the far host says.
-    pub fn readings(&self, interrupt: &OwnedFd) -> io::Result<Vec<Reading>> {
-        let mut worker = self.take(START, interrupt)?;
-        let far = host(&mut worker, &self.wanted, Instant::now() + START, interrupt)?;
+    pub fn readings(&self) -> io::Result<Vec<Reading>> {
+        let mut worker = self.take(START)?;
+        let far = host(&mut worker, &self.wanted, Instant::now() + START)?;
         self.worker.replace(Some(worker));
         Ok(self.readings_of(&far))
     }
@@ -156,13 +138,9 @@ impl Peer {
 }
 
 /// The worker that the command starts, if it is this hopcost's.
-fn started(
-    wanted: &Wanted,
-    until: Instant,
-    interrupt: &OwnedFd,
-) -> io::Result<(Worker, Description)> {
+fn started(wanted: &Wanted, until: Instant) -> io::Result<(Worker, Description)> {
     let mut worker = Worker::of_far_host(&wanted.command)?;
-    let Reply::Described(found) = ask(&mut worker, &Command::Describe, until, interrupt)? else {
+    let Reply::Described(found) = ask(&mut worker, &Command::Describe, until)? else {
         return Err(sys::failure("its reply does not answer `describe`"));
     };
     let found: Description = serde_json::from_value(found)?;
@@ -181,32 +159,22 @@ fn started(
 }
 
 /// What the far host is.
-fn host(
-    worker: &mut Worker,
-    wanted: &Wanted,
-    until: Instant,
-    interrupt: &OwnedFd,
-) -> io::Result<FarHost> {
+fn host(worker: &mut Worker, wanted: &Wanted, until: Instant) -> io::Result<FarHost> {
     let command = Command::Host {
         cpu: wanted.cpu,
         address: wanted.address.map(|address| address.ip().to_string()),
         network: net::namespace(),
     };
-    match ask(worker, &command, until, interrupt)? {
+    match ask(worker, &command, until)? {
         Reply::Host(far) => Ok(*far),
         _ => Err(sys::failure("its reply does not answer `host`")),
     }
 }
 
 /// Asks between trials.
-fn ask(
-    worker: &mut Worker,
-    command: &Command,
-    until: Instant,
-    interrupt: &OwnedFd,
-) -> io::Result<Reply> {
+fn ask(worker: &mut Worker, command: &Command, until: Instant) -> io::Result<Reply> {
     worker.send(command);
-    worker.reply(until, interrupt).map_err(|error| {
+    worker.reply(until).map_err(|error| {
         sys::failure(match error {
             ReplyError::Closed => {
                 worker.leave(LAST_WORDS);

@@ -10,7 +10,7 @@ use hopcost_model::protocol::{Command, Reply};
 use hopcost_probe::sys;
 
 use super::spec::{Failure, TrialSpec};
-use crate::run::worker::{ReplyError, Worker};
+use crate::run::worker::Worker;
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
 /// file is open (Documentation/power/pm_qos_interface.rst).
@@ -66,10 +66,9 @@ fn spinner(spec: &TrialSpec<'_>, cpu: u32) -> Result<Worker, Failure> {
     let deadline_ms = spec.deadline_ms().saturating_add(OUTLIVES_MS);
     let mut worker = Worker::spawn(&spec.setup.native, Vec::new(), 0)?;
     worker.send(&Command::IdleSpin { cpu, deadline_ms, parent: Some(std::process::id()) });
-    match worker.reply(Instant::now() + PATIENCE, &spec.setup.interrupt) {
+    match worker.reply(Instant::now() + PATIENCE) {
         Ok(Reply::Spinning) => Ok(worker),
         Ok(_) => Err("the idle spinner answers nonsense".into()),
-        Err(ReplyError::Interrupted) => Err(Failure::Interrupted),
         Err(error) => Err(format!("the idle spinner: {error}").into()),
     }
 }

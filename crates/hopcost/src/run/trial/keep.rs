@@ -79,7 +79,7 @@ fn ticks(file: &mut File, promised: u64, who: &str) -> Result<Vec<u64>, Failure>
         .take(promised.saturating_mul(8).saturating_add(1))
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 != promised.saturating_mul(8) {
-        return Err(Failure::Reason(format!(
+        return Err(Failure(format!(
             "{who} promised {promised} samples and handed over {} bytes instead of 8 each",
             bytes.len()
         )));
@@ -147,7 +147,7 @@ impl Said<'_, '_> {
         };
         let counted = self.ran.ends.iter().all(|end| end.count == end.samples);
         if !counted || sent.len() != woken.len() || sent.is_empty() {
-            return Err(Failure::Reason(format!(
+            return Err(Failure(format!(
                 "the sender handed over {} stamps and the receiver {}",
                 sent.len(),
                 woken.len()
@@ -297,7 +297,7 @@ fn one_way(
 ) -> Result<u64, Failure> {
     let between = i128::from(received) - i128::from(sent) - i128::from(gate.offset_ticks);
     if between < -i128::from(gate.bound_ticks) {
-        return Err(Failure::Reason(format!(
+        return Err(Failure(format!(
             "one-way times refused: {what} came {} ticks before it was sent, further than the \
              bound of ±{} ticks",
             -between, gate.bound_ticks

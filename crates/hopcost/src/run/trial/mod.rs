@@ -42,50 +42,164 @@ const COMPILED_AFTER: u64 = 100_000;
 
 /// Runs one trial beside its yardstick: its row, with the reason where it failed; none if the user
 /// interrupted.
-pub fn run(spec: &TrialSpec<'_>, mut beside: Beside<'_, '_>) -> Option<RawTrial> {
+pub fn run(spec: &TrialSpec<'_>, beside: Beside<'_, '_>) -> Option<RawTrial> {
     let started = Instant::now();
-    let mut trial = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
-    let result = perform(spec, &mut trial, &mut beside);
+    let row = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
+    let mut trial = Trial { row, beside };
+    let result = trial.perform(spec);
+    let Trial { mut row, beside } = trial;
     let mut spared = beside.pids();
     spared.extend(spec.setup.peer.as_ref().and_then(Peer::pid));
     spec.setup.orphans.end(&spared);
-    trial.took_ns = started.elapsed().as_nanos() as u64;
+    row.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
-        Err(Failure::Interrupted) => return None,
         // After an interrupt whatever fails does so for that.
         Err(_) if interrupt::came() => return None,
-        Err(Failure::Reason(reason)) => trial.error = Some(reason),
+        Err(Failure(reason)) => row.error = Some(reason),
     }
-    Some(trial)
+    Some(row)
 }
 
-fn perform(
-    spec: &TrialSpec<'_>,
-    trial: &mut RawTrial,
-    beside: &mut Beside<'_, '_>,
-) -> Result<(), Failure> {
-    let mut background = Background::start(spec)?;
-    let mut workers = open::open(spec)?;
-    trial.pin_errors.append(&mut workers.pin_errors);
-    trial.stamp = Some(spec.stamp.unwrap_or(Stamp::Each));
-    let ran = match spec.case.workload.spec().length {
-        PhaseLength::Fitted | PhaseLength::FittedOrAsked => exchange(&mut workers, trial, beside)?,
-        PhaseLength::Paced => wake(&mut workers, trial, beside)?,
-        PhaseLength::Timed => stream(&mut workers, trial, beside)?,
-        PhaseLength::Scheduled => load(&mut workers, trial)?,
-    };
-    keep::measured(&mut workers, trial, ran)?;
-    memory(&workers, trial);
-    background.still_spins()?;
-    drop(background);
-    let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
-    if counts && spec.case.two_ends() && !spec.is_exact() {
-        count(&mut workers, trial)?;
+/// A trial under way: what is known of it, and its yardstick.
+struct Trial<'o, 'a> {
+    row: RawTrial,
+    beside: Beside<'o, 'a>,
+}
+
+impl Trial<'_, '_> {
+    fn perform(&mut self, spec: &TrialSpec<'_>) -> Result<(), Failure> {
+        let mut background = Background::start(spec)?;
+        let mut workers = open::open(spec)?;
+        self.row.pin_errors.append(&mut workers.pin_errors);
+        self.row.stamp = Some(spec.stamp.unwrap_or(Stamp::Each));
+        let ran = match spec.case.workload.spec().length {
+            PhaseLength::Fitted | PhaseLength::FittedOrAsked => self.exchange(&mut workers)?,
+            PhaseLength::Paced => self.wake(&mut workers)?,
+            PhaseLength::Timed => self.stream(&mut workers)?,
+            PhaseLength::Scheduled => self.load(&mut workers)?,
+        };
+        keep::measured(&mut workers, &mut self.row, ran)?;
+        memory(&workers, &mut self.row);
+        background.still_spins()?;
+        drop(background);
+        let counts = spec.shape.counted_operations > 0 && spec.number < COUNTED_TRIALS;
+        if counts && spec.case.two_ends() && !spec.is_exact() {
+            count(&mut workers, &mut self.row)?;
+        }
+        traced::trace(&mut workers, &mut self.row)?;
+        workers.dismiss();
+        Ok(())
     }
-    traced::trace(&mut workers, trial)?;
-    workers.dismiss();
-    Ok(())
+
+    /// What is fitted: the pilot finds how many operations fit the time.
+    fn exchange(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+        let spec = &workers.spec.clone();
+        let phases = Instant::now();
+        let Some(clock) = spec.clock else {
+            let stamp = spec.stamp.unwrap_or(Stamp::Each);
+            workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
+            let operations = spec.shape.operations.unwrap_or(1);
+            let ran = workers.phase(Phase::Measure, operations, stamp, None)?;
+            self.row.phases_ns = phases.elapsed().as_nanos() as u64;
+            return Ok(ran);
+        };
+        let mut pace = Pace::new(&spec.case, clock, spec.shape);
+        workers.pilot(&mut pace)?;
+        if spec.workers.warms_up_until_steady() {
+            self.row.warm_up_ns = warm_up_until_steady(workers, &mut pace)?;
+        }
+        let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
+        self.row.stamp = Some(stamp);
+        self.row.phases_ns = phases.elapsed().as_nanos() as u64;
+        self.between_readings(workers, |_, workers| {
+            let count = pace.warm_up_count(stamp);
+            if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
+                pace.lose(count, ran.outside_ns);
+            }
+            workers.phase(Phase::Measure, pace.measure_count(stamp), stamp, None)
+        })
+    }
+
+    /// What is paced: as many as were asked for, between two comparisons of the clocks.
+    fn wake(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+        let (warm_up, measure) = workers.spec.shape.wake_ups();
+        self.between_readings(workers, |trial, workers| {
+            trial.between_gates(workers, |workers| {
+                workers.warm_up(warm_up, Stamp::Each, None)?;
+                workers.phase(Phase::Measure, measure, Stamp::Each, None)
+            })
+        })
+    }
+
+    /// What is timed: until the time is up or the messages are sent.
+    fn stream(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+        let stamp = Stamp::Each;
+        let (spec, most) = (&workers.spec.clone(), workers.spec.messages_max());
+        let warm_up = match spec.shape.warm_up_ns {
+            0 => 0,
+            _ => spec.shape.warm_up_operations.unwrap_or(most),
+        };
+        let cap = |ns: u64| Some(ns).filter(|_| !spec.is_exact());
+        self.between_readings(workers, |_, workers| {
+            workers.warm_up(warm_up, stamp, cap(spec.shape.warm_up_ns))?;
+            workers.phase(Phase::Measure, most, stamp, cap(spec.shape.measure_ns))
+        })
+    }
+
+    /// What is scheduled: the generator by itself, then the schedule over the channel.
+    fn load(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+        let stamp = Stamp::Each;
+        let [alone, mut warm_up, measure] = workers.spec.load_messages();
+        if workers.spec.workers.warms_up_until_steady() && !workers.spec.is_exact() {
+            warm_up = warm_up.max(COMPILED_AFTER);
+        }
+        let phases = Instant::now();
+        let ran = workers.phase(Phase::Pilot, alone, stamp, None)?;
+        let load = keep::generator(workers, ran)?;
+        let ran = self.between_gates(workers, |workers| {
+            workers.warm_up(warm_up, stamp, None)?;
+            workers.phase(Phase::Measure, measure, stamp, None)
+        })?;
+        self.row.phases_ns = phases.elapsed().as_nanos() as u64;
+        self.row.load = Some(load);
+        Ok(ran)
+    }
+
+    /// Phases between two readings of the yardstick.
+    fn between_readings(
+        &mut self,
+        workers: &mut TrialWorkers<'_>,
+        phases: impl FnOnce(&mut Self, &mut TrialWorkers<'_>) -> Result<Ran, Failure>,
+    ) -> Result<Ran, Failure> {
+        self.beside.read(Moment::Before, &workers.spec, &mut self.row)?;
+        let began = Instant::now();
+        let ran = phases(self, workers)?;
+        self.row.phases_ns += began.elapsed().as_nanos() as u64;
+        self.beside.read(Moment::After, &workers.spec, &mut self.row)?;
+        Ok(ran)
+    }
+
+    /// Phases between two comparisons of the clocks.
+    fn between_gates(
+        &mut self,
+        workers: &mut TrialWorkers<'_>,
+        phases: impl FnOnce(&mut TrialWorkers<'_>) -> Result<Ran, Failure>,
+    ) -> Result<Ran, Failure> {
+        let before = gate(workers, GATE_BEFORE)?;
+        let ran = phases(workers)?;
+        let after = gate(workers, GATE_AFTER)?;
+        self.row.gates = vec![before, after];
+        let moved = after.offset_ticks.abs_diff(before.offset_ticks);
+        if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
+            return Err(Failure(format!(
+                "one-way times refused: the offset between the two ends' clocks went from {} to {} \
+                 ticks during the trial, further than both bounds (±{} and ±{}) allow",
+                before.offset_ticks, after.offset_ticks, before.bound_ticks, after.bound_ticks
+            )));
+        }
+        Ok(ran)
+    }
 }
 
 /// Looks where the memory lies that both ends share, once nothing is timed any more.
@@ -97,39 +211,6 @@ fn memory(workers: &TrialWorkers<'_>, trial: &mut RawTrial) {
     if let Some(end) = trial.ends.first_mut() {
         end.events.extend(pages.unwrap_or_default().into_iter().map(reading));
     }
-}
-
-/// What is fitted: the pilot finds how many operations fit the time.
-fn exchange(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    beside: &mut Beside<'_, '_>,
-) -> Result<Ran, Failure> {
-    let spec = &workers.spec.clone();
-    let phases = Instant::now();
-    let Some(clock) = spec.clock else {
-        let stamp = spec.stamp.unwrap_or(Stamp::Each);
-        workers.warm_up(spec.shape.warm_up_operations.unwrap_or(0), stamp, None)?;
-        let operations = spec.shape.operations.unwrap_or(1);
-        let ran = workers.phase(Phase::Measure, operations, stamp, None)?;
-        trial.phases_ns = phases.elapsed().as_nanos() as u64;
-        return Ok(ran);
-    };
-    let mut pace = Pace::new(&spec.case, clock, spec.shape);
-    workers.pilot(&mut pace)?;
-    if spec.workers.warms_up_until_steady() {
-        trial.warm_up_ns = warm_up_until_steady(workers, &mut pace)?;
-    }
-    let stamp = spec.stamp.unwrap_or_else(|| pace.choose_stamp());
-    trial.stamp = Some(stamp);
-    trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    between_readings(workers, trial, beside, |workers, _| {
-        let count = pace.warm_up_count(stamp);
-        if let Some(ran) = workers.warm_up(count, stamp, None)?.filter(|ran| lost(ran) > 0) {
-            pace.lose(count, ran.outside_ns);
-        }
-        workers.phase(Phase::Measure, pace.measure_count(stamp), stamp, None)
-    })
 }
 
 /// Aimed length of one part of such a warm-up.
@@ -173,76 +254,6 @@ fn agree(parts: &[f64]) -> bool {
     most <= least * AGREE
 }
 
-/// Phases between two readings of the yardstick.
-fn between_readings(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    beside: &mut Beside<'_, '_>,
-    phases: impl FnOnce(&mut TrialWorkers<'_>, &mut RawTrial) -> Result<Ran, Failure>,
-) -> Result<Ran, Failure> {
-    beside.read(Moment::Before, &workers.spec, trial)?;
-    let began = Instant::now();
-    let ran = phases(workers, trial)?;
-    trial.phases_ns += began.elapsed().as_nanos() as u64;
-    beside.read(Moment::After, &workers.spec, trial)?;
-    Ok(ran)
-}
-
-/// What is paced: as many as were asked for, between two comparisons of the clocks.
-fn wake(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    beside: &mut Beside<'_, '_>,
-) -> Result<Ran, Failure> {
-    let (warm_up, measure) = workers.spec.shape.wake_ups();
-    between_readings(workers, trial, beside, |workers, trial| {
-        between_gates(workers, trial, |workers| {
-            workers.warm_up(warm_up, Stamp::Each, None)?;
-            workers.phase(Phase::Measure, measure, Stamp::Each, None)
-        })
-    })
-}
-
-/// What is scheduled: the generator by itself, then the schedule over the channel.
-fn load(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<Ran, Failure> {
-    let stamp = Stamp::Each;
-    let [alone, mut warm_up, measure] = workers.spec.load_messages();
-    if workers.spec.workers.warms_up_until_steady() && !workers.spec.is_exact() {
-        warm_up = warm_up.max(COMPILED_AFTER);
-    }
-    let phases = Instant::now();
-    let ran = workers.phase(Phase::Pilot, alone, stamp, None)?;
-    let load = keep::generator(workers, ran)?;
-    let ran = between_gates(workers, trial, |workers| {
-        workers.warm_up(warm_up, stamp, None)?;
-        workers.phase(Phase::Measure, measure, stamp, None)
-    })?;
-    trial.phases_ns = phases.elapsed().as_nanos() as u64;
-    trial.load = Some(load);
-    Ok(ran)
-}
-
-/// Phases between two comparisons of the clocks.
-fn between_gates(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    phases: impl FnOnce(&mut TrialWorkers<'_>) -> Result<Ran, Failure>,
-) -> Result<Ran, Failure> {
-    let before = gate(workers, GATE_BEFORE)?;
-    let ran = phases(workers)?;
-    let after = gate(workers, GATE_AFTER)?;
-    trial.gates = vec![before, after];
-    let moved = after.offset_ticks.abs_diff(before.offset_ticks);
-    if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
-        return Err(Failure::Reason(format!(
-            "one-way times refused: the offset between the two ends' clocks went from {} to {} \
-             ticks during the trial, further than both bounds (±{} and ±{}) allow",
-            before.offset_ticks, after.offset_ticks, before.bound_ticks, after.bound_ticks
-        )));
-    }
-    Ok(ran)
-}
-
 /// Compares the two ends' clocks, and refuses what runs against causality.
 fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading, Failure> {
     let spec = &workers.spec.clone();
@@ -257,32 +268,13 @@ fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading
         return Err("one-way times refused: the two ends did not compare their clocks".into());
     }
     if reading.backward_steps > 0 {
-        return Err(Failure::Reason(format!(
+        return Err(Failure(format!(
             "one-way times refused: {} of {} steps from one end's clock to the other's ran \
              backwards by more than the bound of ±{} ticks",
             reading.backward_steps, reading.steps, reading.bound_ticks
         )));
     }
     Ok(reading)
-}
-
-/// What is timed: until the time is up or the messages are sent.
-fn stream(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    beside: &mut Beside<'_, '_>,
-) -> Result<Ran, Failure> {
-    let stamp = Stamp::Each;
-    let (spec, most) = (&workers.spec.clone(), workers.spec.messages_max());
-    let warm_up = match spec.shape.warm_up_ns {
-        0 => 0,
-        _ => spec.shape.warm_up_operations.unwrap_or(most),
-    };
-    let cap = |ns: u64| Some(ns).filter(|_| !spec.is_exact());
-    between_readings(workers, trial, beside, |workers, _| {
-        workers.warm_up(warm_up, stamp, cap(spec.shape.warm_up_ns))?;
-        workers.phase(Phase::Measure, most, stamp, cap(spec.shape.measure_ns))
-    })
 }
 
 /// The phase in which the kernel counts system calls. Ends of another runtime are counted from

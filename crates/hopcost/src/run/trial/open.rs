@@ -5,6 +5,7 @@
 //! and hands the connected socket to the other end, or, where that cannot inherit
 //! either, tells it the address.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -25,7 +26,6 @@ use super::spec::{Failure, Lives, TOKEN, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
-use crate::run::scratch::TrialScratch;
 use crate::run::worker::{Launch, Worker};
 
 /// Time that the control plane grants beyond the workers' own deadline.
@@ -90,7 +90,7 @@ pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
 impl TrialWorkers<'_> {
     /// Where names of this trial go.
     fn scratch(&self) -> PathBuf {
-        let own = self.scratch.as_ref().map(TrialScratch::path);
+        let own = self.scratch.as_ref().map(|own| own.path.as_path());
         own.unwrap_or(self.spec.setup.scratch.path()).to_owned()
     }
 
@@ -139,7 +139,7 @@ impl TrialWorkers<'_> {
             let case = &self.spec.workers.roles.ends.of(Role::Caller).case;
             let (halves, other) = row
                 .open_for_all(&Opening { case, scratch: self.spec.setup.scratch.path() })
-                .map_err(|e| Failure::Reason(format!("opening the link: {e}")))?;
+                .map_err(|e| Failure(format!("opening the link: {e}")))?;
             let other = callee.inherits(other);
             callee.seats.push(self.seat(Role::Callee, flow, Some(other)));
             for ((sender, half), caller) in (flow..).zip(halves).zip(&mut callers) {
@@ -169,9 +169,9 @@ impl TrialWorkers<'_> {
     /// The far host's worker listens, and hopcost connects: the caller's worker, which inherits the links.
     fn far_links(&mut self, peer: &Peer, row: &Row) -> Result<WorkerSpec, Failure> {
         let spec = &self.spec.clone();
-        let reason = |e: std::io::Error| Failure::Reason(format!("the far host: {e}"));
+        let reason = |e: std::io::Error| Failure(format!("the far host: {e}"));
         let patience = Duration::from_millis(spec.deadline_ms());
-        let far = peer.take(patience, &spec.setup.interrupt).map_err(reason)?;
+        let far = peer.take(patience).map_err(reason)?;
         // It may have taken a while to start again.
         self.allow(patience + GRACE);
         let flows = spec.case.flows.unwrap_or(1);
@@ -191,7 +191,7 @@ impl TrialWorkers<'_> {
         let mut caller = WorkerSpec::of(Role::Caller);
         for (flow, token) in (0..).zip(&tokens) {
             let half = link::dial(row, &spec.case, address, token)
-                .map_err(|e| Failure::Reason(format!("opening the link to {address}: {e}")))?;
+                .map_err(|e| Failure(format!("opening the link to {address}: {e}")))?;
             let half = caller.inherits(half);
             caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
         }
@@ -225,7 +225,7 @@ impl TrialWorkers<'_> {
         offering.seats.push(self.seat(first, 0, Some(link)));
         self.start(offering)?;
         let address = self.first_attached()?.ok_or_else(|| {
-            Failure::Reason(format!("the {first}'s worker offers no address to connect to"))
+            Failure(format!("the {first}'s worker offers no address to connect to"))
         })?;
         let mut connecting = WorkerSpec::of(other);
         let link = if self.spec.workers.roles.ends.of(other).link == LinkSource::Address {
@@ -275,7 +275,7 @@ impl TrialWorkers<'_> {
             },
             parent: Some(std::process::id()),
             scratch: Some(self.scratch().display().to_string()),
-            prefix: self.scratch.as_ref().map(|scratch| scratch.prefix().to_owned()),
+            prefix: self.scratch.as_ref().map(|scratch| scratch.prefix.clone()),
             spoil: spec.spoil.filter(|number| *number != TOKEN),
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
@@ -287,9 +287,10 @@ impl TrialWorkers<'_> {
                 None => Worker::spawn(&spec.setup.native, wanted.fds, spec.padding)?,
             },
             Some(ready) => {
+                let cpus: BTreeSet<u32> = wanted.seats.iter().filter_map(|seat| seat.cpu).collect();
                 let launch = Launch {
                     deadline_ms,
-                    cpus: cpus_of(&wanted.seats),
+                    cpus: cpus.into_iter().collect(),
                     fifo: match spec.case.sched {
                         Sched::Other => None,
                         Sched::Fifo(priority) => Some(priority),
@@ -371,14 +372,6 @@ fn others_cpus(spec: &TrialSpec<'_>) -> Vec<u32> {
 
 const ATTACHING: &str = "attaching";
 
-/// The CPUs that a worker's seats are for.
-fn cpus_of(seats: &[Seat]) -> Vec<u32> {
-    let mut cpus: Vec<u32> = seats.iter().filter_map(|seat| seat.cpu).collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    cpus
-}
-
 /// What only the other end of a link knows.
 fn token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
@@ -412,29 +405,21 @@ fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<Own
             }
         }
     };
-    dial().map_err(|e| Failure::from(sys::context(e, &format!("connecting to {address}"))))
+    dial().map_err(|e| sys::context(e, &format!("connecting to {address}")).into())
 }
 
 /// Refuses addresses that are not on loopback or in the scratch directory.
 fn check_address(carrier: &str, address: &str, scratch: &Path) -> Result<(), Failure> {
-    let ours = match carrier {
-        "tcp" | "udp" => {
-            address.parse::<SocketAddr>().is_ok_and(|a| a.ip().is_loopback() && a.port() != 0)
-        }
-        "unix-stream" => {
-            let path = Path::new(address);
-            path.parent() == Some(scratch) && path.is_absolute()
-        }
-        _ => {
-            return Err(Failure::Reason(format!("{carrier} has no addresses to connect to")));
-        }
-    };
-    match ours {
-        true => Ok(()),
-        false => Err(Failure::Reason(format!(
+    let is_ours = |at: SocketAddr| at.ip().is_loopback() && at.port() != 0;
+    let path = Path::new(address);
+    match carrier {
+        "tcp" | "udp" if address.parse().is_ok_and(is_ours) => Ok(()),
+        "unix-stream" if path.parent() == Some(scratch) && path.is_absolute() => Ok(()),
+        "tcp" | "udp" | "unix-stream" => Err(Failure(format!(
             "it offers the address `{}`, which is not on loopback or in the directory it was given",
             address.escape_debug()
         ))),
+        _ => Err(Failure(format!("{carrier} has no addresses to connect to"))),
     }
 }
 

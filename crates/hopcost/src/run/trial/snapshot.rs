@@ -246,15 +246,9 @@ impl Process {
         Process { cpu_ns: sys::process_cpu_ns(pid).unwrap_or(0), threads }
     }
 
-    /// How long its threads were runnable and did not run until now (the second number of
-    /// schedstat); 0 where the kernel does not say.
+    /// How long its threads were runnable and did not run until now; 0 where the kernel does not say.
     pub fn waited_ns(pid: u32) -> u64 {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let waited = tasks.filter_map(|task| {
-            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-            text.split_whitespace().nth(1)?.parse::<u64>().ok()
-        });
-        waited.sum()
+        Self::look(pid).threads.values().filter_map(|thread| thread.run_delay_ns).sum()
     }
 
     /// What its threads did, page faults aside, as if it were one thread: the main one.

@@ -69,37 +69,18 @@ pub enum Lives {
     ForRun,
 }
 
-/// Why a trial has no numbers.
-pub enum Failure {
-    Reason(String),
-    /// The user interrupted.
-    Interrupted,
-}
+/// Why a trial has no numbers. After an interrupt it fails for that, whatever this says.
+pub struct Failure(pub String);
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Failure::Reason(error.to_string())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Failure::Reason(reason)
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(reason: &str) -> Self {
-        Failure::Reason(reason.to_owned())
+impl<E: std::fmt::Display> From<E> for Failure {
+    fn from(why: E) -> Self {
+        Self(why.to_string())
     }
 }
 
 impl From<Failure> for String {
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Reason(reason) => reason,
-            Failure::Interrupted => "interrupted".to_owned(),
-        }
+        failure.0
     }
 }
 
@@ -107,15 +88,15 @@ impl<'a> TrialSpec<'a> {
     /// A trial of given counts.
     pub fn exactly(
         setup: &'a Setup,
-        case: &Case,
-        workers: Workers<'a>,
+        case: impl Into<Rc<Case>>,
+        workers: impl Into<Rc<Workers<'a>>>,
         cpus: (Option<u32>, Option<u32>),
         (warm_up, measure): (u64, u64),
     ) -> Self {
         Self {
             setup,
-            case: Rc::new(case.clone()),
-            workers: Rc::new(workers),
+            case: case.into(),
+            workers: workers.into(),
             cpus,
             shape: TrialShape {
                 warm_up_operations: Some(warm_up),

@@ -3,6 +3,7 @@
 //! Tracing slows what it watches, so that nothing of it is among the measured samples. A phase
 //! of as many operations without events comes right before it, to be held against it.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use hopcost_model::case::{Role, Workload};
@@ -22,19 +23,16 @@ const BYTES_PER_OPERATION: u64 = 16 << 10;
 const WARM_UP: u64 = 10;
 
 fn untraceable(why: &str) -> Failure {
-    Failure::Reason(format!("cannot be traced: {why}"))
+    Failure(format!("cannot be traced: {why}"))
 }
 
 /// The CPUs whose events are recorded: those of the ends, or all that they may use.
 fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
-    let asked: Option<Vec<u32>> = spec.cpus_asked().into_iter().collect();
-    let mut cpus = match asked {
-        Some(cpus) => cpus,
+    let asked: Option<BTreeSet<u32>> = spec.cpus_asked().into_iter().collect();
+    Ok(match asked {
+        Some(cpus) => cpus.into_iter().collect(),
         None => sys::allowed_cpus()?,
-    };
-    cpus.sort_unstable();
-    cpus.dedup();
-    Ok(cpus)
+    })
 }
 
 /// What an operation may take that does not wait for something slow.

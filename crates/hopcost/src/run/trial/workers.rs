@@ -1,6 +1,7 @@
 //! The workers of a trial: told what to do all at once, listened to, and explained when one
 //! fails.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
@@ -10,9 +11,9 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Case};
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
-use hopcost_probe::sys;
 use hopcost_probe::worker::events::{Events, KERNEL};
 use hopcost_probe::workload::schedule;
+use hopcost_probe::{interrupt, sys};
 use hopcost_read::plausible::{self, Measure};
 
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
@@ -60,11 +61,9 @@ pub struct TrialWorker {
 impl TrialWorker {
     /// Its process and those that it has started.
     fn processes(&self) -> Vec<u32> {
-        let mut pids = vec![self.worker.id()];
-        pids.extend(self.started().into_iter().map(|(_, pid)| pid));
-        pids.sort_unstable();
-        pids.dedup();
-        pids
+        let started = self.started().into_iter().map(|(_, pid)| pid);
+        let pids: BTreeSet<u32> = started.chain([self.worker.id()]).collect();
+        pids.into_iter().collect()
     }
 
     /// The processes that it has started, by name: those of its ends, and all others.
@@ -128,7 +127,7 @@ impl TrialWorkers<'_> {
     pub fn pilot(&mut self, pace: &mut Pace) -> Result<(), Failure> {
         loop {
             let count = pace.pilot_count();
-            let ran = self.phase(Phase::Pilot, count, pace.pilot_stamp(), None)?;
+            let ran = self.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None)?;
             if lost(&ran) > 0 {
                 return self.losing_pilot(pace, count, &ran);
             }
@@ -282,9 +281,9 @@ impl TrialWorkers<'_> {
         for one in &mut self.all {
             one.worker.send(&Command::Stop);
         }
-        let spec = self.spec.clone();
-        if let Some((peer, far)) = spec.peer().zip(self.all.pop_if(|_| spec.peer().is_some())) {
-            peer.give_back(far.worker, &spec.setup.interrupt);
+        let peer = self.spec.peer();
+        if let Some((peer, far)) = peer.zip(self.all.pop_if(|_| peer.is_some())) {
+            peer.give_back(far.worker);
         }
         for one in &mut self.all {
             one.worker.leave(LAST_WORDS);
@@ -306,7 +305,7 @@ impl TrialWorkers<'_> {
     /// Waits for a reply of each of the first workers.
     pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
         let mut workers: Vec<_> = self.all.iter_mut().map(|one| &mut one.worker).collect();
-        replies(&mut workers[..count], self.deadline, &self.spec.setup.interrupt)
+        replies(&mut workers[..count], self.deadline, interrupt::event())
             .map_err(|(at, error)| self.failure(at, error, doing))
     }
 
@@ -322,12 +321,12 @@ impl TrialWorkers<'_> {
     /// partner go, where there is more.
     fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Failure {
         if error == ReplyError::Interrupted {
-            return Failure::Interrupted;
+            return error.into();
         }
         let mut accounts = vec![(at, error)];
         for other in (0..self.all.len()).filter(|&other| other != at) {
             let until = Instant::now() + LAST_WORDS;
-            match self.all[other].worker.reply(until, &self.spec.setup.interrupt) {
+            match self.all[other].worker.reply(until) {
                 Ok(_) | Err(ReplyError::Deadline | ReplyError::Interrupted) => {}
                 Err(error) => accounts.push((other, error)),
             }
@@ -340,7 +339,7 @@ impl TrialWorkers<'_> {
             let status = one.worker.leave(patience);
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if at == 0 || at + 1 < all { "the caller" } else { "the callee" };
-                return Failure::Reason(format!(
+                return Failure(format!(
                     "{name} passed its deadline while {doing}{}; a suite's [trial] may give it a \
                      longer `deadline`",
                     self.where_packets_vanish()
@@ -370,7 +369,7 @@ impl TrialWorkers<'_> {
         if silent.iter().any(|part| reasons.contains(part)) {
             reasons.push_str(&self.where_packets_vanish());
         }
-        Failure::Reason(reasons)
+        Failure(reasons)
     }
 
     /// Over what messages went that never came, and what may have dropped them: a path whose MTU is
@@ -398,5 +397,5 @@ fn in_near_ticks(end: &mut EndCounters, ratio: f64) {
 
 /// A reply of the wrong kind.
 pub fn unexpected(command: &str) -> Failure {
-    Failure::Reason(format!("the worker's reply does not answer `{command}`"))
+    Failure(format!("the worker's reply does not answer `{command}`"))
 }
