@@ -122,21 +122,17 @@ impl std::fmt::Display for Code {
     }
 }
 
-document! {
-    /// How far a finding reaches.
-    #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Severity {
-        /// To be known; the number stands.
-        Note,
-        /// The number may mislead.
-        Suspect,
-        /// The number is not what its label says.
-        Invalid,
-    }
-}
-
 words! {
+    /// How far a finding reaches.
+    Severity, "severity" {
+        /// To be known; the number stands.
+        Note = "note",
+        /// The number may mislead.
+        Suspect = "suspect",
+        /// The number is not what its label says.
+        Invalid = "invalid",
+    }
+
     /// Follows from the worst finding of a result.
     Validity, "validity" {
         /// Nothing worse than a note.

@@ -25,32 +25,28 @@ impl Content for Checkup {
         Answer::of_checkup(self)
     }
 
+    /// What was found; of many CPUs those that lost most, unless `whole`.
     fn document(&self, _: Medium, whole: bool) -> Document {
-        document(self, whole)
-    }
-}
-
-/// What was found; of many CPUs those that lost most, unless `whole`.
-fn document(found: &Checkup, whole: bool) -> Document {
-    let machine_line = format!(
-        "hopcost doctor · {} · {} of {}, {}",
-        machine(&found.host),
-        found.cpus.len(),
-        count(found.cpus_allowed.len(), "CPU"),
-        number::expected((found.took_s * 1e9) as u64),
-    );
-    let sections = [
-        Section::of("doctor-gaps", gaps(found, if whole { usize::MAX } else { CPUS_MAX })),
-        Section::of("doctor-handovers", [handovers(found)]),
-        Section::of("doctor-machine", [machine_of(found)]),
-    ];
-    let findings = found.findings.iter();
-    let said = findings.map(|of| format!("{}: {} {}", of.code, of.evidence, of.remedy));
-    Document {
-        title: format!("First: {}", found.first),
-        sections: sections.into_iter().flatten().collect(),
-        rest: said.chain([machine_line]).map(says).collect(),
-        ..Document::default()
+        let machine_line = format!(
+            "hopcost doctor · {} · {} of {}, {}",
+            machine(&self.host),
+            self.cpus.len(),
+            count(self.cpus_allowed.len(), "CPU"),
+            number::expected((self.took_s * 1e9) as u64),
+        );
+        let sections = [
+            Section::of("doctor-gaps", gaps(self, if whole { usize::MAX } else { CPUS_MAX })),
+            Section::of("doctor-handovers", [handovers(self)]),
+            Section::of("doctor-machine", [machine_of(self)]),
+        ];
+        let findings = self.findings.iter();
+        let said = findings.map(|of| format!("{}: {} {}", of.code, of.evidence, of.remedy));
+        Document {
+            title: format!("First: {}", self.first),
+            sections: sections.into_iter().flatten().collect(),
+            rest: said.chain([machine_line]).map(says).collect(),
+            ..Document::default()
+        }
     }
 }
 
@@ -199,7 +195,7 @@ mod tests {
     #[test]
     fn a_screen_shows_the_worst_cpus_and_a_file_all_of_them() {
         let found = machine(32);
-        let screen = document(&found, false).text(&TextStyle::plain(100));
+        let screen = found.text(false, &TextStyle::plain(100));
         assert!(screen.starts_with("First: nothing.\n"), "{screen}");
         assert!(screen.lines().count() <= 40 && !screen.contains('\u{1b}'), "{screen}");
         for said in [
@@ -212,8 +208,8 @@ mod tests {
             assert!(screen.contains(said), "{said}: {screen}");
         }
         assert!(!screen.contains("\n  20 "), "{screen}");
-        let whole = document(&found, true);
-        assert!((0..32).all(|cpu| whole.markdown().contains(&format!("\n| {cpu} | 310 |"))));
-        assert!(!whole.html().contains("<script>alert"));
+        let whole = found.markdown();
+        assert!((0..32).all(|cpu| whole.contains(&format!("\n| {cpu} | 310 |"))));
+        assert!(!found.html().contains("<script>alert"));
     }
 }

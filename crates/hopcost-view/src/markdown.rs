@@ -2,7 +2,7 @@
 
 use hopcost_model::text::is_plain;
 
-use crate::section::model::{Block, Cell, Document, Fold, Table, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Table, Tone, Value};
 
 impl Document {
     /// As Markdown.
@@ -49,19 +49,17 @@ fn blocks(out: &mut String, blocks: &[Block]) {
                 self::blocks(out, right);
             }
             Block::Charts(_) => {}
-            Block::Fold(fold) => folded(out, fold),
+            Block::Fold(fold) => {
+                let brief: Vec<String> = fold.brief.iter().map(cell).collect();
+                out.push_str(&format!("### {}\n\n", brief.join(", ")));
+                self::blocks(out, &fold.blocks);
+            }
         }
         // What stands one below the other is one list.
         if is_item(Some(block)) && !is_item(blocks.get(at + 1)) {
             out.push('\n');
         }
     }
-}
-
-fn folded(out: &mut String, fold: &Fold) {
-    let brief: Vec<String> = fold.brief.iter().map(cell).collect();
-    out.push_str(&format!("### {}\n\n", brief.join(", ")));
-    blocks(out, &fold.blocks);
 }
 
 fn table(out: &mut String, table: &Table) {

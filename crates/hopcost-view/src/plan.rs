@@ -12,22 +12,13 @@ use crate::section::model::{Block, Cell, Document, Rows, Section, numbers, says,
 /// What of a plan stands elsewhere.
 const ELSEWHERE: &str = "baseline cases comparison question";
 
-/// A suite as a list shows it.
-pub struct SuiteLine {
-    /// What `--suite` takes.
-    pub name: &'static str,
-    /// How long it takes here, as far as the planner knows.
-    pub estimate_ns: u64,
-    /// What it is, in a few words.
-    pub about: String,
-}
-
-/// Suites, a line each.
-pub fn suites(suites: &[SuiteLine]) -> Document {
+/// Suites, a line each: the name that `--suite` takes, how long it takes here, as far as the planner
+/// knows, and what it is.
+pub fn suites(suites: &[(&str, u64, String)]) -> Document {
     let table = Rows::of(suites)
-        .column(words("suite"), |suite| Cell::code(suite.name))
-        .column(numbers("takes"), |suite| Cell::text(number::expected(suite.estimate_ns)))
-        .column(words("what it is"), |suite| Cell::text(&suite.about));
+        .column(words("suite"), |(name, ..)| Cell::code(*name))
+        .column(numbers("takes"), |(_, ns, _)| Cell::text(number::expected(*ns)))
+        .column(words("what it is"), |(.., about)| Cell::text(about));
     let head = vec![table.table(), says("hopcost run --suite NAME [--dry-run]")];
     Document { head, ..Document::default() }
 }

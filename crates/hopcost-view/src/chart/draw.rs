@@ -106,7 +106,7 @@ impl<'a> Drawing<'a> {
             chart,
             width,
             plot: Plot { left: 0.0, right: width - BESIDE, top, bottom: top },
-            x: Ruler::new(&chart.x, chart.series.iter().flat_map(places).map(|p| p.0)),
+            x: Ruler::new(&chart.x),
             y: None,
             ticks: Vec::new(),
             legend: Vec::new(),
@@ -116,7 +116,7 @@ impl<'a> Drawing<'a> {
         let plot = &mut drawing.plot;
         match &chart.y {
             Vertical::Value(axis) => {
-                let ruler = Ruler::new(axis, chart.series.iter().flat_map(places).map(|p| p.1));
+                let ruler = Ruler::new(axis);
                 plot.left = widest(ruler.ticks(6).iter().map(|tick| &tick.text)) + 10.0;
                 plot.top = top + 24.0;
                 plot.bottom = plot.top + height;
@@ -302,16 +302,6 @@ fn grid(out: &mut String, lines: impl Iterator<Item = String>) {
 
 fn open_group(out: &mut String, class: &str, style: Style) {
     put!(out, r#"<g class="{class} {} {}">"#, style.colour, style.dash);
-}
-
-/// Every place that a series takes.
-fn places(series: &Series) -> impl Iterator<Item = (f64, f64)> {
-    let marks = series.marks.iter().flat_map(|m| {
-        let (low, high) = m.interval.unwrap_or((m.x, m.x));
-        [m.x, low, high].map(|x| (x, m.y)).into_iter().chain(m.other)
-    });
-    let band = series.band.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
-    marks.chain(series.lines.iter().flatten().copied()).chain(band)
 }
 
 /// Places the legend's entries from `top` in as many lines as they need; with

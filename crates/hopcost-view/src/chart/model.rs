@@ -96,14 +96,14 @@ pub struct Axis {
     pub scale: Scale,
     /// What the values are.
     pub unit: Unit,
-    /// Ends of the axis; found from the marks if absent.
+    /// Ends of the axis; those of its scale if absent.
     pub domain: Option<(f64, f64)>,
     /// Values that get a tick (those that were swept); found from the scale if empty.
     pub at: Vec<f64>,
 }
 
 impl Axis {
-    /// An axis that finds its ends and its ticks itself.
+    /// An axis without ends yet, that finds its ticks itself.
     pub fn new(label: impl Into<String>, scale: Scale, unit: Unit) -> Self {
         Self { label: label.into(), scale, unit, domain: None, at: Vec::new() }
     }

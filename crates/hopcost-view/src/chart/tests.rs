@@ -1,5 +1,3 @@
-use super::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Vertical};
-use super::{Unit, element, svg};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -21,42 +19,4 @@ pub(crate) fn python(program: &str, input: &str) -> Result<String, String> {
 /// scripts and styles, attributes without a value.
 pub(crate) fn well_formed(markup: &str) -> Result<(), String> {
     python(include_str!("well_formed.py"), markup).map(drop)
-}
-
-fn small() -> Chart {
-    let axis = |label: &str, scale, unit| Axis::new(label, scale, unit);
-    let row = |name: &str, end: &str| Row {
-        cells: vec![name.to_owned(), "block".to_owned()],
-        end: end.to_owned(),
-    };
-    let mark =
-        Mark { interval: Some((900.0, 1_200.0)), ..Mark::at(1_000.0, 0.5, "pipe\np50 1.0 µs") };
-    Chart {
-        id: "small".to_owned(),
-        title: "Two rows".to_owned(),
-        description: "A dot and no dot.".to_owned(),
-        x: axis("time", Scale::Log, Unit::Ns),
-        y: Vertical::Rows(Rows {
-            columns: vec!["mechanism".to_owned(), "wait".to_owned()],
-            rows: vec![row("pipe", "1.0 µs"), row("mq <&>", "none \"here\"")],
-        }),
-        series: vec![Series { marks: vec![mark], ..Series::new("one CPU", Style::DISTINCT[0]) }],
-        notes: Vec::new(),
-    }
-}
-
-#[test]
-fn a_small_chart_is_drawn_like_this() {
-    insta::assert_snapshot!(element(&small()).replace("><", ">\n<"));
-}
-
-#[test]
-fn a_drawing_that_stands_alone_needs_nothing() {
-    let drawing = svg(&small());
-    assert!(drawing.contains("<style>") && !drawing.contains("var(--"));
-    assert!(drawing.contains("prefers-color-scheme:dark"));
-    assert!(
-        !drawing.contains("http://") || drawing.matches("http").count() == 1,
-        "only the namespace"
-    );
 }

@@ -1,5 +1,7 @@
 //! Values as markup.
 
+use hopcost_model::finding::Severity;
+
 use crate::markup::{Esc, put};
 use crate::number::Shown;
 use crate::section::finding_id;
@@ -82,7 +84,10 @@ pub(super) fn inline(cell: &Cell) -> String {
         Value::Empty => String::new(),
         Value::Words(text) => Esc(text).to_string(),
         Value::Code(text) => format!("<span class=\"case\">{}</span>", Esc(text)),
-        Value::Verdict(grade, word) => format!("<span class=\"v-{}\">{word}</span>", grade.word()),
+        Value::Verdict(bad, word) => {
+            let class = bad.map_or("valid", Severity::word);
+            format!("<span class=\"v-{class}\">{word}</span>")
+        }
         Value::Finding(code, severity) => {
             let id = finding_id(*code, *severity);
             format!("<a class=\"code\" href=\"#{id}\">{code}</a>")

@@ -62,28 +62,14 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Document {
 
 /// The same for programs.
 pub fn json(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> String {
+    let runtime = |of: &RuntimeFacts| match &of.state {
+        Ok(described) => json!(described),
+        Err(why) => json!({ "runtime": of.runtime.word(), "absent": why }),
+    };
+    let runtimes: Vec<Value> = runtimes.iter().map(runtime).collect();
     let shown = listed(mechanisms);
-    let runtimes: Vec<Value> =
-        runtimes.iter().map(|runtime| described_in(runtime, &shown)).collect();
     let json = json!({ "schema": SCHEMA, "mechanisms": shown, "runtimes": runtimes });
     format!("{json:#}\n")
-}
-
-/// A runtime for programs, with the names of what it has and Rust has not.
-fn described_in(runtime: &RuntimeFacts, mechanisms: &[Mechanism]) -> Value {
-    let here = runtime.state.as_ref().ok();
-    let own = own(runtime, mechanisms).map(|row| row.name.as_str());
-    json!({
-        "runtime": runtime.runtime.word(),
-        "absent": runtime.state.as_ref().err(),
-        "version": here.map(|described| &described.version),
-        "libraries": here.map(|described| &described.libraries),
-        "remarks": here.map(|described| &described.remarks),
-        "clock": here.map(|described| &described.clock),
-        "warm_up": here.map(|described| &described.warm_up),
-        "mechanisms": here.map_or(&[][..], |described| &described.mechanisms),
-        "besides": own.collect::<Vec<_>>(),
-    })
 }
 
 /// What a runtime has and Rust has not.

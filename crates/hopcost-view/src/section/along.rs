@@ -13,7 +13,7 @@ use super::contrasts::{difference, margin, name, ratios, side, verdict};
 use super::headline::Headline;
 use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
 use super::shapes::About;
-use super::words::without;
+use super::words::{AXES, without};
 use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
 use crate::names::capitalised;
@@ -136,11 +136,7 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
         title: format!("Time of {second} as a multiple of that of {first}"),
         says: format!("Below 1 {second} is faster. The band is the interval of each value."),
     };
-    let unit = match Axis::of_key(axis).map(|axis| axis.kind) {
-        Some(Kind::Number(axis::Unit::Bytes, ..)) => ChartUnit::Bytes,
-        Some(Kind::Number(axis::Unit::Time, ..)) => ChartUnit::Ns,
-        _ => ChartUnit::Count,
-    };
+    let unit = AXES.iter().find(|(key, ..)| *key == axis).map_or(ChartUnit::Count, |of| of.1);
     ratios(&about, &ChartAxis::new(axis, Scale::Log, unit), &points)
 }
 

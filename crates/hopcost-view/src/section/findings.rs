@@ -5,7 +5,7 @@ use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
 use hopcost_read::results::Results;
 
-use super::model::{Block, Cell, Fold, Grade, Medium, Rows, Section, says, words};
+use super::model::{Block, Cell, Fold, Medium, Rows, Section, says, words};
 use super::words::index_of;
 
 /// Findings of one code and severity, worst first as in the results.
@@ -46,7 +46,7 @@ fn reach(findings: &[&Finding]) -> String {
 
 /// Where the findings of this code and severity stand in a document.
 pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
-    format!("finding-{code}-{}", Grade::from(severity).word())
+    format!("finding-{code}-{severity}")
 }
 
 /// Every finding; a remedy that is not that of its code follows it.
@@ -66,7 +66,7 @@ fn fold(((code, severity), findings): &Kind, results: &Results) -> Block {
     Block::Fold(Fold {
         id: finding_id(*code, *severity),
         open: *severity > Severity::Note,
-        brief: [Cell::grade(*severity)].into_iter().chain(brief).collect(),
+        brief: [Cell::severity(*severity)].into_iter().chain(brief).collect(),
         blocks: vec![says(format!("Remedy: {remedy}")), table.table()],
     })
 }

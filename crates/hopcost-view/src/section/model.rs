@@ -343,8 +343,8 @@ pub(crate) enum Value {
     /// What is spelled exactly so: a case, a key, a command.
     Code(String),
     Number(Box<Number>),
-    /// A word, and the grade that colours it.
-    Verdict(Grade, &'static str),
+    /// A word, and how bad that is, if it is not good.
+    Verdict(Option<Severity>, &'static str),
     /// What was found.
     Finding(Code, Severity),
 }
@@ -440,46 +440,6 @@ impl Interval {
     }
 }
 
-/// How far something can be trusted, or how bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Grade {
-    Valid,
-    Note,
-    Suspect,
-    Invalid,
-}
-
-impl Grade {
-    /// In a word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Grade::Valid => "valid",
-            Grade::Note => "note",
-            Grade::Suspect => "suspect",
-            Grade::Invalid => "invalid",
-        }
-    }
-}
-
-impl From<Validity> for Grade {
-    fn from(validity: Validity) -> Self {
-        match validity {
-            Validity::Valid => Grade::Valid,
-            Validity::Suspect => Grade::Suspect,
-            Validity::Invalid => Grade::Invalid,
-        }
-    }
-}
-
-impl From<Severity> for Grade {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Note => Grade::Note,
-            severity => Validity::from(severity).into(),
-        }
-    }
-}
-
 impl Number {
     fn of(shown: Shown, key: f64) -> Self {
         Self { shown, key: Some(key), ..Self::default() }
@@ -555,7 +515,7 @@ impl Value {
     pub fn key(&self) -> Option<f64> {
         match self {
             Value::Number(of) => of.key,
-            Value::Verdict(grade, _) => Some(f64::from(*grade as u8)),
+            Value::Verdict(bad, _) => Some(bad.map_or(0.0, |bad| f64::from(bad as u8) + 1.0)),
             _ => None,
         }
     }
@@ -683,25 +643,30 @@ impl Cell {
         }
     }
 
-    pub fn grade(grade: impl Into<Grade>) -> Self {
-        let grade = grade.into();
-        Value::Verdict(grade, grade.word()).into()
+    pub fn severity(severity: Severity) -> Self {
+        Value::Verdict(Some(severity), severity.word()).into()
     }
 
     /// The verdict on a claim; `None` where no measurement can tell.
     pub fn ruling(ruling: Option<Ruling>) -> Self {
-        let grade = match ruling {
-            Some(Ruling::Holds) => Grade::Valid,
-            Some(Ruling::Depends) => Grade::Suspect,
-            Some(Ruling::Fails) => Grade::Invalid,
-            Some(Ruling::Undecided) | None => Grade::Note,
+        let bad = match ruling {
+            Some(Ruling::Holds) => None,
+            Some(Ruling::Depends) => Some(Severity::Suspect),
+            Some(Ruling::Fails) => Some(Severity::Invalid),
+            Some(Ruling::Undecided) | None => Some(Severity::Note),
         };
-        Value::Verdict(grade, ruled(ruling)).into()
+        Value::Verdict(bad, ruled(ruling)).into()
     }
 
     /// How far a case's numbers can be trusted, if it has any.
     pub fn validity(validity: Option<Validity>) -> Self {
-        validity.map_or(Self::none(), Self::grade)
+        let bad = match validity {
+            None => return Self::none(),
+            Some(Validity::Valid) => None,
+            Some(Validity::Suspect) => Some(Severity::Suspect),
+            Some(Validity::Invalid) => Some(Severity::Invalid),
+        };
+        Value::Verdict(bad, validity.map_or("", Validity::word)).into()
     }
 
     /// The same, leading to the details of a case.

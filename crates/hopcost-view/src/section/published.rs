@@ -269,11 +269,9 @@ impl<'a> Sheet<'a> {
                 Field::Statistic => vec![("number", &statistic)],
                 Field::Label if layout.label.is_empty() => vec![("as published", value)],
                 Field::Label => vec![(&layout.label, value)],
-                Field::Group if layout.group.len() < 2 => {
-                    vec![(layout.group.first().map_or("", String::as_str), value)]
-                }
                 Field::Group => {
-                    layout.group.iter().map(String::as_str).zip(value.split(", ")).collect()
+                    let heads = layout.group.iter().map(String::as_str).chain([""]);
+                    heads.zip(value.splitn(layout.group.len().max(1), ", ")).collect()
                 }
             };
             let is_last = at + 1 == self.rows.len();

@@ -134,8 +134,7 @@ pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Ve
     let ys: Vec<f64> = all().flat_map(|of| [Some(of.y), of.other]).flatten().collect();
     let ends = all().filter_map(|point| point.ends).flat_map(<[f64; 2]>::from);
     let at = if xs.len() <= TICKS_MAX && x.at.is_empty() { xs.clone() } else { x.at.clone() };
-    let x_ends = x.domain.unwrap_or_else(|| domain(x.scale, xs.iter().copied()));
-    let x = Axis { at, domain: Some(x_ends), ..x.clone() };
+    let x = Axis { at, domain: Some(domain(x.scale, xs.into_iter())), ..x.clone() };
     let y = Axis { domain: Some(clipped(y.scale, &ys, ends)), ..y.clone() };
     let parts = named.len().div_ceil(LINES_MAX).max(1);
     let size = named.len().div_ceil(parts).max(1);

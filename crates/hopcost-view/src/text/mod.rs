@@ -110,23 +110,20 @@ impl Text<'_> {
             text.blocks(blocks, indent);
             text.out.trim_matches('\n').lines().map(str::to_owned).collect::<Vec<_>>()
         };
-        let widths = |blocks| {
-            let lines = written(blocks, Color::Plain);
-            lines.iter().map(|line| width_of(line)).collect::<Vec<_>>()
-        };
-        let (own, other) = (widths(left), widths(right));
-        let widest = own.iter().copied().max().unwrap_or(0);
-        if widest + BETWEEN + other.iter().max().unwrap_or(&0) > self.style.columns() {
+        let plain = [left, right].map(|blocks| written(blocks, Color::Plain));
+        let widest = plain.each_ref().map(|all| all.iter().map(|line| width_of(line)).max());
+        let [widest, other] = widest.map(Option::unwrap_or_default);
+        if widest + BETWEEN + other > self.style.columns() {
             self.blocks(left, indent);
             self.out.push('\n');
             self.blocks(right, indent);
             return;
         }
-        let (left, right) = (written(left, self.style.color), written(right, self.style.color));
+        let [left, right] = [left, right].map(|blocks| written(blocks, self.style.color));
         self.out.push('\n');
         for at in 0..left.len().max(right.len()) {
             let line = |of: &[String]| of.get(at).cloned().unwrap_or_default();
-            let blanks = widest + BETWEEN - own.get(at).unwrap_or(&0);
+            let blanks = widest + BETWEEN - width_of(&line(&plain[0]));
             self.push(&format!("{}{}{}", line(&left), " ".repeat(blanks), line(&right)));
         }
     }
@@ -145,17 +142,14 @@ impl Text<'_> {
     fn fold(&mut self, fold: &Fold, indent: &str) {
         let brief: Vec<String> = fold.brief.iter().map(plain).collect();
         let hanging = format!("{indent}  ");
-        if matches!(fold.brief.first(), Some(Cell { value: Value::Verdict(..), .. })) {
-            self.out.push('\n');
-        }
-        let start = self.out.len();
-        self.paragraph(indent, &hanging, &brief.join(", "), Paint::Plain);
-        // The verdict, where it comes first, has its colour.
-        if let Some(Value::Verdict(grade, word)) = fold.brief.first().map(|cell| &cell.value) {
-            let lines = self.out.split_off(start);
-            let painted = self.style.paint(table::paint_of(*grade), word);
-            self.out.push_str(&lines.replacen(word, &painted, 1));
-        }
+        let paint = match fold.brief.first().map(|cell| &cell.value) {
+            Some(Value::Verdict(bad, _)) => {
+                self.out.push('\n');
+                table::paint_of(*bad)
+            }
+            _ => Paint::Plain,
+        };
+        self.paragraph(indent, &hanging, &brief.join(", "), paint);
         self.blocks(&fold.blocks, &hanging);
     }
 }

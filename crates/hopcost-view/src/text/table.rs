@@ -1,7 +1,9 @@
 //! Tables for the terminal: columns that do not fit go below their row, the least
 //! important first; where none may, they go on below each other.
 
-use crate::section::model::{Cell, Column, Form, Grade, Kind, Table, Value};
+use hopcost_model::finding::Severity;
+
+use crate::section::model::{Cell, Column, Form, Kind, Table, Value};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Blanks before the first column and between two.
@@ -27,12 +29,12 @@ pub(crate) fn side_by_side(table: &Table, width: usize) -> Vec<bool> {
 }
 
 /// How a verdict looks.
-pub(super) fn paint_of(grade: Grade) -> Paint {
-    match grade {
-        Grade::Valid => Paint::Green,
-        Grade::Note => Paint::Plain,
-        Grade::Suspect => Paint::Yellow,
-        Grade::Invalid => Paint::Red,
+pub(super) fn paint_of(bad: Option<Severity>) -> Paint {
+    match bad {
+        None => Paint::Green,
+        Some(Severity::Note) => Paint::Plain,
+        Some(Severity::Suspect) => Paint::Yellow,
+        Some(Severity::Invalid) => Paint::Red,
     }
 }
 
@@ -45,7 +47,7 @@ fn piece(cell: &Cell) -> Option<Piece> {
     match &cell.value {
         Value::Empty => None,
         Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
-        Value::Verdict(grade, word) => words(word, paint_of(*grade)),
+        Value::Verdict(bad, word) => words(word, paint_of(*bad)),
         Value::Finding(code, _) => words(code.word(), Paint::Plain),
         value => {
             let shown = value.shown()?;
@@ -74,14 +76,14 @@ struct Grid<'a> {
     style: &'a TextStyle,
     /// What those say that are headings of the rows below them.
     headings: Vec<Option<String>>,
-    rows: Vec<Vec<Vec<Line>>>,
+    rows: Vec<Vec<Option<Line>>>,
     /// `None` for a column that goes below its row.
     widths: Vec<Option<usize>>,
 }
 
 impl<'a> Grid<'a> {
     fn of(table: &'a Table, style: &'a TextStyle) -> Self {
-        let mut rows: Vec<Vec<Vec<Line>>> = table.rows.iter().map(|_| Vec::new()).collect();
+        let mut rows: Vec<Vec<Option<Line>>> = table.rows.iter().map(|_| Vec::new()).collect();
         for (at, column) in table.columns.iter().enumerate() {
             let cell = |row: &'a Vec<Cell>| {
                 let own = row.get(at).filter(|_| !table.is_heading(row));
@@ -135,7 +137,7 @@ impl<'a> Grid<'a> {
                 if column.kind != Kind::Repeated || above[row - 1].get(at) != below[0].get(at) {
                     break;
                 }
-                below[0][at].clear();
+                below[0][at] = None;
             }
         }
     }
@@ -223,8 +225,8 @@ impl<'a> Grid<'a> {
 
     fn write(&self, out: &mut String) {
         let style = self.style;
-        let head = |column: &Column| vec![(style.clean(&column.heading()), Paint::Dim)];
-        let heads: Vec<Vec<Line>> = self.columns.iter().map(head).collect();
+        let head = |column: &Column| Some((style.clean(&column.heading()), Paint::Dim));
+        let heads: Vec<Option<Line>> = self.columns.iter().map(head).collect();
         for (at, block) in self.blocks().into_iter().enumerate() {
             if at > 0 {
                 out.push('\n');
@@ -271,13 +273,14 @@ impl<'a> Grid<'a> {
     }
 
     /// Sets texts into their columns, on as many lines as the highest has.
-    fn lines(&self, out: &mut String, row: &[Vec<Line>], block: &[usize]) {
+    fn lines(&self, out: &mut String, row: &[Option<Line>], block: &[usize]) {
         let cells: Vec<(usize, usize, Vec<Line>)> = block
             .iter()
             .filter_map(|at| Some((*at, self.widths[*at]?, row.get(*at)?)))
-            .map(|(at, width, lines)| match self.form {
-                Form::Lines => (at, width, self.cut(lines, width)),
-                _ => (at, width, broken(lines, width)),
+            .map(|(at, width, line)| match (line, self.form) {
+                (None, _) => (at, width, Vec::new()),
+                (Some(line), Form::Lines) => (at, width, vec![self.cut(line, width)]),
+                (Some(line), _) => (at, width, broken(line, width)),
             })
             .collect();
         let most = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
@@ -295,28 +298,25 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Lines of at most this width, cut off between words where they are longer.
-    fn cut(&self, lines: &[Line], width: usize) -> Vec<Line> {
+    /// A line of at most this width, cut off between words where it is longer.
+    fn cut(&self, (text, paint): &Line, width: usize) -> Line {
+        if width_of(text) <= width {
+            return (text.clone(), *paint);
+        }
         let end = self.style.pick("…", "...");
-        let cut = |(text, paint): &Line| match width_of(text) <= width {
-            true => (text.clone(), *paint),
-            false => {
-                let first = wrap(text, width.saturating_sub(width_of(end))).into_iter().next();
-                (first.unwrap_or_default() + end, *paint)
-            }
-        };
-        lines.iter().map(cut).collect()
+        let first = wrap(text, width.saturating_sub(width_of(end))).into_iter().next();
+        (first.unwrap_or_default() + end, *paint)
     }
 
     /// What has no column, named, on as few lines as hold it.
-    fn below(&self, out: &mut String, row: &[Vec<Line>]) {
+    fn below(&self, out: &mut String, row: &[Option<Line>]) {
         const INDENT: &str = "      ";
         let (dot, room) = (self.style.pick(" · ", ", "), self.style.columns() - INDENT.len());
         let mut lines: Vec<String> = Vec::new();
         for ((column, text), _) in
             self.columns.iter().zip(row).zip(&self.widths).filter(|(_, width)| width.is_none())
         {
-            let Some(item) = self.named(column, text) else { continue };
+            let Some(item) = text.as_ref().and_then(|of| self.named(column, of)) else { continue };
             match lines.last_mut() {
                 Some(line) if width_of(line) + width_of(dot) + width_of(&item) <= room => {
                     line.push_str(dot);
@@ -332,9 +332,8 @@ impl<'a> Grid<'a> {
     }
 
     /// `p95 84.4 µs`: a value with the name and the unit of its column.
-    fn named(&self, column: &Column, lines: &[Line]) -> Option<String> {
-        let words: Vec<&str> = lines.iter().flat_map(|(text, _)| text.split_whitespace()).collect();
-        let text = words.join(" ");
+    fn named(&self, column: &Column, (text, _): &Line) -> Option<String> {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         match column.kind.is_words() {
             _ if text.is_empty() => None,
             true => Some(text),
@@ -348,7 +347,7 @@ fn lined_up(
     cells: impl Iterator<Item = Option<Piece>>,
     kind: Kind,
     style: &TextStyle,
-) -> Vec<Vec<Line>> {
+) -> Vec<Option<Line>> {
     let clean = |(value, behind, paint): Piece| (style.clean(&value), style.clean(&behind), paint);
     let lines: Vec<Option<Piece>> = cells.map(|cell| cell.map(clean)).collect();
     let with = lines.iter().flatten().filter(|(_, behind, _)| !behind.is_empty());
@@ -358,21 +357,18 @@ fn lined_up(
     let set = |(text, interval, paint): Piece| {
         let fits = !kind.is_words() && behind > 0 && width_of(&text) <= value;
         if interval.is_empty() && !fits {
-            return vec![(text, paint)];
+            return (text, paint);
         }
         let (text, interval) =
             (pad(&text, value, Align::Right), pad(&interval, behind, Align::Left));
-        vec![(format!("{text} {interval}"), paint)]
+        (format!("{text} {interval}"), paint)
     };
-    lines.into_iter().map(|line| line.map_or(Vec::new(), set)).collect()
+    lines.into_iter().map(|line| line.map(set)).collect()
 }
 
 /// Lines of at most this width; what fits keeps the blanks that line it up.
-fn broken(lines: &[Line], width: usize) -> Vec<Line> {
-    let lines = lines.iter().flat_map(|(text, paint)| {
-        let fits = width_of(text) <= width;
-        let texts = if fits { vec![text.clone()] } else { wrap(text, width) };
-        texts.into_iter().map(|text| (text, *paint))
-    });
-    lines.collect()
+fn broken((text, paint): &Line, width: usize) -> Vec<Line> {
+    let fits = width_of(text) <= width;
+    let texts = if fits { vec![text.clone()] } else { wrap(text, width) };
+    texts.into_iter().map(|text| (text, *paint)).collect()
 }

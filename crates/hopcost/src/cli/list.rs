@@ -4,7 +4,6 @@ use hopcost_plan::Ask;
 use hopcost_probe::orphans::Orphans;
 use hopcost_probe::worker;
 use hopcost_view::mechanisms;
-use hopcost_view::plan::SuiteLine;
 
 use super::host;
 use super::output::{self, Format};
@@ -49,16 +48,12 @@ fn suites() -> anyhow::Result<String> {
     let machine = host::machine(&[])?;
     let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(Vec::new());
-    let line = |&(name, source): &(&'static str, &str)| -> anyhow::Result<SuiteLine> {
+    let mut lines = Vec::new();
+    for (name, source) in hopcost_plan::SHIPPED {
         let ask = Ask { suite: Some(hopcost_plan::suite(name)?), ..Ask::default() };
         let plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine)?;
-        Ok(SuiteLine {
-            name,
-            estimate_ns: runtimes.expected(&plan, &Machine::of(&host::fingerprint(&plan))).ns,
-            about: hopcost_plan::parse_suite(name, source)?.about,
-        })
-    };
-    let lines: Vec<SuiteLine> =
-        hopcost_plan::SHIPPED.iter().map(line).collect::<anyhow::Result<_>>()?;
+        let takes = runtimes.expected(&plan, &Machine::of(&host::fingerprint(&plan)));
+        lines.push((*name, takes.ns, hopcost_plan::parse_suite(name, source)?.about));
+    }
     Ok(hopcost_view::plan::suites(&lines).text(&output::style()))
 }

@@ -61,10 +61,7 @@ pub(super) fn placed(entries: &[Entry<'_>], extent: Extent, doubts: &Doubts) -> 
     let rows = rows(entries);
     let has = |place: &Place| entries.iter().any(|entry| entry.place == *place);
     let places: Vec<Place> = Place::ALL.into_iter().filter(has).collect();
-    let head = match entries.iter().all(|entry| entry.group.batched) {
-        true => "cost ±",
-        false => "p50 ±",
-    };
+    let head = if entries.iter().all(|entry| entry.group.batched) { "cost ±" } else { "p50 ±" };
     let whole = |cell: Cell| if extent == Extent::Whole { cell } else { Cell::none() };
     let value = |(_, of): &Row<'_>, place: &Place| {
         let over = |column: Column| column.over(place.name());

@@ -17,6 +17,10 @@ fn every_drawing_is_well_formed_xml() {
                 assert!(drawing.contains("<title>") && drawing.contains("<desc "));
                 assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{}", chart.id);
             }
+            let alone = svg(&chart);
+            assert!(alone.contains("<style>") && !alone.contains("var(--"));
+            assert!(alone.contains("prefers-color-scheme:dark"));
+            assert_eq!(alone.matches("http").count(), 1, "only the namespace");
         }
         well_formed(&format!("<all>{drawings}</all>")).unwrap();
     }
