@@ -15,19 +15,12 @@ func inheritedFile(fd int, name string) (*os.File, error) {
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		return nil, fmt.Errorf("descriptor %d: %w", fd, err)
 	}
-	file := os.NewFile(uintptr(fd), name)
-	if file == nil {
-		return nil, fmt.Errorf("descriptor %d is none", fd)
-	}
-	return file, nil
+	return os.NewFile(uintptr(fd), name), nil
 }
 
 // inheritedSocket makes a connection of the one descriptor of an end, without Nagle's
 // algorithm unless the case has it.
 func inheritedSocket(half half) (net.Conn, error) {
-	if len(half.fds) != 1 {
-		return nil, fmt.Errorf("a socket is one descriptor and not %d", len(half.fds))
-	}
 	file, err := inheritedFile(half.fds[0], "socket")
 	if err != nil {
 		return nil, err
@@ -58,9 +51,6 @@ func newStream(in io.Reader, out io.Writer, messages *messages) *stream {
 }
 
 func attachPipe(half half) (channel, error) {
-	if len(half.fds) != 2 {
-		return nil, fmt.Errorf("a pipe each way is two descriptors and not %d", len(half.fds))
-	}
 	in, err := inheritedFile(half.fds[0], "incoming")
 	if err != nil {
 		return nil, err

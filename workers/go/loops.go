@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"sort"
 	"time"
 
@@ -55,7 +54,7 @@ func now() uint64 {
 
 // readClock measures what a stamp costs, in batches, because one costs not many times
 // more than the clock's resolution.
-func readClock(cpu int) *clockReading {
+func readClock(cpu int) reply {
 	const stampsInBatch, batches = 16, 4096
 	costs := make([]float64, batches)
 	for i := range costs {
@@ -67,9 +66,9 @@ func readClock(cpu int) *clockReading {
 		costs[i] = float64(last-first) / stampsInBatch
 	}
 	sort.Float64s(costs)
-	return &clockReading{
-		CPU: cpu, Source: "CLOCK_MONOTONIC", TicksPerSecond: 1e9,
-		StampMinNS: costs[0], StampP50NS: costs[batches/2], StampP99NS: costs[batches*99/100],
+	return reply{
+		"is": "clock", "runtime": "go", "cpu": cpu, "source": "CLOCK_MONOTONIC", "ticks_per_second": 1e9,
+		"stamp_min_ns": costs[0], "stamp_p50_ns": costs[batches/2], "stamp_p99_ns": costs[batches*99/100],
 	}
 }
 
@@ -113,18 +112,15 @@ func (s *seen) note(ticks uint64) {
 }
 
 // samplesOf is how many samples a phase has.
-func samplesOf(count uint64, stamp stamp) (uint64, error) {
-	unit, samples := stamp.N, uint64(1)
+func samplesOf(count uint64, stamp stamp) uint64 {
 	switch stamp.Kind {
 	case "each":
-		unit = 1
+		return count
 	case "two-lengths":
-		unit, samples = 3*stamp.N, 2
+		return count / (3 * stamp.N) * 2
+	default:
+		return count / stamp.N
 	}
-	if unit == 0 || count == 0 || count%unit != 0 {
-		return 0, fmt.Errorf("%d operations are no multiple of %d", count, unit)
-	}
-	return count / unit * samples, nil
 }
 
 // playCaller does count exchanges, of which the first request has this number.

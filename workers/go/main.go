@@ -15,11 +15,9 @@ import (
 	"syscall"
 )
 
-const runtimeName = "go"
-
 func main() {
 	defer failOnPanic()
-	endOnAlarm()
+	go endOnAlarm()
 	commands := json.NewDecoder(os.Stdin)
 	worker := new(worker)
 	for {
@@ -47,11 +45,9 @@ func main() {
 func endOnAlarm() {
 	alarms := make(chan os.Signal, 1)
 	signal.Notify(alarms, syscall.SIGALRM)
-	go func() {
-		<-alarms
-		fmt.Fprintln(os.Stderr, "go worker: the deadline came (SIGALRM)")
-		os.Exit(128 + int(syscall.SIGALRM))
-	}()
+	<-alarms
+	fmt.Fprintln(os.Stderr, "go worker: the deadline came (SIGALRM)")
+	os.Exit(128 + int(syscall.SIGALRM))
 }
 
 type worker struct {
@@ -62,37 +58,32 @@ type worker struct {
 func (w *worker) obey(command *command) (reply, error) {
 	switch command.Do {
 	case "describe":
-		return reply{Is: "described", Runtime: runtimeName, description: describe()}, nil
+		return describe(), nil
 	case "attach":
-		if w.trial != nil {
-			return reply{}, errors.New("attach comes once")
-		}
 		attached, err := attach(command)
 		w.trial = attached
-		return reply{Is: "attached", PID: os.Getpid(), Seats: attachedSeats(command.Seats)}, err
+		var seats []reply
+		for _, asked := range command.Seats {
+			// A goroutine has no thread of its own.
+			seats = append(seats, reply{"role": asked.Role, "tid": 0})
+		}
+		return reply{"is": "attached", "pid": os.Getpid(), "seats": seats}, err
 	case "clock":
-		return reply{Is: "clock", Runtime: runtimeName, clockReading: readClock(command.CPU)}, nil
+		return readClock(command.CPU), nil
 	case "run":
 		if w.trial == nil {
-			return reply{}, errors.New("run comes after attach")
+			return nil, errors.New("run comes after attach")
 		}
 		ends, err := w.trial.run(command.Phase, command.Count, command.Stamp)
-		return reply{Is: "ran", Ends: ends}, err
+		return reply{"is": "ran", "ends": ends}, err
 	case "stop":
-		return reply{Is: "stopped"}, nil
+		return reply{"is": "stopped"}, nil
 	default:
-		return reply{}, fmt.Errorf("there is no command `%s` here", command.Do)
+		return nil, fmt.Errorf("there is no command `%s` here", command.Do)
 	}
 }
 
-func attachedSeats(asked []seat) (attached []seat) {
-	for _, one := range asked {
-		attached = append(attached, seat{Role: one.Role})
-	}
-	return attached
-}
-
-func describe() *description {
+func describe() reply {
 	found := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range build.Deps {
@@ -103,18 +94,19 @@ func describe() *description {
 	if collector == "" {
 		collector = "100, the default"
 	}
-	answer := &description{
-		Protocol: 3, Version: "0.1.0", Libraries: found,
-		Remarks: []string{
+	var described []reply
+	for _, one := range mechanisms {
+		described = append(described, reply{"name": one.name, "revision": one.revision})
+	}
+	return reply{
+		"is": "described", "protocol": 3, "runtime": "go", "version": "0.1.0", "libraries": found,
+		"remarks": []string{
 			fmt.Sprintf("the garbage collector is on (GOGC %s); no loop of the worker allocates, but websocket's library does", collector),
 			fmt.Sprintf("GOMAXPROCS is %d here; unless it is set it follows the CPUs that the process is confined to, one under same-cpu", runtime.GOMAXPROCS(0)),
 			"every end is a goroutine that is not locked to a thread; descriptors do not block and are waited for by the runtime's poller (epoll)",
 		},
+		"mechanisms": described,
 	}
-	for _, one := range mechanisms {
-		answer.Mechanisms = append(answer.Mechanisms, describedMechanism{one.name, one.revision})
-	}
-	return answer
 }
 
 // speaking is held for good by the goroutine that reports the end of the trial.
@@ -129,9 +121,9 @@ func say(answer reply) {
 // fail says in one line why the trial is over, and ends the process.
 func fail(err error) {
 	speaking.Lock()
-	failed := reply{Is: "failed", Reason: strings.Join(strings.Fields(err.Error()), " ")}
+	failed := reply{"is": "failed", "reason": strings.Join(strings.Fields(err.Error()), " ")}
 	if errors.Is(err, errPeerClosed) {
-		failed.Cause = partnerGone
+		failed["cause"] = "partner-gone"
 	}
 	write(failed)
 	os.Exit(1)

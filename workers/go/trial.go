@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -44,9 +43,7 @@ func attach(command *command) (*trial, error) {
 		return nil, err
 	}
 	if command.SamplesFD != nil {
-		if trial.samples = os.NewFile(uintptr(*command.SamplesFD), "samples"); trial.samples == nil {
-			return nil, fmt.Errorf("descriptor %d is none", *command.SamplesFD)
-		}
+		trial.samples = os.NewFile(uintptr(*command.SamplesFD), "samples")
 		trial.roomFor(samplesAtFirst)
 		trial.bytes = make([]byte, 0, 8*wordsAtOnce)
 	}
@@ -75,19 +72,12 @@ func (t *trial) sit(mechanism *mechanism, command *command) (err error) {
 }
 
 // run plays a phase.
-func (t *trial) run(phase string, count uint64, stamp stamp) ([]end, error) {
-	samples, err := samplesOf(count, stamp)
-	if err != nil {
-		return nil, err
-	}
+func (t *trial) run(phase string, count uint64, stamp stamp) (ends []reply, err error) {
 	seen := &seen{}
 	isAlone := t.isLoad && phase == "pilot"
 	stamps := t.operation != nil || t.caller != nil || t.isLoad && !isAlone
 	if stamps && (phase == "measure" || isAlone) {
-		if t.samples == nil {
-			return nil, errors.New("there is no descriptor for samples")
-		}
-		seen.into = t.roomFor(int(samples))
+		seen.into = t.roomFor(int(samplesOf(count, stamp)))
 	}
 	if t.isLoad {
 		err = t.playLoad(count, isAlone, seen)
@@ -100,14 +90,11 @@ func (t *trial) run(phase string, count uint64, stamp stamp) ([]end, error) {
 	if err := t.write(seen.into); err != nil {
 		return nil, fmt.Errorf("writing the samples: %w", err)
 	}
-	var ends []end
 	for _, seat := range t.seats {
-		end := end{Role: seat.Role, Count: count}
+		end := reply{"role": seat.Role, "count": count}
 		if seat.Role == "caller" || t.isLoad {
-			end.Samples = uint64(len(seen.into))
-			end.MaxTicks = seen.longest
-			end.ElapsedTicks = seen.elapsed
-			end.FirstTick, end.Overruns = seen.first, seen.late
+			end["samples"], end["max_ticks"], end["elapsed_ticks"] = len(seen.into), seen.longest, seen.elapsed
+			end["first_tick"], end["overruns"] = seen.first, seen.late
 		}
 		ends = append(ends, end)
 	}

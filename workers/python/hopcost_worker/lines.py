@@ -3,11 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Iterator
 from typing import Any, NoReturn
-
-LINE_MAX = 256 * 1024
-"""Bytes of the longest line that either side accepts."""
 
 _giving_up = threading.Lock()
 
@@ -29,28 +25,9 @@ def closed() -> PartnerGone:
     return PartnerGone("the other end closed the link")
 
 
-def commands(fd: int = 0) -> Iterator[str]:
-    """The lines of a descriptor, read as they come."""
-    pending = b""
-    while chunk := os.read(fd, 4096):
-        *lines, pending = (pending + chunk).split(b"\n")
-        for line in lines:
-            if line.strip():
-                yield line.decode()
-        if len(pending) > LINE_MAX:
-            raise Failure(f"a command is longer than {LINE_MAX} bytes")
-
-
-def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Writes everything, in as many parts as it takes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
 def say(reply: dict[str, Any]) -> None:
     """Writes one reply as one line to standard output."""
-    write_all(1, json.dumps(reply).encode() + b"\n")
+    print(json.dumps(reply), flush=True)
 
 
 def give_up(error: BaseException, who: str = "") -> NoReturn:

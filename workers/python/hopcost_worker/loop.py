@@ -6,7 +6,6 @@ wherever a mechanism has one that takes or gives a whole message. All checking t
 comparison is in the functions for the case that the comparison fails.
 """
 
-import sys
 from array import array
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import cycle, islice, repeat
@@ -36,8 +35,6 @@ def message(number: int, payload: int) -> bytes:
     end = first + (payload + 7) // 8
     words = array("Q", range(first, min(end, WORDS)))
     words.extend(range(0, end - WORDS))
-    if sys.byteorder == "big":
-        words.byteswap()
     return words.tobytes()[:payload]
 
 

@@ -22,7 +22,7 @@ def main() -> None:
     """Obeys until the input ends or says so."""
     worker = Worker()
     try:
-        for line in lines.commands():
+        for line in sys.stdin:
             command = json.loads(line)
             lines.say(worker.obey(command))
             if command["do"] == "stop":
@@ -88,10 +88,8 @@ class Worker:
         outcomes = [seat.collect() for seat in self._seats]
         for outcome in outcomes:
             if keeps and outcome.ticks and self._samples_fd is not None:
-                ticks = array("Q", outcome.ticks)
-                if sys.byteorder == "big":
-                    ticks.byteswap()
-                lines.write_all(self._samples_fd, memoryview(ticks).cast("B"))
+                with open(self._samples_fd, "ab", closefd=False) as samples:
+                    array("Q", outcome.ticks).tofile(samples)
         ends = zip(self._seats, outcomes, strict=True)
         return {"is": "ran", "ends": [of.counters(seat.role, keeps) for seat, of in ends]}
 

@@ -1,7 +1,6 @@
 """Orders of phases, their stamps, and what is reported of them."""
 
 import os
-import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,8 +44,6 @@ class Order:
         times = array("Q")
         if schedule_fd is not None:
             times.frombytes(os.pread(schedule_fd, 8 * count, 0))
-            if sys.byteorder == "big":
-                times.byteswap()
         lengths = (n, 2 * n) if stamp["kind"] == "two-lengths" else (n,)
         return cls(count, lengths, times, command["phase"] == "pilot")
 

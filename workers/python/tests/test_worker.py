@@ -11,7 +11,7 @@ from hopcost_worker import describe, kernel, streams
 from hopcost_worker.base import Case
 from hopcost_worker.lines import Failure
 from hopcost_worker.loop import endpoint, message
-from hopcost_worker.stamps import LATE, Order, Stamped
+from hopcost_worker.stamps import Order, Stamped
 
 
 class Udp(unittest.TestCase):
@@ -90,40 +90,6 @@ class Udp(unittest.TestCase):
         for payload, why in ((64, "never answered"), (0, "look alike")):
             with self.assertRaisesRegex(Failure, why):
                 self.play("caller", 1, payload)()
-
-
-class Load(unittest.TestCase):
-    """An end of a load, and a socket that the test holds."""
-
-    def play(self, role: str, order: Order, *said: int) -> tuple[Stamped, bytes]:
-        """What the end saw where the test sends these messages, and what it sent."""
-        mine, its = socket.socketpair()
-        with mine, its:
-            end = kernel.over_socket(its, role, Case(64, {}))
-            mine.sendall(b"".join(message(number, 64) for number in said))
-            mine.shutdown(socket.SHUT_WR)
-            stamped = endpoint(end, role, 64, workload="load").run(order)
-            its.close()
-            return stamped, mine.recv(10_000)
-
-    def test_the_sender_keeps_its_times_and_marks_what_it_came_late_to(self) -> None:
-        times = [1_000_000, 2_000_000, 0, 3_000_000]
-        for alone, said, sent in ((False, (2, 4), (1, 3, 5, 7, 9, 11)), (True, (), ())):
-            stamped, got = self.play("caller", Order(4, (1,), times, alone), *said)
-            self.assertEqual(got, b"".join(message(number, 64) for number in sent))
-            late = [word >> 63 for word in stamped.ticks]
-            self.assertEqual((late[2], stamped.overruns), (1, sum(late)))
-            for after, word in zip(times, stamped.ticks, strict=True):
-                self.assertGreaterEqual(word & ~LATE, stamped.began + after)
-
-    def test_the_receiver_takes_each_message_once_and_in_order(self) -> None:
-        stamped, answers = self.play("callee", Order(3, (1,)), 1, 3, 5, 7, 9)
-        self.assertEqual(answers, message(2, 64) + message(4, 64))
-        self.assertEqual((len(stamped.ticks), stamped.began), (3, stamped.ticks[0]))
-        self.assertEqual(sorted(stamped.ticks), list(stamped.ticks))
-        for wrong in ((5, 5, 7), (5, 9, 7), (5, 9), (5, 7, 8)):
-            with self.subTest(wrong), self.assertRaises(Failure):
-                self.play("callee", Order(3, (1,)), 1, 3, *wrong)
 
 
 class Describe(unittest.TestCase):

@@ -89,8 +89,8 @@ enum Fault {
     Hang,
     Crash,
     Error,
-    /// Flips a bit.
-    Corrupt,
+    /// Flips a bit of its Nth message.
+    Corrupt(u64),
     /// Sends twice.
     Dup,
     /// Sends the message that follows.
@@ -104,7 +104,7 @@ enum Fault {
 /// A link of which one end misbehaves, so that it is known what has to be noticed.
 ///
 /// - `fault:KIND`: a pipe whose caller, or with `-callee` its callee, misbehaves: from its first message
-///   on, or at message 100.
+///   on, at message 100, or at its third.
 /// - `delay:20us`: a pipe of which one end computes for that long in user space: the callee when it has
 ///   received, before it replies, or with `at=caller` the caller, between its stamp and its send. So it is
 ///   known where the time of a round trip goes.
@@ -124,7 +124,8 @@ fn fault(argument: &str) -> Option<(Fault, Role)> {
         "hang" => Fault::Hang,
         "crash" => Fault::Crash,
         "error" => Fault::Error,
-        "corrupt" => Fault::Corrupt,
+        "corrupt" => Fault::Corrupt(AT_MESSAGE),
+        "corrupt-third" => Fault::Corrupt(3),
         "dup" => Fault::Dup,
         "reorder" => Fault::Reorder,
         _ => return None,
@@ -189,10 +190,10 @@ impl<E: Channel> Channel for Faulty<E> {
                 while begun.elapsed() < time {}
             }
             Some(Fault::Lose(every)) if self.sent.is_multiple_of(every) => return Ok(()),
+            Some(Fault::Corrupt(at)) if self.sent == at => self.end.slot::<W>(len)?[len / 2] ^= 1,
             Some(_) if self.sent != AT_MESSAGE => {}
             Some(Fault::Crash) => std::process::abort(),
             Some(Fault::Error) => return Err(sys::failure("this engine fails on purpose")),
-            Some(Fault::Corrupt) => self.end.slot::<W>(len)?[len / 2] ^= 1,
             Some(Fault::Dup) => self.end.send::<W>(len)?,
             Some(Fault::Reorder) => {
                 let message = self.end.slot::<W>(len)?;
@@ -201,7 +202,7 @@ impl<E: Channel> Channel for Faulty<E> {
                     fill(message, number + 2);
                 }
             }
-            Some(Fault::Lose(_)) => {}
+            Some(Fault::Lose(_) | Fault::Corrupt(_)) => {}
         }
         self.end.send::<W>(len)
     }

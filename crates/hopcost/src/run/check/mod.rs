@@ -7,7 +7,7 @@ mod peer;
 
 use std::time::Duration;
 
-use hopcost_model::case::{Boundary, Case, Placement, Workload};
+use hopcost_model::case::{Ack, Boundary, Case, Placement, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
 use hopcost_model::plan::Plan;
@@ -37,8 +37,10 @@ const LARGE: u32 = 1 << 14;
 const CLOCK_NS: f64 = 400e6;
 /// Operations of a batch, where stamps would be too much beside one.
 const CLOCK_BATCH: u64 = 256;
-/// A message of a load in which a byte is changed.
+/// A message of a load or a stream in which a byte is changed.
 const SPOILT: u64 = 101;
+/// Messages a second of a load that no sender keeps up with.
+const TOO_MANY: u32 = 5_000_000;
 /// A phase beside which getting ready is little.
 const LONG_NS: u64 = 100_000_000;
 
@@ -122,7 +124,7 @@ fn of_mechanism(
         for &phase in stamps(case, mechanism) {
             let what = format!("{} ({})", case.id(), phase.0);
             say(Check::of(what, plays(bench, &plan, case, phase)))?;
-            if case.workload == Workload::Load && bench.ready.description.spoils {
+            if is_one_way(case) && bench.ready.description.spoils {
                 let what = format!("{}: fails when a byte of a message was changed", case.id());
                 let went_on = trial(bench, &plan, case, phase, Some(SPOILT));
                 let failed = went_on.map_or(Ok(()), |_| Err("it went on".to_owned()));
@@ -136,6 +138,10 @@ fn of_mechanism(
         say(Check::skipped(what, "counting them takes ptrace; hopcost's own tests do that"))?;
     }
     Ok(())
+}
+
+fn is_one_way(case: &Case) -> bool {
+    matches!(case.workload, Workload::Load | Workload::Stream)
 }
 
 /// How the trials of a case are stamped, and how many operations they have: all sizes are tried
@@ -197,7 +203,11 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
         }
     }
     if mechanism.workloads.contains(&Workload::Load) {
-        selectors.push(format!("load/{name}?runtime={own}&rate=20k&place=free"));
+        selectors.push(format!("load/{name}?runtime={own}&rate=20k,{TOO_MANY}&place=free"));
+    }
+    if mechanism.workloads.contains(&Workload::Stream) {
+        selectors
+            .push(format!("stream/{name}?runtime={own}&fields=1&ack=none,window:4&place=free"));
     }
     let itself = || vec![bench.found.facts()];
     let ask = Ask { selectors, ..Ask::default() };
@@ -235,13 +245,24 @@ fn plays(bench: &Bench<'_>, plan: &Plan, case: &Case, phase: (Stamp, u64)) -> Re
     let row = trial(bench, plan, case, phase, None)?;
     let (stamp, count) = phase;
     let samples = match stamp {
+        _ if case.ack == Some(Ack::None) => 0,
         Stamp::Each => count,
         Stamp::Batch { n } => count / n,
         Stamp::TwoLengths { n } => count / (3 * n) * 2,
     };
     let lost: u64 = row.ends.iter().map(|end| end.lost).sum();
+    let late: u64 = row.ends.iter().map(|end| end.overruns).sum();
+    let (sum, longest) = (row.samples.iter().sum::<u64>(), row.samples_max_ticks);
+    let caller = row.ends.first().map(|end| (end.elapsed_ticks, end.max_ticks));
+    let are_durations = !is_one_way(case) && lost == 0;
     match row.samples_taken + lost == samples {
         _ if !row.pin_errors.is_empty() => Err(row.pin_errors.join("; ")),
+        _ if case.rate == Some(TOO_MANY.into()) && late == 0 => {
+            Err("it says of no message that it was late".to_owned())
+        }
+        true if are_durations && caller != Some((sum, longest)) => {
+            Err("its samples are not those whose sum and maximum it says".to_owned())
+        }
         true => Ok(()),
         false => Err(format!("{} samples instead of {samples}", row.samples_taken)),
     }

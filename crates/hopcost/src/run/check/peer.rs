@@ -22,6 +22,8 @@ use crate::run::worker::Worker;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The engines of Rust's end that misbehave at message 100, and exchanges that reach it.
 const FLIPS: &str = "fault:corrupt";
+/// The same at message 5, the first of a load: those before are exchanged as in a round trip.
+const FLIPS_OF_LOAD: &str = "fault:corrupt-third";
 const HANGS_UP: &str = "fault:error";
 const EXCHANGES: u64 = 1000;
 /// More exchanges than there is time for.
@@ -48,9 +50,14 @@ pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Chec
         let mut check = |result, what: &str| {
             checks.push(Check::of(format!("{} as {role}: {what}", mechanism.name), result));
         };
-        check(link.provoked(FLIPS), "fails when a byte of a message was changed");
+        let exchanges = |engine| link.provoked(Workload::Roundtrip, engine);
+        check(exchanges(FLIPS), "fails when a byte of a message was changed");
+        if mechanism.workloads.contains(&Workload::Load) && role == Role::Callee {
+            let taken = link.provoked(Workload::Load, FLIPS_OF_LOAD);
+            check(taken, "fails when a byte of a message of a load was changed");
+        }
         if row.facts().here.peer_exit == PeerExit::Noticed {
-            check(link.provoked(HANGS_UP), "fails when the other end is gone");
+            check(exchanges(HANGS_UP), "fails when the other end is gone");
         }
         if mechanism.link == LinkSource::Address {
             check(link.shown_another_token(), "refuses a connection without the token");
@@ -76,7 +83,7 @@ struct Link<'a> {
 
 impl Link<'_> {
     /// Whether the worker fails where an engine plays its partner.
-    fn provoked(&self, engine: &str) -> Result<(), String> {
+    fn provoked(&self, workload: Workload, engine: &str) -> Result<(), String> {
         let (bench, case) = (self.bench, self.case);
         let mut workers = Workers::assemble(case, &bench.setup.runtimes)?;
         let of_end = if self.role == Role::Caller { "-callee" } else { "" };
@@ -86,10 +93,12 @@ impl Link<'_> {
         )
         .parse()
         .map_err(|error| format!("{error}"))?;
-        let (mine, partner) = match self.role {
-            Role::Caller => (0, &mut workers.roles.ends.callee),
-            Role::Callee => (1, &mut workers.roles.ends.caller),
+        let ends = &mut workers.roles.ends;
+        let (mine, own, partner) = match self.role {
+            Role::Caller => (0, &mut ends.caller, &mut ends.callee),
+            Role::Callee => (1, &mut ends.callee, &mut ends.caller),
         };
+        own.case.workload = workload;
         partner.case = engine;
         let cpus = self.plan.cpus_for(case.placement);
         let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));

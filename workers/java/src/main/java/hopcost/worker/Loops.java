@@ -174,17 +174,6 @@ final class Loops {
         /** Exchanges before the first stamp of a phase of round trips. */
         static final long LEAD_IN = 2;
 
-        Order {
-            long step = hasTwoLengths ? 3 * batch : batch;
-            if (count < 1 || step < 1 || count % step != 0) {
-                throw new IllegalArgumentException(count + " operations are no multiple of " + step);
-            }
-        }
-
-        Order(boolean keepsSamples, long count, long batch, boolean hasTwoLengths, long first) {
-            this(keepsSamples, count, batch, hasTwoLengths, first, null, false);
-        }
-
         /** These stamps, if any are kept. */
         long[] kept(long[] stamps) {
             return keepsSamples ? stamps : Outcome.NO_SAMPLES;
