@@ -186,13 +186,18 @@ impl Feasible {
 
 /// Why a case takes workers in Rust, if one is not.
 fn only_in_rust(case: &Case) -> Option<String> {
-    let Case { touch, ack_size, senders, .. } = case;
+    let Case { touch, ack_size, senders, fields, flows, .. } = case;
+    let one = |count: &Option<u32>| count.is_none_or(|count| count == 1);
     let (does, asked) = match () {
         () if case.runtimes.are_rust() => return None,
         () if *touch != Touch::Verify => {
             ("writes and compares every byte", format!("touch={touch}"))
         }
         () if *senders > 1 => ("is the one sender of a load", format!("senders={senders}")),
+        () if !one(fields) || !one(flows) => (
+            "sends a message in one piece, over one flow",
+            format!("fields={} and flows={}", fields.unwrap_or(1), flows.unwrap_or(1)),
+        ),
         () if *ack_size != AckSize::Number => {
             ("acknowledges with 8 bytes", format!("ack-size={ack_size}"))
         }

@@ -26,13 +26,18 @@ static const char *const ROLES[] = {"callee", "caller"};
 /* An end: what it exchanges, and the socket to the controller. */
 struct end {
     struct ask ask;
-    int fd, samples_fd, schedule_fd, is_load, is_open;
+    int fd, samples_fd, schedule_fd, is_load, is_stream, is_open;
+    uint64_t window; /* messages of a stream that may be unacknowledged, 0 where none is acknowledged */
     int controller; /* its process, where that has not forked this one */
     void *link;
     unsigned char *messages, *got, *spoilt;
     uint64_t contents, number, spoil; /* number: of the next message, through all phases */
     uint64_t *ticks;
     size_t room, kept; /* kept: samples of the last phase that are to be handed over */
+};
+/* What an end saw in a phase, times in nanoseconds. */
+struct seen {
+    uint64_t count, samples, longest, elapsed, first, late;
 };
 static _Thread_local int failing_fd = 1; /* where this thread reports a failure */
 static int port;                         /* made by the controller, the same for both ends */
@@ -107,10 +112,14 @@ static inline void put(struct end *end) {
     send_message(end->link, message, end->ask.size);
     end->number++;
 }
+static inline int is(const struct end *end, uint64_t number, size_t came) {
+    size_t size = end->ask.size;
+    return came == size && !memcmp(end->got, end->messages + number % end->contents * size, size);
+}
 static inline void take(struct end *end) {
-    size_t size = receive_message(end->link, end->got, end->ask.size + 1);
-    if (size != end->ask.size || memcmp(end->got, end->messages + end->number % end->contents * size, size))
-        give_up("message %ju did not arrive as it was sent (%zu bytes)", (uintmax_t)end->number, size);
+    size_t came = receive_message(end->link, end->got, end->ask.size + 1);
+    if (!is(end, end->number, came))
+        give_up("message %ju did not arrive as it was sent (%zu bytes)", (uintmax_t)end->number, came);
     end->number++;
 }
 static inline void exchange(struct end *end) {
@@ -138,6 +147,9 @@ static void open_it(struct end *end, const char *line) {
     end->samples_fd = inherited(end, line, "\"samples_fd\":", O_WRONLY | O_APPEND);
     end->schedule_fd = inherited(end, line, "\"schedule_fd\":", O_RDONLY);
     end->is_load = !!after(line, "\"workload\":\"load\"");
+    end->is_stream = !!after(line, "\"workload\":\"stream\"");
+    const char *ack = value(ask, "ack");
+    end->window = !strncmp(ack, "window:", 7) ? strtoull(ack + 7, NULL, 10) : !strcmp(ack, "per-message");
     end->spoil = number_of(line, "\"spoil\":"), end->number = 1, end->contents = 256;
     size_t power = 1;
     while (power < size) power *= 2;
@@ -151,52 +163,105 @@ static void open_it(struct end *end, const char *line) {
     end->link = open_end(ask), end->is_open = 1;
     say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", ROLES[ask->is_caller], gettid(), getpid());
 }
-/* The stamps of `samples` messages of a load; the bit says of one that the sender came to it late. */
-static void load(struct end *end, uint64_t samples, int is_alone, uint64_t *first, uint64_t *late) {
-    uint64_t *times = end->ask.is_caller ? malloc(samples * 8) : NULL;
-    if (times && pread(end->schedule_fd, times, samples * 8, 0) != (ssize_t)(samples * 8)) give_up("no schedule");
+static void note(struct end *end, struct seen *seen, uint64_t sample) {
+    end->ticks[seen->samples++] = sample;
+    seen->elapsed += sample, seen->longest = sample > seen->longest ? sample : seen->longest;
+}
+static struct seen exchanges(struct end *end, uint64_t count, uint64_t batch) {
+    struct seen seen = {.count = count};
+    exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
+    for (uint64_t i = 0; i < count && !end->ask.is_caller; i++) exchange(end);
+    for (uint64_t i = 0, before = now(), then; i < count && end->ask.is_caller; i += batch, before = then) {
+        for (uint64_t j = 0; j < batch; j++) exchange(end);
+        note(end, &seen, (then = now()) - before);
+    }
+    return seen;
+}
+/* Stamps of a load; the highest bit says of a message that the sender came to it late. */
+static struct seen load(struct end *end, uint64_t count, int is_alone) {
+    struct seen seen = {.count = count};
+    uint64_t *times = end->ask.is_caller ? malloc(count * 8) : NULL;
+    if (!times && is_alone) return seen;
+    if (times && pread(end->schedule_fd, times, count * 8, 0) != (ssize_t)(count * 8)) give_up("no schedule");
     if (!is_alone) exchange(end), exchange(end);
-    *first = now(), *late = 0;
-    for (uint64_t i = 0; i < samples; i++) {
+    seen.first = now();
+    for (; seen.samples < count; seen.samples++) {
         if (!times) take(end);
-        uint64_t then = now(), is_late = times && then > *first + times[i];
-        while (times && then < *first + times[i]) then = now();
-        end->ticks[i] = then | is_late << 63, *late += is_late;
+        uint64_t then = now(), due = times ? seen.first + times[seen.samples] : then, is_late = then > due;
+        while (then < due) then = now();
+        if (!times && !seen.samples) seen.first = then;
+        end->ticks[seen.samples] = then | is_late << 63;
+        seen.late += is_late, seen.elapsed = then - seen.first;
         if (times && !is_alone) put(end);
         if (!is_alone) end->number++; /* the one that nobody answers with */
     }
-    if (!times && samples) *first = end->ticks[0];
     free(times);
+    return seen;
+}
+static void acknowledge(struct end *end, uint64_t number) { send_message(end->link, &number, sizeof number); }
+static uint64_t acknowledged(struct end *end, uint64_t number) { /* when it was */
+    uint64_t got[2];
+    if (receive_message(end->link, got, sizeof got) != sizeof number || *got != number)
+        give_up("message %ju was not acknowledged", (uintmax_t)number);
+    return now();
+}
+/* The sender of a stream: messages for `cap` nanoseconds, if that is not 0, and the marker of the end. */
+static struct seen send_stream(struct end *end, uint64_t most, uint64_t cap) {
+    struct seen seen = {0};
+    put(end), acknowledged(end, end->number - 1);
+    uint64_t number = ++end->number, then = seen.first = now();
+    while (seen.count < most && !(cap && then - seen.first >= cap)) {
+        end->ticks[seen.count++] = then;
+        put(end), end->number++;
+        then = now();
+        if (end->window && seen.count - seen.samples == end->window)
+            then = acknowledged(end, number), number += 2, note(end, &seen, then - end->ticks[seen.samples]);
+    }
+    for (; end->window && seen.samples < seen.count; number += 2)
+        then = acknowledged(end, number), note(end, &seen, then - end->ticks[seen.samples]);
+    seen.elapsed = then - seen.first;
+    end->number += 2; /* the marker has the contents of a later message */
+    put(end), acknowledged(end, end->number++ - 1);
+    return seen;
+}
+static struct seen receive_stream(struct end *end) {
+    struct seen seen = {0};
+    take(end), acknowledge(end, end->number++ - 1);
+    uint64_t before = seen.first = now();
+    for (;; end->number += 2) {
+        size_t came = receive_message(end->link, end->got, end->ask.size + 1);
+        uint64_t then = now();
+        if (!is(end, end->number, came)) {
+            if (!is(end, end->number += 2, came))
+                give_up("a message after the first %ju is missing or changed", (uintmax_t)seen.count);
+            acknowledge(end, end->number), end->number += 2;
+            return seen;
+        }
+        if (end->window) acknowledge(end, end->number);
+        seen.count++, seen.elapsed = then - seen.first;
+        seen.longest = then - before > seen.longest ? then - before : seen.longest, before = then;
+    }
 }
 static void run(struct end *end, const char *line) {
     uint64_t count = number_of(line, "\"count\":"), batch = 1;
     if (after(line, "\"kind\":\"batch\"")) batch = number_of(line, "\"n\":");
     if (!end->is_open || !batch || count % batch || after(line, "\"two-lengths\"")) give_up("this cannot be run");
     int is_alone = end->is_load && after(line, "\"phase\":\"pilot\"");
-    uint64_t samples = end->ask.is_caller || (end->is_load && !is_alone) ? count / batch : 0, most = 0, sum = 0;
-    uint64_t first = 0, late = 0;
-    int keeps = samples && (is_alone || after(line, "\"phase\":\"measure\""));
-    if (samples > end->room) {
-        end->room = samples, end->ticks = realloc(end->ticks, samples * 8);
+    if (count / batch > end->room) {
+        end->room = count / batch, end->ticks = realloc(end->ticks, end->room * 8);
         if (!end->ticks) give_up("out of memory");
-        memset(end->ticks, 1, samples * 8); /* so that no page of it is touched first in the loop */
+        memset(end->ticks, 1, end->room * 8); /* so that no page of it is touched first in the loop */
     }
-    if (end->is_load) load(end, samples, is_alone, &first, &late);
-    else exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
-    if (!samples && !end->is_load)
-        for (uint64_t i = 0; i < count; i++) exchange(end);
-    for (uint64_t i = 0, before = now(), then; i < samples && !end->is_load; i++, before = then) {
-        for (uint64_t j = 0; j < batch; j++) exchange(end);
-        end->ticks[i] = (then = now()) - before;
-    }
-    for (uint64_t i = 0; i < samples && !end->is_load; i++)
-        sum += end->ticks[i], most = end->ticks[i] > most ? end->ticks[i] : most;
-    if (end->is_load && samples) sum = (end->ticks[samples - 1] & ~(UINT64_C(1) << 63)) - first;
-    end->kept = keeps ? samples : 0;
+    struct seen seen;
+    if (end->is_load) seen = load(end, count, is_alone);
+    else if (!end->is_stream) seen = exchanges(end, count, batch);
+    else if (end->ask.is_caller) seen = send_stream(end, count, number_of(line, "\"cap_ns\":"));
+    else seen = receive_stream(end);
+    end->kept = is_alone || after(line, "\"phase\":\"measure\"") ? seen.samples : 0;
     say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju,'first_tick':%ju,"
-                 "'overruns':%ju}",
-        ROLES[end->ask.is_caller], (uintmax_t)count, (uintmax_t)(keeps ? samples : 0), (uintmax_t)most,
-        (uintmax_t)sum, (uintmax_t)first, (uintmax_t)late);
+                 "'overruns':%ju,'bytes':%ju}",
+        ROLES[end->ask.is_caller], (uintmax_t)seen.count, (uintmax_t)end->kept, (uintmax_t)seen.longest,
+        (uintmax_t)seen.elapsed, (uintmax_t)seen.first, (uintmax_t)seen.late, (uintmax_t)(seen.count * end->ask.size));
 }
 static void hand_over(struct end *end) { /* the samples of the last phase: one end after the other */
     for (size_t left = end->kept * 8, done = 0; left; left -= done) {

@@ -17,7 +17,7 @@ const char *describe(void) {
     snprintf(text, sizeof text,
         "'runtime':'c+mpi','version':'1','libraries':{'mpi':'%s'},'mechanisms':[{'name':'mpi',"
         "'about':'MPI_Send and MPI_Recv between two ranks of mpirun, over shared memory','family':'library',"
-        "'workloads':['roundtrip','load'],'boundaries':['process'],'waits':['spin','yield'],"
+        "'workloads':['roundtrip','load','stream'],'boundaries':['process'],'waits':['spin','yield'],"
         "'payload':{'min':1,'max':16777216,'default':64},'wakes':'nobody: an end looks again and again',"
         "'limits':'from 4 KiB on the ends agree before the bytes cross (eager limit)'}]", version);
     return text;

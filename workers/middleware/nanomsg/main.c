@@ -10,7 +10,7 @@
 
 const char *describe(void) {
     return "'runtime':'c+nanomsg','version':'1','libraries':{'libnanomsg':'1.1.5'},'mechanisms':[{'name':'nanomsg',"
-        "'about':'nn_send and nn_recv with one worker thread an end','family':'library','workloads':['roundtrip','load'],"
+        "'about':'nn_send and nn_recv with one worker thread an end','family':'library','workloads':['roundtrip','load','stream'],"
         "'boundaries':['process'],'waits':['block'],'payload':{'min':1,'max':16777216,'default':64},"
         "'wakes':'the worker thread of each end wakes the thread that waits, by an eventfd','parameters':["
         "{'name':'transport','values':['ipc','tcp'],'default':'ipc','about':'over a Unix socket or TCP'},"

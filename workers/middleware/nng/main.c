@@ -10,7 +10,7 @@
 
 #define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair'," \
     "'about':'protocol pair0, or req0 and rep0'}"
-#define COMMON "'family':'library','workloads':['roundtrip','load'],'waits':['block']," \
+#define COMMON "'family':'library','workloads':['roundtrip','load','stream'],'waits':['block']," \
     "'payload':{'min':1,'max':16777216,'default':64}," \
     "'wakes':'threads of a pool wake each other and the thread that waits; their number grows with the CPUs'"
 

@@ -7,7 +7,7 @@
 
 #define PATTERN "{'name':'pattern','values':['pair','req-rep'],'default':'pair'," \
     "'about':'sockets PAIR, or REQ and REP'}"
-#define COMMON "'family':'library','workloads':['roundtrip','load'],'waits':['block','spin']," \
+#define COMMON "'family':'library','workloads':['roundtrip','load','stream'],'waits':['block','spin']," \
     "'payload':{'min':1,'max':16777216,'default':64}," \
     "'wakes':'the I/O thread of each end wakes the thread that waits, by an eventfd'," \
     "'limits':'1,000 messages queue (high-water mark)'"

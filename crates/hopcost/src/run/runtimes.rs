@@ -346,8 +346,10 @@ fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), St
 fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
     let Mechanism { name, workloads, payload, .. } = mechanism;
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-    let others = workloads.iter().find(|w| matches!(w, Workload::Wake | Workload::Stream));
-    let other = others.map_or("", |workload| workload.word());
+    let takes_streams = mechanism.link == LinkSource::Own;
+    let mut others = workloads.iter().copied();
+    let other = others.find(|w| *w == Workload::Wake || *w == Workload::Stream && !takes_streams);
+    let other = other.map_or("", Workload::word);
     let row = mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
