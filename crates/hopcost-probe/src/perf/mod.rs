@@ -5,15 +5,16 @@ pub mod tracefs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::sys;
+use crate::sys::{self, Look};
 
 /// `struct perf_event_attr` as of its fourth version (PERF_ATTR_SIZE_VER3); a kernel that knows
 /// an older one takes it where what is new is 0.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Attributes {
     /// Kind of event.
     pub kind: u32,
+    /// Filled in where they are opened.
     pub size: u32,
     /// Which event of that kind.
     pub config: u64,
@@ -32,14 +33,6 @@ pub struct Attributes {
     pub clock: i32,
 }
 const _: () = assert!(size_of::<Attributes>() == 96);
-
-impl Default for Attributes {
-    fn default() -> Self {
-        // SAFETY: integers alone, of which 0 is one.
-        let zero: Self = unsafe { std::mem::zeroed() };
-        Attributes { size: size_of::<Self>() as u32, ..zero }
-    }
-}
 
 // include/uapi/linux/perf_event.h
 /// A tracepoint of the kernel, by its number.
@@ -64,12 +57,13 @@ pub fn open(
     leader: Option<&OwnedFd>,
     flags: libc::c_ulong,
 ) -> io::Result<OwnedFd> {
+    let attributes = Attributes { size: size_of::<Attributes>() as u32, ..*attributes };
     // SAFETY: the attributes are plain data of the size that they state; the new descriptor is
     // owned at once.
     unsafe {
         let fd = sys::check(libc::syscall(
             libc::SYS_perf_event_open,
-            std::ptr::from_ref(attributes),
+            &raw const attributes,
             thread,
             cpu,
             leader.map_or(-1, AsRawFd::as_raw_fd),
@@ -93,6 +87,15 @@ fn control(leader: &OwnedFd, request: libc::c_ulong) -> io::Result<()> {
     // SAFETY: an ioctl that takes an integer.
     let result = unsafe { libc::ioctl(leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
     sys::check(result).map(drop)
+}
+
+/// The numbers that read(2) gives of an event.
+pub fn read<const N: usize>(event: &OwnedFd) -> io::Result<[u64; N]> {
+    let mut words = [[0; 8]; N];
+    match sys::read(event, words.as_flattened_mut(), Look::AsOpened)? {
+        len if len == 8 * N => Ok(words.map(u64::from_ne_bytes)),
+        len => Err(sys::failure(format!("{len} bytes instead of {}", 8 * N))),
+    }
 }
 
 /// What the words depend on besides the error.

@@ -3,7 +3,7 @@
 //! Nothing is read before all is over: what does not fit is dropped, and counted by the kernel.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::param::page_size;
@@ -13,7 +13,6 @@ use crate::memory::{Place, Shared};
 use crate::perf::{
     self, ANY, Attributes, Circumstances, DISABLED, FLAG_FD_OUTPUT, TYPE_TRACEPOINT,
 };
-use crate::sys;
 
 // include/uapi/linux/perf_event.h
 const SAMPLE_TID: u64 = 1 << 1;
@@ -118,19 +117,9 @@ impl Buffer {
             return Ok(u64::from(self.bytes().len() + RECORD_BYTES_MAX > self.bytes));
         }
         let all = std::iter::once(&self.leader).chain(&self.members);
-        all.map(lost).sum::<io::Result<u64>>().map_err(|error| format!("reading events: {error}"))
-    }
-}
-
-/// Of one event: its count, and how many of its records were dropped.
-fn lost(event: &OwnedFd) -> io::Result<u64> {
-    let mut words = [0u64; 2];
-    // SAFETY: the buffer is valid for its length.
-    let got =
-        unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
-    match sys::check(got)? as usize == size_of_val(&words) {
-        true => Ok(words[1]),
-        false => Err(sys::failure(format!("{got} bytes instead of 16"))),
+        // Of each its count, and how many of its records were dropped.
+        let lost = all.map(|event| perf::read(event).map(|[_, lost]| lost));
+        lost.sum::<io::Result<u64>>().map_err(|error| format!("reading events: {error}"))
     }
 }
 

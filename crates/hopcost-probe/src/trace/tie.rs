@@ -5,6 +5,8 @@
 //! Both are read together on every CPU concerned, before and after: one line has to go through
 //! all of these readings.
 
+use std::collections::BTreeMap;
+
 use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
 
 use super::EndStamp;
@@ -120,49 +122,27 @@ pub fn merged(events: &[TraceEvent], stamps: &[EndStamp], tie: &Tie) -> Vec<Trac
     let Some(&(begin_ns, _)) = stamps.first() else { return Vec::new() };
     let mut out = Vec::with_capacity(events.len() + stamps.len());
     let mut events = events.iter().peekable();
-    let mut cpus = Cpus::default();
+    // Where each thread ran last.
+    let mut cpus: BTreeMap<TraceThread, u32> = BTreeMap::new();
     for (at_ns, stamp) in stamps {
         while let Some(event) = events.next_if(|event| event.at_ns <= at_ns) {
-            cpus.saw(event);
+            let runs = match event.kind {
+                TraceKind::Switch { to, .. } => to,
+                _ => event.thread,
+            };
+            cpus.insert(runs, event.cpu);
             if event.at_ns >= begin_ns {
                 out.push(TraceEvent { at_ns: event.at_ns - begin_ns, ..*event });
             }
         }
+        let known = stamp.cpu.or_else(|| cpus.get(&stamp.thread).copied());
         let ahead = || events.peek().map(|event| event.cpu);
         out.push(TraceEvent {
             at_ns: at_ns - begin_ns,
-            cpu: stamp.cpu.or_else(|| cpus.of(stamp.thread)).or_else(ahead).unwrap_or(0),
+            cpu: known.or_else(ahead).unwrap_or(0),
             thread: stamp.thread,
             kind: TraceKind::Stamp(stamp.number),
         });
     }
     out
-}
-
-/// Where each end ran last.
-#[derive(Default)]
-struct Cpus {
-    caller: Option<u32>,
-    callee: Option<u32>,
-}
-
-impl Cpus {
-    fn saw(&mut self, event: &TraceEvent) {
-        let runs = match event.kind {
-            TraceKind::Switch { to, .. } => to,
-            _ => event.thread,
-        };
-        match runs {
-            TraceThread::Caller => self.caller = Some(event.cpu),
-            TraceThread::Callee => self.callee = Some(event.cpu),
-            TraceThread::Idle | TraceThread::Other(_) => {}
-        }
-    }
-    fn of(&self, thread: TraceThread) -> Option<u32> {
-        match thread {
-            TraceThread::Caller => self.caller,
-            TraceThread::Callee => self.callee,
-            TraceThread::Idle | TraceThread::Other(_) => None,
-        }
-    }
 }

@@ -14,13 +14,12 @@
 mod tests;
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hopcost_model::protocol::EventReading;
 
 use crate::perf::tracefs::sys_enter_id;
 use crate::perf::{self, ANY, Attributes, Circumstances, DISABLED, TYPE_TRACEPOINT};
-use crate::sys;
 
 // include/uapi/linux/perf_event.h
 const TYPE_HARDWARE: u32 = 0;
@@ -208,19 +207,11 @@ impl Counter {
 
     /// What was counted since the last reading.
     fn read(&mut self) -> EventReading {
-        let mut words = [0u64; 3];
-        let bytes = size_of_val(&words);
-        // SAFETY: the buffer is valid for its length.
-        let got = unsafe { libc::read(self.fd.as_raw_fd(), words.as_mut_ptr().cast(), bytes) };
-        match sys::check(got) {
-            Ok(len) if len as usize == bytes => {
-                let [value, enabled_ns, running_ns] = words;
+        match perf::read(&self.fd) {
+            Ok([value, enabled_ns, running_ns]) => {
                 let now = Count { value, enabled_ns, running_ns };
                 between(self.event, std::mem::replace(&mut self.last, now), now)
             }
-            Ok(len) => self
-                .event
-                .unavailable(format!("the kernel's answer has {len} bytes instead of {bytes}")),
             Err(error) => self.event.unavailable(format!("reading the counters: {error}")),
         }
     }
