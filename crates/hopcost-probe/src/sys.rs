@@ -122,24 +122,19 @@ pub fn process_cpu_ns(pid: u32) -> Option<u64> {
 
 /// SCHED_FIFO at this priority for the calling thread (sched(7)).
 pub fn set_fifo(priority: u8) -> io::Result<()> {
-    set_scheduler(libc::SCHED_FIFO, priority).map_err(|error| {
-        context(error, "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)")
-    })
+    let needs = "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)";
+    set_scheduler(libc::SCHED_FIFO, priority, needs)
 }
 
-/// The policy for what runs only when nothing else does (SCHED_IDLE, sched(7)).
-pub fn set_idle() -> io::Result<()> {
-    set_scheduler(libc::SCHED_IDLE, 0).map_err(|error| context(error, "SCHED_IDLE"))
-}
-
-fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
+/// The scheduling policy of the calling thread (sched(7)); `needs` is what a refusal says.
+pub fn set_scheduler(policy: libc::c_int, priority: u8, needs: &str) -> io::Result<()> {
     // SAFETY: the structure is plain data and valid for reading.
     let result = unsafe {
         let mut parameters: libc::sched_param = std::mem::zeroed();
         parameters.sched_priority = i32::from(priority);
         libc::sched_setscheduler(0, policy, &parameters)
     };
-    check(result).map(drop)
+    check(result).map(drop).map_err(|error| context(error, needs))
 }
 
 /// Lets this thread's sleeps end when they are due, instead of up to 50 us later

@@ -45,7 +45,8 @@ pub fn clock(cpu: u32) -> io::Result<ClockReading> {
         source: Hardware::SOURCE.to_owned(),
         ticks_per_second: whole,
         rate_spread_ppm: (part_1 - part_2).abs() / whole * 1e6,
-        resolution_ticks: resolution(),
+        // The smallest difference between two readings that is not zero.
+        resolution_ticks: costs.iter().copied().find(|ticks| *ticks > 0).unwrap_or(0),
         stamp_min_ns: at(&costs, 0.0),
         stamp_p50_ns: at(&costs, 0.5),
         stamp_p99_ns: at(&costs, 0.99),
@@ -66,16 +67,4 @@ fn sorted(mut sample: impl FnMut() -> u64) -> Vec<u64> {
     let mut values: Vec<u64> = (0..PAIRS).map(|_| sample()).collect();
     values.sort_unstable();
     values
-}
-
-/// The smallest difference between two readings that is not zero.
-fn resolution() -> u64 {
-    (0..PAIRS)
-        .filter_map(|_| {
-            let (a, _) = Hardware::stamp();
-            let (b, _) = Hardware::stamp();
-            (b > a).then(|| b - a)
-        })
-        .min()
-        .unwrap_or(0)
 }

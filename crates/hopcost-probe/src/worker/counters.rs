@@ -17,35 +17,19 @@ pub enum Time {
 }
 
 impl Time {
-    /// Wall time in nanoseconds.
-    pub fn wall_ns(self) -> u64 {
+    /// A clock's time in nanoseconds; in virtual time the process is always busy.
+    pub fn ns(self, clock: libc::clockid_t) -> u64 {
         match self {
-            Time::Real => sys::clock_ns(libc::CLOCK_MONOTONIC),
+            Time::Real => sys::clock_ns(clock),
             Time::Virtual => Virtual::now_ns(),
         }
     }
-    /// CPU time of the process; in virtual time it is always busy.
-    pub fn process_cpu_ns(self) -> u64 {
-        match self {
-            Time::Real => sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID),
-            Time::Virtual => Virtual::now_ns(),
-        }
-    }
-}
-
-/// Whose context switches and page faults are counted (getrusage(2)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usage {
-    /// The calling thread's.
-    Thread,
-    /// The whole process's, threads that have ended included.
-    Process,
 }
 
 /// Counters of the calling thread at one moment.
 pub struct Snapshot {
     time: Time,
-    counted: Usage,
+    whose: libc::c_int,
     thread_cpu_ns: u64,
     usage: libc::rusage,
     run_delay_ns: Option<u64>,
@@ -53,11 +37,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub fn take(time: Time, counted: Usage) -> Self {
-        let whose = match counted {
-            Usage::Thread => libc::RUSAGE_THREAD,
-            Usage::Process => libc::RUSAGE_SELF,
-        };
+    /// `whose` context switches and page faults are counted, getrusage(2) is told.
+    pub fn take(time: Time, whose: libc::c_int) -> Self {
         // SAFETY: all-zero is a valid rusage, and it is valid for writing.
         let usage = unsafe {
             let mut usage = std::mem::zeroed();
@@ -66,11 +47,8 @@ impl Snapshot {
         };
         Self {
             time,
-            counted,
-            thread_cpu_ns: match time {
-                Time::Real => sys::clock_ns(libc::CLOCK_THREAD_CPUTIME_ID),
-                Time::Virtual => Virtual::now_ns(),
-            },
+            whose,
+            thread_cpu_ns: time.ns(libc::CLOCK_THREAD_CPUTIME_ID),
             usage,
             run_delay_ns: run_delay_ns(),
             cpu: sys::current_cpu(),
@@ -85,7 +63,7 @@ impl Snapshot {
         samples: u64,
         pinned_to: Option<u32>,
     ) -> EndCounters {
-        let now = Snapshot::take(self.time, self.counted);
+        let now = Snapshot::take(self.time, self.whose);
         let real = |value: i64| if self.time == Time::Real { value.max(0) as u64 } else { 0 };
         EndCounters {
             role,

@@ -1,45 +1,23 @@
 //! Lines in, lines out: bounded, so that neither side can make the other grow.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use hopcost_model::protocol::{FailureCause, LINE_MAX, Reply};
 
-/// Reads lines from standard input.
-pub struct Lines<R> {
-    input: R,
-    buffer: Vec<u8>,
-}
+use crate::sys;
 
-impl<R: Read> Lines<R> {
-    /// Over a reader that need not be buffered.
-    pub fn new(input: R) -> Self {
-        Self { input, buffer: Vec::new() }
+/// The next line of standard input without its end, or `None` at the end of input.
+pub fn next() -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    io::stdin().lock().take(LINE_MAX as u64 + 1).read_until(b'\n', &mut line)?;
+    if line.len() > LINE_MAX {
+        return Err(sys::failure(format!("a command is longer than {LINE_MAX} bytes")));
     }
-
-    /// The next line without its end, or `None` at the end of input.
-    pub fn next_line(&mut self) -> io::Result<Option<String>> {
-        loop {
-            if let Some(end) = self.buffer.iter().position(|&b| b == b'\n') {
-                let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                let text = String::from_utf8(line)
-                    .map_err(|_| crate::sys::failure("a command is not UTF-8"))?;
-                return Ok(Some(text.trim_end().to_owned()));
-            }
-            if self.buffer.len() > LINE_MAX {
-                return Err(crate::sys::failure(format!(
-                    "a command is longer than {LINE_MAX} bytes"
-                )));
-            }
-            let mut chunk = [0; 4096];
-            match self.input.read(&mut chunk) {
-                Ok(0) => return Ok(None),
-                Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
-                // A timer by which an end notices lost messages.
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+    if line.pop() != Some(b'\n') {
+        return Ok(None);
     }
+    let text = String::from_utf8(line).map_err(|_| sys::failure("a command is not UTF-8"))?;
+    Ok(Some(text.trim_end().to_owned()))
 }
 
 /// Writes one reply as one line to standard output.

@@ -1,7 +1,6 @@
 //! The Rust worker: speaks the protocol on stdin and stdout, plays one or two
 //! ends of one trial, and dies with its parent or at its deadline.
 
-mod background;
 mod calibrate;
 mod counters;
 mod describe;
@@ -10,25 +9,25 @@ pub mod events;
 pub mod lines;
 mod seat;
 
+use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, Stdin, Write};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::{self, Command, Phase, Reply, ScheduleSeed, Stamp};
+use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
 
 use crate::mechanism;
 use crate::meeting;
 use crate::memory::Shared;
-use crate::registry::Row;
 use crate::shape::{Half, Opening};
 use crate::sys;
 use crate::workload::PhaseSpec;
 use counters::Time;
 pub use describe::{description, description_of, mechanisms};
-use lines::Lines;
-use seat::{Seat, Start, ThreadSeat, awaited};
+use seat::{Common, Seat, ThreadSeat, awaited};
 
 /// The most samples a phase may ask for: 512 MiB of them.
 const SAMPLES_MAX: u64 = 1 << 26;
@@ -38,16 +37,14 @@ const SEATS_MAX: usize = 256;
 
 /// Runs the worker until its input ends or a command stops it; `far` continues in its place if the
 /// worker is to be the far host of a run. The exit code.
-pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> u8) -> u8 {
+pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
     sys::set_name("hopcost-worker");
     std::panic::set_hook(Box::new(|panic| {
         lines::give_up(&format!("the worker panicked: {panic}"))
     }));
-    // Unbuffered: a buffered reader would hold bytes that a later command needs.
-    let mut input = Lines::new(io::stdin());
     let mut worker = Worker::default();
     loop {
-        let line = match input.next_line() {
+        let line = match lines::next() {
             Ok(Some(line)) if line.is_empty() => continue,
             Ok(Some(line)) => line,
             Ok(None) => return 0,
@@ -58,7 +55,7 @@ pub fn main(far: impl FnOnce(Command, Lines<Stdin>) -> u8) -> u8 {
             Err(error) => lines::give_up(&format!("not a command of the protocol: {error}")),
         };
         if worker.trial.is_none() && matches!(command, Command::Host { .. }) {
-            return far(command, input);
+            return far(command);
         }
         let stop = command == Command::Stop;
         match worker.obey(command) {
@@ -113,13 +110,14 @@ impl Worker {
                 }
                 tied(parent, deadline_ms)?;
                 let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
-                let inherited = Inherited {
-                    samples: adopt(samples_fd)?,
-                    meeting: adopt(meeting_fd)?,
-                    schedule,
-                    deadline_ms,
-                };
-                let (attached, trial) = attach(case, seats, inherited, scratch, trial)?;
+                let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
+                    sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
+                })?;
+                let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
+                let meeting = adopt(meeting_fd)?;
+                let common = Common { row, case, meeting, schedule, trial, time, deadline_ms };
+                let samples = adopt(samples_fd)?.map(File::from);
+                let (attached, trial) = attach(common, seats, samples, scratch)?;
                 self.trial = Some(trial);
                 Ok(Reply::Attached { pid: std::process::id(), seats: attached })
             }
@@ -129,7 +127,7 @@ impl Worker {
             Command::Gate { exchanges, steps } => self.attached()?.gate(exchanges, steps),
             Command::IdleSpin { cpu, deadline_ms, parent } => {
                 tied(parent, deadline_ms)?;
-                match background::idle(cpu)? {}
+                match idle(cpu)? {}
             }
             Command::Run { phase, count, stamp, cap_ns } => {
                 if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
@@ -153,12 +151,16 @@ fn tied(parent: Option<u32>, deadline_ms: u64) -> io::Result<()> {
     sys::arm_deadline(deadline_ms)
 }
 
-/// What comes with `attach` beside its ends.
-struct Inherited {
-    samples: Option<OwnedFd>,
-    meeting: Option<OwnedFd>,
-    schedule: Option<ScheduleSeed>,
-    deadline_ms: u64,
+/// Keeps a CPU from idling deeply, until the process is killed. It has the policy SCHED_IDLE, so it runs
+/// only when nothing else on that CPU wants to, and gives way at once. Answers when it is about to begin;
+/// returns only if it cannot.
+fn idle(cpu: u32) -> io::Result<Infallible> {
+    sys::pin(cpu).map_err(|error| sys::context(error, &format!("pinning to CPU {cpu}")))?;
+    sys::set_scheduler(libc::SCHED_IDLE, 0, "SCHED_IDLE")?;
+    lines::reply(&Reply::Spinning)?;
+    loop {
+        std::hint::spin_loop();
+    }
 }
 
 fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
@@ -166,16 +168,12 @@ fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
 }
 
 fn attach(
-    case: Case,
+    mut common: Common,
     seats: Vec<protocol::Seat>,
-    fds: Inherited,
+    samples: Option<File>,
     scratch: Option<String>,
-    trial: u32,
 ) -> io::Result<(Vec<protocol::Attached>, Trial)> {
-    let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
-        sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
-    })?;
-    let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
+    let case = &common.case;
     let both_ends =
         [Role::Caller, Role::Callee].iter().all(|role| seats.iter().any(|seat| seat.role == *role));
     if seats.is_empty() || seats.len() > SEATS_MAX {
@@ -184,51 +182,34 @@ fn attach(
     if both_ends && seats[0].role != Role::Caller {
         return Err(sys::failure("a worker that plays both ends needs the caller first"));
     }
-    let mut shared = fds.meeting;
-    if case.workload.is_stamped_by(Role::Callee) && shared.is_none() && both_ends {
-        shared = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
+    if case.workload.is_stamped_by(Role::Callee) && common.meeting.is_none() && both_ends {
+        common.meeting = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
     }
-    let halves = halves(row, &case, &seats, both_ends, scratch)?;
+    let halves = halves(&common, &seats, both_ends, scratch)?;
     let samples_each = |seat: &protocol::Seat| match seat.role {
         role if !case.workload.is_stamped_by(role) => 0,
         Role::Caller => 1,
         Role::Callee => u64::from(case.senders),
     };
     let samples_each = seats.iter().map(samples_each).collect();
-    let mut starts = Vec::new();
-    for (seat, half) in seats.iter().zip(halves) {
-        starts.push(Start {
-            row,
-            case: case.clone(),
-            role: seat.role,
-            flow: seat.flow,
-            meeting: shared.as_ref().map(OwnedFd::try_clone).transpose()?,
-            schedule: fds.schedule,
-            cpu: seat.cpu,
-            half,
-            trial,
-            time,
-            deadline_ms: fds.deadline_ms,
-        });
-    }
-    let mut starts = starts.into_iter();
-    let first = starts.next().ok_or_else(|| sys::failure("a worker plays at least one end"))?;
-    let others = starts.map(ThreadSeat::start).collect::<io::Result<Vec<_>>>()?;
-    let (seat, attached) = Seat::take(first)?;
+    let (generates, time) = (case.workload == Workload::Load, common.time);
+    let common = Arc::new(common);
+    let mut ends = seats.into_iter().zip(halves);
+    let first = ends.next().ok_or_else(|| sys::failure("a worker plays at least one end"))?;
+    let start = |end| ThreadSeat::start(end, Arc::clone(&common));
+    let others = ends.map(start).collect::<io::Result<Vec<_>>>()?;
+    let (seat, attached) = Seat::take(first, common)?;
     let mut all = vec![attached];
     for thread in &others {
         all.push(awaited(&thread.attached)?);
     }
-    let samples = fds.samples.map(File::from);
-    let generates = case.workload == Workload::Load;
     Ok((all, Trial { first: seat, others, samples_each, generates, samples, time }))
 }
 
 /// Each seat's half of its link: as given, or of links that this worker opens,
 /// one a flow.
 fn halves(
-    row: &Row,
-    case: &Case,
+    common: &Common,
     seats: &[protocol::Seat],
     both_ends: bool,
     scratch: Option<String>,
@@ -250,8 +231,10 @@ fn halves(
     for seat in seats {
         let wanted = (seat.role, seat.flow);
         if kept.iter().all(|(whose, _)| *whose != wanted) {
-            let (callers, callee) = row
-                .open_for_all(&Opening { case, scratch: &scratch })
+            let opening = Opening { case: &common.case, scratch: &scratch };
+            let (callers, callee) = common
+                .row
+                .open_for_all(&opening)
                 .map_err(|e| sys::context(e, "opening the link"))?;
             let callers = (seat.flow..).zip(callers);
             kept.extend(callers.map(|(flow, half)| ((Role::Caller, flow), half)));
@@ -278,14 +261,15 @@ impl Trial {
             .map(|each| room(*each))
             .collect::<io::Result<Vec<_>>>()?;
         // Before any end starts too: that of another flow may be done before this thread runs again.
-        let (wall_before, cpu_before) = (self.time.wall_ns(), self.time.process_cpu_ns());
+        let (time, clocks) = (self.time, [libc::CLOCK_MONOTONIC, libc::CLOCK_PROCESS_CPUTIME_ID]);
+        let before = clocks.map(|clock| time.ns(clock));
+        let spent = || [0, 1].map(|at| time.ns(clocks[at]) - before[at]);
         let others = self.others.iter().zip(rooms).map(|(thread, mut room)| {
             thread.tell(move |seat| seat.run(&spec, &mut room).map(|counters| (counters, room)))
         });
         let others: Vec<_> = others.collect();
         let first = self.first.run(&spec, &mut out)?;
-        let (mut wall_ns, mut process_cpu_ns) =
-            (self.time.wall_ns() - wall_before, self.time.process_cpu_ns() - cpu_before);
+        let mut spent_ns = spent();
         let mut samples = vec![(first.samples as usize, out)];
         let mut ends = vec![first];
         for other in &others {
@@ -295,8 +279,7 @@ impl Trial {
         }
         if ends.iter().any(|end| end.flow != ends[0].flow) {
             // The first flow may end long before the last.
-            wall_ns = self.time.wall_ns() - wall_before;
-            process_cpu_ns = self.time.process_cpu_ns() - cpu_before;
+            spent_ns = spent();
         }
         if let Some(file) = &mut self.samples {
             for (count, out) in samples {
@@ -305,6 +288,7 @@ impl Trial {
                 file.write_all(&bytes).map_err(|e| sys::context(e, "handing over the samples"))?;
             }
         }
+        let [wall_ns, process_cpu_ns] = spent_ns;
         Ok(Reply::Ran { process_cpu_ns, wall_ns, ends })
     }
 

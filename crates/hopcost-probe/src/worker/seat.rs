@@ -2,12 +2,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
-use hopcost_model::case::{Case, Role, Sched, Workload};
-use hopcost_model::protocol::{Attached, EndCounters, GateReading, Phase, ScheduleSeed};
+use hopcost_model::case::{Case, Sched, Workload};
+use hopcost_model::protocol::{self, Attached, EndCounters, GateReading, Phase, ScheduleSeed};
 
-use super::counters::{Snapshot, Time, Usage};
+use super::counters::{Snapshot, Time};
 use super::events::{CALL, Events, KERNEL, STREAM};
 use super::lines;
 use crate::registry::Row;
@@ -17,21 +17,14 @@ use crate::transport::tcp_socket::Connections;
 use crate::workload::Endpoint;
 use crate::workload::PhaseSpec;
 
-/// What a seat is given to start with.
-pub struct Start {
+/// What the seats of a trial have in common.
+pub struct Common {
     pub row: &'static Row,
     pub case: Case,
-    pub role: Role,
-    /// Which flow of a stream.
-    pub flow: u32,
     /// The memory in which the two ends of a `wake` or a `load` meet.
     pub meeting: Option<OwnedFd>,
     /// What the times follow from at which a `load` sends.
     pub schedule: Option<ScheduleSeed>,
-    /// CPU to pin to.
-    pub cpu: Option<u32>,
-    /// This end's half of the link.
-    pub half: Half,
     /// The trial's number.
     pub trial: u32,
     /// Whose time passes.
@@ -39,12 +32,13 @@ pub struct Start {
     pub deadline_ms: u64,
 }
 
+/// An end that is to be attached, and its half of the link.
+type End = (protocol::Seat, Half);
+
 /// An attached end; belongs to the thread that attached it.
 pub struct Seat {
     endpoint: Box<dyn Endpoint>,
-    role: Role,
-    flow: u32,
-    cpu: Option<u32>,
+    end: protocol::Seat,
     time: Time,
     /// What is counted while it is measured; opened before any phase, because opening takes long.
     measured: Option<Events>,
@@ -58,26 +52,26 @@ pub struct Seat {
 
 impl Seat {
     /// Pins the calling thread, sets its scheduling policy and attaches.
-    pub fn take(start: Start) -> io::Result<(Self, Attached)> {
-        let pin_error = start.cpu.and_then(|cpu| sys::pin(cpu).err()).map(|e| e.to_string());
-        if let Sched::Fifo(priority) = start.case.sched {
+    pub fn take((end, half): End, common: Arc<Common>) -> io::Result<(Self, Attached)> {
+        let Common { row, case, time, .. } = &*common;
+        let pin_error = end.cpu.and_then(|cpu| sys::pin(cpu).err()).map(|e| e.to_string());
+        if let Sched::Fifo(priority) = case.sched {
             sys::set_fifo(priority)?;
         }
         let attaching = Attaching {
-            trial: start.trial,
-            flow: start.flow,
-            meeting: start.meeting.as_ref(),
-            schedule: start.schedule,
-            ..Attaching::new(&start.case, start.role)
+            trial: common.trial,
+            flow: end.flow,
+            meeting: common.meeting.as_ref(),
+            schedule: common.schedule,
+            ..Attaching::new(case, end.role)
         };
-        let tcp = Connections::of(&start.half, start.deadline_ms);
-        let endpoint = start
-            .row
-            .attach(start.half, &attaching)
-            .map_err(|e| sys::context(e, &format!("attaching the {}", start.role)))?;
+        let tcp = Connections::of(&half, common.deadline_ms);
+        let endpoint = row
+            .attach(half, &attaching)
+            .map_err(|e| sys::context(e, &format!("attaching the {}", end.role)))?;
         let helpers = attaching.helpers.into_inner();
         let attached = Attached {
-            role: start.role,
+            role: end.role,
             tid: sys::thread_id(),
             cpu: sys::current_cpu(),
             pid: None,
@@ -85,26 +79,16 @@ impl Seat {
             pin_error,
             helpers: helpers.clone(),
         };
-        let set = match start.case.workload {
+        let set = match case.workload {
             Workload::Stream => Some(STREAM),
             Workload::Call => Some(CALL),
             // Even a counter that is off costs something at every context switch.
             _ => None,
         };
-        let seat = Self {
-            endpoint,
-            role: start.role,
-            flow: start.flow,
-            cpu: start.cpu,
-            time: start.time,
-            measured: set
-                .filter(|_| start.time == Time::Real)
-                .map(|set| Events::of_caller(set, &helpers)),
-            helpers,
-            tcp,
-            two_ends: start.case.two_ends(),
-        };
-        Ok((seat, attached))
+        let set = set.filter(|_| *time == Time::Real);
+        let measured = set.map(|set| Events::of_caller(set, &helpers));
+        let (time, two_ends) = (*time, case.two_ends());
+        Ok((Self { endpoint, end, time, measured, helpers, tcp, two_ends }, attached))
     }
 
     /// Compares clocks with the other end.
@@ -117,12 +101,9 @@ impl Seat {
         // Open only for this phase: while it is, every system call of the machine is slower.
         let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
             .then(|| Events::of_caller(KERNEL, &self.helpers));
-        let counted = match self.two_ends {
-            true => Usage::Thread,
-            // Threads that a call starts and waits for are gone when it returns.
-            false => Usage::Process,
-        };
-        let before = Snapshot::take(self.time, counted);
+        // Threads that a call starts and waits for are gone when it returns, and count as the process's.
+        let whose = if self.two_ends { libc::RUSAGE_THREAD } else { libc::RUSAGE_SELF };
+        let before = Snapshot::take(self.time, whose);
         let mut events = match spec.phase {
             Phase::Measure => self.measured.as_mut(),
             Phase::Count => system_calls.as_mut(),
@@ -140,10 +121,10 @@ impl Seat {
         }
         // Where a phase keeps none, there is no room for any.
         let samples = stamped.samples.min(out.len() as u64);
-        let counters = before.since(self.role, stamped, samples, self.cpu);
+        let counters = before.since(self.end.role, stamped, samples, self.end.cpu);
         let events = events.as_mut().map_or(Vec::new(), |events| events.read());
         let tcp = self.tcp.as_mut().and_then(Connections::read);
-        Ok(EndCounters { flow: self.flow, events, tcp, ..counters })
+        Ok(EndCounters { flow: self.end.flow, events, tcp, ..counters })
     }
 
     fn counts_system_calls(&self) -> bool {
@@ -163,11 +144,11 @@ pub struct ThreadSeat {
 
 impl ThreadSeat {
     /// Starts the thread.
-    pub fn start(start: Start) -> io::Result<Self> {
+    pub fn start(end: End, common: Arc<Common>) -> io::Result<Self> {
         let (duties, duties_in) = mpsc::channel::<Duty>();
         let (attached_out, attached) = mpsc::channel();
         std::thread::Builder::new().name("hopcost-seat".into()).spawn(move || {
-            let mut seat = match Seat::take(start) {
+            let mut seat = match Seat::take(end, common) {
                 Ok((seat, attached)) => {
                     let _ = attached_out.send(attached);
                     seat
@@ -176,7 +157,7 @@ impl ThreadSeat {
             };
             while let Ok(duty) = duties_in.recv() {
                 if let Err(error) = duty(&mut seat) {
-                    lines::give_up_after(&sys::context(error, &seat.role.to_string()));
+                    lines::give_up_after(&sys::context(error, &seat.end.role.to_string()));
                 }
             }
         })?;
@@ -205,6 +186,7 @@ pub fn awaited<T>(result: &mpsc::Receiver<T>) -> io::Result<T> {
 
 #[cfg(test)]
 mod tests {
+    use hopcost_model::case::Role;
     use hopcost_model::protocol::{EventReading, Stamp};
 
     use super::*;
@@ -212,20 +194,18 @@ mod tests {
     use crate::shape::{Link, Opening};
     use crate::workload::roundtrip::LEAD_IN;
 
-    fn start(case: &Case, role: Role, half: Half) -> Start {
-        Start {
+    fn take(case: &Case, role: Role, half: Half) -> Seat {
+        let common = Common {
             row: mechanism::find(case.mechanism_name()).unwrap(),
             case: case.clone(),
-            role,
-            flow: 0,
             meeting: None,
             schedule: None,
-            cpu: None,
-            half,
             trial: 0,
             time: Time::Real,
             deadline_ms: 10_000,
-        }
+        };
+        let end = protocol::Seat { role, flow: 0, cpu: None, link: None };
+        Seat::take((end, half), Arc::new(common)).unwrap().0
     }
 
     fn spec(phase: Phase, count: u64, stamp: Stamp) -> PhaseSpec {
@@ -244,7 +224,7 @@ mod tests {
         let opening = Opening { case: &case, scratch: std::path::Path::new("") };
         let Link { caller, callee } = mechanism::find("pipe").unwrap().open(&opening).unwrap();
         let play = |role, half| {
-            let (mut seat, _) = Seat::take(start(&case, role, half)).unwrap();
+            let mut seat = take(&case, role, half);
             [Phase::WarmUp, Phase::Measure, Phase::Count]
                 .map(|phase| seat.run(&spec(phase, N, Stamp::Each), &mut []).unwrap().events)
         };

@@ -1,7 +1,7 @@
 //! The far end: `hopcost worker` that the first command makes the far host of a run. It keeps nothing but
 //! how many strangers came to its links.
 
-use std::io::{self, Stdin};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use hopcost_model::protocol::{
     Attached, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reply,
 };
 use hopcost_model::raw::{Yardstick, YardstickClass};
-use hopcost_probe::worker::lines::{self, Lines};
+use hopcost_probe::worker::lines;
 use hopcost_probe::{nic, sys};
 
 use super::link::{self, Door, Listening};
@@ -34,7 +34,7 @@ const LEAVING: Duration = Duration::from_millis(100);
 const OUTWARDS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// Answers until the input ends or something fails.
-pub fn serve(first: Command, mut input: Lines<Stdin>) -> u8 {
+pub fn serve(first: Command) -> u8 {
     for line in scratch::sweep() {
         eprintln!("hopcost: {line}");
     }
@@ -50,7 +50,7 @@ pub fn serve(first: Command, mut input: Lines<Stdin>) -> u8 {
         if lines::reply(&reply).is_err() || is_last {
             return 1;
         }
-        command = match input.next_line() {
+        command = match lines::next() {
             Ok(Some(line)) => serde_json::from_str(&line)
                 .map_err(|error| sys::failure(format!("not a command of the protocol: {error}"))),
             Ok(None) => return 0,
