@@ -24,7 +24,6 @@ pub mod sys;
 pub mod ticker;
 pub mod trace;
 pub mod transport;
-pub mod uring;
 pub mod wait;
 pub mod worker;
 pub mod workload;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::Case;
 use hopcost_model::protocol::ZeroCopySends;
-use io_uring::{cqueue, opcode, squeue, types::Fd};
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types::Fd};
 
 use super::tcp_zerocopy;
 use crate::shape::Attaching;
@@ -13,13 +13,11 @@ use crate::stream::FIELDS_MAX;
 use crate::stream::fields::{self, Fields, InTurn};
 use crate::stream::sockets::{Outlet, message_of};
 use crate::sys;
-use crate::transport::{tcp, tcp_socket};
-use crate::uring::{self, Ring};
+use crate::transport::{peer_closed, tcp, tcp_socket};
 
 /// Whether there is such a request here, or why not.
 pub fn available() -> Result<(), String> {
-    tcp::loopback_available()?;
-    uring::available(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
+    has(opcode::SendMsg::CODE, "IORING_OP_SENDMSG")
 }
 
 /// In a notification's result: the kernel copied (linux/io_uring.h).
@@ -31,16 +29,54 @@ const REGISTERED_MAX: usize = 16 * FIELDS_MAX;
 
 /// Whether there is such a request here, or why not.
 pub fn zc_available() -> Result<(), String> {
-    tcp::loopback_available()?;
-    uring::available(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC")
+    has(opcode::SendMsgZc::CODE, "IORING_OP_SENDMSG_ZC")
 }
 
 /// Whether a case can be had here, or why not.
 pub fn zc_available_as(case: &Case) -> Result<(), String> {
     tcp_socket::takes(case)?;
     match case.parameter("sends") {
-        Some("field") => uring::available(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
+        Some("field") => has(opcode::SendZc::CODE, "IORING_OP_SEND_ZC"),
         _ => Ok(()),
+    }
+}
+
+/// Whether an io_uring can be had here that knows this operation, or why not.
+fn has(code: u8, name: &str) -> Result<(), String> {
+    tcp::loopback_available()?;
+    let ring = open_ring(2, 2).map_err(|error| error.to_string())?;
+    let mut probe = Probe::new();
+    ring.submitter()
+        .register_probe(&mut probe)
+        .map_err(|error| format!("asking io_uring for its operations: {error}"))?;
+    match probe.is_supported(code) {
+        true => Ok(()),
+        false => Err(format!("this kernel's io_uring has no {name}")),
+    }
+}
+
+/// A ring for this number of submissions at a time and of completions outstanding, on the
+/// thread that will use it. Requests are completed only in the call that waits for them.
+fn open_ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
+    IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_cqsize(completions.next_power_of_two() as u32)
+        .build(submissions.next_power_of_two() as u32)
+        .map_err(refused)
+}
+
+/// Why there is no ring.
+fn refused(error: io::Error) -> io::Error {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    match disabled.as_deref().map(str::trim) {
+        Ok(value @ ("1" | "2")) => sys::failure(format!(
+            "io_uring_setup(2): {error} (kernel.io_uring_disabled is {value})"
+        )),
+        _ if error.raw_os_error() == Some(libc::EINVAL) => {
+            sys::context(error, "io_uring_setup(2) (DEFER_TASKRUN needs Linux 6.1)")
+        }
+        _ => sys::refused(error, "io_uring_setup(2)"),
     }
 }
 
@@ -83,7 +119,7 @@ struct Set {
 /// turn. Over loopback the kernel always copies.
 pub struct Submission {
     // Dropped first: the ring lets go of the buffers before they are freed.
-    ring: Ring,
+    ring: IoUring,
     socket: Fd,
     sends: Sends,
     /// Bytes of one send.
@@ -97,7 +133,7 @@ impl Submission {
     #[inline(always)]
     fn take_completions(&mut self) -> io::Result<usize> {
         let mut queued = 0;
-        while let Some(completion) = self.ring.completed() {
+        while let Some(completion) = self.ring.completion().next() {
             if cqueue::notif(completion.flags()) {
                 if let Some(set) = self.sets.get_mut(completion.user_data() as usize) {
                     set.pending -= 1;
@@ -107,7 +143,10 @@ impl Submission {
                     u64::from(completion.result() as u32 & NOTIF_USAGE_ZC_COPIED != 0);
                 continue;
             }
-            let sent = uring::moved(&completion)?;
+            let sent = match completion.result() {
+                bytes @ 0.. => bytes as usize,
+                error => return Err(failed(-error)),
+            };
             let goes_on = cqueue::more(completion.flags());
             if sent != self.bytes || goes_on == (self.sends == Sends::Copied) {
                 return Err(not_sent(sent, self.bytes));
@@ -123,10 +162,21 @@ impl Submission {
         while !done(&self.sets) {
             self.take_completions()?;
             if !done(&self.sets) {
-                self.ring.enter(1)?;
+                self.enter(1)?;
             }
         }
         Ok(())
+    }
+
+    /// Submits what is queued, and waits until this number of completions is there or a signal comes.
+    #[inline(always)]
+    fn enter(&self, completions: usize) -> io::Result<()> {
+        match self.ring.submitter().submit_and_wait(completions) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(sys::context(error, "io_uring_enter"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Queues a send for each field of the current set, in their order, and says how many that
@@ -150,9 +200,32 @@ impl Submission {
                 .flags(link)
                 .user_data(set as u64);
             // SAFETY: the field is not written or freed before its notification.
-            unsafe { self.ring.push(&entry) }?;
+            unsafe { push(&mut self.ring, &entry) }?;
         }
         Ok(count)
+    }
+}
+
+/// Queues an entry.
+///
+/// # Safety
+/// What it names lives until it is completed.
+#[inline(always)]
+unsafe fn push(ring: &mut IoUring, entry: &squeue::Entry) -> io::Result<()> {
+    // SAFETY: as the caller promises.
+    unsafe { ring.submission().push(entry) }
+        .map_err(|_| sys::failure("the submission queue is full"))
+}
+
+#[cold]
+fn failed(error: i32) -> io::Error {
+    match error {
+        libc::EPIPE | libc::ECONNRESET => peer_closed(),
+        libc::ENOMEM => sys::failure(
+            "a request of io_uring found no memory: the pages that a send without a copy pins are \
+             limited (see ulimit -l)",
+        ),
+        _ => io::Error::from_raw_os_error(error),
     }
 }
 
@@ -175,13 +248,13 @@ impl Outlet for Submission {
             Sends::ByField => (fields, most.min(REGISTERED_MAX / fields)),
         };
         // Two completions for each send, of all sets.
-        let ring = Ring::open(count, 2 * count * sets)?;
+        let ring = open_ring(count, 2 * count * sets)?;
         let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
         if sends == Sends::ByField {
             let vectors = fields.all().iter().flat_map(|set| set.fields.vectors()).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
-            unsafe { ring.register_buffers(&vectors) }.map_err(|error| {
+            unsafe { ring.submitter().register_buffers(&vectors) }.map_err(|error| {
                 let bytes = sets * attaching.payload();
                 sys::context(
                     error,
@@ -232,14 +305,14 @@ impl Outlet for Submission {
             Some(entry) => {
                 // SAFETY: the message lives until it is sent, and the fields are not written or
                 // freed before their notification.
-                unsafe { self.ring.push(entry) }?;
+                unsafe { push(&mut self.ring, entry) }?;
                 1
             }
         };
         self.sets.current_mut().pending = if self.sends == Sends::Copied { 0 } else { count };
         let mut queued = 0;
         while queued < count {
-            self.ring.enter(count - queued)?;
+            self.enter(count - queued)?;
             queued += self.take_completions()?;
         }
         self.sets.pass();
