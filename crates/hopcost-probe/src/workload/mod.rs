@@ -28,8 +28,8 @@ pub(crate) fn end_of<P: Party + 'static, C: Clock>(
 ) -> io::Result<Box<dyn Endpoint>> {
     match attaching.case.workload {
         Workload::Roundtrip => Ok(roundtrip::end::<P, C>(party, attaching.role)),
-        Workload::Wake => wake::WakeEnd::<P, C>::boxed(party, attaching),
-        Workload::Load => load::LoadEnd::<P, C>::boxed(party, attaching),
+        Workload::Wake => wake::end::<P, C>(party, attaching),
+        Workload::Load => load::end::<P, C>(party, attaching),
         workload => Err(sys::failure(format!(
             "{} takes no part in the workload `{workload}`",
             attaching.case.mechanism

@@ -1,10 +1,13 @@
 //! What a loop is asked for, what it saw, and an end that runs phases of it.
 
 use std::io;
+use std::marker::PhantomData;
 
 use hopcost_model::protocol::{GateReading, Phase, Stamp, ZeroCopySends};
 
 use super::lateness;
+use crate::clock::Clock;
+use crate::meeting::Meeting;
 use crate::sys;
 
 /// What a phase is to be.
@@ -122,6 +125,42 @@ pub trait Endpoint {
     /// caller's end knows the outcome.
     fn gate(&mut self, _exchanges: u64, _steps: u64) -> io::Result<Option<GateReading>> {
         Err(sys::failure("the ends of this workload do not compare clocks"))
+    }
+}
+
+/// An end whose loop meets the other end, or several of them, beside the mechanism.
+pub(super) struct Met<F, C> {
+    meetings: Vec<Meeting>,
+    run: F,
+    clock: PhantomData<C>,
+}
+
+impl<F, C: Clock> Met<F, C>
+where
+    F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped> + 'static,
+{
+    pub(super) fn boxed(meetings: Vec<Meeting>, run: F) -> io::Result<Box<dyn Endpoint>> {
+        Ok(Box::new(Self { meetings, run, clock: PhantomData::<C> }))
+    }
+}
+
+impl<F, C: Clock> Endpoint for Met<F, C>
+where
+    F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped>,
+{
+    fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
+        if spec.stamp != Stamp::Each {
+            return Err(sys::failure("every message one way is stamped: batches mean nothing"));
+        }
+        (self.run)(&self.meetings, spec, out)
+    }
+    fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
+        let mut found: Option<GateReading> = None;
+        for meeting in &mut self.meetings {
+            let reading = meeting.compare::<C>(exchanges, steps)?;
+            found = found.map_or(reading, |one| reading.map(|other| one.joined(other)));
+        }
+        Ok(found)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::shape::{Attaching, Half, Link, Opening};
 use crate::sys;
 use crate::transport::peer_closed;
 use crate::workload::Endpoint;
-use crate::workload::load::LoadEnd;
+use crate::workload::load;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Which messages make the sender late, and for how long.
@@ -69,7 +69,7 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
         "send" => Late::Send,
         _ => Late::None,
     };
-    LoadEnd::<_, Virtual>::boxed(Served { end, service_ns, stall_ns, late }, attaching)
+    load::end::<_, Virtual>(Served { end, service_ns, stall_ns, late }, attaching)
 }
 
 enum End {
