@@ -19,7 +19,7 @@ const DELAY_NS: f64 = 200e3;
 fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let home = Home::alone();
     assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
-    let asked = ["explain", "pipe", "delay:200us?at=callee", "--place", "same-cpu"];
+    let asked = ["explain", "pipe", "delay:200us", "--place", "same-cpu"];
     let more = ["--measure", "1ms", "--budget", "4s"];
     let first = home.expect(&[&asked[..], &more[..]].concat(), measured());
     assert_eq!(home.expect(&["report", "last"], 0), first);

@@ -9,19 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use corosensei::{Coroutine, CoroutineResult};
 
 use super::pairs::bound_udp;
-use crate::clock::Hardware;
 use crate::memory::Line;
 use crate::party;
 use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::worker::lines::give_up;
 use crate::workload::Endpoint;
-use crate::workload::call::only_end;
-
-/// The end whose operation is this call.
-fn end(call: impl FnMut(u64) -> u64 + 'static) -> io::Result<Box<dyn Endpoint>> {
-    Ok(only_end::<_, Hardware>(call))
-}
+use crate::workload::call::only_end as end;
 
 /// `call-inline`: a call that the compiler has dissolved into its caller: what
 /// is left is one addition and the chain from each operation to the next. The

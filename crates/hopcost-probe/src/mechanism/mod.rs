@@ -30,7 +30,7 @@ mod websocket;
 mod websocket_threaded;
 
 use connect::Connect;
-use engines::{Faulty, is_duration, is_fault, is_loss, is_shift, server, simulated, skew};
+use engines::{Faulty, fault, server, simulated, skew, ticks_ahead, time_ns};
 use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use shm_ring::ShmRing;
 use shm_stream::ShmStream;
@@ -109,14 +109,21 @@ pub static ALL: [Row; 59] = [
     Row::alone("null", simulated::attach).named("null", |argument| argument.is_none()),
     Row::alone("spin", simulated::attach)
         .named("spin:1000", |n| n.is_some_and(|n| n.parse::<u64>().is_ok())),
-    Row::alone("sleep", simulated::attach).named("sleep:1ms", is_duration),
-    Row::alone("known", simulated::attach).named("known:level", simulated::is_kind),
+    Row::alone("sleep", simulated::attach).named("sleep:1ms", |time| time_ns(time).is_some()),
+    Row::alone("known", simulated::attach)
+        .named("known:level", |name| simulated::kind(name).is_some()),
     Row::alone("gaps", simulated::attach).named("gaps", |argument| argument.is_none()),
-    Row::notifier::<Flag>("skew", page::link).attached(skew).named("skew:-1us", is_shift),
-    Row::new("server", server::open, server::attach).named("server:50us", is_duration),
-    Row::channel::<Faulty<Stream>>("fault", pairs::open_pipes).named("fault:hang", is_fault),
-    Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp).named("lossy:50", is_loss),
-    Row::channel::<Faulty<Stream>>("delay", pairs::open_pipes).named("delay:20us", is_duration),
+    Row::notifier::<Flag>("skew", page::link)
+        .attached(skew)
+        .named("skew:-1us", |time| ticks_ahead(time).is_some()),
+    Row::new("server", server::open, server::attach)
+        .named("server:50us", |time| time_ns(time).is_some()),
+    Row::channel::<Faulty<Stream>>("fault", pairs::open_pipes)
+        .named("fault:hang", |kind| fault("fault", kind).is_some()),
+    Row::channel::<Faulty<Packets>>("lossy", pairs::open_udp)
+        .named("lossy:50", |every| fault("lossy", every).is_some()),
+    Row::channel::<Faulty<Stream>>("delay", pairs::open_pipes)
+        .named("delay:20us", |time| fault("delay", time).is_some()),
 ];
 
 /// A byte stream, of which several messages may be under way and a case may have several.

@@ -16,7 +16,6 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::clock::Hardware;
 use crate::memory::{Buffer, Line};
 use crate::shape::{Attaching, Half};
 use crate::workload::Endpoint;
@@ -26,14 +25,14 @@ use crate::workload::call::only_end;
 pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let payload = attaching.payload();
     let mut request = OneWay::of(payload);
-    Ok(match attaching.parameter("reply") {
+    match attaching.parameter("reply") {
         // Two loops, so that neither asks which it is.
         "on" => {
             let mut reply = OneWay::of(payload);
-            only_end::<_, Hardware>(move |x| reply.pass(request.pass(x)))
+            only_end(move |x| reply.pass(request.pass(x)))
         }
-        _ => only_end::<_, Hardware>(move |x| request.pass(x)),
-    })
+        _ => only_end(move |x| request.pass(x)),
+    }
 }
 
 const SLOTS: usize = 64;

@@ -14,6 +14,7 @@ use crate::endpoint::notifier;
 use crate::party::{Party, fill, verify};
 use crate::shape::{Attaching, Channel, Delivery, End, Half};
 use crate::sys;
+use crate::transport::by_role;
 use crate::wait::{Block, Wait};
 use crate::workload::Endpoint;
 
@@ -37,46 +38,25 @@ impl<M: FnMut(u64) -> u64> Party for Alone<M> {
     }
 }
 
-/// Whether an engine's name carries a duration.
-pub fn is_duration(argument: Option<&str>) -> bool {
-    argument.is_some_and(|time| parse_duration_ns(time).is_ok())
-}
-
-/// Whether it carries a time by which a clock is ahead or behind.
-pub fn is_shift(argument: Option<&str>) -> bool {
-    argument.is_some_and(|time| ticks_ahead(time).is_some())
-}
-
-/// Whether it carries what an end of `fault` does.
-pub fn is_fault(argument: Option<&str>) -> bool {
-    argument.is_some_and(|kind| fault(kind).is_some())
-}
-
-/// Whether it carries what an end of `lossy` loses.
-pub fn is_loss(argument: Option<&str>) -> bool {
-    argument.is_some_and(|every| loss(every).is_some())
+/// The time that an engine's name carries.
+pub fn time_ns(argument: Option<&str>) -> Option<u64> {
+    parse_duration_ns(argument?).ok()
 }
 
 /// `skew:TIME`: the `flag` notifier, but the callee's clock is ahead of the caller's by TIME (behind,
 /// with a minus sign). The clocks' comparison has to find it, and one-way times have to come out as
 /// those of `flag` do.
 pub fn skew(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    let ahead = attaching.case.argument().and_then(ticks_ahead);
-    Shifted::set_ticks(match attaching.role {
-        Role::Caller => 0,
-        Role::Callee => ahead.unwrap_or(0),
-    });
+    let ahead = ticks_ahead(attaching.case.argument()).unwrap_or(0);
+    Shifted::set_ticks(by_role(attaching.role, 0, ahead));
     notifier::<Flag, Shifted>(half, attaching)
 }
 
 /// A time with or without a sign, in ticks that wrap around.
-fn ticks_ahead(text: &str) -> Option<u64> {
-    let (text, behind) = match text.strip_prefix('-') {
-        Some(text) => (text, true),
-        None => (text, false),
-    };
-    let ticks = rough_ticks(parse_duration_ns(text).ok()?);
-    Some(if behind { ticks.wrapping_neg() } else { ticks })
+pub fn ticks_ahead(argument: Option<&str>) -> Option<u64> {
+    let behind = argument?.strip_prefix('-');
+    let ticks = rough_ticks(time_ns(behind.or(argument))?);
+    Some(if behind.is_some() { ticks.wrapping_neg() } else { ticks })
 }
 
 /// The message at which an end crashes, fails or corrupts.
@@ -84,7 +64,7 @@ const AT_MESSAGE: u64 = 100;
 
 /// What an end does before it sends, or instead.
 #[derive(Debug, Clone, Copy)]
-enum Fault {
+pub enum Fault {
     /// Never returns from its first message.
     Hang,
     Crash,
@@ -106,7 +86,7 @@ enum Fault {
 /// - `fault:KIND`: a pipe whose caller, or with `-callee` its callee, misbehaves: from its first message
 ///   on, at message 100, or at its third.
 /// - `delay:20us`: a pipe of which one end computes for that long in user space: the callee when it has
-///   received, before it replies, or with `at=caller` the caller, between its stamp and its send. So it is
+///   received, before it replies, or with `-caller` the caller, between its stamp and its send. So it is
 ///   known where the time of a round trip goes.
 /// - `lossy:N`: UDP whose callee drops every Nth reply that it should send, or with `lossy:N-caller` whose
 ///   caller drops every Nth request. So it is known how many exchanges lose a message, and which.
@@ -117,54 +97,33 @@ pub struct Faulty<E> {
     sent: u64,
 }
 
-/// What the argument of `fault` says is wrong, and with which end.
-fn fault(argument: &str) -> Option<(Fault, Role)> {
-    let (kind, role) = at_end(argument, Role::Caller);
-    let fault = match kind {
-        "hang" => Fault::Hang,
-        "crash" => Fault::Crash,
-        "error" => Fault::Error,
-        "corrupt" => Fault::Corrupt(AT_MESSAGE),
-        "corrupt-third" => Fault::Corrupt(3),
-        "dup" => Fault::Dup,
-        "reorder" => Fault::Reorder,
+/// What the argument of an engine says is wrong, and with which end.
+pub fn fault(engine: &str, argument: Option<&str>) -> Option<(Fault, Role)> {
+    let argument = argument?;
+    let (kind, role) = match argument.rsplit_once('-') {
+        Some((kind, "callee")) => (kind, Role::Callee),
+        Some((kind, "caller")) => (kind, Role::Caller),
+        _ => (argument, if engine == "fault" { Role::Caller } else { Role::Callee }),
+    };
+    let fault = match (engine, kind) {
+        ("delay", time) => Fault::Delay(Duration::from_nanos(time_ns(Some(time))?)),
+        ("lossy", every) => Fault::Lose(every.parse().ok().filter(|every| *every > 0)?),
+        (_, "hang") => Fault::Hang,
+        (_, "crash") => Fault::Crash,
+        (_, "error") => Fault::Error,
+        (_, "corrupt") => Fault::Corrupt(AT_MESSAGE),
+        (_, "corrupt-third") => Fault::Corrupt(3),
+        (_, "dup") => Fault::Dup,
+        (_, "reorder") => Fault::Reorder,
         _ => return None,
     };
     Some((fault, role))
 }
 
-/// The same of `lossy`.
-fn loss(argument: &str) -> Option<(Fault, Role)> {
-    let (every, role) = at_end(argument, Role::Callee);
-    let every = every.parse().ok().filter(|every| *every > 0)?;
-    Some((Fault::Lose(every), role))
-}
-
-/// The same of `delay`.
-fn delay(argument: &str, at: &str) -> Option<(Fault, Role)> {
-    let time = Duration::from_nanos(parse_duration_ns(argument).ok()?);
-    let role = if at == "caller" { Role::Caller } else { Role::Callee };
-    Some((Fault::Delay(time), role))
-}
-
-/// An argument without the end that it may name, and that end.
-fn at_end(argument: &str, usual: Role) -> (&str, Role) {
-    match argument.rsplit_once('-') {
-        Some((kind, "callee")) => (kind, Role::Callee),
-        Some((kind, "caller")) => (kind, Role::Caller),
-        _ => (argument, usual),
-    }
-}
-
 impl<E: Channel + End> End for Faulty<E> {
     type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let argument = attaching.case.argument().unwrap_or_default();
-        let wrong = match attaching.case.mechanism_name() {
-            "delay" => delay(argument, attaching.parameter("at")),
-            "lossy" => loss(argument),
-            _ => fault(argument),
-        };
+        let wrong = fault(attaching.case.mechanism_name(), attaching.case.argument());
         let fault = wrong.filter(|(_, role)| *role == attaching.role).map(|(fault, _)| fault);
         Ok(Faulty { end: E::attach(half, attaching)?, fault, sent: 0 })
     }

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use hopcost_model::case::Role;
-use hopcost_model::units::parse_duration_ns;
 
+use super::time_ns;
 use crate::clock::{Clock, Virtual};
 use crate::party::Party;
 use crate::shape::{Attaching, Half, Link, Opening};
@@ -57,8 +57,7 @@ impl Queue {
 
 /// Attaches an end.
 pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    let time = attaching.case.argument().and_then(|time| parse_duration_ns(time).ok());
-    let service_ns = time.unwrap_or(0);
+    let service_ns = time_ns(attaching.case.argument()).unwrap_or(0);
     let end = match attaching.role {
         Role::Caller => End::Client(half.take_local()?),
         Role::Callee => End::Server(half.take_local()?),

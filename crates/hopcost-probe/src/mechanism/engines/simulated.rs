@@ -5,16 +5,14 @@
 use std::io;
 
 use hopcost_model::case::Workload;
-use hopcost_model::units::parse_duration_ns;
 
-use super::Alone;
+use super::{Alone, time_ns};
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
 use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::workload::call::{self, only_end, opaque};
-use crate::workload::roundtrip::end;
 use crate::workload::schedule::Random;
-use crate::workload::{Endpoint, PhaseSpec, roundtrip};
+use crate::workload::{Endpoint, PhaseSpec, end_of, roundtrip};
 
 /// Attaches the only end of an engine.
 ///
@@ -25,14 +23,14 @@ use crate::workload::{Endpoint, PhaseSpec, roundtrip};
 ///
 /// With `clock=virtual` their operations take nothing, N ns and T exactly.
 pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    let argument = attaching.case.argument().unwrap_or_default();
-    let time_ns = || parse_duration_ns(argument).unwrap_or(0);
-    let multiplications = argument.parse::<u64>().unwrap_or(0);
-    Ok(match (attaching.case.mechanism_name(), attaching.parameter("clock")) {
+    let argument = attaching.case.argument();
+    let time_ns = time_ns(argument).unwrap_or(0);
+    let multiplications = argument.and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+    match (attaching.case.mechanism_name(), attaching.parameter("clock")) {
         ("known", _) => simulated(attaching, known(attaching)),
         ("gaps", _) => simulated(attaching, gaps()),
         (name, "virtual") => {
-            let ns = if name == "sleep" { time_ns() } else { multiplications };
+            let ns = if name == "sleep" { time_ns } else { multiplications };
             simulated(attaching, move |_| ns)
         }
         ("null", _) => real(attaching, |x| x),
@@ -44,19 +42,22 @@ pub fn attach(_: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint
             x
         }),
         _ => {
-            let time = sys::timespec(time_ns());
+            let time = sys::timespec(time_ns);
             real(attaching, move |x| {
                 sys::sleep(time);
                 x
             })
         }
-    })
+    }
 }
 
-fn real(attaching: &Attaching<'_>, call: impl FnMut(u64) -> u64 + 'static) -> Box<dyn Endpoint> {
+fn real(
+    attaching: &Attaching<'_>,
+    call: impl FnMut(u64) -> u64 + 'static,
+) -> io::Result<Box<dyn Endpoint>> {
     match attaching.case.workload {
-        Workload::Call => only_end::<_, Hardware>(call),
-        _ => end::<_, Hardware>(Alone(call), attaching.role),
+        Workload::Call => only_end(call),
+        _ => end_of::<_, Hardware>(Alone(call), attaching),
     }
 }
 
@@ -64,9 +65,9 @@ fn real(attaching: &Attaching<'_>, call: impl FnMut(u64) -> u64 + 'static) -> Bo
 fn simulated(
     attaching: &Attaching<'_>,
     mut next_ns: impl FnMut(u64) -> u64 + 'static,
-) -> Box<dyn Endpoint> {
+) -> io::Result<Box<dyn Endpoint>> {
     let workload = attaching.case.workload;
-    Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
+    Ok(Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
         let mut number = 0;
         let mut call = |x| {
             Virtual::advance(next_ns(number));
@@ -78,7 +79,7 @@ fn simulated(
             Workload::Call => Ok(call::run::<_, Virtual>(&mut call, count, stamp, out)),
             _ => roundtrip::caller::<_, Virtual>(&mut Alone(call), 1, count, stamp, out),
         }
-    })
+    }))
 }
 
 /// The shortest gap that is counted: longer than any two readings of the clock.
@@ -120,7 +121,7 @@ fn gaps() -> impl FnMut(u64) -> u64 {
 const LEVEL_NS: f64 = 10_000.0;
 
 /// By how much an operation and a trial are longer than the level.
-struct Kind {
+pub struct Kind {
     name: &'static str,
     /// From the operation's number and from chance.
     operation: fn(u64, &mut Random) -> f64,
@@ -166,13 +167,8 @@ const KINDS: &[Kind] = &[
 ];
 
 /// The kind of `known` of this name.
-fn kind(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.name == name)
-}
-
-/// Whether `known` may be named with this argument.
-pub fn is_kind(argument: Option<&str>) -> bool {
-    argument.is_some_and(|name| kind(name).is_some())
+pub fn kind(name: Option<&str>) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| Some(kind.name) == name)
 }
 
 /// A standard normal deviate, as a sum of twelve.
@@ -214,7 +210,7 @@ fn slower(host: &str) -> f64 {
 ///
 /// A case with a host has a yardstick that is simulated too: `known:level` on the same host.
 fn known(attaching: &Attaching<'_>) -> impl FnMut(u64) -> u64 + use<> {
-    let kind = attaching.case.argument().and_then(kind).unwrap_or(&LEVEL);
+    let kind = kind(attaching.case.argument()).unwrap_or(&LEVEL);
     let host = attaching.parameter("host").to_owned();
     let now_ns = sys::clock_ns(libc::CLOCK_MONOTONIC);
     let mut chance = Random(now_ns ^ u64::from(std::process::id()) << 40);
