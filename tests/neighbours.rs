@@ -48,7 +48,7 @@ struct Queue {
 impl Queue {
     fn new() -> Self {
         let key = RandomState::new().hash_one(()) as i32;
-        Self { key, id: sys::make_sysv_queue(key).expect("a queue") }
+        Self { key, id: sys::sysv_queue_of(key, sys::NEW_QUEUE).expect("a queue") }
     }
     fn created_s(&self) -> i64 {
         sys::sysv_queue(self.id).expect("it is there").msg_ctime

@@ -19,7 +19,7 @@ use rustix::event::EventfdFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::sys::{check, context, eventfd_with, failure};
+use crate::sys::{self, check, context, eventfd_with, failure};
 
 /// How long the process may take to end by itself after an interrupt.
 const GRACE: Duration = Duration::from_millis(800);
@@ -130,8 +130,7 @@ pub fn ensure_end(tidy: impl FnOnce() + Send + 'static) {
 /// Writes a line to standard error; what nobody makes room for in a moment is dropped.
 pub fn say(line: &str) {
     if is_writable(libc::STDERR_FILENO, SAID) {
-        // SAFETY: the line is valid for its length.
-        unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+        let _ = sys::write(&libc::STDERR_FILENO, line.as_bytes());
     }
 }
 
@@ -315,10 +314,8 @@ pub fn write_all(fd: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
                 return Err(failure("interrupted"));
             }
         }
-        let chunk = &bytes[..bytes.len().min(AT_ONCE)];
-        // SAFETY: the chunk is valid for its length.
-        match check(unsafe { libc::write(fd.as_raw_fd(), chunk.as_ptr().cast(), chunk.len()) }) {
-            Ok(written) => bytes = &bytes[written as usize..],
+        match sys::write(fd, &bytes[..bytes.len().min(AT_ONCE)]) {
+            Ok(written) => bytes = &bytes[written..],
             Err(error) => match error.kind() {
                 io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {}
                 _ => return Err(error),

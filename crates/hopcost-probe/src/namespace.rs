@@ -8,16 +8,16 @@
 
 use std::fs::File;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::case::Role;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::transport::{by_role, tcp_socket};
+use crate::transport::by_role;
 use crate::{interrupt, sys};
 
 /// How long a connection within this machine may take to open: the kernel makes it at once.
@@ -30,41 +30,32 @@ pub const CALLEE: Ipv4Addr = Ipv4Addr::new(10, 201, 0, 2);
 /// How long the link may take to carry packets after both ends were switched on.
 const CARRIER_WAIT: Duration = Duration::from_secs(2);
 
-/// One TCP connection from the caller's namespace into the callee's: caller, callee. Every pair
-/// has namespaces of its own, and so a link of its own.
-pub fn tcp_pair(case: &Case) -> io::Result<[TcpStream; 2]> {
-    in_namespaces(|two| {
+/// Two sockets, the caller's and the callee's: `bind` makes one at this address in the callee's
+/// namespace, and `join` does the rest in the caller's. Every pair has namespaces of its own, and so
+/// a link of its own. Both run on a thread that ends before this returns, so that nothing of this
+/// process stays in a namespace.
+pub fn pair<B, T: Send>(
+    bind: impl FnOnce(Ipv4Addr) -> io::Result<B> + Send,
+    join: impl FnOnce(B) -> io::Result<[T; 2]> + Send,
+) -> io::Result<[T; 2]> {
+    let make = || {
+        let two = Two::make()?;
         two.enter(Role::Callee)?;
-        let listener = tcp_socket::prepare(TcpListener::bind((CALLEE, 0))?, case)?;
+        let bound = bind(CALLEE)?;
         two.enter(Role::Caller)?;
-        let until = Instant::now() + PATIENCE;
-        let caller = interrupt::connect(listener.local_addr()?, until, |socket| {
-            tcp_socket::prepare(socket, case).map(drop)
-        })?;
-        // Nobody else can have connected: the namespaces hold nothing but this.
-        let (callee, _) = interrupt::accept(&listener, until)?;
-        Ok([caller, callee])
-    })
-}
-
-/// Two UDP sockets, each connected to the other.
-pub fn udp_pair(case: &Case) -> io::Result<[UdpSocket; 2]> {
-    in_namespaces(|two| {
-        two.enter(Role::Callee)?;
-        let callee = tcp_socket::prepare(UdpSocket::bind((CALLEE, 0))?, case)?;
-        two.enter(Role::Caller)?;
-        let caller = tcp_socket::prepare(UdpSocket::bind((CALLER, 0))?, case)?;
-        caller.connect(callee.local_addr()?)?;
-        callee.connect(caller.local_addr()?)?;
-        Ok([caller, callee])
-    })
+        join(bound)
+    };
+    sys::on_a_thread(make)
+        .and_then(|made| made)
+        .map_err(|e| sys::context(e, "two network namespaces"))
 }
 
 /// Whether this process can have such namespaces, found out by making a pair the
 /// first time, or why not.
 pub fn available() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
-    let any = || udp_pair(&Case::new(Workload::Roundtrip, "udp"));
+    let bind = |address| UdpSocket::bind((address, 0));
+    let any = || pair(bind, |callee| Ok([bind(CALLER)?, callee]));
     KNOWN.get_or_init(|| any().map(drop).map_err(|error| error.to_string())).clone()
 }
 
@@ -105,16 +96,6 @@ impl Two {
         move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
             .map_err(|e| sys::context(e.into(), "entering a network namespace"))
     }
-}
-
-/// Runs `make` on a thread of its own that ends before this returns, so that
-/// nothing of this process stays in a namespace.
-fn in_namespaces<T: Send>(
-    make: impl FnOnce(&Two) -> io::Result<[T; 2]> + Send,
-) -> io::Result<[T; 2]> {
-    sys::on_a_thread(|| make(&Two::make()?))
-        .and_then(|made| made)
-        .map_err(|e| sys::context(e, "two network namespaces"))
 }
 
 /// Moves the calling thread into a network namespace of its own.
@@ -178,6 +159,7 @@ fn ip(arguments: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
 
     use super::*;
 
@@ -188,7 +170,11 @@ mod tests {
     #[test]
     fn a_tcp_connection_spans_two_namespaces_and_this_thread_is_in_neither() {
         let before = own_namespace();
-        let [mut caller, mut callee] = match tcp_pair(&Case::new(Workload::Roundtrip, "tcp")) {
+        let listen = |address| TcpListener::bind((address, 0));
+        let join = |listener: TcpListener| {
+            Ok([TcpStream::connect(listener.local_addr()?)?, listener.accept()?.0])
+        };
+        let [mut caller, mut callee] = match pair(listen, join) {
             Ok(pair) => pair,
             Err(error) => {
                 assert!(available().is_err());

@@ -265,21 +265,9 @@ fn corrupted(sequence: u64, got: usize, want: usize) -> io::Error {
     })
 }
 
-/// The error of a message that was expected one exchange ago.
-#[derive(Debug)]
-struct Stale(u64);
-
-impl std::fmt::Display for Stale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "message {} arrived a second time", self.0)
-    }
-}
-
-impl std::error::Error for Stale {}
-
-/// Whether this is the error of a message that came again.
+/// Whether this is the error of a message that came again where messages may be lost: its kind says so.
 pub fn is_stale(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Stale>())
+    error.kind() == io::ErrorKind::AlreadyExists
 }
 
 /// A channel as a party.
@@ -350,16 +338,15 @@ impl Wanted {
     /// Why it is not.
     #[cold]
     fn unlike(self, message: &[u8], sequence: u64) -> io::Error {
+        let again = |before| format!("message {before} arrived a second time");
         match (self.delivery, sequence.checked_sub(2)) {
             (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
             (Delivery::Lossy, Some(before))
                 if self.is(message, self.touched.first_word(before)) =>
             {
-                io::Error::other(Stale(before))
+                io::Error::new(io::ErrorKind::AlreadyExists, again(before))
             }
-            (_, Some(before)) if self.tells(message, before) => {
-                sys::failure(Stale(before).to_string())
-            }
+            (_, Some(before)) if self.tells(message, before) => sys::failure(again(before)),
             _ if self.tells(message, sequence + 2) => {
                 sys::failure(format!("message {} arrived before message {sequence}", sequence + 2))
             }

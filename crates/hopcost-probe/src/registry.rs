@@ -11,11 +11,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::clock::{self, Hardware};
 use crate::endpoint;
 use crate::party;
-use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening, Stream};
+use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening, Sink, Source};
 use crate::sys;
 use crate::transport::tcp_socket;
 use crate::wait::Waits;
-use crate::workload::Endpoint;
+use crate::workload::{Endpoint, stream};
 
 /// Makes a link.
 pub type Open = fn(&Opening<'_>) -> io::Result<Link>;
@@ -68,8 +68,8 @@ impl Row {
         row
     }
     /// A stream whose ends meet like this.
-    pub const fn stream<E: Stream>(name: &'static str, open: Open) -> Self {
-        Row::new(name, open, endpoint::stream::<E>)
+    pub const fn stream<Out: Source, In: Sink>(name: &'static str, open: Open) -> Self {
+        Row::new(name, open, stream::end::<Out, In>)
     }
     /// The same, but that its ends are attached like this.
     pub const fn attached(mut self, attach: Attach) -> Self {

@@ -13,7 +13,8 @@ use hopcost_model::protocol::{ScheduleSeed, ZeroCopySends};
 
 use crate::clock::rough_ticks;
 use crate::memory::{Backing, Scope, Shared};
-use crate::wait::{Wait, Waits};
+use crate::sys::Look;
+use crate::wait::{FdWait, Wait, Waits};
 
 /// One end's half of a link: what it needs to reach the other end. Consumed by
 /// attaching; no process keeps a descriptor of the other half, or end-of-file
@@ -127,8 +128,9 @@ impl Link {
         Ok(())
     }
     /// Each end has one descriptor of a connected pair.
-    pub fn of_pair([caller, callee]: [OwnedFd; 2]) -> Self {
-        Link { caller: Half::of_fds([caller]), callee: Half::of_fds([callee]) }
+    pub fn of_pair<T: Into<OwnedFd>>(ends: [T; 2]) -> Self {
+        let [caller, callee] = ends.map(|end| Half::of_fds([end.into()]));
+        Link { caller, callee }
     }
     /// Two one-way paths, each as its reading and its writing end. Each end gets only what
     /// it uses (incoming, outgoing), so that end-of-file comes when the other is gone.
@@ -201,6 +203,10 @@ impl<'a> Attaching<'a> {
     /// How this end waits.
     pub fn wait(&self) -> WaitKind {
         self.case.wait(self.role)
+    }
+    /// What it needs to wait on a descriptor, at which it looks in this way while it spins for a while.
+    pub fn fd_wait(&self, fd: &OwnedFd, look_at: fn(&OwnedFd) -> Look) -> io::Result<FdWait> {
+        FdWait::prepare(self.wait(), fd, look_at, self.budget_ticks)
     }
     /// Starts a thread that works for this end: what it does counts as done by the end.
     pub fn start_helper(
@@ -280,23 +286,14 @@ pub trait Channel {
     }
 }
 
-/// Moves messages of several separate fields one way, from the caller to the
-/// callee, and acknowledgements the other. How the ends wait, where there is a
-/// choice, the mechanism learns at attach.
-pub trait Stream: Sized + 'static {
-    type Source: Source + 'static;
-    type Sink: Sink + 'static;
-    /// Takes the caller's end of a link.
-    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Source>;
-    /// Takes the callee's; both do so at the same time.
-    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Sink>;
-}
-
-/// The end of a stream that sends messages.
+/// The end of a stream that sends messages of several separate fields: the caller's. Acknowledgements
+/// come the other way. How the ends wait, where there is a choice, they learn at attach.
 ///
 /// A mechanism may hold on to the fields of a message that it has sent: it has
 /// as many sets of them as it needs, and [`Source::claim`] gives the next.
-pub trait Source {
+pub trait Source: Sized + 'static {
+    /// Takes the caller's end of a link.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
     /// Makes sure that the fields of the next message may be written, waiting if need be.
     /// Without a send in between it gives the same again.
     #[inline(always)]
@@ -317,7 +314,9 @@ pub trait Source {
 }
 
 /// The end of a stream that receives messages.
-pub trait Sink {
+pub trait Sink: Sized + 'static {
+    /// Takes the callee's end of a link; both do so at the same time.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
     /// The next whole message, lent until the next call.
     fn receive(&mut self) -> io::Result<&[u8]>;
     /// Acknowledges this message.

@@ -265,6 +265,44 @@ pub fn read(fd: &impl AsRawFd, buffer: &mut [u8], look: Look) -> io::Result<usiz
     check(result).map(|bytes| bytes as usize)
 }
 
+/// write(2): how many bytes were written.
+#[inline(always)]
+pub fn write(fd: &impl AsRawFd, buffer: &[u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is valid for its length.
+    let result = unsafe { libc::write(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len()) };
+    check(result).map(|bytes| bytes as usize)
+}
+
+/// send(2): how many bytes were sent. Without MSG_NOSIGNAL a dead partner would end this process
+/// silently.
+#[inline(always)]
+pub fn send(socket: &impl AsRawFd, buffer: &[u8], flags: libc::c_int) -> io::Result<usize> {
+    let (fd, at, len) = (socket.as_raw_fd(), buffer.as_ptr().cast(), buffer.len());
+    // SAFETY: the buffer is valid for its length.
+    let result = unsafe { libc::send(fd, at, len, flags | libc::MSG_NOSIGNAL) };
+    check(result).map(|bytes| bytes as usize)
+}
+
+/// recv(2): how many bytes came.
+#[inline(always)]
+pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
+    let (fd, at, len) = (socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len());
+    // SAFETY: the buffer is valid for its length.
+    let result = unsafe { libc::recv(fd, at, len, flags) };
+    check(result).map(|bytes| bytes as usize)
+}
+
+/// Makes a call again each time that a signal interrupts it.
+#[inline(always)]
+pub fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 /// Whether a look at a descriptor takes it that there is nothing, or sleeps as it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
@@ -342,6 +380,21 @@ pub fn epoll(watched: &[&OwnedFd], events: libc::c_int) -> io::Result<OwnedFd> {
         epoll::add(&epoll, fd, epoll::EventData::new_u64(place), events)?;
     }
     Ok(epoll)
+}
+
+/// An event that epoll has yet to tell of.
+pub const NO_EVENT: libc::epoll_event = libc::epoll_event { events: 0, u64: 0 };
+
+/// Sleeps until descriptors are ready (epoll_wait(2)): how many events it has put there, none where a
+/// signal came.
+#[inline(always)]
+pub fn epoll_wait(epoll: &OwnedFd, events: &mut [libc::epoll_event]) -> io::Result<usize> {
+    let (epoll, room) = (epoll.as_raw_fd(), events.len() as libc::c_int);
+    // SAFETY: there is room for as many events as it says.
+    match check(unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), room, -1) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        found => found.map(|found| found as usize),
+    }
 }
 
 /// A number that the kernel keeps in a file because it has something.
@@ -491,19 +544,13 @@ pub fn sysv_queue(id: i32) -> io::Result<libc::msqid_ds> {
     }
 }
 
-/// Creates the System V message queue of a key, for this user alone, and gives its id.
-///
-/// # Errors
-/// If there is one of this key, among others (msgget(2)).
-pub fn make_sysv_queue(key: i32) -> io::Result<i32> {
-    // SAFETY: integer arguments.
-    check(unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) })
-}
+/// Has msgget(2) make a System V message queue, for this user alone, of a key that none has.
+pub const NEW_QUEUE: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
 
-/// The id of the System V message queue of a key.
-pub fn sysv_queue_of(key: i32) -> io::Result<i32> {
+/// The id of the System V message queue of a key, which these flags may have made (msgget(2)).
+pub fn sysv_queue_of(key: i32, flags: libc::c_int) -> io::Result<i32> {
     // SAFETY: integer arguments.
-    check(unsafe { libc::msgget(key, 0) })
+    check(unsafe { libc::msgget(key, flags) })
 }
 
 /// How long after it was noted a queue may have been created, in seconds.
@@ -518,7 +565,7 @@ pub fn remove_sysv_queue(key: i32, noted_s: i64) -> bool {
         let noted = (noted_s - 1..=noted_s + NOTED_WITHIN_S).contains(&queue.msg_ctime);
         queue.msg_perm.cuid == user && queue.msg_perm.uid == user && noted
     };
-    let Some(id) = sysv_queue_of(key).ok().filter(|id| sysv_queue(*id).is_ok_and(ours)) else {
+    let Some(id) = sysv_queue_of(key, 0).ok().filter(|id| sysv_queue(*id).is_ok_and(ours)) else {
         return false;
     };
     // SAFETY: msgctl with integer arguments and no buffer.

@@ -204,12 +204,7 @@ impl FdWait {
         mut attempt: impl FnMut(Look) -> io::Result<usize>,
     ) -> io::Result<usize> {
         match kind {
-            WaitKind::Block => loop {
-                match attempt(Look::AsOpened) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    done => return done,
-                }
-            },
+            WaitKind::Block => sys::uninterrupted(|| attempt(Look::AsOpened)),
             WaitKind::Spin => loop {
                 match attempt(Look::AsOpened) {
                     Err(error) if would_block(&error) => {}
@@ -259,13 +254,7 @@ impl FdWait {
 
     fn epoll_wait(&self) -> io::Result<()> {
         let Some(epoll) = &self.epoll else { return Err(sys::failure("no epoll instance")) };
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: room for one event is passed as one event.
-        let result = unsafe { libc::epoll_wait(epoll.as_raw_fd(), &mut event, 1, -1) };
-        match sys::check(result) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
-            _ => Ok(()),
-        }
+        sys::epoll_wait(epoll, &mut [sys::NO_EVENT]).map(drop)
     }
 }
 
@@ -285,21 +274,13 @@ impl Ready {
     /// Of these, by their places.
     pub fn of(watched: &[&OwnedFd]) -> io::Result<Self> {
         let epoll = sys::epoll(watched, libc::EPOLLIN)?;
-        let events = [libc::epoll_event { events: 0, u64: 0 }; READY_MAX];
-        Ok(Self { epoll, events, found: 0, taken: 0 })
+        Ok(Self { epoll, events: [sys::NO_EVENT; READY_MAX], found: 0, taken: 0 })
     }
     /// The place of the next that has something to read, once there is one.
     #[inline(always)]
     pub fn take(&mut self) -> io::Result<usize> {
         while self.taken == self.found {
-            let (epoll, room) = (self.epoll.as_raw_fd(), READY_MAX as libc::c_int);
-            // SAFETY: there is room for as many events as it says.
-            let found = unsafe { libc::epoll_wait(epoll, self.events.as_mut_ptr(), room, -1) };
-            match sys::check(found) {
-                Ok(found) => (self.found, self.taken) = (found as usize, 0),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+            (self.found, self.taken) = (sys::epoll_wait(&self.epoll, &mut self.events)?, 0);
         }
         let place = self.events[self.taken].u64;
         self.taken += 1;

@@ -8,10 +8,10 @@ use std::marker::PhantomData;
 
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, OverNotifier};
-use crate::shape::{Attaching, Channel, End, Half, Notifier, Stream};
+use crate::shape::{Attaching, Channel, End, Half, Notifier};
 use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
-use crate::workload::{Endpoint, end_of, stream as loops};
+use crate::workload::{Endpoint, end_of};
 
 /// An end's party once its wait is known as a type.
 struct ChannelEnd<'a, E> {
@@ -68,9 +68,4 @@ fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
     let (kind, name) = (attaching.wait(), &attaching.case.mechanism);
     S::choose(kind, end)
         .unwrap_or_else(|| Err(sys::failure(format!("{name} has no wait `{kind}`"))))
-}
-
-/// Attaches one end of a stream.
-pub fn stream<E: Stream>(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
-    loops::end::<E, Hardware>(half, attaching)
 }

@@ -3,7 +3,6 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corosensei::{Coroutine, CoroutineResult};
@@ -238,18 +237,15 @@ fn with_full_receiver(message: &[u8]) -> io::Result<[UdpSocket; 2]> {
 
 #[inline(always)]
 fn send(socket: &UdpSocket, message: &[u8]) -> u64 {
-    let (fd, at, len) = (socket.as_raw_fd(), message.as_ptr().cast(), message.len());
-    // SAFETY: the buffer is valid for its length.
-    let sent = unsafe { libc::send(fd, at, len, libc::MSG_NOSIGNAL) };
-    if sent < 0 {
-        not_sent();
+    match sys::send(socket, message, 0) {
+        Ok(bytes) => bytes as u64,
+        Err(error) => not_sent(&error),
     }
-    sent as u64
 }
 
 #[cold]
-fn not_sent() -> ! {
-    give_up(&format!("sending a datagram: {}", io::Error::last_os_error()))
+fn not_sent(error: &io::Error) -> ! {
+    give_up(&format!("sending a datagram: {error}"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::endpoint::window;
 use crate::registry::{Open, Row};
-use crate::stream::sockets::{Outlet, OverSocket};
+use crate::stream::sockets::{Outlet, SocketSink, SocketSource};
 use crate::stream::{acknowledgements_fit, number_alone};
 use crate::transport::packets::Packets;
 use crate::transport::queue::{ChannelCrossbeam, ChannelStd, OverQueues};
@@ -33,8 +33,9 @@ use connect::Connect;
 use engines::{Faulty, fault, server, simulated, skew, ticks_ahead, time_ns};
 use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use shm_ring::ShmRing;
-use shm_stream::ShmStream;
+use shm_stream::{ShmSink, ShmSource};
 use tcp_calls::{FieldByField, Gather, InFile, OneSendmsg};
+use vm_readv::{VmSink, VmSource};
 use websocket::{WebSocketConnect, WebSocketInline};
 use websocket_threaded::WebSocketThreaded;
 
@@ -76,8 +77,8 @@ pub static ALL: [Row; 59] = [
         .available_as(connect::available_as),
     Row::channel::<Connect>("unix-connect", connect::open_unix),
     Row::channel::<Connect>("seqpacket-connect", connect::open_unix),
-    Row::channel::<WebSocketInline>("websocket", websocket::open).available(loopback_available),
-    Row::channel::<WebSocketThreaded>("websocket-threaded", websocket::open)
+    Row::channel::<WebSocketInline>("websocket", tcp::open).available(loopback_available),
+    Row::channel::<WebSocketThreaded>("websocket-threaded", tcp::open)
         .available(loopback_available),
     Row::channel::<WebSocketConnect>("websocket-connect", connect::open_tcp)
         .available(loopback_available),
@@ -99,12 +100,11 @@ pub static ALL: [Row; 59] = [
         .available(tcp_uring::zc_available)
         .available_as(tcp_uring::zc_available_as),
     over_tcp::<InFile>("tcp-sendfile"),
-    Row::stream::<OverSocket<OneSendmsg>>("unix-sendmsg", pairs::open_pair)
-        .available_as(acknowledgements_fit),
-    Row::stream::<vm_readv::VmReadv>("vm-readv", pairs::open_pair)
+    over_socket::<OneSendmsg>("unix-sendmsg", pairs::open_pair).available_as(acknowledgements_fit),
+    Row::stream::<VmSource, VmSink>("vm-readv", pairs::open_pair)
         .available(vm_readv::available)
         .available_as(vm_readv::available_as),
-    Row::stream::<ShmStream>("shm-stream", shm_stream::open).available_as(number_alone),
+    Row::stream::<ShmSource, ShmSink>("shm-stream", shm_stream::open).available_as(number_alone),
     // test engines
     Row::alone("null", simulated::attach).named("null", |argument| argument.is_none()),
     Row::alone("spin", simulated::attach)
@@ -131,9 +131,14 @@ const fn stream(name: &'static str, open: Open) -> Row {
     Row::channel::<Stream>(name, open).attached(window::attach)
 }
 
-/// A stream over TCP.
+/// A stream over a socket.
+const fn over_socket<O: Outlet>(name: &'static str, open: Open) -> Row {
+    Row::stream::<SocketSource<O>, SocketSink>(name, open)
+}
+
+/// The same over TCP.
 const fn over_tcp<O: Outlet>(name: &'static str) -> Row {
-    Row::stream::<OverSocket<O>>(name, tcp::open_stream).available(loopback_available)
+    over_socket::<O>(name, tcp::open).available(loopback_available)
 }
 
 /// The row of this name.

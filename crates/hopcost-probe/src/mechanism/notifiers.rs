@@ -3,13 +3,13 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::case::WaitKind;
 
 use crate::memory::{Line, Place, Scope};
 use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
@@ -102,17 +102,14 @@ impl End for Futex {
     type Waits = WithoutFd;
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let memory = half.take_memory(page::BYTES)?;
-        let (own, peer) = by_role(attaching.role, (0, 1), (1, 0));
-        let counter = |number: usize, waiter: Role| {
-            let (waiter, scope) = (attaching.case.wait(waiter), Scope::of(attaching.case));
-            Counter::new(&memory, Counter::at(number), waiter, scope)
-        };
+        let Attaching { case, role, .. } = *attaching;
+        let (own, peer) = by_role(role, (0, 1), (1, 0));
         Ok(Self {
-            outgoing: counter(peer, attaching.role.other()),
-            incoming: counter(own, attaching.role),
+            outgoing: Counter::new(&memory, peer, case, role.other()),
+            incoming: Counter::new(&memory, own, case, role),
             notified: 0,
             awaited: 0,
-            spinning: Spinning::of(attaching.case, attaching.budget_ticks),
+            spinning: Spinning::of(case, attaching.budget_ticks),
         })
     }
 }
@@ -184,8 +181,7 @@ impl Notifier for Semaphore {
         let own = self.page.own.as_ptr();
         if W::KIND == WaitKind::Block {
             // sem_wait itself looks before it sleeps.
-            while !take(own)? {}
-            return Ok(());
+            return take(own);
         }
         // Having slept is having taken: there is nothing left to look for then.
         let taken = Cell::new(false);
@@ -193,19 +189,17 @@ impl Notifier for Semaphore {
             self.spinning,
             // SAFETY: as in `notify`.
             || taken.get() || unsafe { libc::sem_trywait(own) } == 0,
-            || take(own).map(|done| taken.set(done)),
+            || take(own).map(|()| taken.set(true)),
         )
     }
 }
 
-/// Waits for the semaphore and takes it; false if a signal came first.
-fn take(own: *mut libc::sem_t) -> io::Result<bool> {
+/// Waits for the semaphore and takes it.
+#[inline(always)]
+fn take(own: *mut libc::sem_t) -> io::Result<()> {
     // SAFETY: initialised by the opener, mapped as long as its end lives.
-    match sys::check(unsafe { libc::sem_wait(own) }) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-        Err(error) => Err(sys::context(error, "sem_wait")),
-    }
+    let taken = sys::uninterrupted(|| sys::check(unsafe { libc::sem_wait(own) }));
+    taken.map(drop).map_err(|error| sys::context(error, "sem_wait"))
 }
 
 /// What the ends share; touched only through raw pointers.
@@ -259,26 +253,22 @@ fn initialise(meeting: *mut Meeting, scope: Scope) -> io::Result<()> {
     // address.
     unsafe {
         let mut attributes: libc::pthread_mutexattr_t = std::mem::zeroed();
-        pthread(libc::pthread_mutexattr_init(&mut attributes), "pthread_mutexattr_init")?;
-        pthread(
-            libc::pthread_mutexattr_setpshared(&mut attributes, pshared),
-            "pthread_mutexattr_setpshared",
-        )?;
+        let attributes = &raw mut attributes;
+        pthread(libc::pthread_mutexattr_init(attributes), "a mutex")?;
+        pthread(libc::pthread_mutexattr_setpshared(attributes, pshared), "a mutex")?;
         let mutex = &raw mut (*meeting).mutex;
-        pthread(libc::pthread_mutex_init(mutex, &attributes), "pthread_mutex_init")?;
-        libc::pthread_mutexattr_destroy(&mut attributes);
+        pthread(libc::pthread_mutex_init(mutex, attributes), "a mutex")?;
+        libc::pthread_mutexattr_destroy(attributes);
 
         let mut attributes: libc::pthread_condattr_t = std::mem::zeroed();
-        pthread(libc::pthread_condattr_init(&mut attributes), "pthread_condattr_init")?;
-        pthread(
-            libc::pthread_condattr_setpshared(&mut attributes, pshared),
-            "pthread_condattr_setpshared",
-        )?;
+        let attributes = &raw mut attributes;
+        pthread(libc::pthread_condattr_init(attributes), "a condition")?;
+        pthread(libc::pthread_condattr_setpshared(attributes, pshared), "a condition")?;
         for way in 0..2 {
             let condition = &raw mut (*meeting).ways[way].condition;
-            pthread(libc::pthread_cond_init(condition, &attributes), "pthread_cond_init")?;
+            pthread(libc::pthread_cond_init(condition, attributes), "a condition")?;
         }
-        libc::pthread_condattr_destroy(&mut attributes);
+        libc::pthread_condattr_destroy(attributes);
     }
     Ok(())
 }
@@ -357,8 +347,7 @@ impl End for EventFd {
     type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait =
-            FdWait::prepare(attaching.wait(), &incoming, wait::look_at, attaching.budget_ticks)?;
+        let wait = attaching.fd_wait(&incoming, wait::look_at)?;
         Ok(Self { incoming, outgoing, wait })
     }
 }
@@ -366,11 +355,9 @@ impl End for EventFd {
 impl Notifier for EventFd {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        let one = 1u64;
-        // SAFETY: 8 bytes are read from a live value. Never EAGAIN or EINTR, even where the other
-        // end made this descriptor non-blocking: the count is far from its maximum.
-        let result = unsafe { libc::write(self.outgoing.as_raw_fd(), (&raw const one).cast(), 8) };
-        sys::check(result).map(drop)
+        // Never EAGAIN or EINTR, even where the other end made this descriptor non-blocking: the count
+        // is far from its maximum.
+        sys::write(&self.outgoing, &1u64.to_ne_bytes()).map(drop)
     }
 
     #[inline(always)]

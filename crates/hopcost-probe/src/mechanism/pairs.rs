@@ -62,8 +62,7 @@ fn open_both(path: &Path) -> io::Result<[OwnedFd; 2]> {
 /// `socketpair` and `unix-sendmsg`: two connected stream sockets. No name, no handshake:
 /// socketpair(2) gives both ends at once.
 pub fn open_pair(_: &Opening<'_>) -> io::Result<Link> {
-    let (caller, callee) = UnixStream::pair()?;
-    Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
+    Ok(Link::of_pair(<[_; 2]>::from(UnixStream::pair()?)))
 }
 
 /// `unix-stream`: a stream socket that was connected by path.
@@ -78,9 +77,9 @@ pub fn open_by_path(opening: &Opening<'_>) -> io::Result<Link> {
     // The connection is complete before it is accepted, so one thread can do both.
     let joined = UnixStream::connect(&path).and_then(|caller| Ok((caller, listener.accept()?.0)));
     let removed = std::fs::remove_file(&path);
-    let (caller, callee) = joined?;
+    let ends = joined?;
     removed?;
-    Ok(Link::of_pair([OwnedFd::from(caller), OwnedFd::from(callee)]))
+    Ok(Link::of_pair(<[_; 2]>::from(ends)))
 }
 
 /// `unix-dgram`: two datagram sockets, each bound to a path and connected to the other.
@@ -100,12 +99,12 @@ pub fn open_datagrams(opening: &Opening<'_>) -> io::Result<Link> {
 }
 
 /// Two sockets bound to these paths and connected to each other.
-fn bound(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
+fn bound(a: &Path, b: &Path) -> io::Result<[UnixDatagram; 2]> {
     let caller = UnixDatagram::bind(a)?;
     let callee = UnixDatagram::bind(b)?;
     caller.connect(b)?;
     callee.connect(a)?;
-    Ok([OwnedFd::from(caller), OwnedFd::from(callee)])
+    Ok([caller, callee])
 }
 
 /// `unix-seqpacket`: two connected sockets that keep message borders.
@@ -114,8 +113,7 @@ fn bound(a: &Path, b: &Path) -> io::Result<[OwnedFd; 2]> {
 /// socket it delivers each message whole. socketpair(2) gives both ends at once.
 pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
-    let (caller, callee) = socketpair(family, kind, SocketFlags::CLOEXEC, None)?;
-    Ok(Link::of_pair([caller, callee]))
+    Ok(Link::of_pair(<[_; 2]>::from(socketpair(family, kind, SocketFlags::CLOEXEC, None)?)))
 }
 
 /// A UDP socket that is bound to loopback.
@@ -124,13 +122,9 @@ pub fn bound_udp() -> io::Result<UdpSocket> {
         .map_err(|e| sys::context(e, "binding a UDP socket to loopback"))
 }
 
-fn over_loopback(case: &Case) -> io::Result<[UdpSocket; 2]> {
-    let bind = || prepare(bound_udp()?, case);
-    join([bind()?, bind()?])
-}
-
 /// Connects two sockets to each other.
-fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
+fn join([caller, callee]: [UdpSocket; 2], case: &Case) -> io::Result<[UdpSocket; 2]> {
+    let (caller, callee) = (prepare(caller, case)?, prepare(callee, case)?);
     caller.connect(callee.local_addr()?)?;
     callee.connect(caller.local_addr()?)?;
     // Any process of this machine could have sent to them before they were connected.
@@ -151,16 +145,21 @@ fn join([caller, callee]: [UdpSocket; 2]) -> io::Result<[UdpSocket; 2]> {
 /// may still be lost: then the caller's receive times out, the exchange is counted
 /// as lost and is no sample, and the caller sends again.
 pub fn open_udp(opening: &Opening<'_>) -> io::Result<Link> {
-    let ends = match opening.case.boundary {
-        Boundary::Namespace => namespace::udp_pair(opening.case)?,
-        _ => over_loopback(opening.case)?,
+    let (case, bind) = (opening.case, |address| UdpSocket::bind((address, 0)));
+    let ends = match case.boundary {
+        Boundary::Namespace => {
+            namespace::pair(bind, |callee| join([bind(namespace::CALLER)?, callee], case))?
+        }
+        _ => join([bound_udp()?, bound_udp()?], case)?,
     };
-    Ok(Link::of_pair(ends.map(OwnedFd::from)))
+    Ok(Link::of_pair(ends))
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
+
+    use hopcost_model::case::Workload;
 
     use super::*;
 
@@ -173,7 +172,7 @@ mod tests {
                 stranger.send_to(bytes, end.local_addr().unwrap()).unwrap();
             }
         }
-        let [caller, callee] = join(ends).unwrap();
+        let [caller, callee] = join(ends, &Case::new(Workload::Roundtrip, "udp")).unwrap();
         for (from, to) in [(&caller, &callee), (&callee, &caller)] {
             from.send(b"message").unwrap();
             let mut got = [0; 16];

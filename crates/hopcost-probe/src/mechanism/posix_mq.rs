@@ -71,15 +71,11 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
             "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
         )));
     }
-    // The run's directory and the path that is unused in it make the name, so
-    // that one left by a kill in mid-open tells which run it came from.
+    // A path that is unused in the run's directory makes the name, so that one left by a kill in
+    // mid-open tells which run it came from.
     let open = || {
-        let path = opening.fresh_path("hopcost");
-        let word = |part: Option<&std::ffi::OsStr>| {
-            part.map_or_else(String::new, |part| part.to_string_lossy().replace('/', "-"))
-        };
-        let run = word(opening.scratch.file_name());
-        let name = format!("/{}-{run}", word(path.file_name()));
+        let name = opening.fresh_path("hopcost").to_string_lossy().replace('/', "-");
+        let name = format!("/{name}");
         queue(&name, bytes).map_err(|error| {
             // Also what the kernel says where the bytes of this user's queues are used up.
             let full = error.raw_os_error() == Some(libc::EMFILE);
@@ -94,12 +90,7 @@ impl End for PosixMq {
     type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [incoming, outgoing] = half.take_fds()?;
-        let wait = FdWait::prepare(
-            attaching.wait(),
-            &incoming,
-            |_| Look::AsOpened,
-            attaching.budget_ticks,
-        )?;
+        let wait = attaching.fd_wait(&incoming, |_| Look::AsOpened)?;
         let payload = attaching.payload();
         // Filled with ones, because pages of zeros are not touched until written. The
         // kernel refuses a buffer that is smaller than the queue's longest message.
@@ -124,14 +115,11 @@ impl Channel for PosixMq {
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         let (fd, message) = (self.outgoing.as_raw_fd(), &self.out);
-        loop {
+        let sent = sys::uninterrupted(|| {
             // SAFETY: the buffer is valid for its length.
-            let result = unsafe { libc::mq_send(fd, message.as_ptr().cast(), message.len(), 0) };
-            match sys::check(result) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done.map(drop),
-            }
-        }
+            sys::check(unsafe { libc::mq_send(fd, message.as_ptr().cast(), message.len(), 0) })
+        });
+        sent.map(drop)
     }
 
     #[inline(always)]

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopcost_model::case::{Case, Role};
 
-use crate::memory::{Line, Place, Scope, Shared};
+use crate::memory::{Line, Place, Shared};
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::sys;
 use crate::transport::by_role;
@@ -91,12 +91,11 @@ impl Ring {
     /// The ring that `receiver` takes messages from: the first is the callee's.
     fn new(memory: &Arc<Shared>, case: &Case, layout: Layout, receiver: Role) -> Self {
         let base = by_role(receiver, layout.ring_bytes(), 0);
-        let (waiter, scope) = (case.wait(receiver), Scope::of(case));
         Self {
             layout,
             bytes: Place::bytes(memory, base, layout.ring_bytes()),
             consumed: Place::new(memory, base + CONSUMED),
-            consumer: Sleeper::new(memory, base + ASLEEP, waiter, scope),
+            consumer: Sleeper::new(memory, base + ASLEEP, case, receiver),
         }
     }
     /// The place of the message after `count` others.

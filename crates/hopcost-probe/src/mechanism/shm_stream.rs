@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopcost_model::case::Role;
 
-use crate::memory::{Buffer, Place, Scope};
-use crate::shape::{Attaching, Half, Link, Opening, Sink, Source, Stream};
+use crate::memory::{Buffer, Place};
+use crate::shape::{Attaching, Half, Link, Opening, Sink, Source};
 use crate::stream::fields::Fields;
 use crate::transport::counter::{COUNTER_BYTES, Counter};
 
@@ -39,8 +39,6 @@ const BYTES_AT: usize = (ACKNOWLEDGEMENTS_AT + 8 * ACKNOWLEDGEMENTS).next_multip
 fn capacity(payload: usize) -> usize {
     (2 * payload).next_power_of_two().max(RING_MIN)
 }
-
-pub struct ShmStream;
 
 pub struct ShmSource {
     ring: Ring,
@@ -76,10 +74,7 @@ impl Ring {
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let capacity = capacity(attaching.payload());
         let memory = half.take_memory(BYTES_AT + capacity)?;
-        let counter = |number: usize, waiter: Role| {
-            let (waiter, scope) = (attaching.case.wait(waiter), Scope::of(attaching.case));
-            Counter::new(&memory, Counter::at(number), waiter, scope)
-        };
+        let counter = |number, waiter| Counter::new(&memory, number, attaching.case, waiter);
         Ok(Self {
             bytes: Place::bytes(&memory, BYTES_AT, capacity),
             acknowledgements: Place::new(&memory, ACKNOWLEDGEMENTS_AT),
@@ -170,20 +165,10 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     Link::of_memory(opening.memory(BYTES_AT + capacity(opening.payload()))?)
 }
 
-impl Stream for ShmStream {
-    type Source = ShmSource;
-    type Sink = ShmSink;
-    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<ShmSource> {
-        let ring = Ring::attach(half, attaching)?;
-        Ok(ShmSource { ring, fields: Fields::new(attaching) })
-    }
-    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<ShmSink> {
-        let ring = Ring::attach(half, attaching)?;
-        Ok(ShmSink { ring, buffer: Buffer::new(attaching.payload()) })
-    }
-}
-
 impl Source for ShmSource {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        Ok(Self { ring: Ring::attach(half, attaching)?, fields: Fields::new(attaching) })
+    }
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
         self.fields.each(write);
@@ -208,6 +193,10 @@ impl Source for ShmSource {
 }
 
 impl Sink for ShmSink {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let buffer = Buffer::new(attaching.payload());
+        Ok(Self { ring: Ring::attach(half, attaching)?, buffer })
+    }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
         self.ring.take(&mut self.buffer)?;

@@ -42,21 +42,15 @@ pub fn available() -> Result<(), String> {
 /// A queue, and the file that names it by its key (hexadecimal) and holds since when there may be
 /// one, in seconds since 1970.
 struct Queue {
-    key: i32,
     id: libc::c_int,
     marker: PathBuf,
-}
-
-/// Where the file of a key lies.
-fn marker(key: i32, scratch: &Path) -> PathBuf {
-    scratch.join(format!("{MARKER}.{key:08x}"))
 }
 
 /// Writes the file of a key that no queue has.
 fn write_marker(scratch: &Path) -> io::Result<(i32, PathBuf)> {
     // The keys of this hasher are random; that of a queue without one is 0.
     let key = RandomState::new().hash_one(()) as i32 | 1;
-    let path = marker(key, scratch);
+    let path = scratch.join(format!("{MARKER}.{key:08x}"));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut new = File::options();
     let new = new.write(true).create_new(true).mode(0o600).open(&path);
@@ -74,8 +68,8 @@ impl Queue {
 
     /// Makes the queue, or leaves no file.
     fn of(key: i32, marker: PathBuf) -> io::Result<Self> {
-        match sys::make_sysv_queue(key) {
-            Ok(id) => Ok(Self { key, id, marker }),
+        match sys::sysv_queue_of(key, sys::NEW_QUEUE) {
+            Ok(id) => Ok(Self { id, marker }),
             Err(error) => {
                 let _ = std::fs::remove_file(&marker);
                 Err(sys::context(error, "creating a System V message queue"))
@@ -83,16 +77,15 @@ impl Queue {
         }
     }
 
-    /// What an end gets of it: its key and its id, since its partner may have removed it already.
+    /// What an end gets of it: its id, since its partner may have removed it already, and its file.
     fn name(&self) -> String {
-        format!("{} {}", self.key, self.id)
+        format!("{} {}", self.id, self.marker.display())
     }
 
     /// The one of this name.
-    fn named(name: &str, scratch: &Path) -> Option<Self> {
-        let (key, id) = name.split_once(' ')?;
-        let key = key.parse().ok()?;
-        Some(Self { key, id: id.parse().ok()?, marker: marker(key, scratch) })
+    fn named(name: &str) -> Option<Self> {
+        let (id, marker) = name.split_once(' ')?;
+        Some(Self { id: id.parse().ok()?, marker: marker.into() })
     }
 
     /// Removes queue and file, and does not mind if the other end was faster.
@@ -164,15 +157,14 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
             "a message of {bytes} bytes is longer than /proc/sys/kernel/msgmax allows ({most})"
         )));
     }
-    let scratch = opening
-        .scratch
-        .to_str()
-        .ok_or_else(|| sys::failure(format!("{} is not UTF-8", opening.scratch.display())))?;
+    if opening.scratch.to_str().is_none() {
+        return Err(sys::failure(format!("{} is not UTF-8", opening.scratch.display())));
+    }
     let requests = Queue::create(opening.scratch)?;
     let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
     let (requests, replies) = (requests.name(), replies.name());
     let half = |incoming: &String, outgoing: &String| Half {
-        names: vec![incoming.clone(), outgoing.clone(), scratch.to_owned()],
+        names: vec![incoming.clone(), outgoing.clone()],
         ..Half::default()
     };
     Ok(Link { caller: half(&replies, &requests), callee: half(&requests, &replies) })
@@ -181,13 +173,12 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
 impl End for SysvMsg {
     type Waits = WithoutFd;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [incoming, outgoing, scratch] = half.names.as_slice() else {
-            return Err(sys::failure("this end needs two queues and a directory by name"));
+        let [incoming, outgoing] = half.names.as_slice() else {
+            return Err(sys::failure("this end needs two queues by name"));
         };
         let queue = |name: &str| {
-            let none =
-                || sys::failure(format!("`{name}` is not a key and an id of a message queue"));
-            Queue::named(name, scratch.as_ref()).ok_or_else(none)
+            let none = || sys::failure(format!("`{name}` is not an id and a file of a queue"));
+            Queue::named(name).ok_or_else(none)
         };
         let payload = attaching.payload();
         Ok(Self {
@@ -211,14 +202,11 @@ impl Channel for SysvMsg {
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         let (id, len) = (self.outgoing.id, self.out.len());
-        loop {
+        let sent = sys::uninterrupted(|| {
             // SAFETY: the buffer holds a type and `len` bytes.
-            let result = unsafe { libc::msgsnd(id, self.out.with_type(), len, 0) };
-            match sys::check(result) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done.map(drop),
-            }
-        }
+            sys::check(unsafe { libc::msgsnd(id, self.out.with_type(), len, 0) })
+        });
+        sent.map(drop)
     }
 
     #[inline(always)]
@@ -290,7 +278,7 @@ mod tests {
         // What a kill leaves in between.
         let (key, path) = write_marker(scratch.path()).unwrap();
         let noted_s = std::fs::read_to_string(&path).unwrap().parse().unwrap();
-        assert!(sys::sysv_queue_of(key).is_err() && !sys::remove_sysv_queue(key, noted_s));
+        assert!(sys::sysv_queue_of(key, 0).is_err() && !sys::remove_sysv_queue(key, noted_s));
         let queue = Queue::of(key, path.clone()).unwrap();
         // Nobody makes a queue of a key that is taken.
         assert!(Queue::of(key, path.clone()).is_err() && !path.exists());

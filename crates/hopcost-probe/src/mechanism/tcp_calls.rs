@@ -90,7 +90,7 @@ impl Outlet for OneSendmsg {
     }
     #[inline(always)]
     fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        all_of(self.0.vectors(), self.0.bytes(), |rest| moved(send_vectors(socket, rest, 0)))
+        all_of(self.0.vectors(), self.0.bytes(), |rest| send_vectors(socket, rest, 0))
     }
 }
 
@@ -147,10 +147,10 @@ impl Outlet for InFile {
         let mut offset = self.messages.current().offset as libc::off_t;
         let mut left = self.payload;
         while left > 0 {
+            let (to, from) = (socket.as_raw_fd(), self.file.as_raw_fd());
             // SAFETY: the offset is valid for writing.
-            let sent = moved(unsafe {
-                libc::sendfile(socket.as_raw_fd(), self.file.as_raw_fd(), &raw mut offset, left)
-            })?;
+            let sent = sys::check(unsafe { libc::sendfile(to, from, &raw mut offset, left) });
+            let sent = moved(sent.map(|bytes| bytes as usize))?;
             left = left.checked_sub(sent).ok_or_else(|| sys::failure("sendfile sent too much"))?;
         }
         self.messages.pass();

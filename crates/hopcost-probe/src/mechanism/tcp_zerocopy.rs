@@ -17,7 +17,7 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::shape::Attaching;
 use crate::stream::fields::{Fields, InTurn};
-use crate::stream::sockets::{Outlet, all_of, moved, send_vectors};
+use crate::stream::sockets::{Outlet, all_of, send_vectors};
 use crate::sys::{self, get_option, set_option};
 use crate::transport::{peer_closed, tcp};
 
@@ -39,13 +39,6 @@ pub struct Pinned {
     sends: Outstanding,
 }
 
-impl Pinned {
-    fn wait_for_completion(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let completion = await_completion(socket)?;
-        self.sends.completed(completion)
-    }
-}
-
 impl Outlet for Pinned {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
         set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
@@ -58,7 +51,7 @@ impl Outlet for Pinned {
     #[inline(always)]
     fn claim(&mut self, socket: &OwnedFd) -> io::Result<()> {
         while self.sends.holds(self.sets.number()) {
-            self.wait_for_completion(socket)?;
+            await_completion(socket, &mut self.sends)?;
         }
         Ok(())
     }
@@ -72,7 +65,7 @@ impl Outlet for Pinned {
         let (vectors, bytes) = (sets.current().vectors(), sets.current().bytes());
         all_of(vectors, bytes, |rest| {
             let sent = loop {
-                match moved(send_vectors(socket, rest, libc::MSG_ZEROCOPY)) {
+                match send_vectors(socket, rest, libc::MSG_ZEROCOPY) {
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
                         make_room(socket, sends)?;
                     }
@@ -89,10 +82,11 @@ impl Outlet for Pinned {
         Ok(())
     }
     fn settle(&mut self, socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
-        while !self.sends.is_empty() {
-            self.wait_for_completion(socket)?;
+        while !self.sends.under_way.is_empty() {
+            await_completion(socket, &mut self.sends)?;
         }
-        Ok(Some(self.sends.take_seen()))
+        // What was completed since this was last asked.
+        Ok(Some(std::mem::take(&mut self.sends.seen)))
     }
 }
 
@@ -100,14 +94,13 @@ impl Outlet for Pinned {
 /// to be read first.
 #[cold]
 fn make_room(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
-    if sends.is_empty() {
+    if sends.under_way.is_empty() {
         return Err(sys::failure(
             "the kernel has no room for a send without a copy: raise RLIMIT_MEMLOCK (ulimit -l) or \
              net.core.optmem_max",
         ));
     }
-    let completion = await_completion(socket)?;
-    sends.completed(completion)
+    await_completion(socket, sends)
 }
 
 /// Sets of fields that a sender without copies takes in turn.
@@ -125,10 +118,10 @@ pub fn sets(attaching: &Attaching<'_>) -> usize {
 /// Sends by the numbers that the kernel gives them, from 0 on and wrapping around
 /// at 2^32 (Documentation/networking/msg_zerocopy.rst).
 struct Outstanding {
-    /// Number of the first send in `sends`.
+    /// Number of the first send in `under_way`.
     oldest: u32,
     /// The set that each send is of; `None` once it is completed.
-    sends: VecDeque<Option<usize>>,
+    under_way: VecDeque<Option<usize>>,
     /// Sends under way of each set.
     pending: Vec<u32>,
     seen: ZeroCopySends,
@@ -139,7 +132,7 @@ impl Outstanding {
     fn new(sets: usize) -> Self {
         Self {
             oldest: 0,
-            sends: VecDeque::with_capacity(4 * sets),
+            under_way: VecDeque::with_capacity(4 * sets),
             pending: vec![0; sets],
             seen: ZeroCopySends::default(),
         }
@@ -147,7 +140,7 @@ impl Outstanding {
     /// A send of this set has begun.
     #[inline(always)]
     fn began(&mut self, set: usize) {
-        self.sends.push_back(Some(set));
+        self.under_way.push_back(Some(set));
         if let Some(sends) = self.pending.get_mut(set) {
             *sends += 1;
         }
@@ -157,17 +150,17 @@ impl Outstanding {
         let Completion { first, last, copied } = of;
         let count = u64::from(last.wrapping_sub(first)) + 1;
         let at = first.wrapping_sub(self.oldest) as usize;
-        if at as u64 + count > self.sends.len() as u64 {
+        if at as u64 + count > self.under_way.len() as u64 {
             return Err(unknown(first, last));
         }
-        for send in self.sends.range_mut(at..at + count as usize) {
+        for send in self.under_way.range_mut(at..at + count as usize) {
             let set = send.take().ok_or_else(|| unknown(first, last))?;
             self.pending[set] -= 1;
             self.seen.completed += 1;
             self.seen.copied += u64::from(copied);
         }
-        while let Some(None) = self.sends.front() {
-            self.sends.pop_front();
+        while let Some(None) = self.under_way.front() {
+            self.under_way.pop_front();
             self.oldest = self.oldest.wrapping_add(1);
         }
         Ok(())
@@ -176,14 +169,6 @@ impl Outstanding {
     #[inline(always)]
     fn holds(&self, set: usize) -> bool {
         self.pending.get(set).is_some_and(|sends| *sends > 0)
-    }
-    /// Whether no send is under way.
-    fn is_empty(&self) -> bool {
-        self.sends.is_empty()
-    }
-    /// What was completed since this was last asked.
-    fn take_seen(&mut self) -> ZeroCopySends {
-        std::mem::take(&mut self.seen)
     }
 }
 
@@ -265,18 +250,18 @@ fn interpret(error: &libc::sock_extended_err) -> io::Result<Completion> {
 /// Looks in vain after which a socket that says it has news is given up.
 const LOOKS_MAX: u32 = 1000;
 
-/// Waits for a completion.
-fn await_completion(socket: &OwnedFd) -> io::Result<Completion> {
+/// Waits for a completion and notes it.
+fn await_completion(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
     for _ in 0..LOOKS_MAX {
         if let Some(completion) = next_completion(socket)? {
-            return Ok(completion);
+            return sends.completed(completion);
         }
         // Nothing is asked for: POLLERR and POLLHUP come unasked.
         let mut polled = libc::pollfd { fd: socket.as_raw_fd(), events: 0, revents: 0 };
         // SAFETY: one entry is passed as one entry.
         unsafe { libc::poll(&mut polled, 1, -1) };
         if let Some(completion) = next_completion(socket)? {
-            return Ok(completion);
+            return sends.completed(completion);
         }
         if get_option(socket, libc::SOL_SOCKET, libc::SO_ERROR)? != 0
             || polled.revents & libc::POLLHUP != 0
@@ -306,11 +291,10 @@ mod tests {
         sends.completed(of(u32::MAX, 0, true)).unwrap();
         assert!(sends.holds(0) && !sends.holds(1) && sends.holds(2));
         sends.completed(of(1, 1, false)).unwrap();
-        assert!(!sends.holds(2) && !sends.is_empty());
+        assert!(!sends.holds(2) && !sends.under_way.is_empty());
         sends.completed(of(u32::MAX - 1, u32::MAX - 1, true)).unwrap();
-        assert!(sends.is_empty() && !sends.holds(0));
-        assert_eq!(sends.take_seen(), ZeroCopySends { completed: 4, copied: 3 });
-        assert_eq!(sends.take_seen(), ZeroCopySends::default());
+        assert!(sends.under_way.is_empty() && !sends.holds(0));
+        assert_eq!(sends.seen, ZeroCopySends { completed: 4, copied: 3 });
         assert_eq!(sends.oldest, 2);
     }
 

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use hopcost_model::case::Case;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Sink, Source, Stream};
+use crate::shape::{Attaching, Half, Sink, Source};
 use crate::stream::fields::{self, Fields, InTurn, unacknowledged};
 use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
 use crate::stream::{acknowledgements_fit, number_alone};
@@ -63,8 +63,6 @@ fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
     }
 }
 
-pub struct VmReadv;
-
 pub struct VmSource {
     socket: OwnedFd,
     sets: InTurn<Fields>,
@@ -92,11 +90,9 @@ fn receive_numbers(socket: &OwnedFd, count: usize) -> io::Result<Vec<u64>> {
     Ok(bytes.as_chunks::<8>().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
 }
 
-impl Stream for VmReadv {
-    type Source = VmSource;
-    type Sink = VmSink;
+impl Source for VmSource {
     /// The sender lets the receiver read its memory and tells it where to.
-    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<VmSource> {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
         let sets = InTurn::new(unacknowledged(attaching)?, |_| Fields::new(attaching));
         let reader = receive_numbers(&socket, 1)?[0];
@@ -110,31 +106,8 @@ impl Stream for VmReadv {
             );
         }
         send_numbers(&socket, &numbers)?;
-        Ok(VmSource { socket, sets, sent: 0 })
+        Ok(Self { socket, sets, sent: 0 })
     }
-
-    /// The receiver says who it is, learns where the fields are, and tries.
-    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<VmSink> {
-        let [socket] = half.take_fds()?;
-        let (sets, count) = (unacknowledged(attaching)?, fields::count(attaching));
-        send_numbers(&socket, &[u64::from(std::process::id())])?;
-        let numbers = receive_numbers(&socket, 1 + sets * count)?;
-        let process = numbers[0] as libc::pid_t;
-        let iov_len = attaching.payload() / count;
-        let field = |&address: &u64| libc::iovec {
-            iov_base: std::ptr::without_provenance_mut(address as usize),
-            iov_len,
-        };
-        let sets = InTurn::new(sets, |set| {
-            numbers[1 + set * count..][..count].iter().map(field).collect::<Vec<_>>()
-        });
-        let mut buffer = Buffer::new(attaching.payload());
-        copy_from(process, sets.current(), &mut buffer)?;
-        Ok(VmSink { socket, process, sets, received: 0, buffer })
-    }
-}
-
-impl Source for VmSource {
     #[inline(always)]
     fn fields(&mut self, write: impl FnMut(&mut [u8])) {
         self.sets.current_mut().each(write);
@@ -153,6 +126,25 @@ impl Source for VmSource {
 }
 
 impl Sink for VmSink {
+    /// The receiver says who it is, learns where the fields are, and tries.
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [socket] = half.take_fds()?;
+        let (sets, count) = (unacknowledged(attaching)?, fields::count(attaching));
+        send_numbers(&socket, &[u64::from(std::process::id())])?;
+        let numbers = receive_numbers(&socket, 1 + sets * count)?;
+        let process = numbers[0] as libc::pid_t;
+        let iov_len = attaching.payload() / count;
+        let field = |&address: &u64| libc::iovec {
+            iov_base: std::ptr::without_provenance_mut(address as usize),
+            iov_len,
+        };
+        let sets = InTurn::new(sets, |set| {
+            numbers[1 + set * count..][..count].iter().map(field).collect::<Vec<_>>()
+        });
+        let mut buffer = Buffer::new(attaching.payload());
+        copy_from(process, sets.current(), &mut buffer)?;
+        Ok(Self { socket, process, sets, received: 0, buffer })
+    }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
         if receive_number(&self.socket)? != self.received {

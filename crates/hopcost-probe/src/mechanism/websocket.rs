@@ -14,7 +14,7 @@
 //! it exactly one read a message.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hopcost_model::case::{Role, WaitKind};
 use tungstenite::handshake::HandshakeRole;
@@ -22,9 +22,9 @@ use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message};
 
 use super::connect::{Side, accept, finished};
-use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
+use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys;
-use crate::transport::{peer_closed, tcp, wait_writable};
+use crate::transport::{by_role, peer_closed, wait_writable};
 use crate::wait::{self, AtRunTime, Block, FdWait, Wait};
 
 /// The most room for a frame: beyond it the zeros written for every part of a long
@@ -38,11 +38,7 @@ fn frame_bytes(payload: usize, receiver: Role) -> usize {
         126..=0xFFFF => 2,
         _ => 8,
     };
-    let mask = match receiver {
-        Role::Callee => 4,
-        Role::Caller => 0,
-    };
-    2 + length + mask + payload
+    2 + length + by_role(receiver, 0, 4) + payload
 }
 
 fn config(payload: usize, role: Role) -> WebSocketConfig {
@@ -138,13 +134,9 @@ impl<R> Write for Wire<R> {
     #[inline]
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         loop {
-            let (fd, at) = (self.fd.as_raw_fd(), buffer.as_ptr().cast());
-            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a dead
-            // partner would end this process silently.
-            let result = unsafe { libc::send(fd, at, buffer.len(), libc::MSG_NOSIGNAL) };
-            match sys::check(result) {
-                Ok(n) => return Ok(n as usize),
+            match sys::send(&self.fd, buffer, 0) {
                 Err(error) => wait_writable(&self.fd, error).map(drop)?,
+                done => return done,
             }
         }
     }
@@ -189,17 +181,12 @@ impl Outgoing {
     }
 }
 
-/// Makes the link of both mechanisms.
-pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
-    Ok(Link::of_pair(tcp::connected(opening.case, true)?.map(OwnedFd::from)))
-}
-
 impl End for WebSocketInline {
     type Waits = AtRunTime;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
         let (kind, payload) = (attaching.wait(), attaching.payload());
-        let wait = FdWait::prepare(kind, &fd, wait::look_at, attaching.budget_ticks)?;
+        let wait = attaching.fd_wait(&fd, wait::look_at)?;
         Ok(Self {
             socket: shake_hands(
                 Wire { fd, reads: Waiting { wait, kind } },

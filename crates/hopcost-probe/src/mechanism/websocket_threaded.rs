@@ -24,7 +24,7 @@
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
@@ -54,31 +54,12 @@ impl Read for Wire<Reads> {
             Reads::Once => self.reads = Reads::NotNow,
             Reads::Block => {}
         }
-        loop {
-            match sys::read(&self.fd, buffer, Look::AsOpened) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done,
-            }
-        }
+        sys::uninterrupted(|| sys::read(&self.fd, buffer, Look::AsOpened))
     }
 }
 
 /// What epoll calls the socket: the first that it watches.
 const SOCKET: u64 = 0;
-
-type Events = [libc::epoll_event; 2];
-
-/// Sleeps until one of them is ready, or for no reason.
-fn sleep<'a>(epoll: &OwnedFd, events: &'a mut Events) -> io::Result<&'a [libc::epoll_event]> {
-    // SAFETY: room for two events is passed as two.
-    let ready = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), 2, -1) };
-    match sys::check(ready) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(&[]),
-        ready => Ok(&events[..ready? as usize]),
-    }
-}
-
-const NO_EVENTS: Events = [libc::epoll_event { events: 0, u64: 0 }; 2];
 
 /// The socket from now on: read only when epoll has found it readable.
 fn polled(mut socket: WebSocket<Wire<Reads>>) -> io::Result<WebSocket<Wire<Reads>>> {
@@ -111,7 +92,7 @@ impl Handler {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done,
             }
-            if !sleep(&self.epoll, &mut { NO_EVENTS })?.is_empty() {
+            if sys::epoll_wait(&self.epoll, &mut [sys::NO_EVENT; 2])? > 0 {
                 self.socket.get_mut().reads = Reads::Once;
             }
         }
@@ -146,7 +127,9 @@ impl IoThread {
     /// Sleeps, then does whatever there is to do; nothing comes after that once the application has
     /// let go and what it had queued is sent.
     fn turn(&mut self) -> io::Result<ControlFlow<()>> {
-        for event in sleep(&self.epoll, &mut { NO_EVENTS })? {
+        let mut events = [sys::NO_EVENT; 2];
+        let ready = sys::epoll_wait(&self.epoll, &mut events)?;
+        for event in &events[..ready] {
             if event.u64 == SOCKET {
                 self.receive()?;
             } else if self.send()?.is_break() {
@@ -207,7 +190,7 @@ impl Application {
 
     fn send(&self, message: Bytes) -> io::Result<()> {
         match self.outgoing.as_ref().map(|queue| queue.send(message)) {
-            Some(Ok(())) => set(&self.event),
+            Some(Ok(())) => wake(&self.event),
             _ => Err(peer_closed()),
         }
     }
@@ -221,7 +204,7 @@ impl Drop for Application {
     fn drop(&mut self) {
         // The I/O thread sends what is queued, finds the queue closed and ends.
         self.outgoing = None;
-        let _ = set(&self.event);
+        let _ = wake(&self.event);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -229,10 +212,8 @@ impl Drop for Application {
 }
 
 /// Wakes the I/O thread.
-fn set(event: &OwnedFd) -> io::Result<()> {
-    let one = 1u64.to_ne_bytes();
-    // SAFETY: eight bytes are valid for reading.
-    sys::check(unsafe { libc::write(event.as_raw_fd(), one.as_ptr().cast(), one.len()) }).map(drop)
+fn wake(event: &OwnedFd) -> io::Result<()> {
+    sys::write(event, &1u64.to_ne_bytes()).map(drop)
 }
 
 /// Who reads and writes the socket.

@@ -5,15 +5,15 @@
 //! as a field that begins with it.
 
 use std::io;
-use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use hopcost_model::case::AckSize;
 use hopcost_model::protocol::ZeroCopySends;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Sink, Source, Stream};
+use crate::shape::{Attaching, Half, Sink, Source};
 use crate::stream::fields;
+use crate::sys;
 use crate::transport::peer_closed;
 
 /// How the fields of a message get into a connected socket.
@@ -35,24 +35,6 @@ pub trait Outlet: Sized + 'static {
     }
 }
 
-/// A stream over a socket.
-pub struct OverSocket<O>(PhantomData<O>);
-
-impl<O: Outlet> Stream for OverSocket<O> {
-    type Source = SocketSource<O>;
-    type Sink = SocketSink;
-    fn source(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Source> {
-        let [socket] = half.take_fds()?;
-        let (outlet, acknowledgement) = (O::new(&socket, attaching)?, acknowledgement(attaching));
-        Ok(SocketSource { socket, acknowledgement, outlet })
-    }
-    fn sink(half: Half, attaching: &Attaching<'_>) -> io::Result<Self::Sink> {
-        let [socket] = half.take_fds()?;
-        let buffer = Buffer::new(attaching.payload());
-        Ok(SocketSink { socket, acknowledgement: acknowledgement(attaching), buffer })
-    }
-}
-
 /// Memory for an acknowledgement.
 fn acknowledgement(attaching: &Attaching<'_>) -> Buffer {
     let field_bytes = match attaching.case.ack_size {
@@ -70,6 +52,11 @@ pub struct SocketSource<O> {
 }
 
 impl<O: Outlet> Source for SocketSource<O> {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [socket] = half.take_fds()?;
+        let (outlet, acknowledgement) = (O::new(&socket, attaching)?, acknowledgement(attaching));
+        Ok(Self { socket, acknowledgement, outlet })
+    }
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
         self.outlet.claim(&self.socket)
@@ -101,6 +88,11 @@ pub struct SocketSink {
 }
 
 impl Sink for SocketSink {
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [socket] = half.take_fds()?;
+        let buffer = Buffer::new(attaching.payload());
+        Ok(Self { socket, acknowledgement: acknowledgement(attaching), buffer })
+    }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
         receive_all(&self.socket, &mut self.buffer)?;
@@ -117,11 +109,8 @@ impl Sink for SocketSink {
 
 /// A number of bytes from a call that moved them; an interrupted one moved none.
 #[inline(always)]
-pub fn moved(result: isize) -> io::Result<usize> {
-    if result >= 0 {
-        return Ok(result as usize);
-    }
-    trouble(io::Error::last_os_error())
+pub fn moved(result: io::Result<usize>) -> io::Result<usize> {
+    result.or_else(trouble)
 }
 
 #[cold]
@@ -138,17 +127,7 @@ fn trouble(error: io::Error) -> io::Result<usize> {
 pub fn send_all(socket: &OwnedFd, buffer: &[u8], flags: i32) -> io::Result<()> {
     let mut done = 0;
     while done < buffer.len() {
-        let rest = &buffer[done..];
-        // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a dead
-        // partner would end this process silently.
-        done += moved(unsafe {
-            libc::send(
-                socket.as_raw_fd(),
-                rest.as_ptr().cast(),
-                rest.len(),
-                flags | libc::MSG_NOSIGNAL,
-            )
-        })?;
+        done += moved(sys::send(socket, &buffer[done..], flags))?;
     }
     Ok(())
 }
@@ -158,14 +137,10 @@ pub fn send_all(socket: &OwnedFd, buffer: &[u8], flags: i32) -> io::Result<()> {
 pub fn receive_all(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<()> {
     let mut done = 0;
     while done < buffer.len() {
-        let rest = &mut buffer[done..];
-        // SAFETY: the buffer is valid for its length.
-        let result =
-            unsafe { libc::recv(socket.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), 0) };
-        if result == 0 {
-            return Err(peer_closed());
-        }
-        done += moved(result)?;
+        done += match sys::receive(socket, &mut buffer[done..], 0) {
+            Ok(0) => return Err(peer_closed()),
+            received => moved(received)?,
+        };
     }
     Ok(())
 }
@@ -236,10 +211,11 @@ pub fn message_of(vectors: &[libc::iovec]) -> libc::msghdr {
 
 /// sendmsg(2) of these vectors.
 #[inline(always)]
-pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> isize {
+pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> io::Result<usize> {
     let message = message_of(vectors);
     // SAFETY: the message is valid, and the kernel only reads what it names.
-    unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags | libc::MSG_NOSIGNAL) }
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags | libc::MSG_NOSIGNAL) };
+    moved(sys::check(sent).map(|bytes| bytes as usize))
 }
 
 #[cfg(test)]
@@ -274,12 +250,12 @@ mod tests {
             )
             .parse()
             .unwrap();
-            type Sent = OverSocket<OneSendmsg>;
             let opening = Opening { case: &case, scratch: "/nowhere".as_ref() };
-            let link = crate::transport::tcp::open_stream(&opening).unwrap();
+            let link = crate::transport::tcp::open(&opening).unwrap();
             let attaching = |role| Attaching::new(&case, role);
-            let mut sender = Sent::source(link.caller, &attaching(Role::Caller)).unwrap();
-            let mut receiver = Sent::sink(link.callee, &attaching(Role::Callee)).unwrap();
+            let mut sender =
+                SocketSource::<OneSendmsg>::attach(link.caller, &attaching(Role::Caller)).unwrap();
+            let mut receiver = SocketSink::attach(link.callee, &attaching(Role::Callee)).unwrap();
             receiver.acknowledge(7).unwrap();
             let mut peeked = [0u8; 200];
             // SAFETY: the buffer is valid for its length.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::case::{Case, Role};
 
 use crate::memory::{Line, Place, Scope, Shared};
 use crate::sys;
@@ -25,15 +25,11 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// The count at one offset of a mapping with the flag at another.
-    pub fn new(memory: &Arc<Shared>, at: [usize; 2], waiter: WaitKind, scope: Scope) -> Self {
-        let [count, asleep] = at;
-        let sleeper = Sleeper::new(memory, asleep, waiter, scope);
-        Self { count: Place::new(memory, count), sleeper }
-    }
-    /// Where counter `number` lies among several.
-    pub const fn at(number: usize) -> [usize; 2] {
-        [number * COUNTER_BYTES, number * COUNTER_BYTES + LINE]
+    /// Counter `number` of several at the beginning of a mapping, for which this end waits.
+    pub fn new(memory: &Arc<Shared>, number: usize, case: &Case, waiter: Role) -> Self {
+        let at = number * COUNTER_BYTES;
+        let sleeper = Sleeper::new(memory, at + LINE, case, waiter);
+        Self { count: Place::new(memory, at), sleeper }
     }
     /// The count: an end that sees it also sees what was written before.
     #[inline(always)]
@@ -75,9 +71,10 @@ pub struct Sleeper {
 }
 
 impl Sleeper {
-    /// One that waits like this, and whose flag is at this offset of a mapping.
-    pub fn new(memory: &Arc<Shared>, asleep: usize, waiter: WaitKind, scope: Scope) -> Self {
-        Self { asleep: Place::new(memory, asleep), may_sleep: may_sleep(waiter), scope }
+    /// This end of a case, whose flag is at this offset of a mapping.
+    pub fn new(memory: &Arc<Shared>, asleep: usize, case: &Case, waiter: Role) -> Self {
+        let (may_sleep, scope) = (may_sleep(case.wait(waiter)), Scope::of(case));
+        Self { asleep: Place::new(memory, asleep), may_sleep, scope }
     }
     /// Moves a word that it waits for, and wakes it if need be.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! A message as one packet: what datagram and sequenced-packet sockets have in common.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hopcost_model::case::{Role, Workload};
@@ -34,7 +34,7 @@ const TICKS: u32 = 3;
 
 #[cold]
 #[inline(never)]
-fn sent_in_part(sent: isize, len: usize) -> io::Error {
+fn sent_in_part(sent: usize, len: usize) -> io::Error {
     sys::failure(format!("only {sent} of {len} bytes were sent"))
 }
 
@@ -49,16 +49,11 @@ fn receive<W: Wait>(
 ) -> io::Result<usize> {
     prepared.receive(W::KIND, fd, |look| {
         let flags = if look == Look::AsOpened { 0 } else { libc::MSG_DONTWAIT };
-        // SAFETY: the buffer is valid for its length.
-        let result = sys::check(unsafe {
-            libc::recv(fd.as_raw_fd(), input.as_mut_ptr().cast(), input.len(), flags)
-        });
-        match result {
-            Ok(n) => Ok(n as usize),
+        match sys::receive(fd, input, flags) {
             Err(error) if nothing_there(&error) && given_up() => {
                 Err(io::ErrorKind::TimedOut.into())
             }
-            Err(error) => Err(error),
+            done => done,
         }
     })
 }
@@ -82,8 +77,7 @@ impl End for Packets {
     type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [fd] = half.take_fds()?;
-        let wait =
-            FdWait::prepare(attaching.wait(), &fd, |_| Look::AtSocket, attaching.budget_ticks)?;
+        let wait = attaching.fd_wait(&fd, |_| Look::AtSocket)?;
         let payload = attaching.payload();
         // One byte more than a message, so that a longer one is seen as such.
         let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
@@ -112,13 +106,8 @@ impl Channel for Packets {
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         let len = self.out.len();
         loop {
-            // SAFETY: the buffer is valid for its length. Without MSG_NOSIGNAL a
-            // dead partner would end this process silently.
-            let result = unsafe {
-                libc::send(self.fd.as_raw_fd(), self.out.as_ptr().cast(), len, libc::MSG_NOSIGNAL)
-            };
-            match sys::check(result) {
-                Ok(n) if n as usize == len => return Ok(()),
+            match sys::send(&self.fd, &self.out, 0) {
+                Ok(n) if n == len => return Ok(()),
                 Ok(n) => return Err(sent_in_part(n, len)),
                 Err(error) => wait_writable(&self.fd, error).map(drop)?,
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hopcost_model::case::WaitKind;
 
@@ -23,8 +23,7 @@ pub struct Ways {
 impl Ways {
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let (incoming, outgoing) = half.take_ways()?;
-        let (kind, budget_ticks) = (attaching.wait(), attaching.budget_ticks);
-        let wait = FdWait::prepare(kind, &incoming, wait::look_at, budget_ticks)?;
+        let wait = attaching.fd_wait(&incoming, wait::look_at)?;
         Ok(Self { incoming, outgoing, wait })
     }
     fn outgoing(&self) -> &OwnedFd {
@@ -146,10 +145,5 @@ pub fn read_some(fd: &OwnedFd, buffer: &mut [u8], look: Look) -> io::Result<usiz
 /// Writes as much as the stream takes at once.
 #[inline(always)]
 pub fn write_some(fd: &OwnedFd, buffer: &[u8]) -> io::Result<usize> {
-    // SAFETY: the buffer is valid for its length.
-    let result = unsafe { libc::write(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len()) };
-    match sys::check(result) {
-        Ok(n) => Ok(n as usize),
-        Err(error) => wait_writable(fd, error),
-    }
+    sys::write(fd, buffer).or_else(|error| wait_writable(fd, error))
 }

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -56,13 +55,13 @@ fn connects() -> Result<(), String> {
     })
 }
 
-/// Two ends of one connection, both with this TCP_NODELAY: caller, callee.
-pub fn connected(case: &Case, nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let listener = prepare(listen()?, case)?;
+/// The two ends of a connection to this listener: caller, callee.
+fn joined(listener: TcpListener, case: &Case) -> io::Result<[TcpStream; 2]> {
+    let listener = prepare(listener, case)?;
     let until = Instant::now() + PATIENCE;
     let caller =
         interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case).map(drop))
-            .map_err(|e| sys::context(e, "connecting to loopback"))?;
+            .map_err(|e| sys::context(e, "connecting two sockets"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
         let (stream, from) = interrupt::accept(&listener, until)?;
@@ -70,57 +69,34 @@ pub fn connected(case: &Case, nodelay: bool) -> io::Result<[TcpStream; 2]> {
             break stream;
         }
     };
-    with_nodelay([caller, callee], nodelay)
+    Ok([caller, callee])
 }
 
-fn with_nodelay(ends: [TcpStream; 2], nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    for end in &ends {
-        set_nodelay(end, nodelay)?;
-    }
-    Ok(ends)
-}
-
-fn set_nodelay(end: &TcpStream, nodelay: bool) -> io::Result<()> {
-    sys::set_option(end, libc::IPPROTO_TCP, libc::TCP_NODELAY, nodelay.into(), "TCP_NODELAY")
-}
-
-/// The link of a connection across the case's boundary, with the case's TCP_NODELAY at both
-/// ends, or with it where the case does not say.
+/// The link of a connection across the case's boundary.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
-    Ok(Link::of_pair(across_boundary(opening, true)?.map(OwnedFd::from)))
+    let case = opening.case;
+    let listen_at = |address| TcpListener::bind((address, 0));
+    let [caller, callee] = match case.boundary {
+        Boundary::Namespace => namespace::pair(listen_at, |listener| joined(listener, case))?,
+        _ => joined(listen()?, case)?,
+    };
+    let caller = half_of(caller, case, Role::Caller)?;
+    Ok(Link { caller, callee: half_of(callee, case, Role::Callee)? })
 }
 
-/// The same for a stream, where the case's TCP_NODELAY is the sender's, and off where the case
-/// does not say: what Nagle's algorithm does to a message of several fields is part of what is
-/// looked at. The receiver always sets it, because it sends nothing but acknowledgements, and
-/// one that is held back until the sender's kernel acknowledges the one before (40 ms later,
-/// if the sender is waiting) is no part of how a message is sent.
-pub fn open_stream(opening: &Opening<'_>) -> io::Result<Link> {
-    let [sender, receiver] = across_boundary(opening, false)?;
-    set_nodelay(&receiver, true)?;
-    Ok(Link::of_pair([sender, receiver].map(OwnedFd::from)))
-}
-
-fn across_boundary(opening: &Opening<'_>, nodelay: bool) -> io::Result<[TcpStream; 2]> {
-    let nodelay = nodelay_of(opening.case, nodelay);
-    match opening.case.boundary {
-        Boundary::Namespace => with_nodelay(namespace::tcp_pair(opening.case)?, nodelay),
-        _ => connected(opening.case, nodelay),
-    }
-}
-
-/// This host's half of a connection with another host, with the same TCP_NODELAY as where both
-/// ends are opened here.
+/// An end's half of a connection, with the case's TCP_NODELAY, or with it where the case does not say.
+///
+/// In a stream the case's is the sender's, and off where the case does not say: what Nagle's
+/// algorithm does to a message of several fields is part of what is looked at. The receiver always
+/// sets it, because it sends nothing but acknowledgements, and one that is held back until the
+/// sender's kernel acknowledges the one before (40 ms later, if the sender is waiting) is no part of
+/// how a message is sent.
 pub fn half_of(end: TcpStream, case: &Case, role: Role) -> io::Result<Half> {
     let is_stream = case.workload == Workload::Stream;
-    let nodelay = (is_stream && role == Role::Callee) || nodelay_of(case, !is_stream);
-    set_nodelay(&end, nodelay)?;
+    let said = case.parameter("nodelay").map_or(!is_stream, |said| said == "on");
+    let nodelay = said || (is_stream && role == Role::Callee);
+    sys::set_option(&end, libc::IPPROTO_TCP, libc::TCP_NODELAY, nodelay.into(), "TCP_NODELAY")?;
     Ok(Half::of_fds([end.into()]))
-}
-
-/// What a case says of TCP_NODELAY, or `unsaid`.
-fn nodelay_of(case: &Case, unsaid: bool) -> bool {
-    case.parameter("nodelay").map_or(unsaid, |said| said == "on")
 }
 
 #[cfg(test)]
@@ -135,7 +111,7 @@ mod tests {
                  &place=free&wait=block&nodelay={nodelay}"
             );
             let opening = Opening { case: &case.parse().unwrap(), scratch: "/nowhere".as_ref() };
-            let link = open_stream(&opening).unwrap();
+            let link = open(&opening).unwrap();
             for (half, nodelay) in [(link.caller, sender), (link.callee, true)] {
                 let [socket] = half.take_fds().unwrap();
                 assert_eq!(TcpStream::from(socket).nodelay().unwrap(), nodelay);

@@ -12,9 +12,9 @@ use hopcost_model::case::{Ack, Case, Role};
 use hopcost_model::protocol::Stamp;
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
-use crate::clock::{Clock, rough_ticks};
+use crate::clock::{Clock, Hardware, rough_ticks};
 use crate::party::{Touched, fill_low_bytes, fill_words, first_word, verify_words};
-use crate::shape::{Attaching, Half, Sink, Source, Stream};
+use crate::shape::{Attaching, Half, Sink, Source};
 use crate::stream::FIELDS_MAX;
 use crate::sys;
 
@@ -267,7 +267,7 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
 }
 
 /// Attaches one end.
-pub fn end<S: Stream, C: Clock>(
+pub fn end<Out: Source, In: Sink>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
@@ -276,13 +276,15 @@ pub fn end<S: Stream, C: Clock>(
     rough_ticks(0);
     Ok(match attaching.role {
         Role::Caller => {
-            let mut source = S::source(half, attaching)?;
+            let mut source = Out::attach(half, attaching)?;
             let mut starts = vec![0; flow.window.unwrap_or(1) as usize];
-            numbered(move |part, out| sender::<_, C>(&mut source, &flow, part, &mut starts, out))
+            numbered(move |part, out| {
+                sender::<_, Hardware>(&mut source, &flow, part, &mut starts, out)
+            })
         }
         Role::Callee => {
-            let mut sink = S::sink(half, attaching)?;
-            numbered(move |part, _| receiver::<_, C>(&mut sink, &flow, part))
+            let mut sink = In::attach(half, attaching)?;
+            numbered(move |part, _| receiver::<_, Hardware>(&mut sink, &flow, part))
         }
     })
 }
@@ -306,7 +308,6 @@ fn numbered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Hardware;
     use crate::transport::peer_closed;
 
     #[test]
@@ -331,6 +332,9 @@ mod tests {
     struct Given(std::vec::IntoIter<Vec<u8>>, Vec<u8>);
 
     impl Sink for Given {
+        fn attach(_: Half, _: &Attaching<'_>) -> io::Result<Self> {
+            Err(peer_closed())
+        }
         fn receive(&mut self) -> io::Result<&[u8]> {
             self.1 = self.0.next().ok_or_else(peer_closed)?;
             Ok(&self.1)
