@@ -80,28 +80,17 @@ fn write(dir: &Path, path: &str, content: &str) {
     fs::write(target, bytes).unwrap();
 }
 
+/// Bytes with `\n` for the end of a line, and `\x1b` for any other.
 fn unescape(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        if first != b'\\' {
-            bytes.push(first);
-            continue;
-        }
-        let (&escape, tail) = rest.split_first().expect("a lone backslash");
-        rest = tail;
-        bytes.push(match escape {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'\\' => b'\\',
-            b'x' => {
-                let digits = std::str::from_utf8(&rest[..2]).unwrap();
-                rest = &rest[2..];
-                u8::from_str_radix(digits, 16).unwrap()
-            }
-            other => panic!("unknown escape {}", other as char),
-        });
+    let mut parts = text.split('\\');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (byte, rest) = match part.strip_prefix('x') {
+            Some(hex) => (u8::from_str_radix(&hex[..2], 16).unwrap(), &hex[2..]),
+            None => (b'\n', part.strip_prefix('n').expect("no such escape")),
+        };
+        bytes.push(byte);
+        bytes.extend(rest.as_bytes());
     }
     bytes
 }
