@@ -3,7 +3,6 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +24,7 @@ const NO_LOG: &str = "no hopcost keeps a write-ahead log; `sqlite3 FILE 'PRAGMA 
 /// How the names of files end that SQLite looks for beside a file.
 const JOURNAL: &str = "-journal";
 const LOG: &str = "-wal";
-const DOING_COPY: &str = "copy it to settle a killed run";
+const DOING_COPY: &str = "copy it to read it";
 
 /// What lies where SQLite looks for a file beside a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,16 +190,13 @@ const PAGE_BYTES: i64 = 4096;
 /// and plain to look at (a journal with content means an unfinished commit).
 const JOURNAL_MODE: &str = "truncate";
 
-fn try_reading(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    proved(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)
-}
-
 /// A hardened connection that has been read from.
-fn proved(mut conn: Connection) -> rusqlite::Result<Connection> {
+fn try_reading(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     harden(&conn)?;
     bound(&mut conn, SCHEMA_STEPS)?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    let bytes = conn.path().map_or(0, |path| fs::metadata(path).map_or(0, |found| found.len()));
+    let bytes = fs::metadata(path).map_or(0, |found| found.len());
     bound(&mut conn, in_file(STEPS, bytes))?;
     Ok(conn)
 }
@@ -216,25 +212,7 @@ fn bound(conn: &mut Connection, steps: usize) -> rusqlite::Result<()> {
     conn.progress_handler(AT_ONCE, Some(step))
 }
 
-/// Takes the file as it is, without locks and without looking beside it: for
-/// file systems that have no locks or that cannot be written to, and for what is damaged.
-pub(crate) fn immutable(path: &Path) -> rusqlite::Result<Connection> {
-    let mut uri = b"file:".to_vec();
-    for &byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => uri.push(byte),
-            _ => uri.extend_from_slice(format!("%{byte:02X}").as_bytes()),
-        }
-    }
-    uri.extend_from_slice(b"?immutable=1");
-    let uri = PathBuf::from(std::ffi::OsString::from_vec(uri));
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let conn = Connection::open_with_flags(&uri, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES)?;
-    Ok(conn)
-}
-
-/// The most that is copied to settle it.
+/// The most that is copied to read it.
 const COPY_MAX_BYTES: u64 = 1 << 30;
 
 /// Copies what a file holds and not, as `fs::copy` would, its mode; nothing if it is not
@@ -257,11 +235,12 @@ fn copy_of_ours(from: &Path, to: &Path) -> std::io::Result<()> {
 /// Makes a folder that this user alone can reach and that goes when dropped.
 pub type MakeFolder<'a> = dyn Fn() -> std::io::Result<Box<dyn AsRef<Path>>> + 'a;
 
-/// Opens a copy of a run, settled. It has no name any more when this returns.
-fn settled_copy(path: &Path, folder: &MakeFolder) -> Result<Connection> {
+/// Opens a copy of a run and of what these suffixes name beside it. It has no name any more when this
+/// returns.
+fn copied(path: &Path, suffixes: &[&str], folder: &MakeFolder) -> Result<Connection> {
     let folder = folder().map_err(|error| Error::io(path, DOING_COPY, error))?;
     let copy = (*folder).as_ref().join("run");
-    for suffix in ["", JOURNAL] {
+    for suffix in suffixes {
         let from = beside(path, suffix);
         copy_of_ours(&from, &beside(&copy, suffix)).map_err(|e| Error::io(&from, DOING_COPY, e))?;
     }
@@ -274,20 +253,21 @@ fn settled_copy(path: &Path, folder: &MakeFolder) -> Result<Connection> {
 /// A process killed inside a commit leaves a journal that undoes the unfinished
 /// trial; SQLite applies it when the file is next opened for writing. So that is
 /// done here, on a copy: reading changes no file.
-/// What a stranger has put beside it is not the run's, and not looked at.
+/// What a stranger has put beside it is not the run's, and not looked at: a copy of the file alone is
+/// read then, and where a file system has no locks.
 pub(crate) fn reading(path: &Path, folder: &MakeFolder) -> Result<Connection> {
-    let sqlite = |error| Error::sqlite(path, DOING_READ, error);
-    let as_it_is = || immutable(path).and_then(proved);
     let found = (look_beside(path, JOURNAL)?, look_beside(path, LOG)?);
     if matches!(found, (Beside::Strangers, _) | (_, Beside::Strangers)) {
-        return as_it_is().map_err(sqlite);
+        return copied(path, &[""], folder);
     }
     ensure_no_log(path)?;
     let has_journal = matches!(found.0, Beside::Own(1..));
     match try_reading(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(conn) => Ok(conn),
-        Err(_) if has_journal => settled_copy(path, folder),
-        Err(first) => as_it_is().map_err(|_| sqlite(first)),
+        Err(_) if has_journal => copied(path, &["", JOURNAL], folder),
+        Err(first) => {
+            copied(path, &[""], folder).map_err(|_| Error::sqlite(path, DOING_READ, first))
+        }
     }
 }
 

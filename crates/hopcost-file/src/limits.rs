@@ -11,9 +11,6 @@ pub(crate) const JSON_MAX_BYTES: usize = 16 << 20;
 /// trial can take.
 pub(crate) const VALUE_MAX_BYTES: i32 = 16 << 20;
 
-/// Cases of a plan, as many as a suite may have.
-pub(crate) const CASES_MAX: usize = 10_000;
-
 /// Trials of a case, as many as a plan may have rounds.
 pub(crate) const TRIALS_OF_CASE_MAX: u32 = 10_000;
 
@@ -23,11 +20,8 @@ pub(crate) const TRIALS_MAX: usize = 200_000;
 /// Elements of all lists in the documents of a file of 100 MB.
 pub(crate) const ELEMENTS_MAX: usize = 5_000_000;
 
-/// Clocks, yardsticks, or readings of the host.
+/// Cases of a plan (as many as a suite may have), clocks, yardsticks, readings of the host, or workers.
 pub(crate) const LIST_MAX: usize = 10_000;
-
-/// Workers that took part.
-pub(crate) const WORKERS_MAX: usize = 100;
 
 /// Operations of a trial: a thousand times as many as the pilot orders at most.
 pub(crate) const OPERATIONS_MAX: u64 = 1 << 42;

@@ -18,8 +18,8 @@ use crate::connect::{self, MakeFolder};
 use crate::document;
 use crate::error::{Cell, DOING_READ, EMPTY, Error, Problem, Result};
 use crate::limits::{
-    CASES_MAX, ELEMENTS_MAX, LIST_MAX, OPERATIONS_MAX, SAMPLES_MAX, TICKS_MAX, TRIALS_MAX,
-    TRIALS_OF_CASE_MAX, WORKERS_MAX, in_file,
+    ELEMENTS_MAX, LIST_MAX, OPERATIONS_MAX, SAMPLES_MAX, TICKS_MAX, TRIALS_MAX, TRIALS_OF_CASE_MAX,
+    in_file,
 };
 use crate::{samples, schema, trace};
 
@@ -145,15 +145,15 @@ impl<'a> Source<'a> {
             return self.wrong("run", "it should have one row");
         };
         let after = run.host_after.as_ref().map_or(0, |host| host.readings.len());
-        for (what, found, most) in [
-            ("cases", run.plan.cases.len(), CASES_MAX),
-            ("clocks", run.clocks.len().max(run.clocks_after.len()), LIST_MAX),
-            ("readings of the host", run.host_before.readings.len().max(after), LIST_MAX),
-            ("yardsticks", run.yardsticks.len(), LIST_MAX),
-            ("workers", run.workers.len(), WORKERS_MAX),
+        for (what, found) in [
+            ("cases", run.plan.cases.len()),
+            ("clocks", run.clocks.len().max(run.clocks_after.len())),
+            ("readings of the host", run.host_before.readings.len().max(after)),
+            ("yardsticks", run.yardsticks.len()),
+            ("workers", run.workers.len()),
         ] {
-            if found > most {
-                return self.wrong("run", &format!("it has {found} {what}, more than {most}"));
+            if found > LIST_MAX {
+                return self.wrong("run", &format!("it has {found} {what}, more than {LIST_MAX}"));
             }
         }
         let mut ids = BTreeSet::new();

@@ -104,9 +104,6 @@ impl RunFile {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Error::because(&path, EXISTS),
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Error::denied(directory, "create a file in it")
-            }
             _ => Error::io(&path, DOING, error),
         })?;
         let run = RawRun {

@@ -53,37 +53,16 @@ pub fn rich(case: u32, round: u32) -> RawTrial {
 pub fn trial(case: u32, round: u32) -> RawTrial {
     let unit = u64::from(18_000 + 100 * round + 7 * case);
     let plain: RawTrial = serde_json::from_str(include_str!("plain.json")).unwrap();
-    RawTrial {
-        case,
-        round,
-        position: case,
-        started_ns: 1_000_000 * u64::from(round + 1),
-        samples: vec![
-            unit,
-            unit + 2,
-            if round == 2 { 1 << 33 } else { 90_000 },
-            unit - 4,
-            unit + 600,
-        ],
-        ..plain
-    }
+    let longest = if round == 2 { 1 << 33 } else { 90_000 };
+    let samples = vec![unit, unit + 2, longest, unit - 4, unit + 600];
+    let started_ns = 1_000_000 * u64::from(round + 1);
+    RawTrial { case, round, position: case, started_ns, samples, ..plain }
 }
 
 pub fn failed(case: u32, round: u32) -> RawTrial {
-    RawTrial {
-        error: Some("the callee was killed by signal 9".into()),
-        stamp: None,
-        ends: vec![],
-        cpus_asked: vec![],
-        pin_errors: vec!["CPU 1 is offline".into()],
-        wall_ns: 0,
-        cpu_ns: 0,
-        operations: 0,
-        samples_taken: 0,
-        samples_max_ticks: 0,
-        samples: vec![],
-        ..trial(case, round)
-    }
+    let error = Some("the callee was killed by signal 9".into());
+    let pin_errors = vec!["CPU 1 is offline".into()];
+    RawTrial { case, round, position: case, error, pin_errors, ..RawTrial::default() }
 }
 
 pub fn batched(case: u32, round: u32) -> RawTrial {
