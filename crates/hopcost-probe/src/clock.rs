@@ -197,12 +197,11 @@ impl Pair {
 pub fn rough_ticks(ns: u64) -> u64 {
     static PER_MS: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     let per_ms = *PER_MS.get_or_init(|| {
-        let (start_ns, start) =
-            (crate::sys::clock_ns(libc::CLOCK_MONOTONIC_RAW), Hardware::fenced_start());
+        let start = Pair::read(1);
         loop {
-            let elapsed_ns = crate::sys::clock_ns(libc::CLOCK_MONOTONIC_RAW) - start_ns;
-            if elapsed_ns >= 1_000_000 {
-                return (Hardware::fenced_end() - start) * 1_000_000 / elapsed_ns;
+            let now = Pair::read(1);
+            if now.ns - start.ns >= 1_000_000 {
+                return (now.ticks - start.ticks) * 1_000_000 / (now.ns - start.ns);
             }
         }
     });

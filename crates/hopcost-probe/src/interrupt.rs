@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::EventfdFlags;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::addr::SocketAddrArg;
+use rustix::net::{SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::sys::{self, check, context, eventfd_with, failure};
 
@@ -193,6 +194,14 @@ fn poll(polled: &mut [libc::pollfd], until: Option<Instant>) -> io::Result<()> {
     }
 }
 
+/// Waits for readability of any descriptor until a moment, at most a minute: for each whether it is
+/// readable, hung up or in error.
+pub fn poll_readable(fds: &[RawFd], until: Instant) -> io::Result<Vec<bool>> {
+    let mut polled: Vec<_> = fds.iter().map(|fd| readable(*fd)).collect();
+    poll(&mut polled, Some(until))?;
+    Ok(polled.iter().map(|one| one.revents != 0).collect())
+}
+
 /// Waits until a descriptor is ready for these events. `call` is what it is for.
 ///
 /// # Errors
@@ -240,48 +249,40 @@ pub fn sleep_until(call: &str, moment: Instant) -> io::Result<()> {
 }
 
 /// Connects to a listener of this host or another, by a socket that `prepare` has seen before.
-pub fn connect(
-    address: SocketAddr,
+pub fn connect<S: From<OwnedFd>>(
+    address: &impl SocketAddrArg,
     until: Instant,
     prepare: impl FnOnce(&OwnedFd) -> io::Result<()>,
-) -> io::Result<TcpStream> {
+) -> io::Result<S> {
     stall("connect");
-    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let family = address.as_any().address_family();
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
     prepare(&socket)?;
-    match rustix::net::connect(&socket, &address) {
-        Err(Errno::INPROGRESS) => {
-            until_ready("connect", &socket, libc::POLLOUT, Some(until))?;
-            rustix::net::sockopt::socket_error(&socket)??;
+    loop {
+        match rustix::net::connect(&socket, address) {
+            Err(Errno::INPROGRESS) => {
+                until_ready("connect", &socket, libc::POLLOUT, Some(until))?;
+                rustix::net::sockopt::socket_error(&socket)??;
+            }
+            // The queue of a listener with a path is full.
+            Err(Errno::AGAIN) if Instant::now() >= until => return Err(late()),
+            Err(Errno::AGAIN) => {
+                std::thread::sleep(LOOK);
+                continue;
+            }
+            result => result?,
         }
-        result => result?,
+        rustix::io::ioctl_fionbio(&socket, false)?;
+        return Ok(socket.into());
     }
-    let stream = TcpStream::from(socket);
-    stream.set_nonblocking(false)?;
-    Ok(stream)
 }
 
 /// Connects to a listener with a path, once there is room in its queue.
 pub fn connect_unix(path: &Path, until: Instant) -> io::Result<UnixStream> {
-    stall("connect");
-    let address = SocketAddrUnix::new(path)
-        .map_err(|_| failure("the path of a socket has at most 107 bytes"))?;
-    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
-    let socket = UnixStream::from(socket);
-    socket.set_write_timeout(Some(left(until)))?;
-    match rustix::net::connect(&socket, &address) {
-        Err(Errno::AGAIN) => return Err(late()),
-        result => result?,
-    }
-    socket.set_write_timeout(None)?;
-    Ok(socket)
-}
-
-/// The time until a moment, at least a millisecond: no time at all would be without end.
-fn left(until: Instant) -> Duration {
-    until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+    let address = SocketAddrUnix::new(path);
+    let address = address.map_err(|_| failure("the path of a socket has at most 107 bytes"))?;
+    connect(&address, until, |_| Ok(()))
 }
 
 /// Takes a connection, which blocks as one of a plain accept(2) does; the listener no longer does.
@@ -342,7 +343,7 @@ mod tests {
         let error = accept(&listener, soon()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(listener);
-        let error = connect(refused, soon(), |_| Ok(())).unwrap_err();
+        let error = connect::<TcpStream>(&refused, soon(), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         // Whose queue is full.
         let folder = tempfile::tempdir().unwrap();

@@ -59,10 +59,6 @@ pub fn available() -> Result<(), String> {
     KNOWN.get_or_init(|| any().map(drop).map_err(|error| error.to_string())).clone()
 }
 
-fn device(end: Role) -> &'static str {
-    by_role(end, "caller", "callee")
-}
-
 /// The namespaces, as long as the thread that makes the sockets needs them.
 struct Two {
     caller: File,
@@ -78,14 +74,14 @@ impl Two {
         ip(&format!("link add callee type veth peer name caller netns {theirs}"))?;
         for end in [Role::Callee, Role::Caller] {
             two.enter(end)?;
-            let (device, address) = (device(end), by_role(end, CALLER, CALLEE));
+            let (device, address) = by_role(end, ("caller", CALLER), ("callee", CALLEE));
             ip("link set lo up")?;
             ip(&format!("address add {address}/30 dev {device}"))?;
             ip(&format!("link set {device} up"))?;
         }
         for end in [Role::Caller, Role::Callee] {
             two.enter(end)?;
-            wait_for_carrier(device(end))?;
+            wait_for_carrier(by_role(end, "caller", "callee"))?;
         }
         Ok(two)
     }

@@ -71,9 +71,7 @@ fn end_within(patience: Duration, spared: &[u32]) {
 
 impl Drop for Orphans {
     fn drop(&mut self) {
-        if self.adopted {
-            end_within(PATIENCE, &[]);
-        }
+        self.end(&[]);
     }
 }
 

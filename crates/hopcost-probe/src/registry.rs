@@ -4,9 +4,9 @@
 use std::io;
 use std::sync::OnceLock;
 
-use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::case::Case;
 use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::Resource;
 
 use crate::clock::{self, Hardware};
 use crate::endpoint;
@@ -14,7 +14,6 @@ use crate::party;
 use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening, Sink, Source};
 use crate::sys;
 use crate::transport::tcp_socket;
-use crate::wait::Waits;
 use crate::workload::{Endpoint, stream};
 
 /// Makes a link.
@@ -28,8 +27,6 @@ pub struct Row {
     attach: Attach,
     /// Whether a message lies in a buffer beside the mechanism, which only wakes.
     only_wakes: bool,
-    /// The waits that it has loops for; `None` where one set of loops serves every wait.
-    loops: Option<&'static [WaitKind]>,
     available: fn() -> Result<(), String>,
     available_as: fn(&Case) -> Result<(), String>,
     argument: Option<Argument>,
@@ -44,7 +41,6 @@ impl Row {
             open,
             attach,
             only_wakes: false,
-            loops: None,
             available: clock::available,
             available_as: takes,
             argument: None,
@@ -58,14 +54,12 @@ impl Row {
     /// A notifier whose ends meet like this.
     pub const fn notifier<E: Notifier + End>(name: &'static str, open: Open) -> Self {
         let mut row = Row::new(name, open, endpoint::notifier::<E, Hardware>);
-        (row.only_wakes, row.loops) = (true, E::Waits::KINDS);
+        row.only_wakes = true;
         row
     }
     /// A channel whose ends meet like this.
     pub const fn channel<E: Channel + End>(name: &'static str, open: Open) -> Self {
-        let mut row = Row::new(name, open, endpoint::channel::<E>);
-        row.loops = E::Waits::KINDS;
-        row
+        Row::new(name, open, endpoint::channel::<E>)
     }
     /// A stream whose ends meet like this.
     pub const fn stream<Out: Source, In: Sink>(name: &'static str, open: Open) -> Self {
@@ -140,14 +134,6 @@ impl Row {
         let Link { caller, callee } = self.open(opening)?;
         Ok((caller.shared_by(opening.case.senders)?, callee))
     }
-    /// Whether there are loops for just the waits that its facts have.
-    #[cfg(test)]
-    pub fn waits_agree(&self) -> bool {
-        let facts = &self.facts().waits;
-        self.loops.is_none_or(|loops| {
-            loops.len() == facts.len() && loops.iter().all(|wait| facts.contains(wait))
-        })
-    }
 }
 
 /// Whether sockets and this process take what a case asks for, or why not.
@@ -164,16 +150,8 @@ fn allow_files(case: &Case) -> io::Result<()> {
     }
     // Both ends of each, with an epoll instance, and what every process has.
     let wanted = 4 * connections + 64;
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if maximum.is_some_and(|most| most < wanted) {
-        return Err(sys::failure(format!(
-            "connections={connections} take {wanted} open files, and the limit is {}: raise it \
-             (ulimit -Hn)",
-            maximum.unwrap_or(0)
-        )));
-    }
-    let current = current.map(|now| now.max(wanted));
-    Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?)
+    let needs = format!("connections={connections} take {wanted} open files");
+    sys::ensure_limit(Resource::Nofile, (wanted, wanted), &needs, "ulimit -Hn")
 }
 
 /// The link of what has none.

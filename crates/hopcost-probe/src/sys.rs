@@ -200,23 +200,31 @@ pub fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     })
 }
 
-/// Bytes of stack that the main thread needs, and those that it asks for.
-const STACK_BYTES: (u64, u64) = (1 << 20, 8 << 20);
-
 /// Has the main thread's stack grow as far as this program needs, where the limit in force is lower
 /// (ulimit -s); what it starts inherits that.
 pub fn ensure_stack() -> io::Result<()> {
-    let (least, aimed) = STACK_BYTES;
-    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Stack);
-    if current.is_none_or(|bytes| bytes >= least) {
+    let needs = "this program takes a stack of 1 MiB";
+    ensure_limit(Resource::Stack, (1 << 20, 8 << 20), needs, "ulimit -Hs")
+}
+
+/// Sets this process's limit to what is aimed at, or as near as it may, where it is lower than what is
+/// needed. Where it may not be as high as that, says what `needs` it and how to raise it.
+pub(crate) fn ensure_limit(
+    of: Resource,
+    (needed, aimed): (u64, u64),
+    needs: &str,
+    by: &str,
+) -> io::Result<()> {
+    let Rlimit { current, maximum } = rustix::process::getrlimit(of);
+    if current.is_none_or(|now| now >= needed) {
         return Ok(());
     }
     let current = maximum.map_or(aimed, |most| most.min(aimed));
-    if current < least {
-        return Err(failure("a stack of 1 MiB is needed (see ulimit -Hs)"));
+    if current < needed {
+        return Err(failure(format!("{needs}, and the limit is {current}: raise it ({by})")));
     }
     let current = Some(current);
-    Ok(rustix::process::setrlimit(Resource::Stack, Rlimit { current, maximum })?)
+    Ok(rustix::process::setrlimit(of, Rlimit { current, maximum })?)
 }
 
 /// Names this process for `ps`, `pgrep` and `perf` (at most 15 bytes).
@@ -404,6 +412,16 @@ pub fn limit(path: &str, of: &str) -> Result<usize, String> {
     text.trim().parse().map_err(|_| format!("{path} holds no number"))
 }
 
+/// Refuses a message that is longer than what the kernel has there.
+pub fn ensure_within(path: &str, of: &str, bytes: usize) -> io::Result<()> {
+    match limit(path, of).map_err(failure)? {
+        most if bytes <= most => Ok(()),
+        most => Err(failure(format!(
+            "a message of {bytes} bytes is longer than {path} allows ({most})"
+        ))),
+    }
+}
+
 /// Sends a signal to a process group.
 pub fn kill_group(leader: u32) {
     if let Ok(leader) = pid(leader)
@@ -484,21 +502,6 @@ pub fn poll_one(fd: &impl AsRawFd, events: libc::c_short) -> io::Result<()> {
     match check(unsafe { libc::poll(&raw mut polled, 1, -1) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// Waits for readability of any descriptor, at most `timeout_ms` (poll(2)).
-/// Returns for each whether it is readable, hung up or in error.
-pub fn poll_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<Vec<bool>> {
-    let mut polled: Vec<libc::pollfd> =
-        fds.iter().map(|&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect();
-    // SAFETY: the array is valid for its length.
-    let result =
-        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
-    match check(result) {
-        Ok(_) => Ok(polled.iter().map(|p| p.revents != 0).collect()),
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(vec![false; fds.len()]),
-        Err(error) => Err(error),
     }
 }
 

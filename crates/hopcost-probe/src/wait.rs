@@ -33,8 +33,6 @@ pub trait WithWait {
 /// The waits that a mechanism has loops for: a tuple of them, so that no others are
 /// compiled, or [`AtRunTime`].
 pub trait Waits {
-    /// Which; `None` where one set of loops serves every wait.
-    const KINDS: Option<&'static [WaitKind]>;
     /// Does `then` with the wait of this kind; `None` if there are no loops for it.
     fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output>;
 }
@@ -42,7 +40,6 @@ pub trait Waits {
 macro_rules! tuples {
     ($($($wait:ident)+;)+) => { $(
         impl<$($wait: Wait),+> Waits for ($($wait,)+) {
-            const KINDS: Option<&'static [WaitKind]> = Some(&[$($wait::KIND),+]);
             fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output> {
                 match kind {
                     $(kind if kind == $wait::KIND => Some(then.with::<$wait>()),)+
@@ -65,7 +62,6 @@ pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
 pub struct AtRunTime;
 
 impl Waits for AtRunTime {
-    const KINDS: Option<&'static [WaitKind]> = None;
     fn choose<T: WithWait>(_: WaitKind, then: T) -> Option<T::Output> {
         Some(then.with::<Block>())
     }

@@ -20,15 +20,12 @@ use crate::wait::{Every, FdWait, Wait};
 const PLACES: usize = 4;
 
 const LIMITS: &str = "/proc/sys/fs/mqueue";
-
-fn limit(name: &str) -> Result<usize, String> {
-    sys::limit(&format!("{LIMITS}/{name}"), "POSIX message queues")
-}
+const OF: &str = "POSIX message queues";
 
 /// Whether there are such queues here, or why not.
 pub fn available() -> Result<(), String> {
     crate::clock::available()?;
-    let messages = limit("msg_max")?;
+    let messages = sys::limit(&format!("{LIMITS}/msg_max"), OF)?;
     if messages < PLACES {
         return Err(format!("{LIMITS}/msg_max is {messages}: it must be at least {PLACES}"));
     }
@@ -65,12 +62,7 @@ fn queue(name: &str, bytes: usize) -> io::Result<[OwnedFd; 2]> {
 /// Makes the link.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     let bytes = opening.payload();
-    let most = limit("msgsize_max").map_err(sys::failure)?;
-    if bytes > most {
-        return Err(sys::failure(format!(
-            "a message of {bytes} bytes is longer than {LIMITS}/msgsize_max allows ({most})"
-        )));
-    }
+    sys::ensure_within(&format!("{LIMITS}/msgsize_max"), OF, bytes)?;
     // A path that is unused in the run's directory makes the name, so that one left by a kill in
     // mid-open tells which run it came from.
     let open = || {

@@ -29,14 +29,13 @@ const MARKER: &str = "sysv-msg";
 /// Bytes of a message's type, which comes first in the buffer.
 const TYPE: usize = size_of::<libc::c_long>();
 
-fn msgmax() -> Result<usize, String> {
-    sys::limit("/proc/sys/kernel/msgmax", "System V message queues")
-}
+const LIMIT: &str = "/proc/sys/kernel/msgmax";
+const OF: &str = "System V message queues";
 
 /// Whether there are such queues here, or why not.
 pub fn available() -> Result<(), String> {
     crate::clock::available()?;
-    msgmax().map(drop)
+    sys::limit(LIMIT, OF).map(drop)
 }
 
 /// A queue, and the file that names it by its key (hexadecimal) and holds since when there may be
@@ -151,12 +150,7 @@ impl Drop for SysvMsg {
 
 /// Makes the link.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
-    let (bytes, most) = (opening.payload(), msgmax().map_err(sys::failure)?);
-    if bytes > most {
-        return Err(sys::failure(format!(
-            "a message of {bytes} bytes is longer than /proc/sys/kernel/msgmax allows ({most})"
-        )));
-    }
+    sys::ensure_within(LIMIT, OF, opening.payload())?;
     if opening.scratch.to_str().is_none() {
         return Err(sys::failure(format!("{} is not UTF-8", opening.scratch.display())));
     }

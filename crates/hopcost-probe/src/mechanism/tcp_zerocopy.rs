@@ -205,8 +205,7 @@ fn next_completion(socket: &OwnedFd) -> io::Result<Option<Completion>> {
         message.msg_controllen = control.0.len() as _;
         (libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_ERRQUEUE), message)
     };
-    if result < 0 {
-        let error = io::Error::last_os_error();
+    if let Err(error) = sys::check(result) {
         return match error.raw_os_error() {
             Some(libc::EAGAIN | libc::EINTR) => Ok(None),
             _ => Err(sys::context(error, "reading the error queue")),

@@ -17,9 +17,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 
 use hopcost_model::case::{Role, WaitKind};
+use tungstenite::client::client_with_config;
 use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};
-use tungstenite::{Bytes, HandshakeError, Message};
+use tungstenite::{Bytes, HandshakeError, Message, accept_with_config};
 
 use super::connect::{Side, accept, finished};
 use crate::shape::{Attaching, Channel, End, Half};
@@ -57,19 +58,13 @@ pub(super) fn shake_hands<S: Read + Write>(
     role: Role,
 ) -> io::Result<WebSocket<S>> {
     let config = Some(config(payload, role));
-    let (socket, role) = match role {
-        Role::Caller => {
-            let (socket, _) =
-                tungstenite::client::client_with_config("ws://127.0.0.1/", stream, config)
-                    .map_err(handshake_failed)?;
-            (socket, protocol::Role::Client)
-        }
-        Role::Callee => {
-            let socket =
-                tungstenite::accept_with_config(stream, config).map_err(handshake_failed)?;
-            (socket, protocol::Role::Server)
-        }
+    let socket = match role {
+        Role::Caller => client_with_config("ws://127.0.0.1/", stream, config)
+            .map_err(handshake_failed)
+            .map(|(socket, _)| socket)?,
+        Role::Callee => accept_with_config(stream, config).map_err(handshake_failed)?,
     };
+    let role = by_role(role, protocol::Role::Client, protocol::Role::Server);
     Ok(WebSocket::from_raw_socket(socket.into_inner(), role, config))
 }
 

@@ -73,20 +73,12 @@ pub fn open(
     }
 }
 
-/// Switches an event and all of its group on.
-pub fn switch_on(leader: &OwnedFd) -> io::Result<()> {
-    control(leader, IOC_ENABLE).map_err(|e| sys::context(e, "switching events on"))
-}
-
-/// Switches them off.
-pub fn switch_off(leader: &OwnedFd) -> io::Result<()> {
-    control(leader, IOC_DISABLE).map_err(|e| sys::context(e, "switching events off"))
-}
-
-fn control(leader: &OwnedFd, request: libc::c_ulong) -> io::Result<()> {
+/// Switches an event and all of its group on or off.
+pub fn switch(leader: &OwnedFd, on: bool) -> io::Result<()> {
+    let request = if on { IOC_ENABLE } else { IOC_DISABLE };
     // SAFETY: an ioctl that takes an integer.
     let result = unsafe { libc::ioctl(leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
-    sys::check(result).map(drop)
+    sys::check(result).map(drop).map_err(|e| sys::context(e, "switching events on or off"))
 }
 
 /// The numbers that read(2) gives of an event.

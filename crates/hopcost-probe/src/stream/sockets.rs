@@ -185,18 +185,13 @@ fn rest_of(
 
 /// What the vectors name beyond the first `skipped` bytes.
 pub fn beyond(vectors: &[libc::iovec], mut skipped: usize) -> Vec<libc::iovec> {
-    let mut rest = Vec::with_capacity(vectors.len());
-    for vector in vectors {
+    let rest = vectors.iter().map(|vector| {
         let gone = skipped.min(vector.iov_len);
         skipped -= gone;
-        if gone < vector.iov_len {
-            rest.push(libc::iovec {
-                iov_base: vector.iov_base.cast::<u8>().wrapping_add(gone).cast(),
-                iov_len: vector.iov_len - gone,
-            });
-        }
-    }
-    rest
+        let iov_base = vector.iov_base.cast::<u8>().wrapping_add(gone).cast();
+        libc::iovec { iov_base, iov_len: vector.iov_len - gone }
+    });
+    rest.filter(|vector| vector.iov_len > 0).collect()
 }
 
 /// A message of these vectors, which name memory that the caller keeps.

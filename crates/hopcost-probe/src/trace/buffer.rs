@@ -82,14 +82,9 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// Switches all on.
-    pub fn start(&self) -> Result<(), String> {
-        perf::switch_on(&self.leader).map_err(|error| error.to_string())
-    }
-
-    /// Switches all off.
-    pub fn stop(&self) -> Result<(), String> {
-        perf::switch_off(&self.leader).map_err(|error| error.to_string())
+    /// Switches all on or off.
+    pub fn switch(&self, on: bool) -> Result<(), String> {
+        perf::switch(&self.leader, on).map_err(|error| error.to_string())
     }
 
     /// The records, once all is off, and how many events are missing by what they say.

@@ -43,8 +43,8 @@ impl Bare {
         let (traced_ns, events) = on(self.cpu, || {
             let recorder = Recorder::open(&[self.cpu], BYTES)?;
             let buffer = &recorder.buffers[0];
-            let traced_ns = hop_ns(|| buffer.start())?;
-            buffer.stop()?;
+            let traced_ns = hop_ns(|| buffer.switch(true))?;
+            buffer.switch(false)?;
             match buffer.lost()? {
                 0 => Ok((traced_ns, buffer.samples()?.0.len())),
                 lost => Err(format!("{lost} events were lost")),

@@ -149,12 +149,12 @@ impl Recorder {
     /// Records from here on.
     pub fn start(&mut self) -> Result<(), String> {
         self.tie.read()?;
-        self.buffers.iter().try_for_each(Buffer::start)
+        self.buffers.iter().try_for_each(|buffer| buffer.switch(true))
     }
 
     /// Records no more.
     pub fn stop(&mut self) -> Result<(), String> {
-        self.buffers.iter().try_for_each(Buffer::stop)?;
+        self.buffers.iter().try_for_each(|buffer| buffer.switch(false))?;
         self.tie.read()
     }
 

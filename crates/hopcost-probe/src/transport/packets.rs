@@ -38,26 +38,6 @@ fn sent_in_part(sent: usize, len: usize) -> io::Error {
     sys::failure(format!("only {sent} of {len} bytes were sent"))
 }
 
-/// Receives a packet, or gives up as soon as there is none and `given_up` says so. It
-/// is asked after every look in vain, and after a signal.
-#[inline(always)]
-fn receive<W: Wait>(
-    prepared: &FdWait,
-    fd: &OwnedFd,
-    input: &mut Buffer,
-    given_up: impl Fn() -> bool,
-) -> io::Result<usize> {
-    prepared.receive(W::KIND, fd, |look| {
-        let flags = if look == Look::AsOpened { 0 } else { libc::MSG_DONTWAIT };
-        match sys::receive(fd, input, flags) {
-            Err(error) if nothing_there(&error) && given_up() => {
-                Err(io::ErrorKind::TimedOut.into())
-            }
-            done => done,
-        }
-    })
-}
-
 /// How a socket delivers packets.
 fn delivery(socket: &OwnedFd) -> io::Result<Delivery> {
     let option = |option| sys::get_option(socket, libc::SOL_SOCKET, option);
@@ -113,24 +93,23 @@ impl Channel for Packets {
             }
         }
     }
-    /// Fails with [`io::ErrorKind::TimedOut`] where the message is to be given up.
+    /// Fails with [`io::ErrorKind::TimedOut`] where the message is to be given up, which is asked after
+    /// every look in vain, and after a signal.
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let Self { fd, wait: prepared, input, ticker, .. } = self;
-        let len = match ticker {
-            None => receive::<W>(prepared, fd, input, || false)?,
-            Some(ticker) => {
-                let since = ticker.ticks();
-                let given_up = || ticker.ticks().wrapping_sub(since) >= TICKS;
-                receive::<W>(prepared, fd, input, given_up)?
-            }
-        };
+        let Self { fd, wait, input, ticker, .. } = self;
+        let ticks = || ticker.as_ref().map_or(0, Ticker::ticks);
+        let since = ticks();
+        let len = wait.receive(W::KIND, fd, |look| {
+            let flags = if look == Look::AsOpened { 0 } else { libc::MSG_DONTWAIT };
+            sys::receive(fd, input, flags).map_err(|error| match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::EINTR) if ticks().wrapping_sub(since) >= TICKS => {
+                    io::ErrorKind::TimedOut.into()
+                }
+                _ => error,
+            })
+        })?;
         // SAFETY: the kernel has written `len` bytes there.
         Ok(unsafe { self.input.first(len) })
     }
-}
-
-#[inline(always)]
-fn nothing_there(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR))
 }

@@ -59,9 +59,10 @@ fn connects() -> Result<(), String> {
 fn joined(listener: TcpListener, case: &Case) -> io::Result<[TcpStream; 2]> {
     let listener = prepare(listener, case)?;
     let until = Instant::now() + PATIENCE;
-    let caller =
-        interrupt::connect(listener.local_addr()?, until, |socket| prepare(socket, case).map(drop))
-            .map_err(|e| sys::context(e, "connecting two sockets"))?;
+    let caller: TcpStream = interrupt::connect(&listener.local_addr()?, until, |socket| {
+        prepare(socket, case).map(drop)
+    })
+    .map_err(|e| sys::context(e, "connecting two sockets"))?;
     // Any process of this machine could have connected first.
     let callee = loop {
         let (stream, from) = interrupt::accept(&listener, until)?;

@@ -72,14 +72,8 @@ pub fn takes(case: &Case) -> Result<(), String> {
 /// The connections among the descriptors of an end, whose mechanism keeps them open as long as it
 /// lives.
 pub struct Connections {
-    all: Vec<(RawFd, Sent)>,
-}
-
-/// What a connection has sent so far; the kernel counts in 32 bits.
-#[derive(Clone, Copy)]
-struct Sent {
-    segments: u32,
-    retransmitted: u32,
+    /// Each with the segments that it has sent so far and sent again; the kernel counts in 32 bits.
+    all: Vec<(RawFd, [u32; 2])>,
 }
 
 impl Connections {
@@ -128,9 +122,9 @@ impl Connections {
         };
         for (fd, before) in &mut self.all {
             let Some(now) = Info::of(*fd).map(|info| info.sent()) else { continue };
-            let since = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
-            reading.segments += since(now.segments, before.segments);
-            reading.retransmitted += since(now.retransmitted, before.retransmitted);
+            let since = |at: usize| u64::from(now[at].wrapping_sub(before[at]));
+            reading.segments += since(0);
+            reading.retransmitted += since(1);
             *before = now;
         }
         Some(reading)
@@ -163,8 +157,8 @@ impl Info {
     fn word(&self, at: usize) -> u32 {
         self.0[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
     }
-    fn sent(&self) -> Sent {
-        Sent { segments: self.word(156), retransmitted: self.word(100) }
+    fn sent(&self) -> [u32; 2] {
+        [self.word(156), self.word(100)]
     }
 }
 

@@ -293,9 +293,10 @@ impl Trial {
     }
 
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Reply> {
-        let tell = |thread: &ThreadSeat| thread.tell(move |seat| seat.gate(exchanges, steps));
+        let tell =
+            |thread: &ThreadSeat| thread.tell(move |seat| seat.endpoint.gate(exchanges, steps));
         let others: Vec<_> = self.others.iter().map(tell).collect();
-        let mut reading = self.first.gate(exchanges, steps)?;
+        let mut reading = self.first.endpoint.gate(exchanges, steps)?;
         for other in &others {
             reading = match (reading, awaited(other)?) {
                 (Some(one), Some(other)) => Some(one.joined(other)),

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 
 use hopcost_model::case::{Case, Sched, Workload};
-use hopcost_model::protocol::{self, Attached, EndCounters, GateReading, Phase, ScheduleSeed};
+use hopcost_model::protocol::{self, Attached, EndCounters, Phase, ScheduleSeed};
 
 use super::counters::{Snapshot, Time};
 use super::events::{CALL, Events, KERNEL, STREAM};
@@ -37,7 +37,7 @@ type End = (protocol::Seat, Half);
 
 /// An attached end; belongs to the thread that attached it.
 pub struct Seat {
-    endpoint: Box<dyn Endpoint>,
+    pub endpoint: Box<dyn Endpoint>,
     end: protocol::Seat,
     time: Time,
     /// What is counted while it is measured; opened before any phase, because opening takes long.
@@ -80,27 +80,23 @@ impl Seat {
             helpers: helpers.clone(),
         };
         let set = match case.workload {
+            _ if *time == Time::Virtual => None,
             Workload::Stream => Some(STREAM),
             Workload::Call => Some(CALL),
             // Even a counter that is off costs something at every context switch.
             _ => None,
         };
-        let set = set.filter(|_| *time == Time::Real);
         let measured = set.map(|set| Events::of_caller(set, &helpers));
         let (time, two_ends) = (*time, case.two_ends());
         Ok((Self { endpoint, end, time, measured, helpers, tcp, two_ends }, attached))
     }
 
-    /// Compares clocks with the other end.
-    pub fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
-        self.endpoint.gate(exchanges, steps)
-    }
-
     /// Runs a phase; samples go into `out` as far as it reaches.
     pub fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<EndCounters> {
         // Open only for this phase: while it is, every system call of the machine is slower.
-        let mut system_calls = (spec.phase == Phase::Count && self.counts_system_calls())
-            .then(|| Events::of_caller(KERNEL, &self.helpers));
+        let mut system_calls =
+            (spec.phase == Phase::Count && self.two_ends && self.time == Time::Real)
+                .then(|| Events::of_caller(KERNEL, &self.helpers));
         // Threads that a call starts and waits for are gone when it returns, and count as the process's.
         let whose = if self.two_ends { libc::RUSAGE_THREAD } else { libc::RUSAGE_SELF };
         let before = Snapshot::take(self.time, whose);
@@ -125,10 +121,6 @@ impl Seat {
         let events = events.as_mut().map_or(Vec::new(), |events| events.read());
         let tcp = self.tcp.as_mut().and_then(Connections::read);
         Ok(EndCounters { flow: self.end.flow, events, tcp, ..counters })
-    }
-
-    fn counts_system_calls(&self) -> bool {
-        self.two_ends && self.time == Time::Real
     }
 }
 

@@ -1,23 +1,22 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use hopcost_model::case::{Case, Placement, Role, WaitKind, Waits, Workload};
+use hopcost_model::case::{Case, Role, WaitKind, Waits, Workload};
 use hopcost_probe::mechanism::find;
 use hopcost_probe::shape::{Attaching, Opening};
 use hopcost_probe::sys;
 
 use crate::support::{alone, attach, both_end_well, case};
 
-/// A bare wake-up after this gap.
-fn wake(mechanism: &str, wait: WaitKind, placement: Placement, gap_ns: u64) -> Case {
-    let case = case(Workload::Wake, find(mechanism).unwrap(), wait);
-    Case { placement: Some(placement), gap_ns: Some(gap_ns), ..case }
+/// Bare wake-ups.
+fn wake() -> Case {
+    case(Workload::Wake, find("flag").unwrap(), WaitKind::Spin)
 }
 
 #[test]
 fn an_end_without_a_partner_gives_up_and_says_so() {
     let _alone = alone();
-    let case = wake("flag", WaitKind::Spin, Placement::Free, 0);
+    let case = wake();
     for alone in [Role::Caller, Role::Callee] {
         both_end_well(&case, move |role, end| {
             if role != alone {
@@ -34,7 +33,7 @@ fn an_end_without_a_partner_gives_up_and_says_so() {
 
 #[test]
 fn what_cannot_be_attached_says_why() {
-    let case = wake("flag", WaitKind::Spin, Placement::Free, 0);
+    let case = wake();
     let refused = |case: &Case, role, meeting: Option<&OwnedFd>| {
         let row = find(case.mechanism_name()).unwrap();
         let link = row.open(&Opening { case, scratch: Path::new("/nowhere") }).unwrap();

@@ -353,8 +353,8 @@ impl Worker {
         let until = Instant::now() + patience;
         while self.is_alive() && Instant::now() < until {
             // Its closing the stream says that it is about to be gone.
-            let left = until.saturating_duration_since(Instant::now()).as_millis() as i32;
-            let _ = sys::poll_readable(&[self.stream.as_raw_fd()], left.min(2));
+            let look = until.min(Instant::now() + Duration::from_millis(2));
+            let _ = interrupt::poll_readable(&[self.stream.as_raw_fd()], look);
         }
     }
 
@@ -435,15 +435,13 @@ pub fn replies(
         if waiting.is_empty() {
             return Ok(replies.into_iter().flatten().collect());
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if Instant::now() >= deadline {
             return Err((waiting[0], ReplyError::Deadline));
         }
         let awaited = |at: &usize| interrupt::awaited("reply", &workers[*at].stream);
         let mut fds: Vec<_> = waiting.iter().map(awaited).collect();
         fds.push(event);
-        let timeout_ms = left.as_millis().min(60_000) as i32 + 1;
-        let ready = sys::poll_readable(&fds, timeout_ms)
+        let ready = interrupt::poll_readable(&fds, deadline)
             .map_err(|error| (waiting[0], ReplyError::Io(error.kind())))?;
         if ready.last() == Some(&true) {
             return Err((waiting[0], ReplyError::Interrupted));

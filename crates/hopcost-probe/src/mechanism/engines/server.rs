@@ -63,12 +63,8 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
         Role::Callee => End::Server(half.take_local()?),
     };
     let stall_ns = if attaching.parameter("stall") == "100ms" { SECOND_NS / 10 } else { 0 };
-    let late = match attaching.parameter("late") {
-        "own" => Late::Own,
-        "send" => Late::Send,
-        _ => Late::None,
-    };
-    load::end::<_, Virtual>(Served { end, service_ns, stall_ns, late }, attaching)
+    let [late_own, late_send] = ["own", "send"].map(|how| attaching.parameter("late") == how);
+    load::end::<_, Virtual>(Served { end, service_ns, stall_ns, late_own, late_send }, attaching)
 }
 
 enum End {
@@ -76,19 +72,13 @@ enum End {
     Server(Vec<Queue>),
 }
 
-/// What makes every 50th message's sender late.
-#[derive(PartialEq, Eq)]
-enum Late {
-    None,
-    Own,
-    Send,
-}
-
 struct Served {
     end: End,
     service_ns: u64,
     stall_ns: u64,
-    late: Late,
+    /// What makes every 50th message's sender late: it leaves its wait so, or its send takes long.
+    late_own: bool,
+    late_send: bool,
 }
 
 impl Served {
@@ -105,13 +95,13 @@ impl Party for Served {
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         let End::Client(end) = &self.end else { return Err(peer_closed()) };
         let is_late = sequence.is_multiple_of(LATE_EVERY);
-        if is_late && self.late == Late::Own {
+        if is_late && self.late_own {
             Virtual::oversleep(LATE_NS);
         }
         let value = before();
         let (now_ns, _) = Virtual::stamp();
         end.send((sequence, now_ns)).map_err(|_| peer_closed())?;
-        if is_late && self.late == Late::Send {
+        if is_late && self.late_send {
             Virtual::reach(now_ns + LATE_NS);
         }
         Ok(value)

@@ -121,14 +121,14 @@ impl Events {
     #[inline]
     pub fn start(&self) -> io::Result<()> {
         let leaders = self.counters.iter().filter(|counter| counter.leads);
-        leaders.rev().try_for_each(|leader| perf::switch_on(&leader.fd))
+        leaders.rev().try_for_each(|leader| perf::switch(&leader.fd, true))
     }
 
     /// Stops counting: the calling thread first.
     #[inline]
     pub fn stop(&self) -> io::Result<()> {
         let mut leaders = self.counters.iter().filter(|counter| counter.leads);
-        leaders.try_for_each(|leader| perf::switch_off(&leader.fd))
+        leaders.try_for_each(|leader| perf::switch(&leader.fd, false))
     }
 
     /// What was counted since this was asked last, one reading an event of the set.

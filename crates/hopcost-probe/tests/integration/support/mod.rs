@@ -3,14 +3,14 @@
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use hopcost_model::case::{Ack, Case, Placement, Role, SPIN_BUDGET_NS, WaitKind, Workload};
+use hopcost_model::case::{Ack, Case, Role, SPIN_BUDGET_NS, WaitKind, Workload};
 use hopcost_model::protocol::Stamp;
 use hopcost_probe::mechanism::{ALL, find};
 use hopcost_probe::meeting;
 use hopcost_probe::memory::Shared;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Half, Opening};
-use hopcost_probe::sys::{allowed_cpus, pin};
+use hopcost_probe::sys::allowed_cpus;
 use hopcost_probe::workload::Endpoint;
 use hopcost_probe::workload::{PhaseSpec, Stamped};
 
@@ -83,16 +83,6 @@ pub fn too_slow_here(case: &Case) -> bool {
     cpus < 2 && (looks(Role::Caller) || looks(Role::Callee))
 }
 
-/// The CPUs of the caller and the callee, if there are as many as it takes.
-pub fn cpus(placement: Placement) -> Option<[Option<u32>; 2]> {
-    let allowed = allowed_cpus().unwrap();
-    match placement {
-        Placement::Free => Some([None, None]),
-        Placement::SameCpu => Some([Some(allowed[0]), Some(allowed[0])]),
-        _ => (allowed.len() > 1).then(|| [Some(allowed[0]), Some(allowed[1])]),
-    }
-}
-
 /// Takes an end of a case, as `attaching` says.
 pub fn attach(half: Half, attaching: &Attaching<'_>) -> Result<Box<dyn Endpoint>, String> {
     let row = find(attaching.case.mechanism_name()).unwrap();
@@ -102,8 +92,8 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> Result<Box<dyn Endpoint>
 /// What an end does, once it is attached, and what comes of it.
 pub type Play<T> = dyn Fn(Role, Box<dyn Endpoint>) -> Result<T, String> + Send + Sync;
 
-/// Plays both ends of a case on two threads, on the CPUs of its placement: what came of
-/// the caller and of the callee. An end may hang whose partner has failed: `None`.
+/// Plays both ends of a case on two threads: what came of the caller and of the callee. An end may
+/// hang whose partner has failed: `None`.
 pub fn both<T: Send + 'static>(
     case: &Case,
     play: impl Fn(Role, Box<dyn Endpoint>) -> Result<T, String> + Send + Sync + 'static,
@@ -111,17 +101,13 @@ pub fn both<T: Send + 'static>(
     let scratch = tempfile::tempdir().unwrap();
     let row = find(case.mechanism_name()).unwrap();
     let link = row.open(&Opening { case, scratch: scratch.path() }).unwrap();
-    let [caller, callee] = cpus(case.placement.unwrap()).unwrap();
     let memory = Arc::new(Shared::create(meeting::BYTES).unwrap());
     let play: Arc<Play<T>> = Arc::new(play);
     let (ended_in, ended) = mpsc::channel();
-    for (role, half, cpu) in
-        [(Role::Callee, link.callee, callee), (Role::Caller, link.caller, caller)]
-    {
+    for (role, half) in [(Role::Callee, link.callee), (Role::Caller, link.caller)] {
         let (case, memory) = (case.clone(), Arc::clone(&memory));
         let (play, ended_in) = (Arc::clone(&play), ended_in.clone());
         std::thread::spawn(move || {
-            cpu.map_or(Ok(()), pin).unwrap();
             let meeting = Some(&*memory);
             let end = attach(half, &Attaching { meeting, ..Attaching::new(&case, role) });
             let _ = ended_in.send((role, end.and_then(|end| play(role, end))));

@@ -16,7 +16,7 @@ use hopcost_probe::{interrupt, sys};
 /// How long the links of a trial may take to come.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a wait for them looks for an interrupt.
-const LOOK_MS: i32 = 100;
+const LOOK: Duration = Duration::from_millis(100);
 /// How long a connection may take to show its token.
 const SHOWN_WITHIN: Duration = Duration::from_secs(1);
 /// Between two datagrams that show the token, and how many the near end sends.
@@ -115,7 +115,8 @@ fn streams(
 
 /// Waits a moment for something to come to a socket.
 fn look(socket: &impl AsRawFd, hung_up: &OwnedFd, until: Instant) -> io::Result<bool> {
-    let ready = sys::poll_readable(&[socket.as_raw_fd(), hung_up.as_raw_fd()], LOOK_MS)?;
+    let fds = [socket.as_raw_fd(), hung_up.as_raw_fd()];
+    let ready = interrupt::poll_readable(&fds, Instant::now() + LOOK)?;
     match ready[1] || Instant::now() >= until || interrupt::came() {
         true => Err(sys::failure("the links of the trial did not come in time")),
         false => Ok(ready[0]),
@@ -148,9 +149,8 @@ pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Res
     if row.facts().here.loses {
         return asked(address, case, token).map(|socket| Half::of_fds([socket.into()]));
     }
-    let mut stream = interrupt::connect(address, Instant::now() + PATIENCE, |socket| {
-        prepare(socket, case).map(drop)
-    })?;
+    let prepare = |socket: &OwnedFd| prepare(socket, case).map(drop);
+    let mut stream: TcpStream = interrupt::connect(&address, Instant::now() + PATIENCE, prepare)?;
     stream.write_all(token.as_bytes())?;
     tcp::half_of(stream, case, Role::Caller)
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -388,7 +388,7 @@ fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<Own
         match carrier {
             "tcp" => {
                 let address: SocketAddr = address.parse().map_err(std::io::Error::other)?;
-                let mut stream = interrupt::connect(address, until, |_| Ok(()))?;
+                let mut stream: TcpStream = interrupt::connect(&address, until, |_| Ok(()))?;
                 stream.write_all(token.as_bytes())?;
                 Ok(stream.into())
             }
