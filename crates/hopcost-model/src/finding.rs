@@ -7,96 +7,84 @@ use crate::{document, words};
 /// What each code means and what the user can do about it, a sentence or two each, below its code.
 const TEXTS: &str = include_str!("findings.txt");
 
-/// Declares the finding codes.
-macro_rules! codes {
-    ($($(#[$meta:meta])* $variant:ident = $code:literal;)+) => {
-        /// What a finding is about.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-        pub enum Code { $($(#[$meta])* #[serde(rename = $code)] $variant),+ }
-        impl Code {
-            /// Every code.
-            pub const ALL: &'static [Code] = &[$(Code::$variant),+];
-            /// The spelling in files and output.
-            pub const fn word(self) -> &'static str { match self { $(Code::$variant => $code),+ } }
-        }
-    };
-}
-
-codes! {
-    /// The hypervisor ran something else.
-    Steal = "STEAL";
-    /// The quota of the control group withheld CPU time.
-    Throttled = "THROTTLED";
-    /// Packets were taken in on the used CPUs.
-    SoftIrq = "SOFTIRQ";
-    /// Something looks into the measured programs.
-    Traced = "TRACED";
-    /// hopcost measured beside itself.
-    TwoHopcosts = "TWO_HOPCOSTS";
-    /// Foreign tasks ran on the used CPUs.
-    Preempted = "PREEMPTED";
-    /// A trial stood still.
-    Stalled = "STALLED";
-    /// The memory of both ends is far from both.
-    RemoteMemory = "REMOTE_MEMORY";
-    /// Measured distance contradicts the claimed topology.
-    PlacementClaim = "PLACEMENT_CLAIM";
-    /// The distance of two CPUs changed during the run.
-    DistanceMoved = "DISTANCE_MOVED";
-    /// Its CPUs changed between two speeds.
-    TwoSpeeds = "TWO_SPEEDS";
-    /// A pinned end changed its CPU.
-    Migrated = "MIGRATED";
-    /// Pinning was asked for and not obtained.
-    PinningFailed = "PINNING_FAILED";
-    /// Spinning ends share one CPU.
-    Oversubscribed = "OVERSUBSCRIBED";
-    /// The clock is not a fast, stable one.
-    Clocksource = "CLOCKSOURCE";
-    /// The stamp is a visible part of what was timed.
-    TimerDominates = "TIMER_DOMINATES";
-    /// A blocking end did not sleep.
-    NeverSlept = "NEVER_SLEPT";
-    /// A spinning end slept.
-    SpinnerSlept = "SPINNER_SLEPT";
-    /// Too few trials for an interval.
-    FewTrials = "FEW_TRIALS";
-    /// The trials trend over time.
-    Drift = "DRIFT";
-    /// Several modes.
-    Multimodal = "MULTIMODAL";
-    /// Nagle's algorithm waits for a delayed acknowledgement.
-    NagleDelack = "NAGLE_DELACK";
-    /// Sends without a copy were copied.
-    ZeroCopyCopied = "ZC_COPIED";
-    /// Completions are missing.
-    ZeroCopyUncompleted = "ZC_UNCOMPLETED";
-    /// Little's law does not hold.
-    Little = "LITTLE";
-    /// The clocks of the two ends cannot be compared.
-    ClockOffset = "CLOCK_OFFSET";
-    /// The receiver was not waiting.
-    Overrun = "OVERRUN";
-    /// The sender of a load was late by itself.
-    GeneratorLate = "GENERATOR_LATE";
-    /// The rate was not reached.
-    RateMissed = "RATE_MISSED";
-    /// Messages were lost.
-    Lost = "LOST";
-    /// TCP sent segments again.
-    TcpRetransmitted = "TCP_RETRANSMITTED";
-    /// Counters took turns.
-    Multiplexed = "PERF_MULTIPLEXED";
-    /// The warm-up ended before the runtime was steady.
-    NotSteady = "NOT_STEADY";
-    /// A thread besides the ends did part of the work.
-    HiddenThread = "HIDDEN_THREAD";
-    /// Two clocks ran apart over the same exchanges.
-    ClockDisagrees = "CLOCK_DISAGREES";
-    /// The kernel's events changed what they were to show.
-    TracingChanged = "TRACING_CHANGED";
-    /// The binary is not optimised.
-    BuildSlow = "BUILD_SLOW";
+words! {
+    /// What a finding is about.
+    Code, "finding" {
+        /// The hypervisor ran something else.
+        Steal = "STEAL",
+        /// The quota of the control group withheld CPU time.
+        Throttled = "THROTTLED",
+        /// Packets were taken in on the used CPUs.
+        SoftIrq = "SOFTIRQ",
+        /// Something looks into the measured programs.
+        Traced = "TRACED",
+        /// hopcost measured beside itself.
+        TwoHopcosts = "TWO_HOPCOSTS",
+        /// Foreign tasks ran on the used CPUs.
+        Preempted = "PREEMPTED",
+        /// A trial stood still.
+        Stalled = "STALLED",
+        /// The memory of both ends is far from both.
+        RemoteMemory = "REMOTE_MEMORY",
+        /// Measured distance contradicts the claimed topology.
+        PlacementClaim = "PLACEMENT_CLAIM",
+        /// The distance of two CPUs changed during the run.
+        DistanceMoved = "DISTANCE_MOVED",
+        /// Its CPUs changed between two speeds.
+        TwoSpeeds = "TWO_SPEEDS",
+        /// A pinned end changed its CPU.
+        Migrated = "MIGRATED",
+        /// Pinning was asked for and not obtained.
+        PinningFailed = "PINNING_FAILED",
+        /// Spinning ends share one CPU.
+        Oversubscribed = "OVERSUBSCRIBED",
+        /// The clock is not a fast, stable one.
+        Clocksource = "CLOCKSOURCE",
+        /// The stamp is a visible part of what was timed.
+        TimerDominates = "TIMER_DOMINATES",
+        /// A blocking end did not sleep.
+        NeverSlept = "NEVER_SLEPT",
+        /// A spinning end slept.
+        SpinnerSlept = "SPINNER_SLEPT",
+        /// Too few trials for an interval.
+        FewTrials = "FEW_TRIALS",
+        /// The trials trend over time.
+        Drift = "DRIFT",
+        /// Several modes.
+        Multimodal = "MULTIMODAL",
+        /// Nagle's algorithm waits for a delayed acknowledgement.
+        NagleDelack = "NAGLE_DELACK",
+        /// Sends without a copy were copied.
+        ZeroCopyCopied = "ZC_COPIED",
+        /// Completions are missing.
+        ZeroCopyUncompleted = "ZC_UNCOMPLETED",
+        /// Little's law does not hold.
+        Little = "LITTLE",
+        /// The clocks of the two ends cannot be compared.
+        ClockOffset = "CLOCK_OFFSET",
+        /// The receiver was not waiting.
+        Overrun = "OVERRUN",
+        /// The sender of a load was late by itself.
+        GeneratorLate = "GENERATOR_LATE",
+        /// The rate was not reached.
+        RateMissed = "RATE_MISSED",
+        /// Messages were lost.
+        Lost = "LOST",
+        /// TCP sent segments again.
+        TcpRetransmitted = "TCP_RETRANSMITTED",
+        /// Counters took turns.
+        Multiplexed = "PERF_MULTIPLEXED",
+        /// The warm-up ended before the runtime was steady.
+        NotSteady = "NOT_STEADY",
+        /// A thread besides the ends did part of the work.
+        HiddenThread = "HIDDEN_THREAD",
+        /// Two clocks ran apart over the same exchanges.
+        ClockDisagrees = "CLOCK_DISAGREES",
+        /// The kernel's events changed what they were to show.
+        TracingChanged = "TRACING_CHANGED",
+        /// The binary is not optimised.
+        BuildSlow = "BUILD_SLOW",
+    }
 }
 
 impl Code {
@@ -113,12 +101,6 @@ impl Code {
     /// What the user can do about it, in a sentence.
     pub fn remedy(self) -> &'static str {
         self.text(2)
-    }
-}
-
-impl std::fmt::Display for Code {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::load::LoadResult;
 use crate::pooled::{CurvePoint, Mode, of_samples};
 use crate::run::Run;
 use crate::stream::StreamResult;
-use crate::sums::{Whose, cpu_ns, handled, lost, messages, per, switches, total};
+use crate::sums::{Whose, cpu_ns, handled, lost, messages, most_frequent, per, switches, total};
 use crate::threads::ThreadResult;
 use crate::trial::{Family, Trial};
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
@@ -136,7 +136,7 @@ impl CaseResult {
     pub fn all_estimates(&self) -> Vec<(String, &'static str, Estimate)> {
         let mut all = Vec::new();
         if let Some(estimates) = &self.estimates {
-            let key = |of: Statistic| of.key().to_owned();
+            let key = |of: Statistic| of.word().to_owned();
             all.extend(estimates.intervals().map(|(of, found)| (key(of), "ns", found.clone())));
             all.extend(
                 estimates
@@ -214,6 +214,12 @@ impl Reading<'_> {
     /// A value of each measured trial that has it, by its round.
     pub fn by_round(&self, of: impl Fn(&PerTrial) -> Option<f64>) -> BTreeMap<u32, f64> {
         self.per_trial.iter().filter_map(|trial| Some((trial.round, of(trial)?))).collect()
+    }
+
+    /// Ticks of the clock that stamped it in a nanosecond.
+    pub fn ticks_per_ns(&self) -> Option<f64> {
+        let ticks = self.result.cost_ticks.or(self.result.p50_ticks)?;
+        Some(ticks / self.headline()?.point.filter(|ns| *ns > 0.0)?)
     }
 
     /// The headline of each measured trial by its round.
@@ -312,7 +318,7 @@ fn of_case<'a>(
     let estimates = of_measured(run, index, case, &table, estimates);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
     let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
-        median(&raw.iter().filter_map(|trial| statistic(trial)).collect::<Vec<_>>())
+        median(raw.iter().filter_map(|trial| statistic(trial)))
     };
     let native_ns = cost_ns.filter(|_| is_native_call(case));
     let ticks_per_second =
@@ -417,15 +423,6 @@ fn status(run: &Run, index: usize, trials: &Trials) -> (Status, Option<String>) 
             (Status::Skipped, Some(why))
         }
     }
-}
-
-fn most_frequent<'a>(reasons: impl Iterator<Item = &'a String>) -> Option<String> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for reason in reasons {
-        *counts.entry(reason).or_default() += 1;
-    }
-    let (reason, _) = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0)))?;
-    Some(reason.to_owned())
 }
 
 /// The upper level begins where a trial takes this many times as long as the next faster one.

@@ -342,9 +342,7 @@ fn contradictions(lines: &[CpuLine]) -> Vec<Finding> {
             all.push(claim(relation, &pair(near), relation, &pair(far)));
         }
     }
-    let typical = |lines: &Vec<&CpuLine>| {
-        median(&lines.iter().map(|line| line.roundtrip_ns).collect::<Vec<_>>())
-    };
+    let typical = |lines: &Vec<&CpuLine>| median(lines.iter().map(|line| line.roundtrip_ns));
     // Placements are in the order of distance.
     let typical: Vec<(&Placement, f64)> =
         by_relation.iter().filter_map(|(of, lines)| Some((of, typical(lines)?))).collect();

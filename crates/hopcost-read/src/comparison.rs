@@ -173,8 +173,7 @@ impl<'a> Known<'a> {
     }
 
     fn median_ns(&self, case: u32) -> Option<f64> {
-        let own = self.values.range((case, 0)..=(case, u32::MAX)).map(|(_, value)| *value);
-        median(&own.collect::<Vec<f64>>())
+        median(self.values.range((case, 0)..=(case, u32::MAX)).map(|(_, value)| value))
     }
 
     fn told(&self, case: u32, found: Option<contrast::Contrast>) -> Compared {

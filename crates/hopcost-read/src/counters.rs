@@ -6,7 +6,7 @@
 //! faults and CPU time are always known. They are of all threads that work for an end.
 //! Where threads of one process work for either, they are of both ends together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::document;
@@ -15,10 +15,11 @@ use hopcost_model::protocol::{EventReading, SHARED_PAGES, TcpReading};
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use crate::sums::{Whose, cpu_ns, handled, messages, per, switches, total};
+use crate::sums::{Whose, cpu_ns, handled, messages, most_frequent, per, switches, total};
 
 document! {
     /// One event at one end of a case.
+    #[derive(Default)]
     pub struct CounterResult {
         /// The event (`cycles`, `instructions`, `l1d-misses`, `llc-misses`,
         /// `context-switches`, `migrations`, `page-faults`, `cpu-ns`, `system-calls`).
@@ -109,7 +110,7 @@ pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
         let cpu_ns = total(callers.ends(trial).map(|end| end.thread_cpu_ns));
         (cpu_ns > 0).then(|| counted.value / cpu_ns as f64)
     };
-    median(&trials.iter().filter_map(of).collect::<Vec<_>>())
+    median(trials.iter().filter_map(of))
 }
 
 /// An event of both ends for an operation of one trial: as counted after the measurement where it was
@@ -150,19 +151,18 @@ fn events(trials: &[&RawTrial], whose: Whose) -> Vec<String> {
 
 fn of_ends(case: &Case, trials: &[&RawTrial], whose: Whose, event: &str) -> CounterResult {
     let mut counted: Vec<(&RawTrial, Counted)> = Vec::new();
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    let mut reasons: Vec<String> = Vec::new();
     for trial in trials {
         match sum(trial, whose, event) {
             Ok(sum) => counted.push((trial, sum)),
-            Err(reason) => *reasons.entry(reason).or_default() += 1,
+            Err(reason) => reasons.push(reason),
         }
     }
     let over = |of: &dyn Fn(&RawTrial, Counted) -> Option<f64>| {
         let values = counted.iter().filter_map(|(trial, counted)| of(trial, *counted));
-        median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+        median(values.filter(|value| value.is_finite()))
     };
     let share = counted.iter().map(|(_, counted)| counted.share).min_by(f64::total_cmp);
-    let common = reasons.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
     CounterResult {
         event: event.to_owned(),
         role: match whose {
@@ -173,7 +173,7 @@ fn of_ends(case: &Case, trials: &[&RawTrial], whose: Whose, event: &str) -> Coun
         per_byte: over(&|trial, c| per(c.value, bytes(case, trial, whose))),
         per_trial: over(&|_, c| Some(c.value)),
         counted_share: share.filter(|share| *share < 1.0),
-        unavailable: common.filter(|_| counted.is_empty()).map(|(reason, _)| reason),
+        unavailable: most_frequent(reasons.iter()).filter(|_| counted.is_empty()),
     }
 }
 
@@ -201,17 +201,14 @@ fn of_both(case: &Case, trials: &[&RawTrial]) -> Vec<CounterResult> {
     let of = |event: &str| {
         let found: Vec<Result<f64, String>> =
             trials.iter().filter_map(|trial| after(trial, event)).collect();
-        let values: Vec<f64> = found.iter().filter_map(|found| found.clone().ok()).collect();
-        let per_operation = median(&values);
+        let per_operation = median(found.iter().filter_map(|found| found.as_ref().ok()));
         let reason = found.into_iter().find_map(Result::err);
         CounterResult {
             event: event.to_owned(),
-            role: None,
             per_operation,
             per_byte: per_operation.and_then(|value| per(value, message_bytes)),
-            per_trial: None,
-            counted_share: None,
             unavailable: reason.filter(|_| per_operation.is_none()),
+            ..CounterResult::default()
         }
     };
     names.into_iter().map(of).collect()
@@ -234,11 +231,8 @@ struct Counted {
 /// # Errors
 /// In one line, why one of the ends could not count it.
 fn sum(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {
-    let counted = counted(trial, whose, event);
-    match always(trial, whose, event) {
-        Some(value) if counted.is_err() => Ok(Counted { value, share: 1.0 }),
-        _ => counted,
-    }
+    let known = |why| always(trial, whose, event).ok_or(why);
+    counted(trial, whose, event).or_else(|why| Ok(Counted { value: known(why)?, share: 1.0 }))
 }
 
 fn counted(trial: &RawTrial, whose: Whose, event: &str) -> Result<Counted, String> {

@@ -245,8 +245,7 @@ fn missing(n_trials: u32, why: String) -> Estimate {
 fn cost(measured: &Measured) -> Estimate {
     let trials = measured.trials;
     let mut cost = measured.over(&|trial| Some(trial.value_ns()));
-    let resolution_ns =
-        sample::median(&trials.iter().map(|t| t.resolution_ns).collect::<Vec<_>>()).unwrap_or(0.0);
+    let resolution_ns = sample::median(trials.iter().map(|t| t.resolution_ns)).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
         return cost;
     };
@@ -309,8 +308,8 @@ fn bound_to(cost: &mut Estimate, bound: f64) {
 
 /// A quantile: over trials where the typical one supports it, else pooled.
 fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
-    let counts: Vec<f64> = measured.trials.iter().map(|trial| support(trial, q)).collect();
-    if publishable(sample::median(&counts).unwrap_or(0.0), q) {
+    let counts = measured.trials.iter().map(|trial| support(trial, q));
+    if publishable(sample::median(counts).unwrap_or(0.0), q) {
         return measured.over(&|trial| Some(trial.sample.quantile(q)));
     }
     of_all(measured, q, name, seed)

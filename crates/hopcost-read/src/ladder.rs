@@ -21,34 +21,20 @@ use crate::run::Run;
 use crate::trial::Family;
 pub use meaning::Meaning;
 
-/// A case on its way into the ladder.
-#[derive(Clone, Copy)]
-struct Entry<'a> {
-    index: u32,
-    case: &'a Case,
-    measured: bool,
-    cost_ns: Option<f64>,
-}
-
 /// What makes two cases one row: everything but the placement. The order is that of equal
 /// costs, and has the waits by their words.
 type Key = (String, Option<u32>, Boundary, Option<String>, Case);
 
 /// Builds the ladder from the cases, which are in the order of the plan.
 pub fn ladder(run: &Run, readings: &[Reading]) -> Vec<LadderGroup> {
-    let mut groups: BTreeMap<Meaning, Vec<Entry>> = BTreeMap::new();
+    let mut groups: BTreeMap<Meaning, Vec<&Reading>> = BTreeMap::new();
     for reading in readings {
         let case = reading.case;
         let family = reading.family.unwrap_or_else(|| expected(case));
         let shape = run.facts(case).and_then(|facts| Some(facts.own.as_ref()?.shape));
-        groups.entry(Meaning::of(case, family, shape)).or_default().push(Entry {
-            index: reading.index,
-            case,
-            measured: reading.is_measured(),
-            cost_ns: reading.headline().and_then(|cost| cost.point),
-        });
+        groups.entry(Meaning::of(case, family, shape)).or_default().push(reading);
     }
-    groups.into_iter().map(|(meaning, entries)| group(run, meaning, &entries)).collect()
+    groups.into_iter().map(|(meaning, cases)| group(run, meaning, &cases)).collect()
 }
 
 /// Where a case that was never measured would have stood: calls and pairs of
@@ -63,22 +49,22 @@ fn expected(case: &Case) -> Family {
     if batched { Family::Batch } else { Family::Each }
 }
 
-fn group(run: &Run, meaning: Meaning, entries: &[Entry]) -> LadderGroup {
+fn group(run: &Run, meaning: Meaning, cases: &[&Reading]) -> LadderGroup {
     let mut by_key: BTreeMap<Key, Vec<Row>> = BTreeMap::new();
-    for entry in entries {
-        let rows = by_key.entry(key(entry.case)).or_default();
-        let slot = Place::of(entry.case) as usize;
+    for reading in cases {
+        let rows = by_key.entry(key(reading.case)).or_default();
+        let slot = Place::of(reading.case) as usize;
         // A second two-CPU placement of the same case gets a row of its own; one
         // that was not measured gives way to one that was.
-        if let Some(row) = rows.iter_mut().find(|row| row.takes(slot, entry.measured)) {
-            row.0[slot] = Some(*entry);
-        } else if entry.measured || rows.is_empty() {
+        if let Some(row) = rows.iter_mut().find(|row| row.takes(slot, reading)) {
+            row.0[slot] = Some(reading);
+        } else if reading.is_measured() || rows.is_empty() {
             let mut row = Row::default();
-            row.0[slot] = Some(*entry);
+            row.0[slot] = Some(reading);
             rows.push(row);
         }
     }
-    let naming = Naming::new(run, entries);
+    let naming = Naming::new(run, cases);
     let mut rows: Vec<(Option<f64>, LadderRow)> = Vec::new();
     for found in by_key.into_values() {
         let several = found.len() > 1;
@@ -114,15 +100,15 @@ fn key(case: &Case) -> Key {
 
 /// The slots of a row.
 #[derive(Default)]
-struct Row<'a>([Option<Entry<'a>>; 4]);
+struct Row<'a>([Option<&'a Reading<'a>>; 4]);
 
 impl Row<'_> {
-    fn takes(&self, slot: usize, measured: bool) -> bool {
-        self.0[slot].is_none_or(|entry| measured && !entry.measured)
+    fn takes(&self, slot: usize, reading: &Reading) -> bool {
+        self.0[slot].is_none_or(|own| reading.is_measured() && !own.is_measured())
     }
     /// On one CPU if that was measured, else on two, else free.
     fn cost(&self) -> Option<f64> {
-        self.0.iter().flatten().find_map(|entry| entry.cost_ns)
+        self.0.iter().flatten().find_map(|reading| reading.headline()?.point)
     }
     fn shown(&self, run: &Run, case: &Case, label: String) -> LadderRow {
         let busy = [WaitKind::Spin, WaitKind::SpinThenBlock, WaitKind::Yield];
@@ -136,23 +122,23 @@ impl Row<'_> {
             boundary: case.boundary,
             wait: case.waits.map(|waits| waits.to_string()),
             spins,
-            results: self.0.map(|entry| entry.map(|entry| entry.index)),
+            results: self.0.map(|reading| reading.map(|reading| reading.index)),
         }
     }
 }
 
 /// The parameters of each mechanism that not all of its cases have with one value, or that have
 /// another than the usual one.
-fn telling(run: &Run, entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
+fn telling(run: &Run, all: &[&Reading]) -> BTreeMap<String, Vec<String>> {
     let mut cases = BTreeMap::<&str, usize>::new();
     let mut found = BTreeMap::<(&str, &str), (usize, BTreeSet<&str>)>::new();
-    for entry in entries {
-        *cases.entry(&entry.case.mechanism).or_default() += 1;
-        for (name, value) in &entry.case.parameters {
-            let (count, values) = found.entry((&entry.case.mechanism, name)).or_default();
+    for case in all.iter().map(|reading| reading.case) {
+        *cases.entry(&case.mechanism).or_default() += 1;
+        for (name, value) in &case.parameters {
+            let (count, values) = found.entry((&case.mechanism, name)).or_default();
             *count += 1;
             values.insert(value);
-            let usual = run.facts(entry.case).and_then(|facts| facts.parameter(name));
+            let usual = run.facts(case).and_then(|facts| facts.parameter(name));
             values.extend(usual.map(|usual| usual.default.as_str()));
         }
     }
@@ -175,15 +161,15 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(run: &Run, entries: &[Entry]) -> Self {
+    fn new(run: &Run, cases: &[&Reading]) -> Self {
         let differ = |of: &dyn Fn(&Case) -> String| {
-            entries.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
+            cases.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
         };
         let budgets: BTreeSet<u64> =
-            entries.iter().filter_map(|entry| entry.case.spin_budget_ns).collect();
+            cases.iter().filter_map(|reading| reading.case.spin_budget_ns).collect();
         Self {
             payloads: differ(&|case| case.payload_bytes.unwrap_or(0).to_string()),
-            parameters: telling(run, entries),
+            parameters: telling(run, cases),
             budgets: budgets.len() > 1,
             scheds: differ(&|case| case.sched.to_string()),
         }

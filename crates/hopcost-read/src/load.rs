@@ -67,7 +67,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
     let middle = |of: &dyn Fn(&RawTrial, &RawLoad) -> Option<f64>| {
         let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
-        median(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+        median(values.filter(|value| value.is_finite()))
     };
     let sent: Vec<_> = loads.iter().map(|(of, _)| in_time(of, run.raw.clock(of)?)).collect();
     let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u64>| {
@@ -97,7 +97,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered)),
         lag: of_messages(&|_, load| load.lags.clone()),
-        own_late_share: median(&sent.iter().flatten().map(|of| of.late_share).collect::<Vec<_>>()),
+        own_late_share: median(sent.iter().flatten().map(|of| of.late_share)),
         service: of_messages(&|trial, load| less(&trial.samples, &load.lags)),
         clock_bound_ns: wake::clock_bound_ns(run, trials),
     })

@@ -8,7 +8,7 @@ use hopcost_model::results::{Contrast, Ratio, Verdict};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;
-use crate::ratio::{self, bound_share, is_exact_enough, widened};
+use crate::ratio;
 use crate::trials::PerTrial;
 
 document! {
@@ -279,9 +279,7 @@ fn is_base(item: &Item, base: Option<&Case>) -> bool {
 fn multiple(item: &Item, base: &Item) -> Option<Ratio> {
     let (of, to) = (item.reading, base.reading);
     let same = of.family.is_some() && of.family == to.family;
-    let told = same && is_exact_enough(of) && is_exact_enough(to);
-    let found = told.then(|| ratio::ratio(to, &item.by_round, &base.by_round)).flatten()?;
-    Some(widened(found, bound_share(of), bound_share(to)))
+    ratio::multiple((of, &item.by_round), (to, &base.by_round)).filter(|_| same)
 }
 
 #[cfg(test)]

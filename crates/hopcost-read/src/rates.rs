@@ -38,14 +38,12 @@ pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
     let span_ns = (last - first) as f64 * tick_ns;
     let bytes = total(callees.iter().map(|end| end.bytes)) as f64;
     // Bits per nanosecond are gigabits (10⁹ bits) per second.
-    let flows: Vec<f64> = callees
-        .iter()
-        .map(|end| end.bytes as f64 * 8.0 / (end.elapsed_ticks as f64 * tick_ns))
-        .collect();
+    let of_flow =
+        |end: &&EndCounters| end.bytes as f64 * 8.0 / (end.elapsed_ticks as f64 * tick_ns);
     let messages = raw.operations as f64;
     let found = Rates {
         aggregate_gbps: bytes * 8.0 / span_ns,
-        per_flow_gbps: median(&flows)?,
+        per_flow_gbps: median(callees.iter().map(of_flow))?,
         messages_per_s: messages / span_ns * 1e9,
         ns_per_message: span_ns / messages,
         little_outstanding: little(raw, &of(Role::Caller).collect::<Vec<_>>()),

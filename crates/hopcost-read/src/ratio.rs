@@ -13,7 +13,7 @@ use crate::estimate::over_trials;
 const BOUND_MAX: f64 = 0.1;
 
 /// The clocks' bound as a share of a one-way time, its p50; 0 of everything else.
-pub fn bound_share(reading: &Reading) -> f64 {
+fn bound_share(reading: &Reading) -> f64 {
     let bound = reading.result.clock_bound_ns();
     let p50 = reading.get(Statistic::P50).and_then(|p50| p50.point);
     bound
@@ -21,16 +21,13 @@ pub fn bound_share(reading: &Reading) -> f64 {
         .map_or(0.0, |bound| p50.map_or(f64::INFINITY, |p50| bound / p50))
 }
 
-/// A ratio of two numbers each of which may be off by such a share.
-pub fn widened(found: Ratio, of_value: f64, of_base: f64) -> Ratio {
+/// The multiple of a case, by these values of both; `None` where the clocks do not agree well enough.
+pub fn multiple(of: (&Reading, &Series), base: (&Reading, &Series)) -> Option<Ratio> {
+    let [of_value, of_base] = [of.0, base.0].map(bound_share);
+    let found = ratio(base.0, of.1, base.1).filter(|_| of_value.max(of_base) <= BOUND_MAX)?;
     let low = found.low.map(|low| low * (1.0 - of_value) / (1.0 + of_base));
     let high = found.high.map(|high| high * (1.0 + of_value) / (1.0 - of_base));
-    Ratio { low, high, ..found }
-}
-
-/// Whether the clocks agree well enough for a multiple of this case.
-pub fn is_exact_enough(reading: &Reading) -> bool {
-    bound_share(reading) <= BOUND_MAX
+    Some(Ratio { low, high, ..found })
 }
 
 /// Values of the rounds that both have: round, value and the base's.
@@ -51,12 +48,12 @@ pub fn difference(values: &Series, of_base: &Series) -> Option<Estimate> {
 pub fn ratio(base: &Reading, values: &Series, of_base: &Series) -> Option<Ratio> {
     let logs = log_ratios(values, of_base)?;
     let of = LogRatio::of_units(&logs, base.dependence)?;
-    let ends = of.interval(ERROR).map(|(low, high)| (libm::exp(low), libm::exp(high)));
+    let (low, high) = of.interval(ERROR).unzip();
     Some(Ratio {
         baseline: base.result.id.clone(),
         point: libm::exp(of.point()),
-        low: ends.map(|ends| ends.0),
-        high: ends.map(|ends| ends.1),
+        low: low.map(libm::exp),
+        high: high.map(libm::exp),
         n_rounds: logs.len() as u32,
     })
 }

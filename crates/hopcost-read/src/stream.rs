@@ -57,7 +57,6 @@ pub fn result(
     if case.workload != Workload::Stream || trials.is_empty() {
         return None;
     }
-    let rates: Vec<Rates> = per_trial.iter().filter_map(|trial| trial.rates).collect();
     let basis = run.doubt(trials[0].case as usize).map(|doubt| doubt.basis);
     let over = |of: fn(&Rates) -> f64| -> Option<Estimate> {
         let own = per_trial.iter().filter_map(|trial| Some((of(&trial.rates?), trial.slower)));
@@ -72,7 +71,7 @@ pub fn result(
         let met = own.iter().map(|(rate, _)| *rate).collect();
         (!own.is_empty()).then(|| Estimate { quiet, ..over_trials(met) })
     };
-    let messages: Vec<f64> = rates.iter().map(|rates| rates.messages_per_s).collect();
+    let rates = per_trial.iter().filter_map(|trial| trial.rates);
     let copied_share = copied_share(trials);
     let fields = case.fields.unwrap_or(1).max(1);
     let message_bytes = case.payload_bytes.unwrap_or(0);
@@ -88,7 +87,7 @@ pub fn result(
         }),
         aggregate_gbps: over(|rates| rates.aggregate_gbps),
         per_flow_gbps: over(|rates| rates.per_flow_gbps),
-        messages_per_s: median(&messages),
+        messages_per_s: median(rates.map(|rates| rates.messages_per_s)),
         copied_share,
         window: case.ack.and_then(Ack::window),
     })

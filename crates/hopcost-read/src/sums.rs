@@ -1,6 +1,7 @@
 //! Sums over the ends of a trial, and what they are divided by.
 
 use hopcost_model::case::{Case, Role, Workload};
+use hopcost_model::group::grouped;
 use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::{RawTrial, ThreadUse};
 
@@ -103,4 +104,13 @@ pub fn messages(workload: Workload) -> f64 {
 /// A share of a value; `None` without parts.
 pub fn per(value: f64, parts: f64) -> Option<f64> {
     (parts > 0.0).then(|| value / parts)
+}
+
+/// The reason that is given most often, and of those the first by the alphabet.
+pub fn most_frequent<'a>(reasons: impl Iterator<Item = &'a String>) -> Option<String> {
+    let mut sorted: Vec<&String> = reasons.collect();
+    sorted.sort();
+    let (_, most) =
+        grouped(sorted, |reason| *reason).into_iter().rev().max_by_key(|of| of.1.len())?;
+    most.first().copied().cloned()
 }

@@ -70,7 +70,7 @@ pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
                 let each = trials.iter().zip(&sums);
                 let values =
                     each.filter_map(|(trial, sums)| of(trial, sums.get(&key).unwrap_or(&nothing)));
-                median(&values.collect::<Vec<_>>()).unwrap_or(0.0)
+                median(values).unwrap_or(0.0)
             };
             let per_operation = |trial: &RawTrial, value: f64| per(value, handled(case, trial));
             ThreadResult {

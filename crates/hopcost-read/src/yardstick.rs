@@ -357,7 +357,7 @@ fn shared(raw: &RawRun, cases: &BTreeMap<u32, Series>) -> f64 {
         foreign_share(case, trial)
     };
     let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
-    median(&trials.filter_map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+    median(trials.filter_map(of)).unwrap_or(0.0)
 }
 
 /// The yardsticks that were read often enough: one disturbed reading would decide.

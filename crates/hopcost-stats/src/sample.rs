@@ -4,6 +4,8 @@
 //! `ceil(q·n)` values at or below it. It is always a value that was seen, and
 //! never lies outside the least and the greatest. Nothing is interpolated.
 
+use std::borrow::Borrow;
+
 /// The rank (from 1) of the quantile `q` among `n` values: `ceil(q·n)`, kept
 /// within `1..=n`.
 ///
@@ -93,8 +95,9 @@ pub fn sorted(values: Vec<f64>) -> Vec<f64> {
 
 /// The median in the usual sense of finite values in any order; `None` if there
 /// are none or one is not finite.
-pub fn median(values: &[f64]) -> Option<f64> {
-    Sample::new(values.to_vec()).map(|sample| sample.median())
+pub fn median(values: impl IntoIterator<Item = impl Borrow<f64>>) -> Option<f64> {
+    let values = values.into_iter().map(|value| *value.borrow());
+    Sample::new(values.collect()).map(|sample| sample.median())
 }
 
 /// The mean of what is left without this share of the least and of the greatest values

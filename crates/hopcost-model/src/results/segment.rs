@@ -5,8 +5,10 @@ use crate::{document, words};
 
 words! {
     /// The way that a message is on.
+    #[derive(Default)]
     Leg, "leg" {
         /// From the caller to the callee.
+        #[default]
         Forth = "forth",
         /// From the callee back.
         Back = "back",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document;
+use crate::{document, words};
 
 document! {
     /// A statistic with its interval across trials.
@@ -48,67 +48,59 @@ document! {
     }
 }
 
-macro_rules! statistics {
-    ($($(#[doc = $doc:literal])+ $variant:ident, $key:literal, $label:literal, $quantile:expr;)+) => {
-        /// A statistic of a case, in the order in which documents list them.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        pub enum Statistic {
-            $($(#[doc = $doc])+ #[serde(rename = $key)] $variant,)+
-        }
-
-        impl Statistic {
-            /// All of them, in order.
-            pub const ALL: &[Statistic] = &[$(Statistic::$variant),+];
-
-            /// Name with its unit, as in JSON, CSV and the run file (`p50_ns`).
-            pub const fn key(self) -> &'static str {
-                match self { $(Statistic::$variant => $key),+ }
-            }
-
-            /// Name without its unit, as in tables for people (`p99.9`).
-            pub const fn label(self) -> &'static str {
-                match self { $(Statistic::$variant => $label),+ }
-            }
-
-            /// The quantile that it is, 0 to 1.
-            pub const fn quantile(self) -> Option<f64> {
-                match self { $(Statistic::$variant => $quantile),+ }
-            }
-        }
-    };
-}
-
-statistics! {
-    /// Cost of one operation in batches (median over trials of the median over batches).
-    Cost, "cost_ns", "cost", None;
-    /// Median.
-    P50, "p50_ns", "p50", Some(0.5);
-    /// 90th percentile.
-    P90, "p90_ns", "p90", Some(0.9);
-    /// 95th percentile (`wake` only).
-    P95, "p95_ns", "p95", Some(0.95);
-    /// 99th percentile.
-    P99, "p99_ns", "p99", Some(0.99);
-    /// 99.9th percentile.
-    P999, "p999_ns", "p99.9", Some(0.999);
-    /// Least of a trial.
-    Min, "min_ns", "min", None;
-    /// Least of all trials (no interval; of the samples that were kept).
-    Least, "least_ns", "least", None;
-    /// Mean (of `wake`, of the samples of all trials).
-    Mean, "mean_ns", "mean", None;
-    /// Standard deviation of the samples of all trials (`wake` only).
-    Stdev, "stdev_ns", "stdev", None;
-    /// Greatest of all trials, exactly (no interval).
-    Max, "max_ns", "max", None;
-    /// Time of the measured phase over its round trips, where several are in flight (`window`
-    /// above 1 only); the percentiles are of the response time of one.
-    PerTrip, "per_trip_ns", "per trip", None;
+words! {
+    /// A statistic of a case, in the order in which documents list them; its name has its unit.
+    Statistic, "statistic" {
+        /// Cost of one operation in batches (median over trials of the median over batches).
+        Cost = "cost_ns",
+        /// Median.
+        P50 = "p50_ns",
+        /// 90th percentile.
+        P90 = "p90_ns",
+        /// 95th percentile (`wake` only).
+        P95 = "p95_ns",
+        /// 99th percentile.
+        P99 = "p99_ns",
+        /// 99.9th percentile.
+        P999 = "p999_ns",
+        /// Least of a trial.
+        Min = "min_ns",
+        /// Least of all trials (no interval; of the samples that were kept).
+        Least = "least_ns",
+        /// Mean (of `wake`, of the samples of all trials).
+        Mean = "mean_ns",
+        /// Standard deviation of the samples of all trials (`wake` only).
+        Stdev = "stdev_ns",
+        /// Greatest of all trials, exactly (no interval).
+        Max = "max_ns",
+        /// Time of the measured phase over its round trips, where several are in flight (`window`
+        /// above 1 only); the percentiles are of the response time of one.
+        PerTrip = "per_trip_ns",
+    }
 }
 
 impl Statistic {
+    /// Name without its unit, as in tables for people (`p99.9`).
+    pub fn label(self) -> &'static str {
+        match self {
+            Statistic::P999 => "p99.9",
+            Statistic::PerTrip => "per trip",
+            _ => self.word().trim_end_matches("_ns"),
+        }
+    }
+
+    /// The quantile that it is, 0 to 1.
+    pub const fn quantile(self) -> Option<f64> {
+        Some(match self {
+            Statistic::P50 => 0.5,
+            Statistic::P90 => 0.9,
+            Statistic::P95 => 0.95,
+            Statistic::P99 => 0.99,
+            Statistic::P999 => 0.999,
+            _ => return None,
+        })
+    }
+
     /// The statistic of a label.
     pub fn of_label(label: &str) -> Option<Statistic> {
         Self::ALL.iter().copied().find(|statistic| statistic.label() == label)

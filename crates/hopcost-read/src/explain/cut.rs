@@ -41,9 +41,10 @@ pub struct Part {
 }
 
 /// Where a message is. The sender is the caller on the way forth, the callee on the way back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     /// The sender is in user space and has not sent it yet.
+    #[default]
     User,
     /// In a system call of the sender, which may be the one that sends.
     Send,
@@ -71,20 +72,16 @@ enum Step {
     SenderEnters,
     SenderExits,
     Waking,
-    /// The receiver is runnable, seen on its CPU or on another.
-    Runnable(On),
+    /// The receiver is runnable, seen on its CPU.
+    RunnableThere,
+    /// The same, seen on another.
+    Runnable,
     IpiSent,
     IpiTaken,
     IdleLeft,
     ReceiverIn,
     ReceiverOut,
     ReceiverExits,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum On {
-    ReceiversCpu,
-    Another,
 }
 
 /// Whether both ends share a CPU.
@@ -99,19 +96,19 @@ fn next(place: Place, step: Step, cpus: Cpus) -> Option<Place> {
     use Place::{Handed, HandedUser, Home, IdleExit, Ipi, Receive, Send, Switch, User, WakeUp};
     use Step::{
         IdleLeft, IpiSent, IpiTaken, ReceiverExits, ReceiverIn, ReceiverOut, Runnable,
-        SenderEnters, SenderExits, Waking,
+        RunnableThere, SenderEnters, SenderExits, Waking,
     };
     Some(match (place, step, cpus) {
         (User, SenderEnters, _) => Send,
         (Send, SenderExits, _) => User,
         (User | Send, Waking, _) => WakeUp,
-        (WakeUp, Runnable(_), Cpus::One) => Handed,
+        (WakeUp, Runnable | RunnableThere, Cpus::One) => Handed,
         (WakeUp | Handed | Switch, SenderExits, Cpus::One) => HandedUser,
         (HandedUser, SenderEnters, Cpus::One) => Switch,
         (WakeUp | IdleExit, IpiSent, Cpus::Two) => Ipi,
         // Without an interrupt or an event of it, the other CPU knows it at the latest by the end of the call.
-        (WakeUp, Runnable(_) | SenderExits, Cpus::Two) => IdleExit,
-        (WakeUp | Ipi, Runnable(On::ReceiversCpu) | IpiTaken, Cpus::Two) => IdleExit,
+        (WakeUp, Runnable | SenderExits, Cpus::Two) => IdleExit,
+        (WakeUp | Ipi, RunnableThere | IpiTaken, Cpus::Two) => IdleExit,
         (WakeUp | Ipi | IdleExit, IdleLeft, Cpus::Two) => Switch,
         (User | Send, ReceiverIn, Cpus::One) => Receive,
         (User | Send | Home, _, _) => return None,
@@ -192,13 +189,9 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
     let n = stamps().count() as u64;
     // Where there is but one stamp an operation, it ends a hop and begins the next.
     let begins = stamps().min().unwrap_or(0);
-    if let Some(reason) = broken(trace) {
+    let few = "the phase has fewer than two stamps of the caller";
+    if let Some(reason) = broken(trace).or((n < 2).then(|| few.to_owned())) {
         cut.left_out.insert(reason, trace.operations.max(1));
-        return cut;
-    }
-    if n < 2 {
-        let reason = "the phase has fewer than two stamps of the caller";
-        cut.left_out.insert(reason.to_owned(), trace.operations.max(1));
         return cut;
     }
     let first = |end: Role| events.iter().find(|event| role(event.thread) == Some(end));
@@ -222,7 +215,8 @@ pub fn cut(trace: &Trace, last: Leg) -> Cut {
             Some(Ok(hop)) => cut.hops.push(hop),
             Some(Err(reason)) => *cut.left_out.entry(reason.to_owned()).or_default() += 1,
         }
-        open = is_begin.then(|| Open::at(event.at_ns, last));
+        let at_ns = event.at_ns;
+        open = is_begin.then(|| Open { from_ns: at_ns, last_ns: at_ns, last, ..Open::default() });
     }
     cut
 }
@@ -316,9 +310,8 @@ fn meaning(event: &TraceEvent, state: &State, receiver: Role) -> Option<Step> {
         TraceKind::SyscallExit(_) if is(event.thread, receiver.other()) => Step::SenderExits,
         TraceKind::SyscallExit(_) if is(event.thread, receiver) => Step::ReceiverExits,
         TraceKind::Waking(thread) if is(thread, receiver) => Step::Waking,
-        TraceKind::Wakeup(thread) if is(thread, receiver) => {
-            Step::Runnable(if is_there { On::ReceiversCpu } else { On::Another })
-        }
+        TraceKind::Wakeup(thread) if is(thread, receiver) && is_there => Step::RunnableThere,
+        TraceKind::Wakeup(thread) if is(thread, receiver) => Step::Runnable,
         TraceKind::IpiSend { to_cpu } if Some(to_cpu) == state.cpu(receiver) => Step::IpiSent,
         TraceKind::RescheduleEntry if is_there => Step::IpiTaken,
         TraceKind::IdleExit if is_there => Step::IdleLeft,
@@ -334,9 +327,11 @@ fn unsent(state: &State, sender: Role) -> Place {
 }
 
 /// A hop whose end has not come.
+#[derive(Default)]
 struct Open {
     from_ns: u64,
     last_ns: u64,
+    /// The way that it is on: forth at first.
     leg: Leg,
     /// The way after which the hop is over.
     last: Leg,
@@ -356,23 +351,6 @@ struct Open {
 }
 
 impl Open {
-    fn at(from_ns: u64, last: Leg) -> Self {
-        Self {
-            from_ns,
-            last_ns: from_ns,
-            leg: Leg::Forth,
-            last,
-            place: Place::User,
-            hop: Hop::default(),
-            written: 0,
-            call: Part::default(),
-            before: None,
-            piece: None,
-            had_reply: false,
-            contradiction: None,
-        }
-    }
-
     fn sender(&self) -> Role {
         self.receiver().other()
     }

@@ -175,7 +175,7 @@ impl<'a> Known<'a> {
 
     /// A value of each trial, median over trials.
     fn median(&self, of: impl Fn(&Traced) -> f64) -> f64 {
-        median(&self.trials.values().map(of).collect::<Vec<_>>()).unwrap_or(0.0)
+        median(self.trials.values().map(of)).unwrap_or(0.0)
     }
 
     /// Its segments, as they begin one after another in typical hops.
@@ -210,7 +210,6 @@ impl<'a> Known<'a> {
         let without_events_ns =
             self.over(|trial| Some(trial.p50_ns() - trial.mean(events) * trial.event_cost_ns()?));
         let both = without_events_ns.point.zip(untraced_p50_ns.point.filter(|ns| *ns > 0.0));
-        let costs: Vec<f64> = self.trials.values().filter_map(Traced::event_cost_ns).collect();
         let hops = self.trials.values().map(|trial| trial.hops.len() as u64);
         let left_out = self.left_out.iter();
         let mut explained = ExplainedCase {
@@ -223,7 +222,7 @@ impl<'a> Known<'a> {
             traced_p50_ns: self.over(|trial| Some(trial.p50_ns())),
             untraced_p50_ns,
             events: self.median(|trial| trial.mean(events)),
-            event_cost_ns: median(&costs),
+            event_cost_ns: median(self.trials.values().filter_map(Traced::event_cost_ns)),
             without_events_ns,
             off: both.map(|(without_ns, untraced_ns)| without_ns / untraced_ns - 1.0),
             clock_bound_ns: self.clock_bound_ns,
@@ -274,8 +273,7 @@ impl Traced<'_> {
 
     /// The median of its operations without events.
     fn untraced_p50_ns(&self) -> Option<f64> {
-        let all_ns = self.trace.untraced_ns.iter().map(|ns| f64::from(*ns));
-        median(&all_ns.collect::<Vec<_>>())
+        median(self.trace.untraced_ns.iter().map(|ns| f64::from(*ns)))
     }
 
     /// The median hop as traced.

@@ -234,7 +234,7 @@ pub fn never_slept(of: &Seen) -> Option<Finding> {
     let seen = match case.runtimes.are_rust() {
         true => reading.result.switches_per_operation?,
         // A runtime's other threads switch besides, and the row knows nothing of them.
-        false => median(&reading.trials.iter().filter_map(own).collect::<Vec<_>>())?,
+        false => median(reading.trials.iter().filter_map(own))?,
     };
     let says = "Both ends together switched context <switches_per_operation> times a round trip; \
                 sleeping on every message takes at least <least>.";
@@ -252,11 +252,10 @@ fn has_unseen_threads(trial: &RawTrial) -> bool {
 pub fn spinner_slept(of: &Seen) -> Option<Finding> {
     let waits = of.case.waits?;
     let typical = |role: Role| {
-        let counts = of.reading.trials.iter().filter(|trial| trial.operations > 0).map(|trial| {
+        median(of.reading.trials.iter().filter(|trial| trial.operations > 0).map(|trial| {
             let ends = trial.ends.iter().filter(|end| end.role == role);
             total(ends.map(|end| end.voluntary)) as f64 / trial.operations as f64
-        });
-        median(&counts.collect::<Vec<_>>())
+        }))
     };
     // The sender of a wake-up sleeps for the gap.
     let waits_by_spinning = |role: &Role| {

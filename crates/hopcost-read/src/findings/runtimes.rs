@@ -143,8 +143,8 @@ pub fn covers_too_little(of: &Seen) -> Option<Finding> {
             Some((ns, trial.wall_ns as f64)).filter(|(_, wall_ns)| *wall_ns > 0.0)
         })
         .collect();
-    let share = median(&phases.iter().map(|(ns, wall)| ns / wall).collect::<Vec<_>>())?;
-    let missing_ns = median(&phases.iter().map(|(ns, wall)| wall - ns).collect::<Vec<_>>())?;
+    let share = median(phases.iter().map(|(ns, wall)| ns / wall))?;
+    let missing_ns = median(phases.iter().map(|(ns, wall)| wall - ns))?;
     if share >= COVERED_MIN || missing_ns <= MISSING_MAX_NS {
         return None;
     }

@@ -48,8 +48,8 @@ pub fn uncompleted(of: &Seen) -> Option<Finding> {
 
 pub fn little(of: &Seen) -> Option<Finding> {
     let window = of.reading.result.stream.as_ref()?.window? as f64;
-    let rates = of.reading.per_trial.iter().filter_map(|trial| trial.rates);
-    let found = median(&rates.filter_map(|of| of.little_outstanding).collect::<Vec<_>>())?;
+    let trials = of.reading.per_trial.iter();
+    let found = median(trials.filter_map(|trial| trial.rates?.little_outstanding))?;
     let (severity, why) = match () {
         () if found > OUTSTANDING_MAX * window => {
             (Severity::Invalid, "one of the two numbers is wrong.".to_owned())

@@ -102,7 +102,7 @@ pub fn never_slept(of: &Seen) -> Option<Finding> {
         let receiver = trial.ends.iter().find(|end| end.role == Role::Callee)?;
         Some(receiver.voluntary as f64 / trial.operations as f64)
     });
-    let seen = median(&each.collect::<Vec<_>>())?;
+    let seen = median(each)?;
     let says = "The receiver went to sleep <voluntary_per_operation> times a wake-up; waiting \
                 asleep takes once.";
     let values = [("voluntary_per_operation", seen), ("least", 1.0)];

@@ -75,14 +75,10 @@ impl<'a> Bench<'a> {
     pub(super) fn part(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> JudgedPart {
         let cases = pair.first.iter().chain(&pair.second);
         let ids: Vec<String> = cases.map(|reading| reading.result.id.clone()).collect();
-        let misled = self.misled(check, &ids).filter(|_| !check.claims_nothing());
-        let found = match misled {
-            Some(why) => Found::of(Ruling::Undecided, why),
-            None => self
-                .found(check, pair, sharing)
-                .unwrap_or_else(|why| Found::of(Ruling::Undecided, why)),
-        };
         let claims_something = !check.claims_nothing();
+        let misled = self.misled(check, &ids).filter(|_| claims_something);
+        let found = misled.map_or_else(|| self.found(check, pair, sharing), Err);
+        let found = found.unwrap_or_else(|why| Found::of(Ruling::Undecided, why));
         let level: Vec<String> =
             pair.level.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let mut part = JudgedPart {
@@ -190,14 +186,13 @@ impl<'a> Bench<'a> {
         let Some(b) = b else {
             return Ok(Values { by_round: of(a)?, between: 0.0, is_log: false });
         };
+        let pairs = paired(&of(a)?, &of(b)?);
         if let Number::Minus(_) = check.number {
-            let pairs = paired(&of(a)?, &of(b)?);
             let size = pairs.iter().map(|(_, a, b)| libm::hypot(*a, *b)).fold(0.0, f64::max);
             let by_round = pairs.iter().map(|(round, a, b)| (*round, a - b)).collect();
             let between = between / 2f64.sqrt() * size;
             return Ok(Values { by_round, between, is_log: false });
         }
-        let pairs = paired(&of(a)?, &of(b)?);
         if pairs.iter().any(|(_, a, b)| *a <= 0.0 || *b <= 0.0) {
             return Err("one of the numbers is 0, so there is no ratio".to_owned());
         }

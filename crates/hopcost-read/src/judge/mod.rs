@@ -217,25 +217,23 @@ impl<'a> Bench<'a> {
     /// The cases of a check, by level; those of two names whose levels agree in what both vary.
     fn pairs(&self, claim: &Claim, check: &Check) -> Vec<Pair<'a>> {
         let firsts = self.of_name(claim, &check.of);
+        let seconds = check.over().map_or_else(
+            || vec![(Level::new(), None)],
+            |over| {
+                self.of_name(claim, over)
+                    .into_iter()
+                    .map(|(level, one)| (level, Some(one)))
+                    .collect()
+            },
+        );
         let mut pairs: Vec<Pair> = Vec::new();
-        match check.over().map(|over| self.of_name(claim, over)) {
-            None => pairs.extend(firsts.iter().map(|(level, one)| Pair {
-                level: level.clone(),
-                first: Some(one),
-                second: None,
-            })),
-            Some(seconds) => {
-                for (first, one) in &firsts {
-                    let agrees = |second: &Level| {
-                        first.iter().all(|(key, of)| second.get(key).is_none_or(|own| own == of))
-                    };
-                    for (second, other) in seconds.iter().filter(|(level, _)| agrees(level)) {
-                        let both = first.iter().chain(second);
-                        let both = both.map(|(key, value)| (key.clone(), value.clone()));
-                        let level = both.collect();
-                        pairs.push(Pair { level, first: Some(one), second: Some(other) });
-                    }
-                }
+        for (first, one) in &firsts {
+            let agrees = |second: &Level| {
+                first.iter().all(|(key, of)| second.get(key).is_none_or(|own| own == of))
+            };
+            for (second, other) in seconds.iter().filter(|(level, _)| agrees(level)) {
+                let level = first.clone().into_iter().chain(second.clone()).collect();
+                pairs.push(Pair { level, first: Some(one), second: *other });
             }
         }
         if pairs.is_empty() {

@@ -68,10 +68,8 @@ fn of_trial(
             because(&format!("no trial has enough samples for a {}", statistic.label()))
         }),
         Quantity::Ticks => {
-            let ticks = reading.result.cost_ticks.or(reading.result.p50_ticks);
-            let headline = reading.headline().and_then(|headline| headline.point);
-            let factor = ticks.zip(headline.filter(|ns| *ns > 0.0)).map(|(ticks, ns)| ticks / ns);
-            let factor = factor.ok_or_else(|| because("the clock's ticks are not known"))?;
+            let ticks_per_ns = reading.ticks_per_ns();
+            let factor = ticks_per_ns.ok_or_else(|| because("the clock's ticks are not known"))?;
             Ok(own.value_ns * factor)
         }
         Quantity::Cpu => {
@@ -89,8 +87,7 @@ fn of_trial(
             rates.ok_or_else(|| because("only a stream has a throughput, which is unknown"))
         }
         Quantity::CopiedShare => {
-            let sends = stream::zero_copy(&[trial]).filter(|sends| sends.completed > 0);
-            let share = sends.map(|sends| (sends.copied as f64 / sends.completed as f64).min(1.0));
+            let share = stream::copied_share(&[trial]);
             share.ok_or_else(|| because("no send was to be without a copy"))
         }
         Quantity::Finding(code, _) => Err(format!("{code} is a finding of a case, not of a trial")),

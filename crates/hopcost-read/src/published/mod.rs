@@ -18,7 +18,7 @@ use hopcost_plan::{Selector, shown};
 use crate::case::Reading;
 use crate::published::source::PublishedLayout;
 use crate::ranking::Place;
-use crate::ratio::{self, bound_share, is_exact_enough, ratio, widened};
+use crate::ratio;
 use crate::trials::PerTrial;
 use source::Row;
 pub use source::Source;
@@ -234,12 +234,8 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
 
 fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     let (found, base) = (beside.found?, base.found?);
-    if !is_exact_enough(found) || !is_exact_enough(base) {
-        return None;
-    }
     let values = |of: &Reading| by_round(of, &beside.row.statistic);
-    let ratio = ratio(base, &values(found), &values(base))?;
-    Some(widened(ratio, bound_share(found), bound_share(base)))
+    ratio::multiple((found, &values(found)), (base, &values(base)))
 }
 
 /// What a number stands for: a total of operations, a multiple or a difference.
@@ -286,15 +282,9 @@ fn per_ns(of: &Reading, unit: &str) -> Option<f64> {
         "ns" => Some(1.0),
         "µs" => Some(1e-3),
         "s" => Some(1e-9),
-        "ticks" => ticks_per_ns(of),
+        "ticks" => of.ticks_per_ns(),
         _ => None,
     }
-}
-
-/// Ticks of the clock that stamped a case in a nanosecond.
-fn ticks_per_ns(of: &Reading) -> Option<f64> {
-    let ticks = of.result.cost_ticks.or(of.result.p50_ticks)?;
-    Some(ticks / of.headline()?.point.filter(|ns| *ns > 0.0)?)
 }
 
 /// How much longer an operation takes than the baseline's, paired by round.
