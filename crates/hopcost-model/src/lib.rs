@@ -2,7 +2,6 @@
 //! The words of hopcost (GLOSSARY.md) as types, shared by every stage of the
 //! pipeline. This crate does no I/O, reads no clock and computes no statistic.
 
-mod alike;
 pub mod axis;
 pub mod case;
 pub mod columns;

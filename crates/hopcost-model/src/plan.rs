@@ -50,18 +50,6 @@ document! {
 
 /// Rounds from one look at the verdicts on claims to the next.
 pub const ROUNDS_A_LOOK: u32 = 8;
-/// The same of an explanation.
-const ROUNDS_A_LOOK_OF_EXPLANATION: u32 = 4;
-
-impl Question {
-    /// Rounds from one look at the answer to the next, and before the first.
-    pub const fn rounds_a_look(&self) -> u32 {
-        match self {
-            Question::Claims(_) => ROUNDS_A_LOOK,
-            Question::Explanation {} => ROUNDS_A_LOOK_OF_EXPLANATION,
-        }
-    }
-}
 
 document! {
     /// A claims file as it was when the run was planned.

@@ -12,7 +12,7 @@ use hopcost_model::axis::{Axis, Kind, Unit};
 use hopcost_model::case::{Case, Placement, Workload};
 use serde::Deserialize;
 
-use crate::error::{Origin, PlanError, quote};
+use crate::error::{Origin, Result, quote};
 use crate::values::{Values, suggest};
 
 /// What the user asked for. An empty list means the default.
@@ -48,13 +48,13 @@ pub struct SuiteSource {
 
 impl Ask {
     /// Its selectors. Whether their mechanisms exist is seen later.
-    pub(crate) fn parsed_selectors(&self) -> Result<Vec<Selector>, PlanError> {
+    pub(crate) fn parsed_selectors(&self) -> Result<Vec<Selector>> {
         let parse = |text: &String| Selector::parse_at(text, Origin::selector(text));
         self.selectors.iter().map(parse).collect()
     }
 
     /// Its options.
-    pub(crate) fn options(&self) -> Result<Values, PlanError> {
+    pub(crate) fn options(&self) -> Result<Values> {
         let mut options = Values::default();
         for (key, lists) in self.axes.iter().filter(|(_, lists)| !lists.is_empty()) {
             let set = options.set(key, &lists.join(","));
@@ -128,7 +128,7 @@ impl Selector {
     }
 
     /// The same with where it stands.
-    pub(crate) fn parse_at(text: &str, origin: Origin) -> Result<Selector, PlanError> {
+    pub(crate) fn parse_at(text: &str, origin: Origin) -> Result<Selector> {
         match Self::parse(text) {
             Ok(selector) => Ok(Selector { origin, ..selector }),
             Err(message) => Err(origin.error(message)),

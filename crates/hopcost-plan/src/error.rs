@@ -16,6 +16,9 @@ pub struct PlanError {
     pub(crate) message: String,
 }
 
+/// What was asked for, or why there is none.
+pub type Result<T, E = PlanError> = std::result::Result<T, E>;
+
 impl PlanError {
     /// Nothing that was asked for can be measured here.
     pub(crate) fn nothing_left(message: String) -> Self {

@@ -55,6 +55,8 @@ mod yardstick;
 pub use hopcost_model::describe::RuntimeFacts;
 use hopcost_model::plan::Plan;
 
+use error::Result;
+
 pub use ask::{Ask, CASES_MAX, Selector, SuiteSource};
 pub use catalog::Catalog;
 pub use claims::{Asking, Check, Claim, Claims, Number, Quantity, level, parse_claims};
@@ -76,7 +78,7 @@ pub use yardstick::{Yardsticks, class, yardsticks};
 
 /// An error where no case of the plan can be measured: then a run has nothing to
 /// do, while a dry run still shows every case with its reason.
-pub fn ensure_live(plan: &Plan) -> Result<(), PlanError> {
+pub fn ensure_live(plan: &Plan) -> Result<()> {
     if plan.live().next().is_some() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hopcost_model::axis::Value;
 use hopcost_model::case::Placement;
 
-use crate::error::{Origin, PlanError, words};
+use crate::error::{Origin, PlanError, Result, words};
 
 /// The machine as a plan sees it; the caller reads it from the system.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub(crate) struct Cpus {
 impl Cpus {
     /// The machine's, or those that were named. With another host, the second that is named is
     /// there, and nobody here knows which it has.
-    pub fn resolve(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
+    pub fn resolve(machine: &Machine, named: &[u32]) -> Result<Cpus> {
         let Some(peer_cpu) = machine.peer_cpu else { return Self::here(machine, named) };
         let (here, there) = match *named {
             [here, there] => (vec![here], there),
@@ -62,7 +62,7 @@ impl Cpus {
         Ok(cpus)
     }
 
-    fn here(machine: &Machine, named: &[u32]) -> Result<Cpus, PlanError> {
+    fn here(machine: &Machine, named: &[u32]) -> Result<Cpus> {
         let origin = Origin::option("--cpus");
         let allowed = &machine.allowed_cpus;
         if let Some(cpu) = named.iter().find(|cpu| !allowed.contains(cpu)) {
@@ -100,7 +100,7 @@ impl Cpus {
         })
     }
 
-    fn all(machine: &Machine) -> Result<Cpus, PlanError> {
+    fn all(machine: &Machine) -> Result<Cpus> {
         let mut pairs = machine.pairs.clone();
         pairs.retain(|relation, _| relation.is_two_cpu());
         let cross = machine.cross.filter(|relation| pairs.contains_key(relation));

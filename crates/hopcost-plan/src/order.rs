@@ -3,7 +3,7 @@
 //! by any later version, so this file must never change what it returns; the
 //! fixed vectors of the tests hold it to that.
 
-use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK};
+use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, ROUNDS_A_LOOK};
 use hopcost_stats::contrast;
 use hopcost_stats::rng::{SplitMix64, mix};
 
@@ -46,12 +46,13 @@ pub fn order_of(plan: &Plan, round: u32, n: u32) -> Vec<u32> {
 
 /// The round before which a plan looks at its results next; its last where it does not.
 pub fn look_after(plan: &Plan, round: u32) -> u32 {
-    let next = if plan.comparison.is_some() {
-        let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
-        looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
-    } else {
-        let question = plan.question.as_ref();
-        question.map(|question| round.saturating_add(question.rounds_a_look()))
+    let looks = contrast::looks(plan.rounds / ROUNDS_A_BLOCK).into_iter();
+    let next = match &plan.question {
+        _ if plan.comparison.is_some() => {
+            looks.map(|(blocks, _)| blocks * ROUNDS_A_BLOCK).find(|at| *at > round)
+        }
+        Some(Question::Claims(_)) => round.checked_add(ROUNDS_A_LOOK),
+        Some(Question::Explanation {}) | None => None,
     };
     next.map_or(plan.rounds, |next| next.min(plan.rounds))
 }

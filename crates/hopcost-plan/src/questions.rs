@@ -13,7 +13,7 @@ use hopcost_model::results::AdviceRequest;
 use crate::ask::{Ask, Selector, SuiteSource};
 use crate::catalog::Catalog;
 use crate::claims::{Check, Claims, Quantity, level, parsed};
-use crate::error::{Origin, PlanError, unknown};
+use crate::error::{Origin, Result, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
 use crate::time::{ROUNDS_FOR_INTERVAL, fitted, trial_ns};
@@ -43,7 +43,7 @@ pub fn comparison(
     compared: ComparisonPlan,
     catalog: &Catalog,
     machine: &Machine,
-) -> Result<Plan, PlanError> {
+) -> Result<Plan> {
     let ask = short(ask);
     let of = |selectors: Vec<String>| plan(&Ask { selectors, ..ask.clone() }, catalog, machine);
     let cases = ask.selectors.iter().map(|selector| only(selector, &of(vec![selector.clone()])?));
@@ -66,7 +66,7 @@ pub fn comparison(
 }
 
 /// The one case that a selector selects and that can be measured here.
-fn only(selector: &str, plan: &Plan) -> Result<Case, PlanError> {
+fn only(selector: &str, plan: &Plan) -> Result<Case> {
     let origin = Origin::selector(selector);
     let live: Vec<&Case> = plan.live_cases().collect();
     match live.as_slice() {
@@ -94,7 +94,7 @@ const BITS: u32 = 3;
 ///
 /// # Errors
 /// An unknown axis, or values that it does not have.
-pub fn along(text: &str) -> Result<(&'static Axis, Vec<u64>), PlanError> {
+pub fn along(text: &str) -> Result<(&'static Axis, Vec<u64>)> {
     let origin = Origin::option("--along");
     let (key, list) = text.split_once('=').unwrap_or((text, ""));
     let is_number = |axis: &&Axis| !matches!(axis.kind, Kind::Word(_));
@@ -140,7 +140,7 @@ pub fn advice(
     request: &AdviceRequest,
     catalog: &Catalog,
     machine: &Machine,
-) -> Result<Plan, PlanError> {
+) -> Result<Plan> {
     let mut ask = ask.clone();
     if ask.selectors.is_empty() {
         ask.selectors.push("*".to_owned());
@@ -189,7 +189,7 @@ const ROUNDS: u32 = 16;
 ///
 /// # Errors
 /// Everything wrong with the question, and what this machine cannot do.
-pub fn explanation(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, PlanError> {
+pub fn explanation(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan> {
     let ask = Ask { rounds: Some(ROUNDS), ..short(ask) };
     let of = |ask: &Ask| plan(ask, catalog, machine);
     let one = |selector: &String| {
@@ -205,7 +205,7 @@ pub fn explanation(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Pl
         Ok((case, found))
     };
     let found = ask.selectors.iter().map(one);
-    let found = found.collect::<Result<Vec<(Case, Plan)>, PlanError>>()?;
+    let found = found.collect::<Result<Vec<(Case, Plan)>>>()?;
     if let [(first, _), (second, _)] = found.as_slice()
         && first == second
     {
@@ -232,7 +232,7 @@ fn traced(case: &Case) -> u64 {
 }
 
 /// Refuses a case whose hops the kernel's events do not show.
-fn explainable(selector: &str, case: &Case) -> Result<(), PlanError> {
+fn explainable(selector: &str, case: &Case) -> Result<()> {
     let refuse = |why: &str| Err(Origin::selector(selector).error(why));
     if !matches!(case.workload, Workload::Roundtrip | Workload::Wake) {
         return refuse(
@@ -266,7 +266,7 @@ pub fn judging(
     questions: &[String],
     catalog: &Catalog,
     machine: &Machine,
-) -> Result<Plan, PlanError> {
+) -> Result<Plan> {
     let of = |selectors: Vec<String>| plan(&Ask { selectors, ..short(ask) }, catalog, machine);
     let (mut all, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
     let (mut seen, mut known) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());

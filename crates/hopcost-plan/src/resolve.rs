@@ -11,7 +11,7 @@ use hopcost_model::plan::{Plan, PlannedCase};
 
 use crate::ask::{Ask, CASES_MAX, Selector, SuiteSource, too_many};
 use crate::catalog::Catalog;
-use crate::error::{Origin, PlanError};
+use crate::error::{Origin, Result};
 use crate::feasible::Feasible;
 use crate::machine::{Cpus, Machine};
 use crate::shipped;
@@ -24,7 +24,7 @@ use crate::values::{CROSS, Values};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.
-pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, PlanError> {
+pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan> {
     let (selectors, options) = (ask.parsed_selectors()?, ask.options()?);
     let is_plain = selectors.is_empty() && options.is_empty();
     let suite = suite_of(ask, is_plain)?;
@@ -75,7 +75,7 @@ pub fn plan(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Plan, Pla
 const LOW_RATE: u32 = 100;
 
 /// Refuses a budget without time for the messages that a low rate needs.
-fn ensure_messages(plan: &Plan) -> Result<(), PlanError> {
+fn ensure_messages(plan: &Plan) -> Result<()> {
     let Some(budget_ns) = plan.budget_ns else { return Ok(()) };
     let rates = plan.live_cases().filter_map(|case| case.rate);
     let Some(rate) = rates.min().filter(|rate| *rate < LOW_RATE.into()) else { return Ok(()) };
@@ -112,7 +112,7 @@ fn live(cases: &[PlannedCase]) -> impl Iterator<Item = &Case> {
 }
 
 /// The suite that was asked for, or the default one where nothing was.
-fn suite_of(ask: &Ask, is_plain: bool) -> Result<Option<Suite>, PlanError> {
+fn suite_of(ask: &Ask, is_plain: bool) -> Result<Option<Suite>> {
     let default = (ask.suite.is_none() && is_plain).then(|| shipped::suite("ladder"));
     let source = ask.suite.clone().map_or(default.transpose()?, Some);
     source.map(|SuiteSource { file, text }| parse_suite(&file, &text)).transpose()
@@ -133,11 +133,7 @@ struct Planner<'c> {
 
 impl<'c> Planner<'c> {
     /// What a selector selects, where these values are asked of it in all.
-    fn subjects(
-        &self,
-        selector: &Selector,
-        values: &Values,
-    ) -> Result<Vec<Subject<'c>>, PlanError> {
+    fn subjects(&self, selector: &Selector, values: &Values) -> Result<Vec<Subject<'c>>> {
         self.catalog.subjects(selector, values).map_err(|message| selector.origin.error(message))
     }
 
@@ -147,7 +143,7 @@ impl<'c> Planner<'c> {
         cases: &mut Cases,
         subject: &Subject<'c>,
         origin: &Origin,
-    ) -> Result<Vec<Subject<'c>>, PlanError> {
+    ) -> Result<Vec<Subject<'c>>> {
         let error = |message: String| origin.error(message);
         let all = self.catalog.in_runtimes(subject);
         // A value that none of the runtimes takes is a slip; one that some take is
@@ -179,7 +175,7 @@ impl<'c> Planner<'c> {
         layer: &Values,
         subjects: &[Subject<'c>],
         origin: impl Fn(&str) -> Origin,
-    ) -> Result<(), PlanError> {
+    ) -> Result<()> {
         let means = |key: &str| subjects.iter().any(|subject| subject.means(key));
         match layer.keys().find(|key| !means(key)) {
             None => Ok(()),
@@ -187,7 +183,7 @@ impl<'c> Planner<'c> {
         }
     }
 
-    fn check_options(&self, options: &Values, subjects: &[Subject<'c>]) -> Result<(), PlanError> {
+    fn check_options(&self, options: &Values, subjects: &[Subject<'c>]) -> Result<()> {
         self.check_keys(options, subjects, |key| Origin::option(&format!("--{key}")))
     }
 
@@ -197,7 +193,7 @@ impl<'c> Planner<'c> {
         &self,
         groups: &[Vec<Selector>],
         options: &Values,
-    ) -> Result<(Vec<PlannedCase>, Vec<Subject<'c>>), PlanError> {
+    ) -> Result<(Vec<PlannedCase>, Vec<Subject<'c>>)> {
         let (mut cases, mut all) = (Cases::default(), Vec::new());
         for selectors in groups {
             let mut subjects = Vec::new();
@@ -215,11 +211,7 @@ impl<'c> Planner<'c> {
     }
 
     /// What the selectors mean, or every mechanism where there is none.
-    fn of_selectors(
-        &self,
-        selectors: &[Selector],
-        options: &Values,
-    ) -> Result<Vec<PlannedCase>, PlanError> {
+    fn of_selectors(&self, selectors: &[Selector], options: &Values) -> Result<Vec<PlannedCase>> {
         let mut groups: Vec<Vec<Selector>> =
             selectors.iter().map(|one| vec![one.clone()]).collect();
         if groups.is_empty() {
@@ -236,7 +228,7 @@ impl<'c> Planner<'c> {
         suite: &Suite,
         selectors: &[Selector],
         options: &Values,
-    ) -> Result<Vec<PlannedCase>, PlanError> {
+    ) -> Result<Vec<PlannedCase>> {
         let mut cases = Cases::default();
         let mut all = Vec::new();
         let mut chosen: Vec<Vec<Subject>> = vec![Vec::new(); selectors.len()];
@@ -278,7 +270,7 @@ impl<'c> Planner<'c> {
         selectors: &[Selector],
         is_plain: bool,
         cases: &[PlannedCase],
-    ) -> Result<Option<String>, PlanError> {
+    ) -> Result<Option<String>> {
         let selector = match suite {
             Some(suite) => suite.baseline.as_ref(),
             None if selectors.is_empty() => None,

@@ -40,6 +40,8 @@ pub fn assign<'d>(
     find: &dyn Fn(&Runtime) -> Option<&'d Description>,
 ) -> Result<Roles, String> {
     let Runtimes { caller, callee } = &case.runtimes;
+    let described =
+        |runtime| find(runtime).ok_or_else(|| format!("there is no runtime {runtime} here"));
     if case.runtimes.are_rust() {
         let link = if case.two_processes() { LinkSource::Descriptors } else { LinkSource::Own };
         let one = RoleAssignment { link, case: case.clone() };
@@ -47,7 +49,7 @@ pub fn assign<'d>(
         return Ok(Roles { ends: Ends::both(one), carrier });
     }
     if !case.runtimes.are_mixed() {
-        let row = described(caller, find)?.mechanism(case.mechanism_name());
+        let row = described(caller)?.mechanism(case.mechanism_name());
         let row = row.ok_or_else(|| lacks(caller, &case.mechanism))?;
         usable(caller, row)?;
         let link = if case.two_processes() { row.link } else { LinkSource::Own };
@@ -73,14 +75,7 @@ pub fn assign<'d>(
                 .to_owned(),
         );
     }
-    mixed(case, described(caller, find)?, described(callee, find)?)
-}
-
-fn described<'d>(
-    runtime: &Runtime,
-    find: &dyn Fn(&Runtime) -> Option<&'d Description>,
-) -> Result<&'d Description, String> {
-    find(runtime).ok_or_else(|| format!("there is no runtime {runtime} here"))
+    mixed(case, [described(caller)?, described(callee)?])
 }
 
 fn lacks(runtime: &Runtime, mechanism: &str) -> String {
@@ -88,30 +83,26 @@ fn lacks(runtime: &Runtime, mechanism: &str) -> String {
 }
 
 /// Ends of two runtimes.
-fn mixed<'d>(
-    case: &Case,
-    caller: &'d Description,
-    callee: &'d Description,
-) -> Result<Roles, String> {
+fn mixed(case: &Case, [caller, callee]: [&Description; 2]) -> Result<Roles, String> {
     let Runtimes { caller: first, callee: second } = &case.runtimes;
     let name = case.mechanism_name();
     // The end that has not the mechanism plays what the other's goes over.
-    let carried = |own: &Mechanism, runtime: &Runtime, other: (&Runtime, &'d Description)| {
-        let (other_runtime, other_described) = other;
+    let carried = |own: &Mechanism, runtime: &Runtime, other: &Runtime| {
         meets(own, runtime)?;
         let carrier = own.carrier();
-        other_described.mechanism(carrier).ok_or_else(|| match carrier == own.name {
-            true => lacks(other_runtime, carrier),
+        let described = if other == first { caller } else { callee };
+        described.mechanism(carrier).ok_or_else(|| match carrier == own.name {
+            true => lacks(other, carrier),
             false => format!(
-                "{} has neither {} nor {carrier}, which {runtime}'s goes over",
-                other_runtime, own.name
+                "{other} has neither {} nor {carrier}, which {runtime}'s goes over",
+                own.name
             ),
         })
     };
     let (caller_row, callee_row) = match (caller.mechanism(name), callee.mechanism(name)) {
         (Some(caller), Some(callee)) => (caller, callee),
-        (Some(own), None) => (own, carried(own, first, (second, callee))?),
-        (None, Some(own)) => (carried(own, second, (first, caller))?, own),
+        (Some(own), None) => (own, carried(own, first, second)?),
+        (None, Some(own)) => (carried(own, second, first)?, own),
         (None, None) => {
             return Err(format!("neither {first} nor {second} has a mechanism {}", case.mechanism));
         }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::ask::{Selector, SuiteSource};
-use crate::error::{Origin, PlanError, unknown};
+use crate::error::{Origin, Result, unknown};
 
 /// The suites inside the binary: name, text.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -42,7 +42,7 @@ pub const CLAIMS: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// Where there is none of this name.
-pub fn suite(name: &str) -> Result<SuiteSource, PlanError> {
+pub fn suite(name: &str) -> Result<SuiteSource> {
     let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     found("suites", SHIPPED, name).ok_or_else(|| {
         let message = unknown("suite", name, &known);

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Origin, PlanError, SourceText, plain, unknown};
+use crate::error::{Origin, Result, SourceText, plain, unknown};
 
 /// The text of a suite or a claims file, which gives the places of errors.
 pub(crate) struct Source(pub Arc<SourceText>);
@@ -23,7 +23,7 @@ impl Source {
 
     /// Refuses what is not TOML, hides characters or has another key than these; `kind` names
     /// what it is when it is too long.
-    pub fn checked(self, kind: &str, keys: &[&str]) -> Result<Self, PlanError> {
+    pub fn checked(self, kind: &str, keys: &[&str]) -> Result<Self> {
         let text = &self.0.text;
         if text.len() > LENGTH_MAX {
             let message = format!("longer than the {LENGTH_MAX} bytes that a {kind} may have");
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// What serde makes of it.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, PlanError> {
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(&self.0.text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             self.at(start, "").error(plain(error.message()))

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use crate::ask::Selector;
-use crate::error::{PlanError, plain, quote, unknown};
+use crate::error::{Result, plain, quote, unknown};
 use crate::shipped::{SHIPPED, Shown};
 use crate::source::Source;
 use crate::time::{
@@ -79,7 +79,7 @@ const TRIAL: [TrialKey; 9] = [
 ];
 
 /// Parses a suite. `file` only names it in errors.
-pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
+pub fn parse_suite(file: &str, text: &str) -> Result<Suite> {
     let source = Source::new(file, text).checked("suite", &[&MEASURED[..], &SHOWN].concat())?;
     let file: File = source.read()?;
     source.check_name(&file.name)?;
@@ -108,11 +108,11 @@ pub fn parse_suite(file: &str, text: &str) -> Result<Suite, PlanError> {
 }
 
 impl Source {
-    fn number(&self, value: &Spanned<Value>, key: &str, range: Range) -> Result<u64, PlanError> {
+    fn number(&self, value: &Spanned<Value>, key: &str, range: Range) -> Result<u64> {
         range.read(value.get_ref()).map_err(|message| self.of(value, key).error(message))
     }
 
-    fn check_name(&self, name: &Spanned<String>) -> Result<(), PlanError> {
+    fn check_name(&self, name: &Spanned<String>) -> Result<()> {
         let refuse = |message: &str| {
             let message = format!("{} is {message}", quote(name.get_ref()));
             Err(self.of(name, "name").error(message))
@@ -130,7 +130,7 @@ impl Source {
     }
 
     /// The trial's shape.
-    fn trial(&self, table: &Table) -> Result<TrialShape, PlanError> {
+    fn trial(&self, table: &Table) -> Result<TrialShape> {
         let mut shape = TRIAL_DEFAULT;
         for (key, value) in table {
             let Some((key, range, set)) = TRIAL.iter().find(|(known, ..)| known == key.get_ref())
@@ -153,7 +153,7 @@ impl Source {
         Ok(shape)
     }
 
-    fn cases(&self, groups: &[Spanned<Table>]) -> Result<Vec<Vec<Selector>>, PlanError> {
+    fn cases(&self, groups: &[Spanned<Table>]) -> Result<Vec<Vec<Selector>>> {
         let (mut all, mut size) = (Vec::new(), 0);
         for group in groups {
             all.push(self.selectors(group, &mut size)?);
@@ -167,11 +167,7 @@ impl Source {
 
     /// A `[[cases]]` has `select`; the other keys are common to all that it selects. `size` is that of
     /// the suite so far.
-    fn selectors(
-        &self,
-        group: &Spanned<Table>,
-        size: &mut usize,
-    ) -> Result<Vec<Selector>, PlanError> {
+    fn selectors(&self, group: &Spanned<Table>, size: &mut usize) -> Result<Vec<Selector>> {
         let (mut common, mut select) = (Values::default(), None);
         for (key, value) in group.get_ref() {
             let origin = self.of(value, &format!("cases.{}", plain(key.get_ref())));

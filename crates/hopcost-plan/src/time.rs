@@ -14,7 +14,7 @@ use hopcost_model::workload::PhaseLength;
 use toml::Value;
 
 use crate::ask::Ask;
-use crate::error::{Origin, PlanError, plain};
+use crate::error::{Origin, Result, plain};
 
 const MS: u64 = 1_000_000;
 
@@ -357,7 +357,7 @@ impl Time {
 
     /// The command line over this. A suite's own budget is for the suite as written: where
     /// cases were `added` to it, only its rounds count.
-    pub fn under(mut self, ask: &Ask, added: bool) -> Result<Time, PlanError> {
+    pub fn under(mut self, ask: &Ask, added: bool) -> Result<Time> {
         for (option, range, number) in [
             ("--rounds", ROUNDS, ask.rounds.map(u64::from)),
             ("--budget", BUDGET, ask.budget_ns),

@@ -19,7 +19,7 @@ use crate::run::Run;
 use crate::stream::StreamResult;
 use crate::sums::{Whose, cpu_ns, handled, lost, messages, most_frequent, per, switches, total};
 use crate::threads::ThreadResult;
-use crate::trial::{Family, Trial};
+use crate::trial::Family;
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
 use crate::wake::WakeResult;
 use crate::{command, counters, load, stream, threads, wake};
@@ -231,10 +231,8 @@ impl Reading<'_> {
 /// Reads every case of the plan, in its order.
 pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
     let empty_loop = empty_loop(run);
-    let cases = &run.raw.plan.cases;
-    let mut readings = parallel::each(cases.len(), |index| {
-        of_case(run, index, &cases[index].case, empty_loop.as_ref())
-    });
+    let cases = run.raw.plan.cases.len();
+    let mut readings = parallel::each(cases, |index| of_case(run, index, empty_loop.as_ref()));
     let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
     let dependence = SerialDependence::of_cases(&values);
     readings.iter_mut().for_each(|reading| reading.dependence = dependence);
@@ -249,8 +247,8 @@ fn empty_loop(run: &Run) -> Option<Estimate> {
     let is_loop = |case: &&Case| is_native_call(case) && case.mechanism_name() == EMPTY_LOOP;
     run.raw.plan.cases.iter().enumerate().find_map(|(index, planned)| {
         let case = Some(&planned.case).filter(is_loop)?;
-        let estimates = of_measured(run, index, case, &trials(run, case, index), estimates)?;
-        estimates.get(Statistic::Cost).cloned()
+        let table = trials(run, case, index);
+        estimates(&measured(run, index, &table)?)?.get(Statistic::Cost).cloned()
     })
 }
 
@@ -269,53 +267,42 @@ pub fn percentiles(
 ) -> Option<Vec<(f64, Estimate)>> {
     let case = run.raw.plan.case(index as u32)?;
     let known = result.estimates.as_ref().filter(|known| known.get(Statistic::P50).is_some())?;
-    of_measured(run, index, case, &trials(run, case, index), |measured, seed| {
-        let found = |&percent: &f64| {
-            let statistic = Statistic::of_label(&format!("p{percent}"));
-            let found = statistic.and_then(|statistic| known.get(statistic)).cloned();
-            let found = found.unwrap_or_else(|| {
-                let seed = seed(percent.to_bits());
-                let mut found = estimate::percentile(measured, percent, known, seed);
-                estimate::widen(&mut found, result.clock_bound_ns().unwrap_or(0.0));
-                found
-            });
-            (percent, found)
-        };
-        Some(asked.iter().map(found).collect())
+    let table = trials(run, case, index);
+    let measured = measured(run, index, &table)?;
+    let found = |&percent: &f64| {
+        let statistic = Statistic::of_label(&format!("p{percent}"));
+        let found = statistic.and_then(|statistic| known.get(statistic)).cloned();
+        let found = found.unwrap_or_else(|| {
+            let mut found = estimate::percentile(&measured, percent, known);
+            estimate::widen(&mut found, result.clock_bound_ns().unwrap_or(0.0), 0.0);
+            found
+        });
+        (percent, found)
+    };
+    Some(asked.iter().map(found).collect())
+}
+
+/// The measured trials of a case; `None` where there are none.
+fn measured<'t>(run: &Run, index: usize, table: &'t Trials) -> Option<Measured<'t>> {
+    Some(Measured {
+        trials: table.measured().map(|(_, trial)| trial).collect(),
+        family: table.family?,
+        workload: run.raw.plan.cases[index].case.workload,
+        doubt: run.doubt(index),
+        seeds: (run.raw.plan.seed, index as u64),
     })
 }
 
-/// What is found of a case's measured trials.
-fn of_measured<T>(
-    run: &Run,
-    index: usize,
-    case: &Case,
-    trials: &Trials,
-    find: impl FnOnce(&Measured, &dyn Fn(u64) -> u64) -> Option<T>,
-) -> Option<T> {
-    let measured: Vec<&Trial> = trials.measured().map(|(_, trial)| trial).collect();
-    let measured = Measured {
-        trials: &measured,
-        family: trials.family?,
-        workload: case.workload,
-        doubt: run.doubt(index),
-    };
-    find(&measured, &|n| run.seed(index, n))
-}
-
 /// Reads one case. A call that looks like the empty loop gets an upper bound.
-fn of_case<'a>(
-    run: &Run<'a>,
-    index: usize,
-    case: &'a Case,
-    empty_loop: Option<&Estimate>,
-) -> Reading<'a> {
+fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Reading<'a> {
+    let case = &run.raw.plan.cases[index].case;
     let table = trials(run, case, index);
     let raw: Vec<&RawTrial> = table.measured().map(|(row, _)| row.raw).collect();
     let per_trial = table.statistics(run);
     let (curve, modes) = of_samples(&table);
     let (status, reason) = status(run, index, &table);
-    let estimates = of_measured(run, index, case, &table, estimates);
+    let measured = measured(run, index, &table);
+    let estimates = measured.as_ref().and_then(estimates);
     let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
     let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
         median(raw.iter().filter_map(|trial| statistic(trial)))
@@ -341,8 +328,7 @@ fn of_case<'a>(
         Some(bound_ns) => estimate::widened(found, bound_ns),
         None => found,
     };
-    let points: Vec<TrialPoint> = table.rows.iter().map(|row| row.point()).collect();
-    let pooled_quantiles = of_measured(run, index, case, &table, estimate::pooled_quantiles);
+    let pooled_quantiles = measured.as_ref().and_then(estimate::pooled_quantiles);
     let result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),
@@ -376,7 +362,7 @@ fn of_case<'a>(
         curve,
         modes,
         levels: levels(per_trial.iter().map(|trial| trial.value_ns).collect()),
-        trials: points,
+        trials: table.rows.iter().map(|row| row.point()).collect(),
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
         wake,
         load,

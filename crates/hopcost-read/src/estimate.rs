@@ -16,6 +16,7 @@ use hopcost_stats::interval::median_interval;
 use hopcost_stats::next_run::{Dependence, TRIALS_MIN, next_run_interval, pooled_interval};
 use hopcost_stats::pooled::{Pooled, pooled_moment, pooled_quantile};
 use hopcost_stats::precision::{DIGITS_WITHOUT_INTERVAL, significant_digits};
+use hopcost_stats::rng::SplitMix64;
 use hopcost_stats::sample::Sample;
 use hopcost_stats::{LEVEL, sample};
 
@@ -25,7 +26,7 @@ use crate::yardstick::{Basis, Doubt};
 
 /// The measured trials of a case, in time order, and what is known of them together.
 pub struct Measured<'a> {
-    pub trials: &'a [&'a Trial],
+    pub trials: Vec<&'a Trial>,
     /// What kind of number they left.
     pub family: Family,
     /// What was done.
@@ -33,12 +34,13 @@ pub struct Measured<'a> {
     /// What an interval for the next run has to allow for; `None` in files whose intervals
     /// are of the run alone.
     pub doubt: Option<Doubt>,
+    /// What its randomness follows from: the plan's seed, and its place in the plan.
+    pub seeds: (u64, u64),
 }
 
-/// The estimates of a case's measured trials; `seed` is for the bootstrap of a
-/// quantile, by its number.
-pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estimates> {
-    let (trials, workload) = (measured.trials, measured.workload);
+/// The estimates of a case's measured trials.
+pub fn estimates(measured: &Measured) -> Option<Estimates> {
+    let (trials, workload) = (&measured.trials, measured.workload);
     if trials.is_empty() {
         return None;
     }
@@ -47,12 +49,12 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
         estimates.set(Statistic::Cost, cost(measured));
         return Some(estimates);
     }
-    let mut estimates = quantiles(measured, seed, quantile);
+    let mut estimates = quantiles(measured, quantile);
     for (number, statistic) in (QUANTILES.len() as u64..).zip(MOMENTS) {
         if applies(statistic, workload) {
             let estimate = match statistic {
                 Statistic::Mean | Statistic::Stdev if is_of_all(workload) => {
-                    let seed = seed(number);
+                    let seed = measured.seed(number);
                     measured.pooled(&|samples| pooled_moment(samples, statistic, LEVEL, seed))
                 }
                 _ => measured.over(&|trial| trial.statistic(statistic)),
@@ -74,8 +76,9 @@ pub fn estimates(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estim
 }
 
 /// A percentile that not every case has, beside its estimates.
-pub fn percentile(measured: &Measured, percent: f64, known: &Estimates, seed: u64) -> Estimate {
-    let mut found = quantile(measured, percent / 100.0, &format!("p{percent}"), seed);
+pub fn percentile(measured: &Measured, percent: f64, known: &Estimates) -> Estimate {
+    let (name, seed) = (format!("p{percent}"), measured.seed(percent.to_bits()));
+    let mut found = quantile(measured, percent / 100.0, &name, seed);
     if let Some(p50) = known.get(Statistic::P50).filter(|_| percent > 50.0) {
         raise_to_median(&mut found, p50);
     }
@@ -84,15 +87,11 @@ pub fn percentile(measured: &Measured, percent: f64, known: &Estimates, seed: u6
 
 /// The quantiles that a workload has, by a function that finds one. None above the median is below it, in
 /// any run.
-fn quantiles(
-    measured: &Measured,
-    seed: &dyn Fn(u64) -> u64,
-    of: fn(&Measured, f64, &str, u64) -> Estimate,
-) -> Estimates {
+fn quantiles(measured: &Measured, of: fn(&Measured, f64, &str, u64) -> Estimate) -> Estimates {
     let mut estimates = Estimates::default();
     for (number, statistic) in (0..).zip(QUANTILES) {
         if let Some(q) = statistic.quantile().filter(|_| applies(statistic, measured.workload)) {
-            let mut found = of(measured, q, statistic.label(), seed(number));
+            let mut found = of(measured, q, statistic.label(), measured.seed(number));
             // The median is the first of them.
             if let Some(p50) = estimates.get(Statistic::P50) {
                 raise_to_median(&mut found, p50);
@@ -113,14 +112,23 @@ fn raise_to_median(estimate: &mut Estimate, p50: &Estimate) {
     }
 }
 
+/// A value with the ends of its interval.
+type Found = (f64, (f64, f64));
+
 impl Measured<'_> {
+    /// The seed of one use of randomness, by its number.
+    fn seed(&self, number: u64) -> u64 {
+        let (of_plan, case) = self.seeds;
+        SplitMix64(of_plan ^ (case << 8 | number)).next_u64()
+    }
+
     /// The median over trials of one value each, with its interval.
     fn over(&self, of: &dyn Fn(&Trial) -> Option<f64>) -> Estimate {
         let own: Vec<(f64, f64)> =
             self.trials.iter().filter_map(|trial| Some((of(trial)?, trial.slower()))).collect();
         let met: Vec<f64> = own.iter().map(|(value, _)| *value).collect();
         let adjusted: Vec<f64> = own.iter().map(|(value, factor)| value / factor).collect();
-        let found = |values: &[f64], dependence: Dependence| {
+        let found = |values: &[f64], dependence: Dependence| -> Option<Found> {
             Some((sample::median(values)?, interval(values, dependence)?))
         };
         let both = self
@@ -133,11 +141,7 @@ impl Measured<'_> {
 
     /// The raw value with its interval, from the raw values or the adjusted ones, and that of
     /// the quiet machine beside it. Trials of one moment have no interval.
-    fn of_both(
-        &self,
-        (met, of_met): (f64, (f64, f64)),
-        (adjusted, of_adjusted): (f64, (f64, f64)),
-    ) -> Estimate {
+    fn of_both(&self, (met, of_met): Found, (adjusted, of_adjusted): Found) -> Estimate {
         let Doubt { basis, span_s, .. } = self.doubt.unwrap_or_default();
         let moment = moment(span_s);
         let times = |(low, high): (f64, f64), factor: f64, point: f64| {
@@ -151,8 +155,8 @@ impl Measured<'_> {
         };
         let quiet = basis.of_quiet().map(|factor| {
             let point = adjusted * factor;
-            let ends = times(of_adjusted, factor, point);
-            Quiet { point, low: ends.map(|of| of.0), high: ends.map(|of| of.1) }
+            let (low, high) = times(of_adjusted, factor, point).unzip();
+            Quiet { point, low, high }
         });
         let found = between(met, ends, self.trials.len());
         Estimate { insufficient: moment.clone().or(found.insufficient.clone()), quiet, ..found }
@@ -217,9 +221,10 @@ pub fn over_trials(values: Vec<f64>) -> Estimate {
 
 /// A value with the ends of its interval.
 fn between(point: f64, ends: Option<(f64, f64)>, trials: usize) -> Estimate {
+    let (low, high) = ends.unzip();
     Estimate {
-        low: ends.map(|ends| ends.0),
-        high: ends.map(|ends| ends.1),
+        low,
+        high,
         insufficient: too_few(trials),
         digits: significant_digits(point, ends),
         ..Estimate::exact(point, trials as u32)
@@ -243,7 +248,7 @@ fn missing(n_trials: u32, why: String) -> Estimate {
 /// The cost of one operation in batches. Where the loop was subtracted and the
 /// rest does not differ from nothing, it becomes an upper bound.
 fn cost(measured: &Measured) -> Estimate {
-    let trials = measured.trials;
+    let trials = &measured.trials;
     let mut cost = measured.over(&|trial| Some(trial.value_ns()));
     let resolution_ns = sample::median(trials.iter().map(|t| t.resolution_ns)).unwrap_or(0.0);
     let Some(point) = cost.point.filter(|_| trials.iter().all(|trial| trial.differences)) else {
@@ -276,24 +281,24 @@ pub fn bounded_by_loop(mut estimates: Estimates, empty_loop: &Estimate) -> Estim
 /// change a standard deviation over all trials by at most the bound.)
 pub fn widened(mut estimates: Estimates, bound_ns: f64) -> Estimates {
     for &statistic in Statistic::ALL {
-        let Some(estimate) = estimates.get_mut(statistic) else { continue };
-        widen(estimate, bound_ns);
-        estimate.low = estimate.low.map(|low| low.max(0.0));
-        if let Some(quiet) = &mut estimate.quiet {
-            quiet.low = quiet.low.map(|low| low.max(0.0));
+        if let Some(estimate) = estimates.get_mut(statistic) {
+            widen(estimate, bound_ns, 0.0);
         }
     }
     estimates
 }
 
-/// Widens the intervals of a value by an error that repetition does not make smaller.
-pub fn widen(estimate: &mut Estimate, bound_ns: f64) {
+/// Widens the intervals of a value by an error that repetition does not make smaller, down to the least
+/// that it can be.
+pub fn widen(estimate: &mut Estimate, bound_ns: f64, least: f64) {
     let Some(point) = estimate.point.filter(|_| bound_ns > 0.0) else { return };
-    estimate.low = estimate.low.map(|low| low - bound_ns);
-    estimate.high = estimate.high.map(|high| high + bound_ns);
+    let widen = |low: &mut Option<f64>, high: &mut Option<f64>| {
+        *low = low.map(|low| (low - bound_ns).max(least));
+        *high = high.map(|high| high + bound_ns);
+    };
+    widen(&mut estimate.low, &mut estimate.high);
     if let Some(quiet) = &mut estimate.quiet {
-        quiet.low = quiet.low.map(|low| low - bound_ns);
-        quiet.high = quiet.high.map(|high| high + bound_ns);
+        widen(&mut quiet.low, &mut quiet.high);
     }
     estimate.digits = significant_digits(point, estimate.low.zip(estimate.high));
 }
@@ -317,16 +322,15 @@ fn quantile(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
 
 /// The quantiles of the samples of all trials together; `None` of workloads whose mean and
 /// standard deviation are not of these.
-pub fn pooled_quantiles(measured: &Measured, seed: &dyn Fn(u64) -> u64) -> Option<Estimates> {
+pub fn pooled_quantiles(measured: &Measured) -> Option<Estimates> {
     let has_any = !measured.trials.is_empty() && is_of_all(measured.workload);
-    has_any.then(|| quantiles(measured, seed, of_all))
+    has_any.then(|| quantiles(measured, of_all))
 }
 
 /// A quantile of the samples of all trials together.
 fn of_all(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
-    let trials = measured.trials;
-    let n_trials = trials.len() as u32;
-    let total: f64 = trials.iter().map(|trial| support(trial, q)).sum();
+    let n_trials = measured.trials.len() as u32;
+    let total: f64 = measured.trials.iter().map(|trial| support(trial, q)).sum();
     if !publishable(total, q) {
         let why = format!(
             "{name} needs {:.0} independent samples, and has {:.0}",
@@ -343,7 +347,7 @@ impl Measured<'_> {
     /// The samples of each trial, raw or adjusted.
     fn samples(&self, adjusted: bool) -> Vec<Cow<'_, [f64]>> {
         let mut all = Vec::new();
-        for trial in self.trials {
+        for trial in &self.trials {
             all.push(match trial.factor.filter(|_| adjusted) {
                 None => Cow::Borrowed(trial.sample.values()),
                 Some(factor) => trial.sample.values().iter().map(|ns| ns / factor).collect(),

@@ -14,7 +14,7 @@ use hopcost_stats::sample::median;
 use crate::comparison::Compared;
 use crate::ratio::shown;
 use crate::stored::facts::{Across, Difference};
-use crate::stored::{self, ComparedFleets, ComparedRun, Fact, RunComparison, unasked};
+use crate::stored::{self, ComparedFleets, ComparedRun, Fact, RunComparison, refuse_unasked};
 
 /// A case over the hosts of a fleet.
 #[derive(Default)]
@@ -40,12 +40,9 @@ pub fn of_fleets(
     other: &RawFleet,
     margin: f64,
     across: &[Across],
-) -> Result<RunComparison, Vec<Difference>> {
+) -> stored::Result<RunComparison> {
     let differences = differences(baseline, other);
-    let unasked = unasked(&differences, across);
-    if !unasked.is_empty() {
-        return Err(unasked);
-    }
+    refuse_unasked(&differences, across)?;
     let [before, now] = [baseline, other].map(cases);
     let pairs = paired(&before, &now);
     let only = |own: &BTreeMap<&str, Case>| {

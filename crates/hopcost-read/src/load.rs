@@ -8,9 +8,9 @@ use hopcost_model::units::Rate;
 use hopcost_stats::sample::{median, rank};
 
 use crate::estimate::over_trials;
-use crate::lateness::{InTime, counted, in_time};
 use crate::run::Run;
 use crate::sums::{Whose, total};
+use crate::trial::{InTime, counted, in_time};
 use crate::wake;
 
 document! {

@@ -41,15 +41,9 @@ impl Measure {
 
     /// Refuses much fewer ticks than the phase took: less than this share of it, but for what
     /// a worker may spend on getting ready.
-    pub fn covered(
-        &self,
-        ticks: u64,
-        share: f64,
-        besides_ns: f64,
-        what: &str,
-    ) -> Result<(), String> {
+    pub fn covered(&self, ticks: u64, share: f64, spare_ns: f64, what: &str) -> Result<(), String> {
         let (said_ns, outside_ns) = (ticks as f64 / self.ticks_per_ns, self.outside_ns as f64);
-        if said_ns >= outside_ns * share - besides_ns {
+        if said_ns >= outside_ns * share - spare_ns {
             return Ok(());
         }
         Err(format!(

@@ -66,7 +66,7 @@ fn price(knob: IdleKnob, without: &Reading, with: &Reading) -> Option<KnobPrice>
     let mut difference_ns = difference(&longer, &base)?;
     // Each of the two may be off by what the clocks are not known to agree by.
     let bounds_ns = [without, with].into_iter().filter_map(|of| of.result.clock_bound_ns()).sum();
-    widen(&mut difference_ns, bounds_ns);
+    widen(&mut difference_ns, bounds_ns, f64::NEG_INFINITY);
     Some(KnobPrice {
         without: without.result.id.clone(),
         with: with.result.id.clone(),

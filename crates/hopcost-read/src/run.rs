@@ -113,12 +113,6 @@ impl<'a> Run<'a> {
         self.yardsticks.factors.get(&(trial.case, trial.round)).copied()
     }
 
-    /// A seed for one use of randomness in one case.
-    pub fn seed(&self, case: usize, number: u64) -> u64 {
-        let mixed = self.raw.plan.seed ^ ((case as u64) << 8 | number);
-        hopcost_stats::rng::SplitMix64(mixed).next_u64()
-    }
-
     /// A case without the parameters that have the default of its mechanism: Rust's, or
     /// that of the first worker that declares the parameter. A runtime need not declare
     /// every parameter of a mechanism, and then does what is the default elsewhere.

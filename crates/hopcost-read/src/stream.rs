@@ -11,8 +11,8 @@ use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
 use crate::format;
-use crate::rates::Rates;
 use crate::run::Run;
+use crate::trial::Rates;
 use crate::trials::PerTrial;
 use crate::yardstick::Basis;
 

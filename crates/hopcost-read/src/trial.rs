@@ -1,14 +1,14 @@
-//! One trial reduced to its own statistics.
+//! One trial reduced to its own statistics: of a stream its throughput by the receivers' clock, of a load
+//! how late its sender was by itself, and which of its messages count.
 
-use hopcost_model::case::{Ack, Case};
-use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::case::{Ack, Case, Role};
+use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
+use hopcost_model::raw::{RawLoad, RawTrial};
 use hopcost_model::results::Statistic;
 use hopcost_stats::effective::{n_eff, publishable};
-use hopcost_stats::sample::{Sample, rank};
+use hopcost_stats::sample::{Sample, median, rank};
 
-use crate::lateness::{counted, in_time};
-use crate::rates::rates;
+use crate::sums::total;
 
 /// What kind of number a stamp leaves; the two never share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,8 @@ pub struct Trial {
 /// The headline of a trial before anything else is known of it: for what must be decided
 /// about a run before its trials are reduced. `None` where it has none above zero.
 pub fn headline_ns(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Option<f64> {
-    let stamp = raw.stamp.filter(|_| raw.error.is_none())?;
-    let values = values(case, raw, stamp, clock);
-    let mut values = values.ok().filter(|values| !values.is_empty())?;
+    raw.error.is_none().then_some(())?;
+    let mut values = values(case, raw, clock).ok().filter(|values| !values.is_empty())?;
     let at = rank(values.len(), 0.5) - 1;
     let value = *values.select_nth_unstable_by(at, f64::total_cmp).1;
     (value > 0.0 && value.is_finite()).then_some(value)
@@ -80,7 +79,7 @@ impl Trial {
             return Err(format!("the clock claims {} ticks a second", clock.ticks_per_second));
         }
         let tick_ns = 1e9 / clock.ticks_per_second;
-        let values = values(case, raw, stamp, clock)?;
+        let values = values(case, raw, clock)?;
         let n = match stamp {
             Stamp::Each => 1,
             Stamp::Batch { n } | Stamp::TwoLengths { n } => n,
@@ -155,12 +154,8 @@ impl Trial {
 
 /// Nanoseconds per operation, in time order. Of a stream without acknowledgements nothing was timed but
 /// the whole: the time from the first byte of any flow to the last byte of any, over messages.
-fn values(
-    case: &Case,
-    raw: &RawTrial,
-    stamp: Stamp,
-    clock: &ClockReading,
-) -> Result<Vec<f64>, String> {
+fn values(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Result<Vec<f64>, String> {
+    let stamp = raw.stamp.ok_or("the trial has no stamp")?;
     let tick_ns = 1e9 / clock.ticks_per_second;
     let ticks = |t: &u64| *t as f64 * tick_ns;
     match stamp {
@@ -201,6 +196,112 @@ fn effective_counts(in_time_order: &[f64], sorted: &[f64]) -> [f64; ANCHORS.len(
             }
         }
     })
+}
+
+/// What a trial of a stream moved in which time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Bits of all flows over the time from the first byte of any to the last byte
+    /// of any.
+    pub aggregate_gbps: f64,
+    /// Bits of a flow over its own time: median over flows.
+    pub per_flow_gbps: f64,
+    /// Messages of all flows over the same time as `aggregate_gbps`.
+    pub messages_per_s: f64,
+    /// Its inverse, in nanoseconds.
+    pub ns_per_message: f64,
+    /// Mean number of messages of a flow in flight, by Little's law: messages a
+    /// second at the senders times their mean latency. Absent without latencies.
+    pub little_outstanding: Option<f64>,
+}
+
+/// The rates of a trial; `None` unless each receiver says what it got and when.
+pub fn rates(raw: &RawTrial, ticks_per_second: f64) -> Option<Rates> {
+    let of = |role: Role| raw.ends.iter().filter(move |end| end.role == role);
+    let callees: Vec<&EndCounters> = of(Role::Callee).collect();
+    let stamped = |end: &&EndCounters| end.first_tick > 0 && end.elapsed_ticks > 0 && end.bytes > 0;
+    if callees.is_empty() || !callees.iter().all(stamped) || raw.operations == 0 {
+        return None;
+    }
+    let tick_ns = 1e9 / ticks_per_second;
+    let first = callees.iter().map(|end| end.first_tick).min()?;
+    let last = callees.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks)).max()?;
+    let span_ns = (last - first) as f64 * tick_ns;
+    let bytes = total(callees.iter().map(|end| end.bytes)) as f64;
+    // Bits per nanosecond are gigabits (10⁹ bits) per second.
+    let of_flow =
+        |end: &&EndCounters| end.bytes as f64 * 8.0 / (end.elapsed_ticks as f64 * tick_ns);
+    let messages = raw.operations as f64;
+    let found = Rates {
+        aggregate_gbps: bytes * 8.0 / span_ns,
+        per_flow_gbps: median(callees.iter().map(of_flow))?,
+        messages_per_s: messages / span_ns * 1e9,
+        ns_per_message: span_ns / messages,
+        little_outstanding: little(raw, &of(Role::Caller).collect::<Vec<_>>()),
+    };
+    let finite = [found.aggregate_gbps, found.messages_per_s, found.ns_per_message];
+    finite.iter().all(|value| value.is_finite() && *value > 0.0).then_some(found)
+}
+
+/// Messages of all flows over the sum of their times, times the mean latency: what the flows had
+/// in flight, weighted by their times. The mean of the flows' own rates would not do, because a
+/// slow flow's rate counts as much as a fast one's and its latencies are longer.
+fn little(raw: &RawTrial, callers: &[&EndCounters]) -> Option<f64> {
+    if raw.samples.is_empty() || callers.iter().any(|end| end.elapsed_ticks == 0) {
+        return None;
+    }
+    let messages = total(callers.iter().map(|end| end.count)) as f64;
+    let elapsed = total(callers.iter().map(|end| end.elapsed_ticks)) as f64;
+    let latency = raw.samples.iter().map(|t| *t as f64).sum::<f64>() / raw.samples.len() as f64;
+    (!callers.is_empty()).then(|| messages / elapsed * latency)
+}
+
+/// Share of the response's p99 that the sender may be late by itself, and of the typical response that it
+/// may be for a message that counts.
+pub const LAG_MAX: f64 = 0.10;
+/// A sender that reads its clock in a loop leaves it at most this many readings late.
+const STAMPS: f64 = 4.0;
+/// The most of a trial's messages that are left out.
+pub const LEFT_OUT_MAX: f64 = 0.05;
+
+/// How late the sender of a trial was without the channel, p99: over the p99 of the responses.
+pub fn late_alone(trial: &RawTrial, load: &RawLoad) -> Option<f64> {
+    Some(load.generator_lag_p99_ticks as f64 / response(trial, 0.99)?.max(1) as f64)
+}
+
+fn response(trial: &RawTrial, q: f64) -> Option<u64> {
+    let mut responses = trial.samples.clone();
+    let at = rank(responses.len(), q).checked_sub(1)?;
+    Some(*responses.select_nth_unstable(at).1)
+}
+
+/// Which messages of a trial the sender sent in time, as far as it left its waits in time.
+pub struct InTime {
+    sent: Vec<bool>,
+    /// The share of the others.
+    pub late_share: f64,
+}
+
+/// The same of this trial; `None` where its sender does not report when it left its waits.
+pub fn in_time(trial: &RawTrial, clock: &ClockReading) -> Option<InTime> {
+    let own = trial.load.as_ref()?.own_lags.as_ref().filter(|own| !own.is_empty())?;
+    let few_stamps = STAMPS * clock.stamp_p50_ns * clock.ticks_per_second / 1e9;
+    let limit = few_stamps.max(LAG_MAX * response(trial, 0.5)? as f64);
+    let sent: Vec<bool> = own.iter().map(|own| *own as f64 <= limit).collect();
+    let late = sent.iter().filter(|in_time| !**in_time).count();
+    Some(InTime { late_share: late as f64 / sent.len() as f64, sent })
+}
+
+/// These values of a trial's messages without those of messages that the sender by itself sent late: they
+/// say nothing of the channel. All of them where more are late than may be left out.
+pub fn counted(in_time: Option<&InTime>, of_messages: &[u64]) -> Vec<u64> {
+    match in_time {
+        Some(of) if of.late_share <= LEFT_OUT_MAX => {
+            let counts = |(at, _): &(usize, &u64)| of.sent.get(*at) != Some(&false);
+            of_messages.iter().enumerate().filter(counts).map(|(_, ticks)| *ticks).collect()
+        }
+        _ => of_messages.to_vec(),
+    }
 }
 
 #[cfg(test)]

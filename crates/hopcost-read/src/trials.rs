@@ -7,10 +7,9 @@ use hopcost_model::document;
 use hopcost_model::raw::RawTrial;
 use hopcost_model::results::Statistic;
 
-use crate::rates::{Rates, rates};
 use crate::run::Run;
 use crate::sums::lost;
-use crate::trial::{Family, Trial};
+use crate::trial::{Family, Rates, Trial, rates};
 
 document! {
     /// One trial as a point.

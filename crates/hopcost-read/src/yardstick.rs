@@ -14,8 +14,8 @@ use hopcost_stats::yardstick::{
     self, Calibrated, Case, OTHER_PAIR, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
-use crate::disturbed::{foreign_share, is_never_idle, is_undisturbed};
 use crate::levels::{TwoLevels, two_levels};
+use crate::sums::{foreign_share, is_never_idle, is_undisturbed};
 use crate::trial::headline_ns;
 
 document! {

@@ -2,16 +2,15 @@
 //! each beside the function that fills it.
 
 mod advice;
-mod contrast;
-mod segment;
 mod statistic;
 
-use crate::document;
+use std::cmp::Ordering;
+
+use crate::case::Role;
+use crate::{document, words};
 
 pub use crate::columns::CaseParts;
 pub use advice::*;
-pub use contrast::*;
-pub use segment::*;
 pub use statistic::{Estimate, Estimates, Quiet, Statistic};
 
 document! {
@@ -27,5 +26,231 @@ document! {
         Refused,
         /// They do not: other tasks had the CPU for a visible part of the trials.
         Shared,
+    }
+}
+
+document! {
+    /// Where a number lies against a region.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict {
+        /// In it.
+        Inside,
+        /// Beside it, on the side of the number.
+        Outside,
+        /// The units do not show it.
+        Open,
+    }
+}
+
+impl Verdict {
+    /// Where a number with this interval lies against a region; open without an interval.
+    pub fn of(ends: Option<(f64, f64)>, (least, most): (f64, f64)) -> Self {
+        match ends {
+            Some((low, high)) if least <= low && high <= most => Self::Inside,
+            Some((low, high)) if high < least || most < low => Self::Outside,
+            _ => Self::Open,
+        }
+    }
+
+    /// Whether a number is less than one, as much or more, where that is decided.
+    pub fn side(self, number: f64, than: f64) -> Option<Ordering> {
+        match self {
+            Self::Open => None,
+            Self::Inside => Some(Ordering::Equal),
+            Self::Outside => number.partial_cmp(&than),
+        }
+    }
+}
+
+document! {
+    /// A ratio with its interval, paired by round.
+    pub struct Ratio {
+        /// Case it refers to.
+        pub baseline: String,
+        /// Median over rounds of the ratio of the two trials of that round.
+        pub point: f64,
+        /// Lower end; `null` with fewer than six rounds.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+        /// Rounds in which both were measured.
+        pub n_rounds: u32,
+    }
+
+    /// The ratio of the same statistic of two cases, unit by unit.
+    #[derive(Copy)]
+    pub struct Contrast {
+        /// The time of the case over that of the baseline.
+        pub ratio: f64,
+        /// Lower end of its interval; `null` with too few units.
+        pub low: Option<f64>,
+        /// Upper end.
+        pub high: Option<f64>,
+        /// Nominal coverage of this interval, 0 to 1.
+        pub coverage: f64,
+        /// Blocks or hosts in which both were measured, or the runs of the side that has fewer.
+        pub n: u32,
+        /// Where the ratio lies against the margin around 1.
+        pub verdict: Verdict,
+        /// Blocks or hosts, or runs a side, that would probably decide; `null` where these do, or
+        /// where the ratio lies at the margin.
+        pub more: Option<u32>,
+    }
+}
+
+impl Contrast {
+    /// Whether the case takes less, as much or more, where that is decided.
+    pub fn side(&self) -> Option<Ordering> {
+        self.verdict.side(self.ratio, 1.0)
+    }
+
+    /// Both ends of the interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
+words! {
+    /// What the data says of a claim.
+    Ruling, "verdict" {
+        /// It is true here.
+        Holds = "holds",
+        /// The numbers do not decide, or this machine cannot measure them.
+        Undecided = "undecided",
+        /// It is true under one condition and false under another.
+        Depends = "depends",
+        /// It is false here.
+        Fails = "fails",
+    }
+}
+
+impl Ruling {
+    /// What `n` claims with this verdict do: `fails`, `fail`.
+    pub fn verb(self, n: usize) -> &'static str {
+        if n == 1 { self.word() } else { self.word().trim_end_matches('s') }
+    }
+}
+
+document! {
+    /// The unit of a number.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum JudgedUnit {
+        /// A multiple of another number.
+        Times,
+        /// A count.
+        Number,
+        /// A share, 0 to 1.
+        Share,
+        /// Nanoseconds.
+        Ns,
+        /// Gigabits (10⁹ bits) per second.
+        Gbps,
+    }
+
+    /// The numbers from `low` to `high`; `null` is an open end.
+    #[derive(Copy, Default)]
+    pub struct Region {
+        /// Least.
+        pub low: Option<f64>,
+        /// Greatest.
+        pub high: Option<f64>,
+    }
+}
+
+words! {
+    /// The way that a message is on.
+    #[derive(Default)]
+    Leg, "leg" {
+        /// From the caller to the callee.
+        #[default]
+        Forth = "forth",
+        /// From the callee back.
+        Back = "back",
+    }
+}
+
+document! {
+    /// What happens in a segment.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SegmentKind {
+        /// The end runs in user space.
+        User,
+        /// The end is in the system call by which it sends.
+        Send,
+        /// The sender sleeps and nobody has woken the other end: the message waits in the kernel, such as in the
+        /// queue of a network device.
+        Queue,
+        /// The kernel looks up the other end and makes it runnable.
+        WakeUp,
+        /// An interrupt is on its way to the other end's CPU.
+        Ipi,
+        /// The other end's CPU leaves its idle state.
+        IdleExit,
+        /// The CPU is given to the other end, up to the kernel's event sched_switch.
+        Switch,
+        /// The other end runs again, in the system call in which it slept.
+        Receive,
+        /// From the interrupt (or the end of the wake-up) to the end of the receiver's call, where the kernel
+        /// writes no events while that CPU idles.
+        Unseparated,
+        /// The kernel's deferred work on that CPU, such as that of the network.
+        Softirq,
+        /// An interrupt of a device.
+        Interrupt,
+        /// Another task had the CPU.
+        OtherTask,
+    }
+}
+
+impl SegmentKind {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::User => "user space",
+            Self::Send => "send in the kernel",
+            Self::Queue => "queued in the kernel",
+            Self::WakeUp => "wake-up",
+            Self::Ipi => "IPI",
+            Self::IdleExit => "idle exit",
+            Self::Switch => "switch",
+            Self::Receive => "receive in the kernel",
+            Self::Unseparated => "IPI to receive, not separated",
+            Self::Softirq => "softirq",
+            Self::Interrupt => "interrupt",
+            Self::OtherTask => "another task",
+        }
+    }
+}
+
+document! {
+    /// A part of a hop; all of its pieces of one name are one segment.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    pub struct Segment {
+        /// Which way the message is on.
+        pub leg: Leg,
+        /// Whose CPU it waits for: the end that runs there, or is to run.
+        pub end: Role,
+        /// What happens.
+        pub kind: SegmentKind,
+    }
+}
+
+impl std::fmt::Display for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let back = if self.leg == Leg::Back { ", back" } else { "" };
+        match (self.kind, self.end) {
+            (SegmentKind::WakeUp, Role::Callee) if self.leg == Leg::Forth => {
+                f.write_str("wake-up by the callee")
+            }
+            (SegmentKind::User, Role::Callee) => f.write_str("callee in user space"),
+            (SegmentKind::User, Role::Caller) => write!(f, "caller in user space{back}"),
+            (SegmentKind::Softirq | SegmentKind::Interrupt | SegmentKind::OtherTask, end) => {
+                write!(f, "{} at the {end}{back}", self.kind.words())
+            }
+            (kind, _) => write!(f, "{}{back}", kind.words()),
+        }
     }
 }

@@ -10,10 +10,8 @@ fn of(trials: u32, make: impl Fn(u32, &mut TrialBuilder)) -> Estimates {
         .map(|t| Trial::new(&raw.plan.cases[0].case, t, Some(&clock)).unwrap())
         .collect();
     let family = Family::of(raw.trials[0].stamp.unwrap());
-    let trials: Vec<&Trial> = reduced.iter().collect();
-    let workload = Workload::Roundtrip;
-    let measured = Measured { trials: &trials, family, workload, doubt: None };
-    estimates(&measured, &|n| n).unwrap()
+    let (trials, workload) = (reduced.iter().collect(), Workload::Roundtrip);
+    estimates(&Measured { trials, family, workload, doubt: None, seeds: (0, 0) }).unwrap()
 }
 
 fn one(trials: u32, statistic: Statistic, make: impl Fn(u32, &mut TrialBuilder)) -> Estimate {

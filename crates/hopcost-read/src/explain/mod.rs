@@ -229,19 +229,14 @@ impl<'a> Known<'a> {
             missing: self.missing.iter().map(|what| (*what).to_owned()).collect(),
             segments: Vec::new(),
         };
-        let cost_ns = explained.event_cost_ns.filter(|_| adds_up(&explained));
-        let whole_ns = explained.total_ns.point.filter(|ns| *ns > 0.0);
-        let segment = |segment| self.segment(segment, whole_ns, cost_ns);
-        explained.segments = self.segments().into_iter().map(segment).collect();
+        let segments = self.segments().into_iter();
+        explained.segments = segments.map(|segment| self.segment(segment, &explained)).collect();
         explained
     }
 
-    fn segment(
-        &self,
-        segment: Segment,
-        whole_ns: Option<f64>,
-        cost_ns: Option<f64>,
-    ) -> ExplainedSegment {
+    fn segment(&self, segment: Segment, explained: &ExplainedCase) -> ExplainedSegment {
+        let cost_ns = explained.event_cost_ns.filter(|_| adds_up(explained));
+        let whole_ns = explained.total_ns.point.filter(|ns| *ns > 0.0);
         let own = |hop: &Hop| hop.parts.get(&segment).copied().unwrap_or_default();
         let own_ns = |hop: &Hop| own(hop).ns as f64;
         let mut typical_ns = self.typical(&own_ns);

@@ -8,7 +8,7 @@ use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::protocol::SHARED_PAGES;
 use hopcost_model::raw::{RawTrial, Throttling};
 
-use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
+use super::make::{Seen, WORSE_THAN_RUN, finding, in_trials, of_trials, share_of_run, suspect_if};
 use crate::explain::{ExplainedCase, adds_up};
 use crate::format;
 use crate::run::Run;
@@ -142,13 +142,10 @@ pub fn remote_memory(of: &Seen) -> Option<Finding> {
     let far: Vec<(f64, u32)> = known.iter().copied().filter(|(share, _)| *share > MOST).collect();
     let (share, node) = far.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let severity = suspect_if(far.len() as f64 > MOST * known.len() as f64);
-    let says = format!(
-        "In {}, the memory that both ends share lay on a NUMA node on which neither runs: up to <share %> \
-         of its pages, on node {node}.",
-        of_trials(far.len(), known.len())
-    );
-    let values = [("trials", far.len() as f64), ("share", share), ("node", f64::from(node))];
-    Some(finding(Code::RemoteMemory, severity, says, &values))
+    let what = "the memory that both ends share lay on a NUMA node on which neither runs: up to \
+                <share %> of its pages, on node <node n>.";
+    let (of, values) = ((far.len(), known.len()), [("share", share), ("node", node.into())]);
+    Some(in_trials(Code::RemoteMemory, severity, of, what, &values))
 }
 
 /// The share of a trial's pages that lie on other nodes than those of the CPUs of its ends, and

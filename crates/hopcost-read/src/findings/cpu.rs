@@ -6,13 +6,14 @@ use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
-use super::make::{Seen, WORSE_THAN_RUN, finding, of_trials, share_of_run, suspect_if};
+use super::make::{Seen, WORSE_THAN_RUN, finding, in_trials, share_of_run, suspect_if};
 use super::stalled;
 use crate::case::Reading;
-use crate::disturbed::is_never_idle;
 use crate::format;
 use crate::run::Run;
-use crate::sums::{Whose, delayed_ns, handled, own_cpu_ns, own_switches, per, total, withheld_ns};
+use crate::sums::{
+    Whose, delayed_ns, handled, is_never_idle, own_cpu_ns, own_switches, per, total, withheld_ns,
+};
 
 /// Share of a typical trial that foreign tasks may take.
 const FOREIGN_SUSPECT: f64 = 0.02;
@@ -53,9 +54,9 @@ pub fn migrated(of: &Seen) -> Option<Finding> {
         (0, free) => (Severity::Note, free, "a free end"),
         (pinned, _) => (Severity::Invalid, pinned, "a pinned end"),
     };
-    let evidence = format!("In {}, {which} changed its CPU.", of_trials(n, trials.len()));
-    let values = [("trials", n as f64), ("share", n as f64 / trials.len() as f64)];
-    Some(finding(Code::Migrated, severity, evidence, &values))
+    let (of, what) = ((n, trials.len()), format!("{which} changed its CPU."));
+    let share = n as f64 / trials.len() as f64;
+    Some(in_trials(Code::Migrated, severity, of, what, &[("share", share)]))
 }
 
 pub fn pinning_failed(of: &Seen) -> Option<Finding> {
@@ -69,9 +70,8 @@ pub fn pinning_failed(of: &Seen) -> Option<Finding> {
     let n = trials.iter().filter(failed).count();
     let why = trials.iter().flat_map(|trial| &trial.pin_errors).next();
     let why = why.map_or("its affinity mask was changed", String::as_str);
-    let evidence = format!("In {}, an end was not pinned: {why}.", of_trials(n, trials.len()));
-    let values = [("trials", n as f64)];
-    (n > 0).then(|| finding(Code::PinningFailed, Severity::Invalid, evidence, &values))
+    let (of, what) = ((n, trials.len()), format!("an end was not pinned: {why}."));
+    (n > 0).then(|| in_trials(Code::PinningFailed, Severity::Invalid, of, what, &[]))
 }
 
 /// Ends that are no threads cannot be pinned each to its own CPU: their process is

@@ -3,9 +3,9 @@
 use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::raw::{RawLoad, RawTrial};
 
-use super::make::{Seen, finding, of_trials};
-use crate::lateness::{LAG_MAX, LEFT_OUT_MAX, in_time, late_alone};
+use super::make::{Seen, in_trials};
 use crate::load::achieved;
+use crate::trial::{LAG_MAX, LEFT_OUT_MAX, in_time, late_alone};
 
 /// Share of the messages that may be left out without a word, because the sender sent them late by itself.
 const OWN_LATE_MAX: f64 = 0.01;
@@ -16,7 +16,7 @@ const SUSPECT: f64 = 0.25;
 const INVALID: f64 = 0.5;
 
 /// What is so in some of the trials of a load.
-fn in_trials<T>(
+fn found_in<T>(
     trials: &[&RawTrial],
     of: impl Fn(&RawTrial, &RawLoad) -> Option<T>,
 ) -> Option<Vec<T>> {
@@ -29,34 +29,28 @@ fn in_trials<T>(
 pub fn generator_late(of: &Seen) -> Option<Finding> {
     let trials = &of.reading.trials;
     let late = |trial: &RawTrial, _: &RawLoad| in_time(trial, of.run.raw.clock(trial)?);
-    let Some(sent) = in_trials(trials, late) else { return untold(trials) };
+    let Some(sent) = found_in(trials, late) else { return untold(trials) };
     let over = |least: f64| sent.iter().filter(|of| of.late_share > least).count();
     let (severity, late, answer) = match over(LEFT_OUT_MAX) {
         0 if over(OWN_LATE_MAX) == 0 => return None,
         0 => (Severity::Note, over(OWN_LATE_MAX), "these are left out"),
         late => (by_share(late, trials).max(Severity::Suspect), late, "too many to leave out"),
     };
-    let says = format!(
-        "In {}, the sender by itself was late for up to <late_share %> of the messages: {answer}.",
-        of_trials(late, trials.len()),
+    let what = format!(
+        "the sender by itself was late for up to <late_share %> of the messages: {answer}."
     );
-    let most = sent.iter().map(|of| of.late_share).fold(0.0, f64::max);
-    let values = [("trials", late as f64), ("late_share", most)];
-    Some(finding(Code::GeneratorLate, severity, says, &values))
+    let values = [("late_share", sent.iter().map(|of| of.late_share).fold(0.0, f64::max))];
+    Some(in_trials(Code::GeneratorLate, severity, (late, trials.len()), what, &values))
 }
 
 /// The same of a sender that does not report when it left its waits.
 fn untold(trials: &[&RawTrial]) -> Option<Finding> {
     let is_late = |late: &f64| *late > LAG_MAX;
-    let late = in_trials(trials, |trial, load| late_alone(trial, load).filter(is_late))?;
-    let says = format!(
-        "In {}, the sender without a channel was late by up to <lag_share %> of the response's p99; whether \
-         that changes the response is not known.",
-        of_trials(late.len(), trials.len()),
-    );
-    let most = late.iter().copied().fold(0.0, f64::max);
-    let values = [("trials", late.len() as f64), ("lag_share", most)];
-    Some(finding(Code::GeneratorLate, Severity::Suspect, says, &values))
+    let late = found_in(trials, |trial, load| late_alone(trial, load).filter(is_late))?;
+    let what = "the sender without a channel was late by up to <lag_share %> of the response's p99; \
+                whether that changes the response is not known.";
+    let (of, most) = ((late.len(), trials.len()), late.iter().copied().fold(0.0, f64::max));
+    Some(in_trials(Code::GeneratorLate, Severity::Suspect, of, what, &[("lag_share", most)]))
 }
 
 /// How grave wrong trials are, by their share of all.
@@ -73,13 +67,10 @@ pub fn rate_missed(of: &Seen) -> Option<Finding> {
         let missing = 1.0 - achieved(load);
         (missing > 1.0 - ACHIEVED_MIN).then_some(missing)
     };
-    let (missed, all) = (in_trials(&of.reading.trials, missed)?, of.reading.trials.len());
-    let severity = by_share(missed.len(), &of.reading.trials);
-    let says = format!(
-        "In {}, down to <achieved %> of the offered rate was kept, lost messages aside.",
-        of_trials(missed.len(), all)
-    );
-    let least = 1.0 - missed.iter().copied().fold(0.0, f64::max);
-    let values = [("trials", missed.len() as f64), ("achieved", least)];
-    Some(finding(Code::RateMissed, severity, says, &values))
+    let trials = &of.reading.trials;
+    let missed = found_in(trials, missed)?;
+    let severity = by_share(missed.len(), trials);
+    let what = "down to <achieved %> of the offered rate was kept, lost messages aside.";
+    let values = [("achieved", 1.0 - missed.iter().copied().fold(0.0, f64::max))];
+    Some(in_trials(Code::RateMissed, severity, (missed.len(), trials.len()), what, &values))
 }

@@ -49,6 +49,18 @@ pub fn finding(
     }
 }
 
+/// The same of so many of all trials of a case, which are the value `trials`: `In 3 of 8 trials, …`.
+pub fn in_trials(
+    code: Code,
+    severity: Severity,
+    (n, all): (usize, usize),
+    what: impl std::fmt::Display,
+    values: &[(&str, f64)],
+) -> Finding {
+    let values = [&[("trials", n as f64)], values].concat();
+    finding(code, severity, format!("In {}, {what}", of_trials(n, all)), &values)
+}
+
 /// Whether there is more to it than something to be known.
 pub fn suspect_if(misleads: bool) -> Severity {
     if misleads { Severity::Suspect } else { Severity::Note }

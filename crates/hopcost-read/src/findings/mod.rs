@@ -114,12 +114,9 @@ pub fn of_case(
 
 /// Every finding, worst first; among equals those of the run, then by code, then
 /// in the order of the plan.
-pub fn all<'a>(
-    run_wide: Vec<Finding>,
-    of_cases: impl Iterator<Item = &'a Finding>,
-) -> Vec<Finding> {
-    let mut found = run_wide;
-    found.extend(of_cases.cloned());
+pub fn all(of_run: Vec<Finding>, of_cases: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut found = of_run;
+    found.extend(of_cases);
     found.sort_by(order);
     found
 }

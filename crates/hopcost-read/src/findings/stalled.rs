@@ -7,7 +7,7 @@ use hopcost_model::host::{Host, SUSPENDED};
 use hopcost_model::protocol::{EndCounters, Stamp};
 use hopcost_model::raw::RawTrial;
 
-use super::make::{Seen, finding, of_trials};
+use super::make::{Seen, finding, in_trials};
 use crate::run::Run;
 use crate::sums::{Whose, delayed_ns, lost, stolen_ns, withheld_ns};
 use crate::{format, load};
@@ -35,13 +35,10 @@ pub fn stalled(of: &Seen) -> Option<Finding> {
     // Of other workloads samples do not cover the phases.
     let is_covered = matches!(of.case.workload, Workload::Call | Workload::Roundtrip);
     let worst = shares.iter().copied().max_by(f64::total_cmp).filter(|_| is_covered)?;
-    let says = format!(
-        "In {}, the samples cover little of the measured phase: others had the CPUs for up to \
-         <worst_share %> of it.",
-        of_trials(shares.len(), trials.len())
-    );
-    let values = [("trials", shares.len() as f64), ("worst_share", worst)];
-    Some(finding(Code::Stalled, Severity::Suspect, says, &values))
+    let what = "the samples cover little of the measured phase: others had the CPUs for up to \
+                <worst_share %> of it.";
+    let of = (shares.len(), trials.len());
+    Some(in_trials(Code::Stalled, Severity::Suspect, of, what, &[("worst_share", worst)]))
 }
 
 /// For how long nothing moved in a trial, as far as neither its ends' work nor their waiting for a
@@ -113,15 +110,14 @@ pub fn stopped(of: &Seen) -> Option<Finding> {
     let still = |trial: &&RawTrial| stopped_ns(of.run, of.case, trial);
     let stopped = trials.iter().filter(|trial| trial.stopped || still(trial).is_some()).count();
     let worst_ns = trials.iter().filter_map(still).max_by(f64::total_cmp);
-    let why = match worst_ns {
+    let what = match worst_ns {
         Some(_) => {
-            "nothing moved for up to <worst_ns ns>, and neither work nor waiting for a CPU explains it"
+            "nothing moved for up to <worst_ns ns>, and neither work nor waiting for a CPU explains it."
         }
-        None => "an end was stopped and went on (SIGSTOP)",
+        None => "an end was stopped and went on (SIGSTOP).",
     };
-    let evidence = format!("In {}, {why}.", of_trials(stopped, trials.len()));
-    let values = [("trials", stopped as f64), ("worst_ns", worst_ns.unwrap_or(f64::NAN))];
-    (stopped > 0).then(|| finding(Code::Stalled, Severity::Suspect, evidence, &values))
+    let (of, values) = ((stopped, trials.len()), [("worst_ns", worst_ns.unwrap_or(f64::NAN))]);
+    (stopped > 0).then(|| in_trials(Code::Stalled, Severity::Suspect, of, what, &values))
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! One check at one level: what was measured, and where it lies.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::plan::ROUNDS_A_LOOK;
+use hopcost_model::raw::RawTrial;
 use hopcost_model::results::{Estimate, Region, Ruling, Verdict};
 use hopcost_plan::{Check, Number, Quantity};
 use hopcost_stats::contrast::{
@@ -11,10 +10,14 @@ use hopcost_stats::contrast::{
 };
 use hopcost_stats::tail::normal_quantile;
 
-use super::{Bench, Pair, value, words};
+use super::{Bench, Pair, words};
 use crate::case::{Reading, Status};
 use crate::judge::words::JudgedPart;
-use crate::ratio::paired;
+use crate::ratio::{Series, paired};
+use crate::run::Run;
+use crate::sums::{Whose, handled, lost, messages, per, switches};
+use crate::trials::PerTrial;
+use crate::{counters, stream};
 
 /// Trials before it counts that a case has no finding: some findings need more trials than a look.
 const FINDING_TRIALS: usize = 16;
@@ -65,7 +68,7 @@ struct Errors {
 /// The values of a number by round, how far runs differ in it besides (SD), and whether they are
 /// logarithms.
 struct Values {
-    by_round: BTreeMap<u32, f64>,
+    by_round: Series,
     between: f64,
     is_log: bool,
 }
@@ -149,7 +152,7 @@ impl<'a> Bench<'a> {
         name: Option<&str>,
         region: Region,
     ) -> Result<Found, String> {
-        if value::by_round(self.run, reading, &Quantity::Headline)?.len() < FINDING_TRIALS {
+        if by_round(self.run, reading, &Quantity::Headline)?.len() < FINDING_TRIALS {
             return Ok(Found::not_yet());
         }
         let id = Some(&reading.result.id);
@@ -170,7 +173,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The errors that may be spent on what these rounds say.
-    fn errors(&self, by_round: &BTreeMap<u32, f64>, sharing: usize) -> Errors {
+    fn errors(&self, by_round: &Series, sharing: usize) -> Errors {
         let rounds = by_round.last_key_value().map_or(0, |(round, _)| round.saturating_add(1));
         // A run for no question was looked at once, when it was over.
         let is_own = !self.cases.is_empty();
@@ -179,7 +182,7 @@ impl<'a> Bench<'a> {
     }
 
     fn values(&self, check: &Check, a: &Reading, b: Option<&Reading>) -> Result<Values, String> {
-        let of = |reading: &Reading| value::by_round(self.run, reading, &check.quantity);
+        let of = |reading: &Reading| by_round(self.run, reading, &check.quantity);
         let is_rate = check.quantity == Quantity::Throughput;
         let is_time = check.quantity.is_time() || check.quantity == Quantity::Cpu || is_rate;
         let between = if is_time { BETWEEN_RUNS } else { 0.0 };
@@ -293,4 +296,82 @@ fn of_estimate(estimate: &Estimate, n: usize, region: Bounds, errors: &Errors) -
         Some(_) => None,
     };
     Contrast { more: more.filter(|_| found.verdict == Verdict::Open), ..found }
+}
+
+/// A value for each round in which the case was measured; empty where it was not yet.
+///
+/// # Errors
+/// In a sentence, why there never will be one.
+pub fn by_round(run: &Run, reading: &Reading, quantity: &Quantity) -> Result<Series, String> {
+    let result = &reading.result;
+    if result.status == Status::Failed {
+        return Err(result.reason.clone().unwrap_or_else(|| "every trial failed".to_owned()));
+    }
+    let skip = run.raw.plan.cases.get(reading.index as usize).and_then(|case| case.skip.clone());
+    if let Some(reason) = skip {
+        return Err(reason);
+    }
+    let mut why = None;
+    let mut found = Series::new();
+    for (trial, own) in reading.trials.iter().zip(&reading.per_trial) {
+        match of_trial(reading, (trial, own), quantity) {
+            Ok(value) if value.is_finite() => drop(found.insert(own.round, value)),
+            Ok(_) => {}
+            Err(reason) => why = Some(reason),
+        }
+    }
+    match why.filter(|_| found.is_empty()) {
+        Some(why) => Err(why),
+        None if *quantity == Quantity::BetweenRuns => Ok(between(&found)),
+        None => Ok(found),
+    }
+}
+
+/// By what share each value differs from the one before.
+fn between(found: &Series) -> Series {
+    let pairs = found.iter().zip(found.iter().skip(1));
+    let by = |((_, a), (round, b)): ((&u32, &f64), (&u32, &f64))| (*round, (b / a - 1.0).abs());
+    pairs.map(by).filter(|(_, by)| by.is_finite()).collect()
+}
+
+fn of_trial(
+    reading: &Reading,
+    (trial, own): (&RawTrial, &PerTrial),
+    quantity: &Quantity,
+) -> Result<f64, String> {
+    let case = reading.case;
+    let because = |why: &str| format!("{why} in {}", case.id());
+    match quantity {
+        Quantity::Headline | Quantity::BetweenRuns => Ok(own.value_ns),
+        Quantity::Statistic(statistic) => own.get(*statistic).ok_or_else(|| {
+            because(&format!("no trial has enough samples for a {}", statistic.label()))
+        }),
+        Quantity::Ticks => {
+            let ticks_per_ns = reading.ticks_per_ns();
+            let factor = ticks_per_ns.ok_or_else(|| because("the clock's ticks are not known"))?;
+            Ok(own.value_ns * factor)
+        }
+        Quantity::Cpu => {
+            let cpu_ns = trial.cpu_ns as f64 / own.slower;
+            let per_message = per(cpu_ns, handled(case, trial) * messages(case.workload));
+            per_message.ok_or_else(|| because("there is no message"))
+        }
+        Quantity::Switches => per(switches(trial, Whose::All) as f64, handled(case, trial))
+            .ok_or_else(|| because("there is no operation")),
+        Quantity::Event(event) => counters::of_trial(case, trial, event)
+            .map_err(|why| format!("{event} could not be counted: {why}")),
+        Quantity::Throughput => {
+            let rates = own.rates.as_ref().map(|rates| rates.aggregate_gbps * own.slower);
+            rates.ok_or_else(|| because("only a stream has a throughput, which is unknown"))
+        }
+        Quantity::CopiedShare => {
+            let share = stream::copied_share(&[trial]);
+            share.ok_or_else(|| because("no send was to be without a copy"))
+        }
+        Quantity::Finding(code, _) => Err(format!("{code} is a finding of a case, not of a trial")),
+        Quantity::LostShare => {
+            let all = trial.operations.saturating_add(lost(trial)) as f64;
+            per(lost(trial) as f64, all).ok_or_else(|| because("there is no operation"))
+        }
+    }
 }

@@ -4,7 +4,6 @@
 mod check;
 #[cfg(test)]
 mod tests;
-mod value;
 pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -92,28 +92,26 @@ const FILES: [(&str, &str); 7] = [
 
 /// Every table that the run has a case for.
 pub fn tables(readings: &[Reading]) -> Vec<PublishedTable> {
-    SOURCES.iter().flat_map(|(file, source)| of_source(readings, file, source)).collect()
+    SOURCES.iter().flat_map(|source| of_source(readings, source)).collect()
 }
 
 /// The tables that suites name, in their order, each with its file. (A file that cannot be read
 /// is a mistake that a test finds, and shows nothing.)
-static SOURCES: LazyLock<Vec<(&str, Source)>> = LazyLock::new(|| {
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
     let named = shown().iter().flat_map(|(_, shown)| &shown.published);
     let files = distinct(named.map(|table| table.file.as_str())).into_iter();
-    let source = |file: &'static str| {
+    let source = |file| {
         let (_, text) = FILES.iter().find(|(name, _)| *name == file)?;
-        Some((file.trim_end_matches(".csv"), Source::parse(text).ok()?))
+        Source::parse(file, text).ok()
     };
     files.filter_map(source).collect()
 });
 
-fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<PublishedTable> {
+fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
     let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
-    let mut places: Vec<Option<&str>> =
-        source.head.places.iter().map(|p| Some(p.as_str())).collect();
-    if places.is_empty() {
-        places.push(None);
-    }
+    let own = source.head.places.iter().map(|place| Some(place.as_str()));
+    let places: Vec<Option<&str>> =
+        own.chain(source.head.places.is_empty().then_some(None)).collect();
     let mut tables = Vec::new();
     for place in places {
         let beside = |row| Beside { row, found: find(readings, row, place) };
@@ -123,7 +121,7 @@ fn of_source(readings: &[Reading], file: &str, source: &Source) -> Vec<Published
         }
         for group in &groups {
             let own: Vec<&Beside> = rows.iter().filter(|row| row.row.group == *group).collect();
-            tables.push(table((file, source), group, place, &own));
+            tables.push(table(source, group, place, &own));
         }
     }
     tables
@@ -136,14 +134,10 @@ struct Beside<'a> {
 }
 
 /// The first case of the best selector, one that was measured before one that was not.
-fn find<'a>(
-    readings: &'a [Reading<'a>],
-    row: &Row,
-    place: Option<&str>,
-) -> Option<&'a Reading<'a>> {
+fn find<'a>(all: &'a [Reading<'a>], row: &Row, place: Option<&str>) -> Option<&'a Reading<'a>> {
     let of = |measured: bool| {
         row.cases.iter().find_map(|selector| {
-            let mut all = readings.iter().filter(|of| !measured || of.is_measured());
+            let mut all = all.iter().filter(|of| !measured || of.is_measured());
             all.find(|of| fits_at(selector, of.case, place))
         })
     };
@@ -165,17 +159,12 @@ fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
         && selector.fits(case)
 }
 
-fn table(
-    (file, source): (&str, &Source),
-    group: &str,
-    place: Option<&str>,
-    rows: &[&Beside],
-) -> PublishedTable {
+fn table(source: &Source, group: &str, place: Option<&str>, rows: &[&Beside]) -> PublishedTable {
     let head = &source.head;
     let shown: Vec<PublishedRow> =
         (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
     PublishedTable {
-        file: file.to_owned(),
+        file: source.file.clone(),
         file_title: head.title.clone(),
         name: head.name.clone(),
         group: group.to_owned(),
@@ -215,7 +204,6 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         DIFFERENCE | HALF_DIFFERENCE => None,
         _ => base.and_then(|base| Some(row.value? / base.row.value?)),
     };
-    let (asked, operations) = ((row.statistic.as_str(), row.unit.as_str()), source.head.operations);
     let found = base.and_then(|base| base.found);
     PublishedRow {
         label: row.label.clone(),
@@ -226,7 +214,7 @@ fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> Pub
         written: row.written.clone(),
         published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
-        measured: beside.found.and_then(|of| measured(asked, operations, of, found)),
+        measured: beside.found.and_then(|of| measured(source, row, of, found)),
         measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
         note: row.note.clone(),
     }
@@ -252,24 +240,19 @@ const MEAN: &str = "mean";
 /// The one that halves are of.
 const P50: &str = "p50";
 
-/// The estimate of a published statistic in its unit; a total is of `operations`. `None` where it is not
-/// measured.
-fn measured(
-    (statistic, unit): (&str, &str),
-    operations: Option<u64>,
-    of: &Reading,
-    base: Option<&Reading>,
-) -> Option<Estimate> {
-    if unit == "Gbit/s" {
+/// The estimate of a published statistic in its unit. `None` where it is not measured.
+fn measured(source: &Source, row: &Row, of: &Reading, base: Option<&Reading>) -> Option<Estimate> {
+    let statistic = row.statistic.as_str();
+    if row.unit == "Gbit/s" {
         let stream = of.result.stream.as_ref().filter(|_| statistic == "throughput-per-flow")?;
         return stream.per_flow_gbps.clone();
     }
-    let unit = per_ns(of, unit)?;
+    let unit = per_ns(of, &row.unit)?;
     let (estimate, factor) = match statistic {
         // Of the median: in a mean are the turns of other tasks on the CPU too.
         HALF => (of_time(of, P50)?, unit / 2.0),
         HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
-        TOTAL => (of_time(of, MEAN)?, unit * operations? as f64),
+        TOTAL => (of_time(of, MEAN)?, unit * source.head.operations? as f64),
         DIFFERENCE => (difference(of, base?, MEAN)?, unit),
         statistic => (of_time(of, statistic)?, unit),
     };

@@ -48,6 +48,8 @@ document! {
 /// A file of published/.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
+    /// Its name, without its ending.
+    pub file: String,
     pub head: Head,
     pub rows: Vec<Row>,
 }
@@ -107,7 +109,7 @@ impl Source {
     ///
     /// # Errors
     /// In one line, what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let is_key = |line: &&str| line.starts_with('#');
         let head = text.lines().take_while(is_key).map(|line| format!("{}\n", line[1..].trim()));
         let head = toml::from_str(&head.collect::<String>());
@@ -121,7 +123,7 @@ impl Source {
             rows.push(row(line, rows.last())?);
             Ok::<_, String>(rows)
         })?;
-        Ok(Source { head, rows })
+        Ok(Source { file: file.trim_end_matches(".csv").to_owned(), head, rows })
     }
 }
 
@@ -171,7 +173,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let file = |meta: &str, row: &str| {
             let text = format!("{meta}\n{}\n{row}\n", COLUMNS.join(","));
-            Source::parse(&text).map(|source| source.rows.len())
+            Source::parse("f.csv", &text).map(|source| source.rows.len())
         };
         let layout = "{ rows = [], columns = \"label\", group = [], label = \"\" }";
         let meta =
@@ -187,6 +189,7 @@ mod tests {
             let error = file(meta, row).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        assert!(Source::parse(&format!("{meta}\nx,y\n")).unwrap_err().contains("heading"));
+        let strange = Source::parse("f.csv", &format!("{meta}\nx,y\n"));
+        assert!(strange.unwrap_err().contains("heading"));
     }
 }

@@ -18,7 +18,7 @@ fn every_file_can_be_read_and_says_what_it_needs() {
     let named = distinct(named.map(|table| table.file.as_str()));
     assert_eq!(named, FILES.map(|(name, _)| name), "every file is of a suite, and there");
     for (_, text) in FILES {
-        let source = Source::parse(text).unwrap();
+        let source = Source::parse("f.csv", text).unwrap();
         for label in &source.head.baseline {
             assert!(source.rows.iter().any(|row| row.label == *label), "{}", source.head.title);
         }

@@ -27,10 +27,7 @@ fn pipes(off: &[i32]) -> Vec<RawRun> {
     off.iter().enumerate().map(of).collect()
 }
 
-fn compare(
-    [baseline, other]: [&[RawRun]; 2],
-    across: &[Across],
-) -> Result<RunComparison, Vec<Difference>> {
+fn compare([baseline, other]: [&[RawRun]; 2], across: &[Across]) -> Result<RunComparison> {
     let read = |runs: &[RawRun]| -> Vec<RunSummary> {
         runs.iter().map(|raw| RunSummary::of(raw, &MECHANISMS, None)).collect()
     };
