@@ -57,6 +57,10 @@ impl RawRun {
     pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
         Some(self.clock(trial)?.ticks_per_second).filter(|rate| *rate > 0.0)
     }
+    /// What a tick of it takes.
+    pub fn tick_ns(&self, trial: &RawTrial) -> Option<f64> {
+        Some(1e9 / self.clock(trial)?.ticks_per_second)
+    }
 }
 
 /// The clock of test engines with virtual time: exact, and free.

@@ -17,7 +17,7 @@ use crate::suite::is_name;
 /// Checks of a file: a plan of so many is no question any more.
 const CHECKS_MAX: usize = 1_000;
 
-/// The claims of a file, or of a suite.
+/// The claims of a file.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Claims {
     pub name: String,
@@ -79,7 +79,13 @@ pub fn parse_claims(file: &str, text: &str) -> Result<Claims> {
 pub(crate) fn parsed(file: &str, text: &str) -> Result<(Source, Claims)> {
     let keys = ["name", "about", "source", "case", "claim", "question"];
     let source = Source::new(file, text).checked("claims file", &keys)?;
-    let claims = source.claims()?;
+    let claims: Claims = source.read()?;
+    if !is_name(&claims.name) {
+        let message = format!("{} is not a name: use a-z 0-9 - _ .", quote(&claims.name));
+        return Err(source.at(0, "name").error(message));
+    }
+    source.check_cases(&claims)?;
+    source.check_claims(&claims)?;
     if claims.claims.is_empty() {
         let message = "no claims; add a [[claim]] with id, sentence and [[claim.check]]";
         return Err(source.at(text.len(), "").error(message));
@@ -150,18 +156,6 @@ impl Claims {
 }
 
 impl Source {
-    /// The claims of a file or of a suite, which may have none.
-    pub(crate) fn claims(&self) -> Result<Claims> {
-        let claims: Claims = self.read()?;
-        if !is_name(&claims.name) {
-            let message = format!("{} is not a name: use a-z 0-9 - _ .", quote(&claims.name));
-            return Err(self.at(0, "name").error(message));
-        }
-        self.check_cases(&claims)?;
-        self.check_claims(&claims)?;
-        Ok(claims)
-    }
-
     fn check_cases(&self, claims: &Claims) -> Result<()> {
         for (name, text) in &claims.cases {
             let origin = self.of(text, &format!("case.{}", plain(name)));

@@ -22,9 +22,7 @@ use crate::roles::{RoleAssignment, assign};
 pub(crate) struct Feasible {
     /// The CPUs to use.
     pub cpus: Cpus,
-    dma_latency: fn() -> Result<(), String>,
-    namespaces: fn() -> Result<(), String>,
-    one_way: fn(u32, u32) -> Result<(), String>,
+    machine: Machine,
     /// Each mechanism is asked once whether it is available.
     available: RefCell<BTreeMap<String, Option<String>>>,
 }
@@ -40,8 +38,7 @@ pub(crate) fn spins(wait: WaitKind) -> bool {
 impl Feasible {
     /// With these CPUs of this machine.
     pub fn new(cpus: Cpus, machine: &Machine) -> Self {
-        let Machine { dma_latency, namespaces, one_way, .. } = *machine;
-        Self { cpus, dma_latency, namespaces, one_way, available: RefCell::default() }
+        Self { cpus, machine: machine.clone(), available: RefCell::default() }
     }
 
     /// The first reason that stands against a case: what the mechanism is comes
@@ -109,7 +106,9 @@ impl Feasible {
     fn knob_lacks(&self, case: &Case) -> Option<String> {
         match case.idle_knob {
             IdleKnob::None => None,
-            IdleKnob::DmaLatency => self.ask_once("idle-knob=dma-latency", self.dma_latency),
+            IdleKnob::DmaLatency => {
+                self.ask_once("idle-knob=dma-latency", self.machine.dma_latency)
+            }
             IdleKnob::Spinner => (case.placement == Some(Placement::Free)).then(|| {
                 "idle-knob=spinner needs a receiver that is pinned; name a place".to_owned()
             }),
@@ -150,19 +149,17 @@ impl Feasible {
             });
         }
         let namespaces = || match case.boundary {
-            Boundary::Namespace => self.ask_once("boundary=namespace", self.namespaces),
+            Boundary::Namespace => self.ask_once("boundary=namespace", self.machine.namespaces),
             _ => None,
         };
         let one_way = || {
             let &(sender, receiver) = self.cpus.pairs.get(&placement)?;
             let stamps = case.workload.is_stamped_by(Role::Callee);
-            let reason = stamps.then(|| (self.one_way)(sender, receiver))?.err()?;
+            let reason = stamps.then(|| (self.machine.one_way)(sender, receiver))?.err()?;
             Some(format!("one-way times refused: {}", plain(&reason)))
         };
         let one_cpu = placement == Placement::SameCpu
-            || (placement == Placement::Free
-                && case.boundary != Boundary::Host
-                && !self.cpus.has_two());
+            || (placement == Placement::Free && case.boundary != Boundary::Host && !self.cpus.two);
         let spinning = || match () {
             () if !one_cpu => None,
             () if case.workload == Workload::Load && !case.has_virtual_clock() => Some(

@@ -44,8 +44,8 @@ pub(crate) struct Cpus {
     cross: Option<Placement>,
     /// Whether `--cpus` chose them.
     chosen: bool,
-    /// Whether there are two at all.
-    two: bool,
+    /// Whether there are two at all, so that unpinned ends may run at the same time.
+    pub two: bool,
 }
 
 impl Cpus {
@@ -117,11 +117,6 @@ impl Cpus {
     /// spelled as the relation most machines have, and is then skipped.
     pub fn precise(&self, place: &Value) -> Placement {
         place.parsed().or(self.cross).unwrap_or(Placement::SameLlc)
-    }
-
-    /// Whether unpinned ends may run at the same time.
-    pub fn has_two(&self) -> bool {
-        self.two
     }
 
     /// Why a placement cannot be had.

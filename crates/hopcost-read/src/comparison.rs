@@ -92,12 +92,14 @@ const ERROR_OF_COPY: f64 = 0.005;
 const BASELINE: u32 = 0;
 const COPY: u32 = 1;
 
+/// The headline of each trial, by its case and round.
+type Values = BTreeMap<(u32, u32), f64>;
+
 /// What is known of a comparison, before it is put into words.
 struct Known<'a> {
     raw: &'a RawRun,
     plan: &'a ComparisonPlan,
-    /// The headline of each trial, by its case and round.
-    values: BTreeMap<(u32, u32), f64>,
+    values: Values,
     made: u32,
     planned: u32,
     copy: Option<LogRatio>,
@@ -113,11 +115,9 @@ pub fn of_run(raw: &RawRun, took_s: f64) -> Option<Comparison> {
     let compared =
         compared.map(|(case, of)| known.told(*case, of.and_then(|_| found.next()))).collect();
     let margin = Region::around(known.margin());
-    let copy = known.copy.map(|of| contrast(&of, margin, ERROR_OF_COPY));
-    let differs = known
-        .copy
-        .is_some_and(|of| contrast(&of, Region::EQUAL, ERROR_OF_COPY).verdict == Verdict::Outside);
-    let copy = known.told(COPY, copy);
+    let copy = |region| known.copy.map(|of| contrast(&of, region, ERROR_OF_COPY));
+    let differs = copy(Region::EQUAL).is_some_and(|of| of.verdict == Verdict::Outside);
+    let copy = known.told(COPY, copy(margin));
     let invalid = match (copy.baseline_ns, differs) {
         (None, _) => Some("the baseline was never measured".to_owned()),
         (_, true) => Some(
@@ -190,11 +190,7 @@ impl<'a> Known<'a> {
 }
 
 /// The ratios of cases to the baseline, from their values in each round.
-fn ratios(
-    cases: &[u32],
-    values: &BTreeMap<(u32, u32), f64>,
-    blocks: &BTreeSet<u32>,
-) -> Vec<Option<LogRatio>> {
+fn ratios(cases: &[u32], values: &Values, blocks: &BTreeSet<u32>) -> Vec<Option<LogRatio>> {
     let log = |case, round| Some(libm::log(*values.get(&(case, round))?));
     let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
     let ratio = |case, first: &u32| Some(mean(case, *first)? - mean(BASELINE, *first)?);
@@ -206,7 +202,7 @@ fn ratios(
 
 /// The headline of each trial, by its case and round. Single operations and batches share no
 /// column: those that are stamped otherwise than the first trial of the baseline are left out.
-fn values(raw: &RawRun) -> BTreeMap<(u32, u32), f64> {
+fn values(raw: &RawRun) -> Values {
     let family = |trial: &RawTrial| Some(Family::of(trial.stamp?));
     let first = raw.trials.iter().filter(|trial| trial.case == BASELINE && trial.error.is_none());
     let first = first.filter_map(family).next();

@@ -64,7 +64,6 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     if case.workload != Workload::Load || loads.is_empty() {
         return None;
     }
-    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
     let middle = |of: &dyn Fn(&RawTrial, &RawLoad) -> Option<f64>| {
         let values = loads.iter().filter_map(|(trial, load)| of(trial, load));
         median(values.filter(|value| value.is_finite()))
@@ -72,7 +71,7 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     let sent: Vec<_> = loads.iter().map(|(of, _)| in_time(of, run.raw.clock(of)?)).collect();
     let of_messages = |ticks: &dyn Fn(&RawTrial, &RawLoad) -> Vec<u64>| {
         let of = |((trial, load), sent): (&(&RawTrial, &RawLoad), &Option<InTime>)| {
-            let tick_ns = tick_ns(trial)?;
+            let tick_ns = run.raw.tick_ns(trial)?;
             let ticks = counted(sent.as_ref(), &ticks(trial, load));
             Some(ticks.into_iter().map(move |ticks| ticks as f64 * tick_ns))
         };
@@ -84,16 +83,14 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<LoadResult
     let offered = total(loads.iter().map(|(_, load)| load.offered));
     let delivered = total(loads.iter().map(|(_, load)| load.delivered));
     let share = |n: u64| if offered == 0 { 0.0 } else { (n as f64 / offered as f64).min(1.0) };
-    let received_per_s = |trial: &RawTrial, load: &RawLoad| {
-        let per_s = load.delivered as f64 / (load.received_ticks as f64 * tick_ns(trial)?) * 1e9;
-        Some(per_s).filter(|per_s| per_s.is_finite())
+    let received_per_s = |(trial, load): &(&RawTrial, &RawLoad)| {
+        let took_ns = load.received_ticks as f64 * run.raw.tick_ns(trial)?;
+        Some(load.delivered as f64 / took_ns * 1e9).filter(|per_s| per_s.is_finite())
     };
     Some(LoadResult {
         rate: case.rate.unwrap_or_default(),
         arrivals: case.arrivals,
-        received_per_s: over_trials(
-            loads.iter().filter_map(|(trial, load)| received_per_s(trial, load)).collect(),
-        ),
+        received_per_s: over_trials(loads.iter().filter_map(received_per_s).collect()),
         achieved: middle(&|_, load| Some(achieved(load))),
         lost_share: share(offered.saturating_sub(delivered)),
         lag: of_messages(&|_, load| load.lags.clone()),

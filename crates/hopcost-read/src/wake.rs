@@ -3,7 +3,7 @@
 
 use hopcost_model::case::{Case, Role, Workload};
 use hopcost_model::document;
-use hopcost_model::protocol::{EndCounters, GateReading};
+use hopcost_model::protocol::EndCounters;
 use hopcost_model::raw::RawTrial;
 use hopcost_stats::sample::median;
 
@@ -37,44 +37,41 @@ pub fn result(run: &Run, case: &Case, trials: &[&RawTrial]) -> Option<WakeResult
     if case.workload != Workload::Wake || trials.is_empty() {
         return None;
     }
-    let middle = |of: &dyn Fn(&RawTrial) -> _| median(&each_ns(run, trials, of));
-    let moved_ns = greatest_ns(run, trials, &moved_ticks);
+    let middle = |of: Ticks| median(each_ns(run, trials, of));
     let callers: Vec<&EndCounters> = trials.iter().filter_map(|trial| caller(trial)).collect();
     let overruns = total(callers.iter().map(|end| end.overruns));
     let count = total(callers.iter().map(|end| end.count));
     Some(WakeResult {
         gap_asked_ns: case.gap_ns.unwrap_or(0),
-        gap_found_ns: middle(&gap_ticks),
+        gap_found_ns: middle(gap_ticks),
         clock_bound_ns: clock_bound_ns(run, trials),
-        clock_offset_ns: middle(&|trial| trial.gates.first().map(|gate| gate.offset_ticks as f64)),
-        clock_moved_ns: moved_ns,
+        clock_offset_ns: middle(|trial| Some(trial.gates.first()?.offset_ticks as f64)),
+        clock_moved_ns: greatest_ns(run, trials, moved_ticks),
         overrun_share: if count == 0 { 0.0 } else { (overruns as f64 / count as f64).min(1.0) },
     })
 }
 
-/// What a trial has in ticks, in nanoseconds.
-fn each_ns(run: &Run, trials: &[&RawTrial], of: &dyn Fn(&RawTrial) -> Option<f64>) -> Vec<f64> {
-    let tick_ns = |trial: &RawTrial| run.raw.clock(trial).map(|clock| 1e9 / clock.ticks_per_second);
-    let values = trials.iter().filter_map(|trial| Some(of(trial)? * tick_ns(trial)?));
+/// A value in ticks of a trial that has it.
+type Ticks = fn(&RawTrial) -> Option<f64>;
+
+/// What trials have in ticks, in nanoseconds.
+fn each_ns(run: &Run, trials: &[&RawTrial], of: Ticks) -> Vec<f64> {
+    let values = trials.iter().filter_map(|trial| Some(of(trial)? * run.raw.tick_ns(trial)?));
     values.filter(|ns| ns.is_finite()).collect()
 }
 
-fn greatest_ns(
-    run: &Run,
-    trials: &[&RawTrial],
-    of: &dyn Fn(&RawTrial) -> Option<f64>,
-) -> Option<f64> {
+fn greatest_ns(run: &Run, trials: &[&RawTrial], of: Ticks) -> Option<f64> {
     each_ns(run, trials, of).into_iter().max_by(f64::total_cmp)
 }
 
 /// The largest error of one-way times because of the clocks.
 pub fn clock_bound_ns(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
-    greatest_ns(run, trials, &bound_ticks)
+    greatest_ns(run, trials, bound_ticks)
 }
 
 /// The same of a typical trial: where its CPUs moved apart, a trial's clocks are compared less exactly.
 pub fn typical_bound_ns(run: &Run, trials: &[&RawTrial]) -> Option<f64> {
-    median(&each_ns(run, trials, &bound_ticks))
+    median(each_ns(run, trials, bound_ticks))
 }
 
 fn bound_ticks(trial: &RawTrial) -> Option<f64> {
@@ -97,8 +94,8 @@ fn gap_ticks(trial: &RawTrial) -> Option<f64> {
 /// How far the offset was off the first gate's at any later one.
 fn moved_ticks(trial: &RawTrial) -> Option<f64> {
     let (first, later) = trial.gates.split_first()?;
-    let moved = |gate: &GateReading| gate.offset_ticks.abs_diff(first.offset_ticks) as f64;
-    later.iter().map(moved).max_by(f64::total_cmp)
+    let moved = later.iter().map(|gate| gate.offset_ticks.abs_diff(first.offset_ticks));
+    Some(moved.max()? as f64)
 }
 
 #[cfg(test)]

@@ -257,8 +257,7 @@ impl Yardsticks {
         let mut all = Self::default();
         for read in reads(raw) {
             let level = read.level(raw);
-            let cases = by_runtime(raw, &read.beside, &read.calibrated);
-            for (runtime, cases) in cases {
+            for (runtime, cases) in by_runtime(raw, &read) {
                 let adjustment = all.adjust(raw, &read, &level, runtime, &cases);
                 all.adjustments.push(adjustment);
             }
@@ -441,13 +440,9 @@ fn of_trial(trial: &RawTrial, value: Option<f64>, yardstick: usize) -> Option<Be
 
 /// The trials with a value by what their ends are written in, then by case: what an
 /// interpreter adds need not follow what the kernel does.
-fn by_runtime(
-    raw: &RawRun,
-    beside: &[Beside],
-    calibrated: &Calibrated,
-) -> BTreeMap<String, BTreeMap<u32, Series>> {
+fn by_runtime(raw: &RawRun, read: &Read) -> BTreeMap<String, BTreeMap<u32, Series>> {
     let mut groups: BTreeMap<String, BTreeMap<u32, Series>> = BTreeMap::new();
-    for (trial, level) in beside.iter().zip(&calibrated.levels) {
+    for (trial, level) in read.beside.iter().zip(&read.calibrated.levels) {
         let Some((value, case)) = trial.value.zip(raw.plan.case(trial.raw.case)) else { continue };
         let group = groups.entry(case.runtimes.to_string()).or_default();
         let series = group.entry(trial.raw.case).or_default();

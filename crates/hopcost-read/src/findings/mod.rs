@@ -32,12 +32,9 @@ pub use numbers::drifts;
 
 /// The findings of the whole run: what touches every case is stated there, once.
 pub fn of_run(run: &Run, readings: &[Reading]) -> Vec<Finding> {
-    let mut found = host::findings(run);
-    found.extend(counted::throttled(run));
-    found.extend(counted::softirq(run));
-    found.extend(stalled::suspended(run));
-    found.extend(cpu::preempted_run(run, readings));
-    found
+    let preempted = cpu::preempted_run(run, readings);
+    let all = [counted::throttled(run), counted::softirq(run), stalled::suspended(run), preempted];
+    host::findings(run).into_iter().chain(all.into_iter().flatten()).collect()
 }
 
 type Rule = fn(&Seen) -> Option<Finding>;

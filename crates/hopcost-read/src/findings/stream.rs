@@ -115,7 +115,7 @@ pub fn nagle_delack(of: &Seen) -> Option<Finding> {
     }
     let mut samples: Vec<f64> = Vec::new();
     for trial in of.reading.trials.iter().filter(|trial| trial.stamp == Some(Stamp::Each)) {
-        let tick_ns = 1e9 / of.run.raw.clock(trial)?.ticks_per_second;
+        let tick_ns = of.run.raw.tick_ns(trial)?;
         samples.extend(trial.samples.iter().map(|ticks| *ticks as f64 * tick_ns));
     }
     let count = |range: &Range<f64>| samples.iter().filter(|ns| range.contains(ns)).count() as u64;
