@@ -185,7 +185,7 @@ fn items<'a>(
             return None;
         }
         let (point, by_round) = match by {
-            RankedBy::Time => (median(&reading.values())?, reading.headline_by_round()),
+            RankedBy::Time => (median(reading.values())?, reading.headline_by_round()),
             RankedBy::Throughput => {
                 let stream = reading.result.stream.as_ref()?;
                 let rate = |trial: &PerTrial| Some(trial.rates?.aggregate_gbps * trial.slower);

@@ -166,7 +166,7 @@ fn stolen(run: &Run, trial: &RawTrial, cpu: u32) -> f64 {
 /// What foreign tasks took of a typical trial of the typical case, where that is much.
 pub fn preempted_run(run: &Run, readings: &[Reading]) -> Option<Finding> {
     let typical = readings.iter().filter(|of| !run.is_engine(of.case));
-    let typical = typical.filter_map(|reading| median(&foreign_shares(run, reading)));
+    let typical = typical.filter_map(|reading| median(foreign_shares(run, reading)));
     let shares: Vec<f64> = typical.collect();
     let share = median(&shares).filter(|share| *share > FOREIGN_SUSPECT)?;
     let evidence = format!(

@@ -29,7 +29,7 @@ const SPEEDS_REACH: f64 = 1.3;
 /// be batched.
 pub fn timer_dominates(of: &Seen) -> Option<Finding> {
     let clock = of.run.raw.clock(of.reading.trials.first()?)?;
-    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(&of.reading.values())?);
+    let (stamp_ns, p50_ns) = (clock.stamp_p50_ns, median(of.reading.values())?);
     let is_each = of.reading.family == Some(Family::Each);
     (is_each && stamp_ns > STAMP_MAX * p50_ns).then(|| {
         let says = "A stamp costs <stamp_p50_ns ns>, the operation <p50_ns ns> with it.";

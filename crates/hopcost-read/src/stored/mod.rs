@@ -426,7 +426,7 @@ impl CaseSummary {
             None => estimates.headline()?,
         };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
-        let adjusted_ns = value_ns * median(&reading.values())? / reading.headline()?.point?;
+        let adjusted_ns = value_ns * median(reading.values())? / reading.headline()?.point?;
         let basis = run.doubt(reading.index as usize).map(|doubt| doubt.basis);
         Some(Self {
             id: case.id(),
