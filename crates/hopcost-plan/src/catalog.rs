@@ -275,7 +275,7 @@ fn check_argument(mechanism: &Mechanism, text: &str) -> Result<(), String> {
 pub(crate) fn supposed(name: &str, values: &Values) -> Mechanism {
     let sized = values.has("payload") || values.has("field");
     let parameters = values.parameters().map(|name| {
-        let values = values.words(name).unwrap_or_default();
+        let values: Vec<String> = values.parsed(name).unwrap_or_default();
         ParameterDescription {
             name: name.to_owned(),
             default: values.first().cloned().unwrap_or_default(),

@@ -9,10 +9,11 @@ use hopcost_model::plan::{
     ClaimsPlan, ComparisonPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
 };
 use hopcost_model::results::AdviceRequest;
+use hopcost_model::text::some;
 
 use crate::ask::{Ask, Selector, SuiteSource};
 use crate::catalog::Catalog;
-use crate::claims::{Check, Claims, Quantity, level, parsed};
+use crate::claims::{Claim, Quantity, level, parsed};
 use crate::error::{Origin, Result, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
@@ -76,12 +77,11 @@ fn only(selector: &str, plan: &Plan) -> Result<Case> {
             Err(origin.error(format!("it is not measured here: {}", reason.unwrap_or("no case"))))
         }
         all => {
-            let named: Vec<String> = all.iter().take(NAMED_MAX).map(|case| case.id()).collect();
-            let more = if all.len() > NAMED_MAX { ", …" } else { "" };
+            let ids: Vec<String> = all.iter().map(|case| case.id()).collect();
             Err(origin.error(format!(
-                "it selects {} cases, of which one can be compared; name it: {}{more}",
+                "it selects {} cases, of which one can be compared; name it: {}",
                 all.len(),
-                named.join(", ")
+                some(&ids, NAMED_MAX)
             )))
         }
     }
@@ -271,12 +271,14 @@ pub fn judging(
     let (mut all, mut whole) = (Vec::new(), Vec::<(String, PlannedCase)>::new());
     let (mut seen, mut known) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
     let (mut is_counted, mut asked) = (false, Vec::<String>::new());
+    let calls = Quantity::Event("system-calls".to_owned());
     for source in files {
         let SuiteSource { file, text } = source;
         let (source, claims) = parsed(file, text)?;
         asked.extend(claims.questions.iter().map(|question| question.id.clone()));
         let claims = claims.asking(questions);
-        is_counted |= counts_calls(&claims);
+        let mut checks = claims.claims.iter().flat_map(Claim::checks);
+        is_counted |= checks.any(|check| check.quantity == calls);
         let mut cases = BTreeMap::new();
         for (selector, origin) in claims.selectors(&source) {
             if !seen.contains_key(&selector) {
@@ -324,18 +326,9 @@ fn check_distinct(selector: &str, found: &[PlannedCase]) -> Result<(), String> {
     if levels.len() == found.len() {
         return Ok(());
     }
-    let named: Vec<String> = found.iter().take(3).map(PlannedCase::id).collect();
-    Err(format!(
-        "it selects {} cases that differ in what it does not list: {}…",
-        found.len(),
-        named.join(", ")
-    ))
-}
-
-fn counts_calls(claims: &Claims) -> bool {
-    let calls = Quantity::Event("system-calls".to_owned());
-    let counts = |check: &Check| check.quantity == calls;
-    claims.claims.iter().any(|claim| claim.checks().any(counts))
+    let ids: Vec<String> = found.iter().map(PlannedCase::id).collect();
+    let (n, named) = (found.len(), some(&ids, NAMED_MAX));
+    Err(format!("it selects {n} cases that differ in what it does not list: {named}"))
 }
 
 #[cfg(test)]

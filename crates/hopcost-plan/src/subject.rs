@@ -142,7 +142,7 @@ impl Subject<'_> {
             cases = self.on_axis(cases, axis, feasible)?;
         }
         for parameter in &self.mechanism.parameters {
-            let said = self.values.words(&parameter.name);
+            let said = self.values.parsed::<String>(&parameter.name);
             let said = said.unwrap_or_else(|| vec![parameter.default.clone()]);
             cases = each(
                 cases,
@@ -228,10 +228,10 @@ impl Subject<'_> {
             Some(n) => (range.default / n).max(1).saturating_mul(n),
             None => range.default,
         };
-        let field = self.values.numbers("field").zip(fields);
+        let field = self.values.parsed::<u32>("field").zip(fields);
         let by_field =
             field.map(|(field, n)| field.iter().map(|size| size.saturating_mul(n)).collect());
-        let said: Option<Vec<u32>> = by_field.or_else(|| self.values.numbers("payload"));
+        let said: Option<Vec<u32>> = by_field.or_else(|| self.values.parsed("payload"));
         let bytes = said.unwrap_or_else(|| vec![default]).into_iter();
         bytes.map(|bytes| Value::Number(bytes.into())).collect()
     }
@@ -312,7 +312,7 @@ impl Subject<'_> {
     /// A value that a parameter of this mechanism does not take.
     pub fn bad_parameter(&self) -> Option<String> {
         self.mechanism.parameters.iter().find_map(|parameter| {
-            let said = self.values.words(&parameter.name)?;
+            let said = self.values.parsed::<String>(&parameter.name)?;
             let bad = said.iter().find(|value| !parameter.values.contains(value))?;
             let known: Vec<&str> = parameter.values.iter().map(String::as_str).collect();
             Some(unknown(&format!("value of `{}`", parameter.name), bad, &known))

@@ -51,19 +51,9 @@ impl Values {
         self.0.contains_key(key)
     }
 
-    /// The values of an axis of numbers.
-    pub fn numbers(&self, key: &str) -> Option<Vec<u32>> {
-        Some(self.get(key)?.iter().filter_map(Value::number).collect())
-    }
-
-    /// What the values of an axis of words stand for.
+    /// What the values of a key stand for.
     pub fn parsed<T: FromStr>(&self, key: &str) -> Option<Vec<T>> {
         Some(self.get(key)?.iter().filter_map(Value::parsed).collect())
-    }
-
-    /// The values of a parameter as they were written.
-    pub fn words(&self, key: &str) -> Option<Vec<String>> {
-        Some(self.get(key)?.iter().map(Value::to_string).collect())
     }
 
     /// Lays these over `below`: a key that is given here replaces the one there. A payload

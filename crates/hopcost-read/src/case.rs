@@ -288,7 +288,7 @@ fn measured<'t>(run: &Run, index: usize, table: &'t Trials) -> Option<Measured<'
         trials: table.measured().map(|(_, trial)| trial).collect(),
         family: table.family?,
         workload: run.raw.plan.cases[index].case.workload,
-        doubt: run.doubt(index),
+        doubt: run.doubt(index as u32),
         seeds: (run.raw.plan.seed, index as u64),
     })
 }
@@ -320,16 +320,7 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
     let (cost_ticks, p50_ticks) = (in_ticks(Statistic::Cost), in_ticks(Statistic::P50));
     let id = case.id();
     let threads = threads::threads(case, &raw);
-    let wake = wake::result(run, case, &raw);
-    let load = load::result(run, case, &raw);
-    let bound_ns = wake.as_ref().map(|wake| wake.clock_bound_ns);
-    let bound_ns = bound_ns.or(load.as_ref().map(|load| load.clock_bound_ns)).flatten();
-    let widened = |found: Estimates| match bound_ns {
-        Some(bound_ns) => estimate::widened(found, bound_ns),
-        None => found,
-    };
-    let pooled_quantiles = measured.as_ref().and_then(estimate::pooled_quantiles);
-    let result = CaseResult {
+    let mut result = CaseResult {
         reason,
         stamp: raw.first().and_then(|trial| trial.stamp),
         n_trials: raw.len() as u32,
@@ -342,12 +333,6 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
             .zip(counters::cycles_per_ns(&raw))
             .map(|(ns, cycles)| ns * cycles)
             .filter(|cost| cost.is_finite()),
-        estimates: match empty_loop.filter(|_| is_native_call(case)) {
-            Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
-                estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
-            }
-            _ => estimates.map(widened),
-        },
         cpu_ns_per_message: over(&|trial| {
             // The sender of a load looks at the clock until each message is due.
             let ns = match case.workload {
@@ -364,8 +349,8 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         levels: levels(per_trial.iter().map(|trial| trial.value_ns).collect()),
         trials: table.rows.iter().map(|row| row.point()).collect(),
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
-        wake,
-        load,
+        wake: wake::result(run, case, &raw),
+        load: load::result(run, case, &raw),
         stream: stream::result(run, case, &raw, &per_trial),
         counters: counters::counters(case, &raw),
         tcp: counters::tcp(&raw),
@@ -376,6 +361,15 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         id,
         ..CaseResult::default()
     };
+    let bound_ns = result.clock_bound_ns().unwrap_or(0.0);
+    result.estimates = match empty_loop.filter(|_| is_native_call(case)) {
+        Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
+            estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
+        }
+        _ => estimates.map(|estimates| estimate::widened(estimates, bound_ns)),
+    };
+    let pooled_quantiles = measured.as_ref().and_then(estimate::pooled_quantiles);
+    let pooled_quantiles = pooled_quantiles.map(|found| estimate::widened(found, bound_ns));
     Reading {
         index: index as u32,
         case,
@@ -383,7 +377,7 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         family: table.family,
         trials: raw,
         per_trial,
-        pooled_quantiles: pooled_quantiles.map(widened).unwrap_or_default(),
+        pooled_quantiles: pooled_quantiles.unwrap_or_default(),
         dependence: SerialDependence::NONE,
     }
 }

@@ -258,22 +258,10 @@ fn first(items: &[Item]) -> usize {
     items.iter().enumerate().map(in_order).min().map_or(0, |(.., at)| at)
 }
 
-/// Whether it is the baseline but for the size, the gap, the flows and the place.
+/// Whether it is the baseline but for what the cases of its group and place have in common.
 fn is_base(item: &Item, base: Option<&Case>) -> bool {
     let case = item.reading.case;
-    base.is_some_and(|base| {
-        let like = Case {
-            payload_bytes: case.payload_bytes,
-            fields: case.fields,
-            flows: case.flows,
-            ack: case.ack,
-            ack_size: case.ack_size,
-            gap_ns: case.gap_ns,
-            placement: case.placement,
-            ..base.clone()
-        };
-        like == *case
-    })
+    base.is_some_and(|base| case.boundary == base.boundary && case.is_of_kind(base))
 }
 
 fn multiple(item: &Item, base: &Item) -> Option<Ratio> {

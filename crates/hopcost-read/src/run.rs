@@ -92,16 +92,15 @@ impl<'a> Run<'a> {
 
     /// What an interval for the next run has to allow for; `None` where the run has no
     /// yardsticks, so that nothing is known of another run.
-    pub fn doubt(&self, case: usize) -> Option<Doubt> {
-        let times = self.trials_of.get(case).into_iter().flatten().map(|&trial| self.at_s[trial]);
+    pub fn doubt(&self, case: u32) -> Option<Doubt> {
+        let trials = self.trials_of.get(case as usize).into_iter().flatten();
+        let times = trials.map(|&trial| self.at_s[trial]);
         let first = times.clone().fold(f64::INFINITY, f64::min);
         // Simulated time is of no moment of this machine.
-        let of = u32::try_from(case).ok().and_then(|case| self.raw.plan.case(case));
-        let is_simulated = of.is_some_and(Case::has_virtual_clock);
+        let is_simulated = self.raw.plan.case(case).is_some_and(Case::has_virtual_clock);
         let least_s = if is_simulated { f64::INFINITY } else { 0.0 };
         let span_s = times.fold(least_s, |span: f64, at_s| span.max(at_s - first));
-        let doubts = &self.yardsticks.doubts;
-        let of_case = u32::try_from(case).ok().and_then(|case| doubts.get(&case).copied());
+        let of_case = self.yardsticks.doubts.get(&case).copied();
         let unread = || Doubt { met: self.yardsticks.unread, ..Doubt::default() };
         let doubt = of_case.or_else(|| (!self.raw.yardsticks.is_empty()).then(unread))?;
         Some(Doubt { span_s, ..doubt })

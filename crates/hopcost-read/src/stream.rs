@@ -57,7 +57,7 @@ pub fn result(
     if case.workload != Workload::Stream || trials.is_empty() {
         return None;
     }
-    let basis = run.doubt(trials[0].case as usize).map(|doubt| doubt.basis);
+    let basis = run.doubt(trials[0].case).map(|doubt| doubt.basis);
     let over = |of: fn(&Rates) -> f64| -> Option<Estimate> {
         let own = per_trial.iter().filter_map(|trial| Some((of(&trial.rates?), trial.slower)));
         let own: Vec<(f64, f64)> = own.collect();

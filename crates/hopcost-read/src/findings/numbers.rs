@@ -101,7 +101,7 @@ pub fn multimodal(of: &Seen) -> Option<Finding> {
 
 /// The speeds at which the CPUs of a case ran, where its value at the fast one stands first.
 fn two_speeds_of(of: &Seen) -> Option<TwoSpeeds> {
-    match of.run.doubt(of.reading.index as usize)?.basis {
+    match of.run.doubt(of.reading.index)?.basis {
         Basis::Fast(speeds) => Some(speeds),
         _ => None,
     }

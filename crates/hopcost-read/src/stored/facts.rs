@@ -99,11 +99,8 @@ impl Fact {
             ("build", format!("{} for {}", build.profile, build.target)),
         ];
         let tool = tool.map(|(what, value)| Self::new(Across::Tool, what, value));
-        raw.host_before.readings.iter().filter_map(Self::of_reading).chain(tool).collect()
-    }
-
-    fn of_reading(reading: &Reading) -> Option<Self> {
-        Self::of_key(&reading.key, reading.value.as_deref().unwrap_or("unknown"))
+        let of = |of: &Reading| Self::of_key(&of.key, of.value.as_deref().unwrap_or("unknown"));
+        raw.host_before.readings.iter().filter_map(of).chain(tool).collect()
     }
 
     /// That of a reading, if runs are held against each other by it.

@@ -229,46 +229,27 @@ fn paired<'a>(sides: [&'a [RunSummary]; 2]) -> (Vec<Pair<'a>>, [Vec<&'a str>; 2]
 
 /// What is not the same in all runs that know of it.
 pub(crate) fn differences(sides: [Vec<&Fact>; 2]) -> Vec<Difference> {
-    let mut differences: Vec<Difference> = Vec::new();
-    for (side, fact) in
-        (0..).zip(&sides).flat_map(|(side, facts)| facts.iter().map(move |fact| (side, fact)))
-    {
-        let known = |one: &Difference| one.across == fact.across && one.what == fact.what;
-        let at = differences.iter().position(known).unwrap_or_else(|| {
-            differences.push(Difference {
-                across: fact.across,
-                what: fact.what.clone(),
-                baseline: Vec::new(),
-                other: Vec::new(),
-            });
-            differences.len() - 1
+    let [baseline, other] = sides;
+    let all = baseline.iter().map(|fact| (0, *fact)).chain(other.iter().map(|fact| (1, *fact)));
+    let of = |((across, what), facts): ((Across, &String), Vec<(usize, &Fact)>)| {
+        let [baseline, other] = [0, 1].map(|at| {
+            let own = facts.iter().filter(|(side, _)| *side == at);
+            distinct(own.map(|(_, fact)| fact.value.clone()))
         });
-        let difference = &mut differences[at];
-        let values = if side == 0 { &mut difference.baseline } else { &mut difference.other };
-        if !values.contains(&fact.value) {
-            values.push(fact.value.clone());
-        }
-    }
-    let differs = |one: &Difference| {
-        let mut values = one.baseline.iter().chain(&one.other);
-        let first = values.next();
-        values.any(|value| Some(value) != first)
+        Difference { across, what: what.clone(), baseline, other }
     };
-    differences.retain(differs);
-    let place = |of: &Difference| Across::ALL.iter().position(|across| *across == of.across);
-    differences.sort_by_key(place);
+    let all = grouped(all, |(_, fact)| (fact.across, &fact.what)).into_iter().map(of);
+    let differs = |one: &Difference| distinct(one.baseline.iter().chain(&one.other)).len() > 1;
+    let mut differences: Vec<Difference> = all.filter(differs).collect();
+    differences.sort_by_key(|of| of.across);
     differences
 }
 
 /// The speed that values are put in relation to, by yardstick: that of the first run that read it.
 fn speeds<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> BTreeMap<String, f64> {
-    let mut speeds = BTreeMap::new();
-    for case in runs.flat_map(|run| &run.cases) {
-        if let Some((yardstick, speed_ns)) = &case.speed {
-            speeds.entry(yardstick.clone()).or_insert(*speed_ns);
-        }
-    }
-    speeds
+    let all = runs.flat_map(|run| &run.cases).filter_map(|case| case.speed.clone());
+    let all: Vec<(String, f64)> = all.collect();
+    all.into_iter().rev().collect()
 }
 
 /// What is known of a pair before all are judged together.
@@ -427,7 +408,7 @@ impl CaseSummary {
         };
         let value_ns = estimate.point.filter(|ns| !estimate.at_most && *ns > 0.0)?;
         let adjusted_ns = value_ns * median(reading.values())? / reading.headline()?.point?;
-        let basis = run.doubt(reading.index as usize).map(|doubt| doubt.basis);
+        let basis = run.doubt(reading.index).map(|doubt| doubt.basis);
         Some(Self {
             id: case.id(),
             statistic,
