@@ -221,7 +221,7 @@ fn stored_runs_differ_as_often_as_they_may() {
         let seen = run(host, Statistic::P50, 1.0, 15, rng);
         let beside = seen.values.iter().zip(&seen.readings);
         let values = beside.map(|(value, read)| value - f64::midpoint(read.before, read.after));
-        median(&values.collect::<Vec<f64>>()).unwrap() + 0.008 * rng.normal()
+        median(values).unwrap() + 0.008 * rng.normal()
     };
     for host in Host::ALL {
         for sides in [[2, 3], [3, 3], [2, 8], [8, 8]] {
