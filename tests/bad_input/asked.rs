@@ -63,11 +63,7 @@ const REFUSALS: &[Refusal] = &[
     // compare
     ("compare --live roundtrip/spin:4000?place=same-cpu call/null", 6, &["the same workload"]),
     ("compare --live tcp?place=same-cpu", 2, &["name a second"]),
-    (
-        "compare --live pipe?place=same-cpu pipe?wait=block,spin",
-        2,
-        &["of which one can be compared"],
-    ),
+    ("compare --live pipe?place=same-cpu pipe?wait=block,spin", 2, &["compare one of them"]),
     ("compare pipe tcp", 2, &["--live"]),
     ("compare --live pipe tcp --margin 3", 2, &["percentage"]),
     // compare --along

@@ -79,7 +79,7 @@ fn only(selector: &str, plan: &Plan) -> Result<Case> {
         all => {
             let ids: Vec<String> = all.iter().map(|case| case.id()).collect();
             Err(origin.error(format!(
-                "it selects {} cases, of which one can be compared; name it: {}",
+                "it selects {} cases; compare one of them: {}",
                 all.len(),
                 some(&ids, NAMED_MAX)
             )))

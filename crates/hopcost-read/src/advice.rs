@@ -111,8 +111,12 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         }
         candidates.push(candidate(name(case, &cases), result, out, request));
     }
-    let key = |of: &Candidate| key(of, request);
-    candidates.sort_by(|a, b| a.fit.cmp(&b.fit).then(key(a).total_cmp(&key(b))));
+    // Where what they are sorted by is not known yet, by their medians.
+    let by_median = AdviceRequest { sort: SortedBy::P50, ..request.clone() };
+    candidates.sort_by(|a, b| {
+        let of = |by: &AdviceRequest| key(a, by).total_cmp(&key(b, by));
+        a.fit.cmp(&b.fit).then(of(request)).then(of(&by_median))
+    });
     let high = candidates.first().and_then(|first| estimate(first, request)?.high);
     for of in candidates.iter_mut().skip(1).filter(|of| of.fit == Fit::Inside) {
         let low = estimate(of, request).and_then(|own| own.low);

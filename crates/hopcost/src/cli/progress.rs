@@ -185,7 +185,7 @@ fn id(run: &RawRun, trial: &RawTrial) -> String {
 
 /// `measuring 3 cases (1 skipped) in 15 rounds, about 20 s`
 fn announced(plan: &Plan, expected: Expected) -> String {
-    let rounds = count(plan.rounds as usize, "round");
+    let rounds = count(plan.rounds.min(expected.rounds) as usize, "round");
     let how_long = match plan.question {
         Some(_) => {
             let at_most = plan.budget_ns.map_or(rounds, budget);
