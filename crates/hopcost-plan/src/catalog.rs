@@ -9,10 +9,9 @@ use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
 use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::mechanism::{Mechanism, ParameterDescription, PayloadRange};
 
-use crate::ask::Pattern;
+use crate::ask::{Pattern, Values};
 use crate::error::{nearest, plain, quote, unknown};
 use crate::shipped::SHIPPED;
-use crate::values::Values;
 
 /// The runtimes that hopcost has workers for: known, and so no slip, where these are not here.
 const SHIPPED_RUNTIMES: [&str; 5] = ["cpp", "go", "java", "node", "python"];

@@ -10,8 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::ask::Selector;
-use crate::error::{Origin, Result, plain, quote, unknown};
-use crate::source::Source;
+use crate::error::{Origin, Result, Source, plain, quote, unknown};
 use crate::suite::is_name;
 
 /// Checks of a file: a plan of so many is no question any more.

@@ -45,11 +45,9 @@ mod questions;
 mod resolve;
 mod roles;
 mod shipped;
-mod source;
 mod subject;
 mod suite;
 mod time;
-mod values;
 mod yardstick;
 
 pub use hopcost_model::describe::RuntimeFacts;

@@ -11,14 +11,13 @@ use hopcost_model::plan::{
 use hopcost_model::results::AdviceRequest;
 use hopcost_model::text::some;
 
-use crate::ask::{Ask, Selector, SuiteSource};
+use crate::ask::{Ask, Selector, SuiteSource, read_all};
 use crate::catalog::Catalog;
 use crate::claims::{Claim, Quantity, level, parsed};
 use crate::error::{Origin, Result, unknown};
 use crate::machine::Machine;
 use crate::resolve::plan;
 use crate::time::{ROUNDS_FOR_INTERVAL, fitted, trial_ns};
-use crate::values::read_all;
 
 /// Aimed length of a trial's measured phase where nobody says: more rounds decide more than longer
 /// trials, and a short trial has its neighbours nearer in time.

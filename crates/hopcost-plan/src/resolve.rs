@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use hopcost_model::case::{Case, Placement};
 use hopcost_model::plan::{Plan, PlannedCase};
 
-use crate::ask::{Ask, CASES_MAX, Selector, SuiteSource, too_many};
+use crate::ask::{Ask, CASES_MAX, CROSS, Selector, SuiteSource, Values, too_many};
 use crate::catalog::Catalog;
 use crate::error::{Origin, Result};
 use crate::feasible::Feasible;
@@ -20,7 +20,6 @@ use crate::suite::{Suite, parse_suite};
 use crate::time::{
     COUNTED_MAX, MEASURE_MAX_NS, OPERATIONS_MAX, ROUNDS_MAX, TRACED_MAX, Time, rounds_needed,
 };
-use crate::values::{CROSS, Values};
 
 /// Resolves what was asked for. Everything wrong with the question is an error;
 /// everything that this machine cannot do is a case with a reason.

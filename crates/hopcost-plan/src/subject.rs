@@ -18,11 +18,10 @@ use hopcost_model::axis::{AXES, Axis, Of, Value};
 use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtimes, WaitKind, Waits, Workload};
 use hopcost_model::mechanism::Mechanism;
 
-use crate::ask::{CASES_MAX, Pattern, Selector, too_many};
+use crate::ask::{CASES_MAX, CROSS, Pattern, Selector, Values, axis_keys, too_many};
 use crate::catalog::{Catalog, supposed};
 use crate::error::{quote, unknown};
 use crate::feasible::{Feasible, spins, uneven};
-use crate::values::{CROSS, Values, axis_keys};
 
 /// A mechanism with a workload, in certain runtimes, and what was asked of it in all.
 #[derive(Clone)]

@@ -7,15 +7,13 @@ use hopcost_model::plan::TrialShape;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use crate::ask::Selector;
-use crate::error::{Result, plain, quote, unknown};
+use crate::ask::{Selector, Values, axis_keys};
+use crate::error::{Result, Source, plain, quote, unknown};
 use crate::shipped::{SHIPPED, Shown};
-use crate::source::Source;
 use crate::time::{
     BUDGET, COUNTED_MAX, MEASURE, OPERATIONS, OPERATIONS_MAX, ROUNDS, Range, TRIAL_DEFAULT, Time,
     Unit, deadline_ms, measure_for,
 };
-use crate::values::{Values, axis_keys};
 
 /// Most names and values in a suite, counted once for every selector that they are said of: a
 /// megabyte of nested lists could otherwise stand for gigabytes.

@@ -23,8 +23,9 @@ pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
 pub use crate::load::{LoadQuantiles, LoadResult};
 pub use crate::pooled::{CurvePoint, Mode};
 pub use crate::prices::{KnobPrice, LibraryCost};
-pub use crate::published::source::{PublishedBrief, PublishedField, PublishedLayout};
-pub use crate::published::{PublishedRow, PublishedTable};
+pub use crate::published::{
+    PublishedBrief, PublishedField, PublishedLayout, PublishedRow, PublishedTable,
+};
 pub use crate::ranking::{LadderGroup, LadderRow, Place, RankedBy, RankedCase, Ranking, Step};
 pub use crate::runtimes::{RuntimeCell, RuntimeMatrix, RuntimeRow, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};

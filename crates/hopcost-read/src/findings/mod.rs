@@ -1,7 +1,7 @@
 //! Findings: what was seen that bears on how far a number can be believed.
 //!
 //! Those of the whole run are in [`host`], those of a case in [`cpu`] (what its ends did), [`stalled`] (that
-//! they did nothing), [`numbers`] (what its numbers look like), [`wake`], [`load`] and [`stream`] (what only
+//! they did nothing), [`numbers`] (what its numbers look like), [`wake`] (with loads) and [`stream`] (what only
 //! these can suffer) and [`runtimes`] (what a runtime that is not Rust does besides). What the kernel counted,
 //! of a run or a case, is in [`counted`].
 //! Every threshold is a documented constant beside its rule. A detector that
@@ -11,7 +11,6 @@
 mod counted;
 mod cpu;
 mod host;
-mod load;
 mod make;
 mod numbers;
 mod runtimes;
@@ -78,7 +77,7 @@ const RULES: [(IsFor, &[Rule]); 8] = [
     ),
     (|of| of.case.workload == Workload::Wake, &[wake::moved, wake::overrun, wake::spinner_off_cpu]),
     (|of| of.case.workload == Workload::Wake && !of.run.is_engine(of.case), &[wake::never_slept]),
-    (|of| of.case.workload == Workload::Load, &[load::generator_late, load::rate_missed]),
+    (|of| of.case.workload == Workload::Load, &[wake::generator_late, wake::rate_missed]),
     (
         |of| !of.case.runtimes.are_rust(),
         &[runtimes::hidden_thread, runtimes::not_steady, runtimes::covers_too_little],

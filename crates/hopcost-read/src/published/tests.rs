@@ -109,3 +109,26 @@ fn half_a_round_trip_is_a_switch_and_what_processes_take_more_is_half_their_diff
     }
     assert!(row("sched_yield").measured.is_none());
 }
+
+#[test]
+fn what_is_wrong_is_said() {
+    let file = |meta: &str, row: &str| {
+        let text = format!("{meta}\n{}\n{row}\n", COLUMNS.join(","));
+        Source::parse("f.csv", &text).map(|source| source.rows.len())
+    };
+    let layout = "{ rows = [], columns = \"label\", group = [], label = \"\" }";
+    let meta = format!("# title = \"a\"\n# source = \"b\"\n# machine = \"c\"\n# layout = {layout}");
+    let meta = meta.as_str();
+    assert_eq!(file(meta, "g,l,mean,1,,µs,,"), Ok(1));
+    for (meta, row, part) in [
+        ("# title = \"a\"", "g,l,mean,1,,µs,,", "missing field `source`"),
+        (meta, "g,l,mean,x,,µs,,", "not a number"),
+        (meta, "g,l,mean,1,,µs", "6 fields"),
+        (meta, "g,l,mean,1,,µs,nonsense,", "nonsense"),
+    ] {
+        let error = file(meta, row).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+    let strange = Source::parse("f.csv", &format!("{meta}\nx,y\n"));
+    assert!(strange.unwrap_err().contains("heading"));
+}
