@@ -234,16 +234,11 @@ fn mechanism_lacks(case: &Case, mechanism: &Mechanism, name: &str) -> Option<Str
     };
     let size = || {
         let PayloadRange { min, max, .. } = mechanism.payload?;
-        let bytes = case.payload_bytes?;
-        match bytes {
-            _ if bytes > max => {
-                Some(format!("payload {bytes} is over the limit of {max} bytes of {name}"))
-            }
-            _ if bytes < min => {
-                Some(format!("payload {bytes} is under the least of {min} bytes of {name}"))
-            }
-            _ => None,
-        }
+        let bytes = case.payload_bytes.filter(|bytes| !(min..=max).contains(bytes))?;
+        Some(match bytes > max {
+            true => format!("payload {bytes} is over the limit of {max} bytes of {name}"),
+            false => format!("payload {bytes} is under the least of {min} bytes of {name}"),
+        })
     };
     let axis = || {
         let mut spelled = AXES.iter().filter(|axis| axis.spelled(case).is_some());

@@ -40,13 +40,9 @@ pub fn yardsticks<'m>(
             learnt_from: "simulated".to_owned(),
             ..Reference::default()
         });
-        let cpus = match class {
-            YardstickClass::Wake | YardstickClass::Line => match callee {
-                Some(callee) => vec![caller, callee],
-                None => continue,
-            },
-            YardstickClass::Alu | YardstickClass::Syscall | YardstickClass::Switch => vec![caller],
-        };
+        let is_across = matches!(class, YardstickClass::Wake | YardstickClass::Line);
+        let callee = callee.filter(|_| is_across);
+        let cpus: Vec<u32> = [caller].into_iter().chain(callee).collect();
         let mut played = simulated.unwrap_or_else(|| played(class, case.placement));
         let said = mechanism(&Runtime::RUST, played.mechanism_name());
         for parameter in said.into_iter().flat_map(|said| &said.parameters) {

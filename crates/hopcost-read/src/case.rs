@@ -13,7 +13,7 @@ use hopcost_stats::sample::median;
 
 use crate::counters::{CounterResult, TcpResult};
 use crate::estimate::{self, Measured, estimates};
-use crate::load::LoadResult;
+use crate::one_way::{LoadResult, WakeResult};
 use crate::pooled::{CurvePoint, Mode, of_samples};
 use crate::run::Run;
 use crate::stream::StreamResult;
@@ -21,8 +21,7 @@ use crate::sums::{Whose, cpu_ns, handled, lost, messages, most_frequent, per, sw
 use crate::threads::ThreadResult;
 use crate::trial::Family;
 use crate::trials::{PerTrial, TrialPoint, Trials, trials};
-use crate::wake::WakeResult;
-use crate::{command, counters, load, stream, threads, wake};
+use crate::{command, counters, one_way, stream, threads};
 
 words! {
     /// What became of a case.
@@ -136,13 +135,10 @@ impl CaseResult {
     pub fn all_estimates(&self) -> Vec<(String, &'static str, Estimate)> {
         let mut all = Vec::new();
         if let Some(estimates) = &self.estimates {
-            let key = |of: Statistic| of.word().to_owned();
-            all.extend(estimates.intervals().map(|(of, found)| (key(of), "ns", found.clone())));
-            all.extend(
-                estimates
-                    .exact_values()
-                    .map(|(of, ns)| (key(of), "ns", Estimate::exact(ns, self.n_trials))),
-            );
+            let exact = |(of, ns)| (of, Estimate::exact(ns, self.n_trials));
+            let found = estimates.intervals().map(|(of, found)| (of, found.clone()));
+            let found = found.chain(estimates.exact_values().map(exact));
+            all.extend(found.map(|(of, found)| (of.word().to_owned(), "ns", found)));
         }
         for (percent, found) in &self.percentiles {
             let label = format!("p{percent}");
@@ -349,8 +345,8 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         levels: levels(per_trial.iter().map(|trial| trial.value_ns).collect()),
         trials: table.rows.iter().map(|row| row.point()).collect(),
         lost: total(table.rows.iter().map(|row| lost(row.raw))),
-        wake: wake::result(run, case, &raw),
-        load: load::result(run, case, &raw),
+        wake: one_way::wake(run, case, &raw),
+        load: one_way::load(run, case, &raw),
         stream: stream::result(run, case, &raw, &per_trial),
         counters: counters::counters(case, &raw),
         tcp: counters::tcp(&raw),

@@ -346,14 +346,11 @@ fn of_all(measured: &Measured, q: f64, name: &str, seed: u64) -> Estimate {
 impl Measured<'_> {
     /// The samples of each trial, raw or adjusted.
     fn samples(&self, adjusted: bool) -> Vec<Cow<'_, [f64]>> {
-        let mut all = Vec::new();
-        for trial in &self.trials {
-            all.push(match trial.factor.filter(|_| adjusted) {
-                None => Cow::Borrowed(trial.sample.values()),
-                Some(factor) => trial.sample.values().iter().map(|ns| ns / factor).collect(),
-            });
-        }
-        all
+        let own = self.trials.iter().map(|trial| match trial.factor.filter(|_| adjusted) {
+            None => Cow::Borrowed(trial.sample.values()),
+            Some(factor) => trial.sample.values().iter().map(|ns| ns / factor).collect(),
+        });
+        own.collect()
     }
 
     /// A statistic of the samples of all trials.

@@ -9,7 +9,7 @@
 //! What cannot have been measured is not [`believed`]. The way through, each stage a function of the ones before, none of which it changes:
 //! [`run::Run`] looks at the run as a whole (host states, steal); [`trials`] is the table
 //! of a case, a row a trial; [`case`] reads from it the estimates ([`estimate`]), curve and
-//! modes ([`pooled`]), what is particular to a [`wake`] or a [`stream`] and what was counted
+//! modes ([`pooled`]), what is [`one_way`] or a [`stream`] and what was counted
 //! ([`counters`]). Of these readings, [`ratio`], [`ranking`], [`prices`],
 //! [`runtimes`] and [`published`] compare cases, paired by round, and [`mod@comparison`] those that were measured
 //! in blocks; [`findings`] judges;
@@ -32,7 +32,7 @@ mod format;
 mod judge;
 mod ladder;
 mod levels;
-mod load;
+mod one_way;
 pub mod plausible;
 mod pooled;
 mod prices;
@@ -51,7 +51,6 @@ mod testing;
 mod threads;
 mod trial;
 mod trials;
-mod wake;
 mod yardstick;
 
 pub use checkup::checkup;

@@ -20,7 +20,7 @@ pub use crate::explain::{
 };
 pub use crate::judge::words::JudgedPart;
 pub use crate::judge::{Judged, JudgedClaim, JudgedFile, JudgedQuestion};
-pub use crate::load::{LoadQuantiles, LoadResult};
+pub use crate::one_way::{LoadQuantiles, LoadResult, WakeResult};
 pub use crate::pooled::{CurvePoint, Mode};
 pub use crate::prices::{KnobPrice, LibraryCost};
 pub use crate::published::{
@@ -33,7 +33,6 @@ pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparis
 pub use crate::stream::StreamResult;
 pub use crate::threads::ThreadResult;
 pub use crate::trials::TrialPoint;
-pub use crate::wake::WakeResult;
 pub use crate::yardstick::{Adjustment, Speed, YardstickLevel};
 
 document! {

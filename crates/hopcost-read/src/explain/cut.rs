@@ -466,31 +466,27 @@ impl Open {
         let mut place = place;
         let call = std::mem::take(&mut self.call);
         let received = Segment { leg: Leg::Forth, end: Role::Callee, kind: SegmentKind::Receive };
-        match (self.place, step) {
+        let switch = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
+        let before = match (self.place, step) {
             (Place::Send, Step::SenderExits) => {
                 // A thread that is woken before the message is sent takes it without being woken again.
                 let woken = state.woken[at(self.receiver())].filter(|_| state.cpus() == Cpus::Two);
                 place = woken.unwrap_or(place);
-                // Of the callee's calls that wake nobody all but the last belong to what it receives.
-                if let Some(before) = self.before.replace(call).filter(|_| self.leg == Leg::Back) {
-                    self.rename(before, SegmentKind::Send, received);
-                }
+                self.before.replace(call)
             }
-            (Place::User | Place::Send, Step::Waking) => {
-                if let Some(before) = self.before.take().filter(|_| self.leg == Leg::Back) {
-                    self.rename(before, SegmentKind::Send, received);
-                }
-            }
+            (Place::User | Place::Send, Step::Waking) => self.before.take(),
+            _ => None,
+        };
+        // Of the callee's calls that wake nobody all but the last belong to what it receives.
+        if let Some(before) = before.filter(|_| self.leg == Leg::Back) {
+            self.rename(before, SegmentKind::Send, received);
+        }
+        match (self.place, step) {
             // A call in which the sender is switched out is the one in which it sleeps.
-            (Place::Send, Step::ReceiverIn) => {
-                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
-                self.rename(call, SegmentKind::Send, to);
-            }
+            (Place::Send, Step::ReceiverIn) => self.rename(call, SegmentKind::Send, switch),
             // The receiver takes the CPU from the sender, which does nothing more until then.
             (Place::Handed | Place::HandedUser, Step::ReceiverIn) => {
-                let to = Segment { leg: self.leg, end: self.sender(), kind: SegmentKind::Switch };
-                let piece = self.piece.unwrap_or_default();
-                self.rename(piece, self.place.kind(), to);
+                self.rename(self.piece.unwrap_or_default(), self.place.kind(), switch);
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use hopcost_model::raw::RawTrial;
 use super::make::{Seen, finding, in_trials};
 use crate::run::Run;
 use crate::sums::{Whose, delayed_ns, lost, stolen_ns, withheld_ns};
-use crate::{format, load};
+use crate::{format, one_way};
 
 /// What a phase may take besides its samples, as the supervisor allows it.
 const UNCOVERED_NS: f64 = 20e6;
@@ -74,7 +74,7 @@ fn still(case: &Case, trial: &RawTrial, tick_ns: f64) -> Vec<(u64, Whose)> {
             let still = of(Role::Callee).filter(|end| !is_message(end));
             still.map(|end| (end.max_ticks, Whose::All)).collect()
         }
-        (Workload::Load, Some(load)) => load::still_ticks(trial, load).to_vec(),
+        (Workload::Load, Some(load)) => one_way::still_ticks(trial, load).to_vec(),
         (Workload::Load, None) => Vec::new(),
         // What waits for a lost message is no sample.
         _ if lost(trial) > 0 => Vec::new(),

@@ -9,10 +9,9 @@ use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, in_trials, suspect_if};
 use crate::case::Reading;
-use crate::load::achieved;
+use crate::one_way::{achieved, typical_bound_ns};
 use crate::sums::total;
 use crate::trial::{LAG_MAX, LEFT_OUT_MAX, in_time, late_alone};
-use crate::wake;
 
 /// The share of a one-way time that the clocks' bound may take.
 const BOUND_MAX: f64 = 0.10;
@@ -59,7 +58,7 @@ pub fn negative(of: &Seen) -> Option<Finding> {
 
 pub fn bound(of: &Seen) -> Option<Finding> {
     let (bound_ns, p50_ns) = (of.reading.result.clock_bound_ns()?, p50_ns(of.reading)?);
-    let typical_ns = wake::typical_bound_ns(of.run, &of.reading.trials)?;
+    let typical_ns = typical_bound_ns(of.run, &of.reading.trials)?;
     // Nothing but the bound is known of a time that is shorter.
     let severity = if typical_ns < p50_ns { Severity::Suspect } else { Severity::Invalid };
     let says = "The clocks agree to within <clock_bound_ns ns>, the one-way time is <p50_ns ns>.";

@@ -185,15 +185,5 @@ pub fn cause<'a>(of: &[&String], findings: &'a [Finding]) -> Option<(String, &'a
     let found = TELLING.iter().find_map(first)?;
     let evidence = found.evidence.trim_end_matches('.');
     let inner = evidence.strip_prefix("The ").map(|rest| format!("the {rest}"));
-    let own = (found.code == Code::ZeroCopyCopied).then(|| copied(found)).flatten();
-    Some((own.or(inner).unwrap_or_else(|| evidence.to_owned()), found))
-}
-
-/// That no send was without a copy.
-fn copied(found: &Finding) -> Option<String> {
-    let of = |name: &str| found.values.get(name).copied();
-    let copied = of("copied").filter(|_| of("copied_share").is_some_and(|share| share >= 1.0))?;
-    Some(format!(
-        "the kernel copied every one of {copied} zero-copy sends, so they avoided no copy"
-    ))
+    Some((inner.unwrap_or_else(|| evidence.to_owned()), found))
 }
