@@ -44,14 +44,16 @@ impl RawRun {
     pub fn rust(&self) -> Option<&Description> {
         self.workers.iter().find(|worker| worker.is_rust())
     }
-    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU,
-    /// or else its first.
+    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU, as asked or
+    /// else where it ended, or its first.
     pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
         let case = self.plan.case(trial.case)?;
         if case.has_virtual_clock() {
             return Some(&VIRTUAL);
         }
-        ClockReading::find(&self.clocks, &case.runtimes.caller, trial.caller_cpu()).ok()
+        let asked = trial.cpus_asked.first().copied().flatten();
+        let cpu = asked.or_else(|| trial.ends.first().map(|end| end.cpu_after));
+        ClockReading::find(&self.clocks, &case.runtimes.caller, cpu).ok()
     }
     /// Ticks in a second of that clock.
     pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
@@ -353,13 +355,5 @@ document! {
         pub wall_ns: u64,
         /// Steal over the round, nanoseconds (as coarse as the kernel's tick).
         pub steal_ns: u64,
-    }
-}
-
-impl RawTrial {
-    /// The CPU the caller was on: as asked, or else where it ended.
-    pub fn caller_cpu(&self) -> Option<u32> {
-        let asked = self.cpus_asked.first().copied().flatten();
-        asked.or_else(|| self.ends.first().map(|end| end.cpu_after))
     }
 }
