@@ -69,7 +69,14 @@ fn obey<L: Library>(line: &str, trial: &mut Option<Trial>) -> Result<Value> {
             *trial = Some(started);
             Ok(json!({ "is": "attached", "pid": std::process::id(), "seats": seats }))
         }
-        ("run", Some(trial)) => Ok(json!({ "is": "ran", "ends": trial.all(line)? })),
+        ("run", Some(trial)) => {
+            let ends = trial.all(line)?;
+            for role in ["caller", "callee"] {
+                trial.tell(r#"{"do":"hand-over"}"#, role)?;
+                trial.reply(role)?;
+            }
+            Ok(json!({ "is": "ran", "ends": ends }))
+        }
         ("stop", _) => Ok(json!({ "is": "stopped" })),
         (other, _) => Err(format!("`{other}` is not possible here").into()),
     }

@@ -58,6 +58,12 @@ pub trait End {
     /// [`Script::incoming`]; the callee does the same in the other order. Return when the last answer has left.
     fn exchange(&mut self, count: u64, script: &mut Script) -> Result<()>;
 
+    /// Sends what [`Script::outgoing`] returns, or hands a message to [`Script::incoming`]: for loads, which a
+    /// [`Link`] has.
+    fn pass(&mut self, _: &mut Script) -> Result<()> {
+        Err("this library makes exchanges alone".into())
+    }
+
     /// Called between commands. An asynchronous end keeps its runtime going until `commands` is readable.
     fn idle(&mut self, _commands: BorrowedFd<'_>) -> Result<()> {
         Ok(())
@@ -96,6 +102,13 @@ impl<L: Link> End for Messages<L> {
         }
         Ok(())
     }
+
+    fn pass(&mut self, script: &mut Script) -> Result<()> {
+        match script.is_caller() {
+            true => self.0.send(script.outgoing()),
+            false => self.0.receive(script),
+        }
+    }
 }
 
 /// What hopcost asks for in `attach`.
@@ -132,8 +145,7 @@ impl Ask {
         let text = |key: &str| command[key].as_str().unwrap_or_default().to_owned();
         let case = text("case");
         let (path, keys) = case.split_once('?').ok_or("the case has no payload")?;
-        let mechanism =
-            path.strip_prefix("roundtrip/").ok_or("only round trips are measured here")?;
+        let (_, mechanism) = path.split_once('/').ok_or("the case has no mechanism")?;
         let pairs = keys.split('&').filter_map(|pair| pair.split_once('='));
         let values: BTreeMap<String, String> =
             pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();

@@ -106,6 +106,11 @@ impl Script {
         &self.messages[from..from + self.size]
     }
 
+    /// Leaves a number to the answer that nobody sends.
+    pub(crate) fn skip(&mut self) {
+        self.number += 1;
+    }
+
     /// From now on every `batch` exchanges are a sample, for which `reserve` made room.
     pub(crate) fn start(&mut self, batch: u64) {
         (self.batch, self.left, self.before) = (batch, batch, now());

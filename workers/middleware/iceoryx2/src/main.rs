@@ -27,8 +27,8 @@ impl Library for Iceoryx2 {
                 "about": "publish and subscribe in shared memory, and an event for each message where an end blocks",
                 "wakes": "wait=block: a datagram through a Unix socket per message; wait=spin: nobody",
                 "copies": "into shared memory; the receiver reads it there",
-                "limits": "a queue of 2 messages per subscriber, and the size that the publisher asks for",
-                "workloads": ["roundtrip"], "boundaries": ["process"], "waits": ["block", "spin"],
+                "limits": "a queue of 2 messages per subscriber, which holds up its sender when full, and the size that the publisher asks for",
+                "workloads": ["roundtrip", "load"], "boundaries": ["process"], "waits": ["block", "spin"],
                 "payload": { "min": 1, "max": 16 << 20, "default": 64 },
                 "parameters": [],
             }],
@@ -48,7 +48,8 @@ impl Library for Iceoryx2 {
         let messages = |name: &str| -> Result<_> {
             let service =
                 node.service_builder(&ServiceName::new(name)?).publish_subscribe::<[u8]>();
-            Ok(service.open_or_create()?)
+            // A full queue holds up the sender; by default the oldest message is dropped.
+            Ok(service.enable_safe_overflow(false).open_or_create()?)
         };
         let events = |name: &str| -> Result<_> {
             Ok(node.service_builder(&ServiceName::new(name)?).event().open_or_create()?)

@@ -25,7 +25,7 @@ impl Library for Redis {
                 "wakes": "the server wakes the receiver; each message wakes the server once or twice",
                 "copies": "into and out of the kernel twice, and in the server",
                 "limits": "512 MB a message; the server has one thread for all commands",
-                "workloads": ["roundtrip"], "boundaries": ["process"], "waits": ["block"],
+                "workloads": ["roundtrip", "load"], "boundaries": ["process"], "waits": ["block"],
                 "payload": { "min": 1, "max": 16 << 20, "default": 64 },
                 "parameters": [
                     { "name": "command", "values": ["list", "pubsub", "stream"], "default": "list",
