@@ -1,21 +1,18 @@
 //! Rows of CSV after RFC 4180 (but lines end with a line feed alone), and the stored samples of a run.
 //! An empty field is a value that is not known or does not apply.
 
-use std::io::{self, Write};
-
 use hopcost_model::raw::RawRun;
+
+use crate::markup::put;
 
 /// Columns of [`samples`]. `sample` counts the stored samples of a trial from 0
 /// in time order; `ticks` and `ns` are of the whole sample, which is a batch
 /// where `stamp` says so.
 const SAMPLES_HEADER: &str = "run,case,round,position,sample,ticks,ns,stamp";
 
-/// Streams every stored sample.
-///
-/// # Errors
-/// What writing to `out` reports, a closed pipe included.
-pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{SAMPLES_HEADER}")?;
+/// Every stored sample.
+pub fn samples(run: &RawRun) -> String {
+    let mut out = format!("{SAMPLES_HEADER}\n");
     for trial in &run.trials {
         let case = usize::try_from(trial.case).ok().and_then(|case| run.plan.cases.get(case));
         let id = case.map(|case| case.id()).unwrap_or_default();
@@ -26,10 +23,10 @@ pub fn samples(run: &RawRun, out: &mut dyn Write) -> io::Result<()> {
         for (index, &ticks) in trial.samples.iter().enumerate() {
             let ns = rate.map(|rate| ticks as f64 * 1e9 / rate);
             let ns = ns.filter(|ns| ns.is_finite()).map_or(String::new(), |ns| ns.to_string());
-            writeln!(out, "{head},{index},{ticks},{ns},{stamp}")?;
+            put!(out, "{head},{index},{ticks},{ns},{stamp}\n");
         }
     }
-    Ok(())
+    out
 }
 
 pub(crate) fn push_row(out: &mut String, fields: impl Iterator<Item = String>) {

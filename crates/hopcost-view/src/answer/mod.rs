@@ -5,7 +5,7 @@ mod questions;
 mod table;
 
 pub use questions::all;
-pub use table::{Answer, Content, NoTable};
+pub use table::{Answer, Content};
 use table::{Column, Table};
 
 /// Every table of answers with its columns, as Markdown.
@@ -78,7 +78,7 @@ mod tests {
         assert!(csv.lines().count() > 100);
         let threads = answer.csv(Some("threads")).expect("a table");
         assert!(threads.lines().skip(1).all(|line| width(line) >= width(header) / 2), "{threads}");
-        let unknown = answer.csv(Some("nothing")).unwrap_err().to_string();
+        let unknown = answer.csv(Some("nothing")).unwrap_err();
         assert!(unknown.contains("no table nothing") && unknown.contains("cases"), "{unknown}");
     }
 

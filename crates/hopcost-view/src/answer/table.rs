@@ -93,14 +93,6 @@ pub(super) struct Column {
     leaf: Leaf,
 }
 
-/// There is no such table.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no table {name} in this answer; it has {}", .known.join(", "))]
-pub struct NoTable {
-    name: String,
-    known: Vec<&'static str>,
-}
-
 impl Answer {
     /// An answer in words, without a table yet; `main` is the table that CSV has.
     pub fn new(main: &'static str, says: Vec<String>) -> Self {
@@ -176,11 +168,11 @@ impl Answer {
     ///
     /// # Errors
     /// There is no such table.
-    pub fn csv(&self, name: Option<&str>) -> Result<String, NoTable> {
+    pub fn csv(&self, name: Option<&str>) -> Result<String, String> {
         let name = name.unwrap_or(self.main);
-        let table = self.table(name).ok_or_else(|| NoTable {
-            name: name.to_owned(),
-            known: self.tables.iter().map(|table| table.name).collect(),
+        let table = self.table(name).ok_or_else(|| {
+            let known: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
+            format!("no table {name} in this answer; it has {}", known.join(", "))
         })?;
         let is_own = |name: &str| table.columns.iter().any(|column| column.name == name);
         let cases = self.table("cases").filter(|_| is_own("case"));

@@ -251,17 +251,12 @@ fn known(mechanism: &Mechanism) -> Vec<(&'static str, Cell)> {
         ("System calls", Cell::text(calls.or(told).unwrap_or_default())),
         ("The other end", Cell::text(peers)),
     ];
-    for parameter in &mechanism.parameters {
-        let about = if parameter.about.is_empty() { "" } else { ": " };
-        let values = parameter.values.join(", ");
-        known.push((
-            "Parameter",
-            Cell::text(format!(
-                "{}{about}{}; one of {values}; {} by default",
-                parameter.name, parameter.about, parameter.default
-            )),
-        ));
-    }
+    known.extend(mechanism.parameters.iter().map(|of| {
+        let about = if of.about.is_empty() { "" } else { ": " };
+        let (name, values) = (&of.name, of.values.join(", "));
+        let text = format!("{name}{about}{}; one of {values}; {} by default", of.about, of.default);
+        ("Parameter", Cell::text(text))
+    }));
     known.extend(mechanism.words.sources.iter().map(|source| ("See", Cell::text(source))));
     known
 }

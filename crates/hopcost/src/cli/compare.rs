@@ -4,11 +4,12 @@
 use std::ffi::OsString;
 
 pub use super::compare_args::Args;
-use super::compare_args::{is_case, measured};
+use super::compare_args::{is_case, plan};
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};
 use super::subcommand::{Called, Subcommand};
 use super::{compare_along, compare_runs, runs};
+use crate::run::runtimes::Runtimes;
 
 impl Subcommand for Args {
     const NAME: &str = "compare";
@@ -53,7 +54,7 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     args.shown.ensure_run()?;
     let _orphans = prepare()?;
     let out = args.measured.out.as_deref();
-    let mut first = measured(args, words, &args.what, out)?;
+    let mut first = args.measured.measured(words, out, |of| plan(args, &args.what, of))?;
     let (mut is_invalid, mut confirmed) = (false, Ok(()));
     let mut second = None;
     if let (Some(found), None) = (&mut first.results.comparison, first.cut_off) {
@@ -63,7 +64,8 @@ fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
             let slower = named.filter(|(_, of)| slower.contains(&of.case)).map(|(word, _)| word);
             let what: Vec<String> = args.what[..1].iter().chain(slower).cloned().collect();
             let out = out.map(|out| out.with_extension("again.hopcost"));
-            let mut again = measured(args, words, &what, out.as_deref())?;
+            let plan = |runtimes: &Runtimes| plan(args, &what, runtimes);
+            let mut again = args.measured.measured(words, out.as_deref(), plan)?;
             anyhow::ensure!(again.cut_off.is_none(), "interrupted; nothing is decided");
             second = Some(runs::verdict(&again.results));
             let found = again.results.comparison.take();

@@ -10,7 +10,7 @@ use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
 use hopcost_read::results::{Results, RunComparison};
 
-use super::compare_args::{Args, is_case, measured, plan};
+use super::compare_args::{Args, is_case, plan};
 use super::exit::{self, usage};
 use super::measured::prepare;
 use super::run::with;
@@ -81,7 +81,8 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
             "{value_of}, value {nth}{is_asked}, at most {budget} for this value:"
         ));
         let out = directory.join(format!("{key}-{value}.hopcost"));
-        match measured(args, words, &at(axis, cases, place, value), Some(&out)) {
+        let what = at(axis, cases, place, value);
+        match args.measured.measured(words, Some(&out), |of| plan(args, &what, of)) {
             // The values that are through are shown, although this one has no trial yet.
             Err(error) if interrupt::came() && !found.is_empty() => {
                 output::say(&format!("hopcost: {error:#}"));

@@ -1,6 +1,5 @@
 //! What `hopcost compare` is asked, how cases are measured for it, and when it fails.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hopcost_model::case::{Case, Workload};
@@ -14,7 +13,6 @@ use super::exit::{self, not_comparable, usage};
 use super::input::percent;
 use super::measured::{AxisArgs, MeasuredArgs};
 use super::run::with;
-use super::session::Measured;
 use super::shown::{Shown, statistic};
 use super::subcommand::Subcommand;
 use super::{host, output};
@@ -137,16 +135,6 @@ pub fn is_case(word: &str) -> bool {
     let first = word.split(['/', '?', ':']).next().unwrap_or_default();
     let is_known = first.parse::<Workload>().is_ok() || mechanism::find(first).is_some();
     is_known && !Path::new(word).exists()
-}
-
-/// Plans, measures, and reads back; the run stores the words of the command line.
-pub fn measured(
-    args: &Args,
-    words: &[OsString],
-    what: &[String],
-    out: Option<&Path>,
-) -> anyhow::Result<Measured> {
-    args.measured.measured(words, out, |runtimes| plan(args, what, runtimes))
 }
 
 pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result<Plan> {

@@ -1,6 +1,5 @@
 //! How far a run is: said between trials, never during one.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -38,16 +37,11 @@ pub struct Line {
     counts_rounds: bool,
     started: Instant,
     /// When the last line was printed, and of how many rounds.
-    said: Cell<(Instant, u32)>,
-    values: RefCell<Values>,
-}
-
-/// What the trials of this process gave.
-struct Values {
-    /// Of each trial of the run; none of those before it was resumed.
-    all: Vec<Option<f64>>,
+    said: (Instant, u32),
+    /// The value of each trial of the run; none of those before it was resumed.
+    values: Vec<Option<f64>>,
     /// Trials whose values have been printed, and when that was.
-    said: (usize, Instant),
+    printed: (usize, Instant),
 }
 
 /// Warns where a budget has no time for the rounds that an interval needs.
@@ -83,24 +77,24 @@ impl Line {
             on_terminal: std::io::stderr().is_terminal() && !live.is_json,
             counts_rounds: plan.question.is_none(),
             started: now,
-            said: Cell::new((now, 0)),
-            values: RefCell::new(Values { all: vec![None; earlier], said: (earlier, now) }),
+            said: (now, 0),
+            values: vec![None; earlier],
+            printed: (earlier, now),
         }
     }
 
     /// Says how far it is; the trials of the run are those that are through.
-    pub fn draw(&self, progress: &Progress, run: &RawRun) {
+    pub fn draw(&mut self, progress: &Progress, run: &RawRun) {
         self.note(run, progress.left_ns);
-        let is_due = |every: Duration| self.values.borrow().said.1.elapsed() >= every;
-        if self.live.interval.is_some_and(is_due) {
+        if self.live.interval.is_some_and(|every| self.printed.1.elapsed() >= every) {
             self.say_values(run);
         }
         let message = message(progress, self.counts_rounds);
         if !self.on_terminal {
-            let (at, rounds) = self.said.get();
+            let (at, rounds) = self.said;
             let is_due = progress.rounds_done > rounds && at.elapsed() >= BETWEEN_LINES;
             if is_due && !self.live.is_json {
-                self.said.set((Instant::now(), progress.rounds_done));
+                self.said = (Instant::now(), progress.rounds_done);
                 output::say(&message);
             }
             return;
@@ -112,7 +106,7 @@ impl Line {
     }
 
     /// Says what is left to be said at the end.
-    pub fn end(&self, run: &RawRun) {
+    pub fn end(&mut self, run: &RawRun) {
         self.note(run, 0);
         self.say_values(run);
         if self.on_terminal {
@@ -121,16 +115,15 @@ impl Line {
     }
 
     /// Takes in the trials that came, and prints each for programs.
-    fn note(&self, run: &RawRun, left_ns: u64) {
+    fn note(&mut self, run: &RawRun, left_ns: u64) {
         if self.live.interval.is_none() && !self.live.is_json {
             return;
         }
-        let mut values = self.values.borrow_mut();
-        for trial in run.trials.iter().skip(values.all.len()) {
+        for trial in run.trials.iter().skip(self.values.len()) {
             let value = hopcost_read::value_ns(run, trial);
-            values.all.push(value);
+            self.values.push(value);
             if self.live.is_json {
-                values.said.0 += 1;
+                self.printed.0 += 1;
                 let line = json!({
                     "case": id(run, trial),
                     "round": trial.round,
@@ -146,16 +139,15 @@ impl Line {
     }
 
     /// Prints, of each case with a trial since, the last value and the median of all.
-    fn say_values(&self, run: &RawRun) {
-        let Values { all, said } = &mut *self.values.borrow_mut();
-        if self.on_terminal && said.0 < all.len() {
+    fn say_values(&mut self, run: &RawRun) {
+        if self.on_terminal && self.printed.0 < self.values.len() {
             self.replace("");
         }
         let known = |ns: Option<f64>| ns.map_or("no value".to_owned(), |ns| number::time(ns, 3));
-        let new = run.trials.iter().zip(&*all).skip(said.0).map(|both| (both.0.case, both));
+        let all = || run.trials.iter().zip(&self.values);
+        let new = all().skip(self.printed.0).map(|both| (both.0.case, both));
         for (trial, value) in new.collect::<BTreeMap<_, _>>().into_values() {
-            let of_case =
-                run.trials.iter().zip(&*all).filter(|(other, _)| other.case == trial.case);
+            let of_case = all().filter(|(other, _)| other.case == trial.case);
             let of_case: Vec<f64> = of_case.filter_map(|(_, value)| *value).collect();
             let found = trial.error.as_ref().map(|why| format!("failed: {why}"));
             output::say(&format!(
@@ -168,7 +160,7 @@ impl Line {
                 known(median(&of_case))
             ));
         }
-        *said = (all.len(), Instant::now());
+        self.printed = (self.values.len(), Instant::now());
     }
 
     /// Draws this in the place of what was drawn before, so much of it as 80 columns hold.

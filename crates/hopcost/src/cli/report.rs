@@ -43,9 +43,7 @@ impl Subcommand for Args {
         let path = runs::find(&self.run)?;
         let raw = runs::open(&path)?;
         if self.samples {
-            let mut document = Vec::new();
-            hopcost_view::csv::samples(&raw, &mut document)?;
-            output::write(&document, self.shown.output())?;
+            output::write(hopcost_view::csv::samples(&raw).as_bytes(), self.shown.output())?;
             return Ok(exit::OK);
         }
         let results = runs::results(&raw);

@@ -20,7 +20,7 @@ use crate::run::reference::{self, Machine};
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
-use crate::run::{self, Ending, Session, clocks, distances, yardstick};
+use crate::run::{self, Ending, Rounds, Session, clocks, distances, yardstick};
 
 /// A run that was measured, to its end or until something cut it off.
 pub struct Measured {
@@ -173,9 +173,9 @@ impl Session {
         let expected = setup.runtimes.expected(plan, &self.machine);
         self.expected_ns = expected.ns;
         let earlier = self.file.run().trials.len();
-        let line = Line::start(&self.plan, expected, live, earlier);
-        let draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
-        let ending = run::execute(self, &draw);
+        let mut line = Line::start(&self.plan, expected, live, earlier);
+        let mut draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
+        let ending = Rounds::of(self, &mut draw)?.map_or(Ok(Ending::Interrupted), Rounds::run);
         line.end(self.file.run());
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {

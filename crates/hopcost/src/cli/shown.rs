@@ -137,7 +137,7 @@ impl Shown {
         progress::say_short(plan, expected);
         let document = match self.format() {
             Format::Text => hopcost_view::plan::dry_run(plan, expected_ns).text(&output::style()),
-            Format::Json => hopcost_view::plan::dry_run_json(plan, expected_ns)?,
+            Format::Json => hopcost_view::plan::dry_run_json(plan, expected_ns),
             _ => return Err(usage("--dry-run prints text or json")),
         };
         output::write(document.as_bytes(), self.output())?;

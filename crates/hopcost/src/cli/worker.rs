@@ -11,7 +11,7 @@ use hopcost_probe::{interrupt, sys};
 use super::exit::{self, usage};
 use super::subcommand::{Called, Subcommand};
 use super::{host, output};
-use crate::run::check::{self, Verdict};
+use crate::run::check::{self, Check};
 use crate::run::install;
 use crate::run::peer::far;
 use crate::run::runtimes::{Found, Runtimes};
@@ -119,15 +119,15 @@ fn check(worker: &str) -> anyhow::Result<u8> {
     let machine = host::machine(&[])?;
     let bench = check::Bench { setup: &setup, ready, found, machine: &machine };
     let (mut failed, mut passed, mut skipped) = (0, 0, 0);
-    let mut say = |check: check::Check| {
+    let mut say = |check: Check| {
         ensure!(!interrupt::came(), "interrupted");
-        let (mark, n, why) = match check.verdict {
-            Verdict::Passed => ("ok      ", &mut passed, String::new()),
-            Verdict::Failed(why) => ("FAILED  ", &mut failed, format!(": {why}")),
-            Verdict::Skipped(why) => ("skipped ", &mut skipped, format!(": {why}")),
+        let (line, n) = match check {
+            Check::Passed(what) => (format!("ok      {what}"), &mut passed),
+            Check::Failed(what, why) => (format!("FAILED  {what}: {why}"), &mut failed),
+            Check::Skipped(what, why) => (format!("skipped {what}: {why}"), &mut skipped),
         };
         *n += 1;
-        output::write(format!("{mark}{}{why}\n", check.what).as_bytes(), None)
+        output::print(&format!("{line}\n")).map(drop)
     };
     check::all(&bench, &mut say)?;
     output::print(&format!("{passed} passed, {failed} failed, {skipped} skipped\n"))?;

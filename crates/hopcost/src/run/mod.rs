@@ -22,12 +22,10 @@ pub mod yardstick;
 use std::os::unix::net::UnixStream;
 
 use hopcost_model::plan::Plan;
-use hopcost_model::raw::RawRun;
 use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
 
-use rounds::Rounds;
-pub use rounds::{Ending, Progress, Session};
+pub use rounds::{Ending, Progress, Rounds, Session};
 
 /// Descriptors that a run opens beside those that it inherits, but for its yardsticks and flows.
 const DESCRIPTORS: usize = 14;
@@ -70,9 +68,4 @@ fn ensure_open(descriptors: usize) -> std::io::Result<()> {
         let doing = format!("opening {descriptors} files, which this run needs (see ulimit -n)");
         sys::context(error, &doing)
     })
-}
-
-/// Measures what is left of a run's plan, and stores every trial in its file.
-pub fn execute(session: &mut Session, draw: &dyn Fn(&Progress, &RawRun)) -> anyhow::Result<Ending> {
-    Rounds::of(session, draw)?.map_or(Ok(Ending::Interrupted), Rounds::run)
 }

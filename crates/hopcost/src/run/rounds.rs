@@ -102,7 +102,7 @@ struct Took {
 }
 
 /// A run under way.
-pub(super) struct Rounds<'a> {
+pub struct Rounds<'a> {
     setup: &'a Setup,
     plan: &'a Plan,
     clocks: &'a [ClockReading],
@@ -110,7 +110,7 @@ pub(super) struct Rounds<'a> {
     of_case: &'a [Option<u32>],
     expected_ns: u64,
     file: &'a mut RunFile,
-    draw: &'a dyn Fn(&Progress, &RawRun),
+    draw: &'a mut dyn FnMut(&Progress, &RawRun),
     yardsticks: OpenYardsticks<'a>,
     live: Vec<Live<'a>>,
     done: BTreeSet<(u32, u32)>,
@@ -134,7 +134,7 @@ impl<'a> Rounds<'a> {
     /// Before the first; `None` if the user interrupted.
     pub fn of(
         session: &'a mut Session,
-        draw: &'a dyn Fn(&Progress, &RawRun),
+        draw: &'a mut dyn FnMut(&Progress, &RawRun),
     ) -> anyhow::Result<Option<Self>> {
         let Session { setup, plan, clocks, yardsticks, expected_ns, file, .. } = session;
         let (setup, plan, clocks) = (&*setup, &*plan, clocks.as_slice());

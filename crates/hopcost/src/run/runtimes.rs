@@ -207,8 +207,8 @@ pub struct Workers<'a> {
     pub roles: Roles,
     /// What opens the link, or knows its kind; none of a link that is the workers' own.
     pub link: Option<&'static Row>,
-    caller: Option<&'a Ready>,
-    callee: Option<&'a Ready>,
+    /// The worker of each end; none where it is the one inside this binary.
+    foreign: [Option<&'a Ready>; 2],
 }
 
 impl<'a> Workers<'a> {
@@ -218,7 +218,7 @@ impl<'a> Workers<'a> {
             true => Ok(None),
             false => runtimes.ready(runtime).map(Some),
         };
-        let (caller, callee) = (ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?);
+        let foreign = [ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?];
         let roles = assign(case, &|runtime| runtimes.description(runtime))?;
         // A mechanism of Rust carries a test engine's argument, which is no part of its name.
         let row = |name: &str| {
@@ -230,20 +230,17 @@ impl<'a> Workers<'a> {
         }
         let opened = roles.carrier.as_deref().filter(|_| roles.ends.caller.link != LinkSource::Own);
         let link = opened.map(row).transpose()?;
-        Ok(Self { roles, link, caller, callee })
+        Ok(Self { roles, link, foreign })
     }
 
     /// The worker of an end; `None` where it is the one inside this binary.
     pub fn foreign(&self, role: Role) -> Option<&'a Ready> {
-        match role {
-            Role::Caller => self.caller,
-            Role::Callee => self.callee,
-        }
+        self.foreign[role as usize]
     }
 
     /// Whether an end is of another runtime than Rust.
     pub fn has_foreign(&self) -> bool {
-        self.caller.is_some() || self.callee.is_some()
+        self.foreign.iter().any(Option::is_some)
     }
 
     /// Whether each end has a worker of its own.
@@ -253,10 +250,8 @@ impl<'a> Workers<'a> {
 
     /// Whether an end compiles while it runs.
     pub fn warms_up_until_steady(&self) -> bool {
-        [self.caller, self.callee]
-            .into_iter()
-            .flatten()
-            .any(|ready| ready.description.warm_up == WarmUp::UntilSteady)
+        let mut foreign = self.foreign.into_iter().flatten();
+        foreign.any(|ready| ready.description.warm_up == WarmUp::UntilSteady)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::about;
 
 /// A directory of this run, removed when dropped.
 pub struct Scratch {
-    path: PathBuf,
+    pub path: PathBuf,
     folder: Folder,
     /// The temporary directory.
     parent: Folder,
@@ -115,10 +115,6 @@ impl Scratch {
             }
             let _ = fs::remove_dir(path);
         }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// A directory in it for one trial of a worker that makes names itself.
@@ -277,10 +273,10 @@ mod tests {
     #[test]
     fn what_is_in_use_is_not_swept_and_goes_when_dropped() {
         let scratch = Scratch::create("test").unwrap();
-        fs::write(scratch.path().join("name"), "").unwrap();
-        fs::create_dir_all(scratch.path().join("folder/inner")).unwrap();
+        fs::write(scratch.path.join("name"), "").unwrap();
+        fs::create_dir_all(scratch.path.join("folder/inner")).unwrap();
         sweep();
-        let path = scratch.path().to_owned();
+        let path = scratch.path.clone();
         assert!(path.join("name").exists());
         drop(scratch);
         assert!(!path.exists());
@@ -313,7 +309,7 @@ mod tests {
                     scope.spawn(move || {
                         for _ in 0..50 {
                             let scratch = Scratch::create(&format!("maker{maker}")).unwrap();
-                            fs::write(scratch.path().join("name"), "").unwrap();
+                            fs::write(scratch.path.join("name"), "").unwrap();
                         }
                     })
                 })

@@ -14,9 +14,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
-use hopcost_probe::interrupt;
 use hopcost_probe::orphans::{lead_session, tie_to_parent};
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 use serde_json::Value;
 
 /// Which program to run as a worker.

@@ -15,10 +15,9 @@ use hopcost_stats::sample::median;
 use super::pace::{self, Pace};
 use super::runtimes::Workers;
 use super::setup::Setup;
-use super::trial::keep;
-use super::trial::open;
-use super::trial::spec::{Failure, Lives, TrialSpec};
+use super::trial::spec::{Failure, TrialSpec};
 use super::trial::workers::TrialWorkers;
+use super::trial::{keep, open};
 use super::worker::Program;
 
 /// Aimed length of a reading.
@@ -82,7 +81,7 @@ fn spec_of<'a>(
     Ok(TrialSpec {
         shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
         clock: Some(ClockReading::find(clocks, &Runtime::RUST, cpus.0)?),
-        lives: Lives::ForRun,
+        for_run: true,
         ..TrialSpec::exactly(setup, case, workers, cpus, (0, 0))
     })
 }

@@ -112,14 +112,14 @@ fn tables(questions: &[Question<'_>], doubts: &Doubts) -> Vec<Part> {
         let Question { title, entries, shape } = question;
         let blocks = match shape {
             Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
-                let brief = table::placed(entries, table::Extent::Brief, doubts);
+                let brief = table::placed(entries, false, doubts);
                 let title = capitalised(&entries[0].group.title);
                 let left = vec![Block::Heading(title), brief];
                 let calls = lines.map(|of| table::listed(&of.title, &of.entries, doubts));
                 vec![Block::Beside(left, calls.into_iter().collect())]
             }
             Shape::Placed => {
-                let whole = table::placed(entries, table::Extent::Whole, doubts);
+                let whole = table::placed(entries, true, doubts);
                 vec![Block::Heading(title.clone()), whole]
             }
             Shape::Swept(by) => table::swept(entries, *by, doubts),
@@ -140,7 +140,7 @@ fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
         _ => match charts_of(at, question) {
             none if none.is_empty() => {
                 let Question { title, entries, .. } = question;
-                let whole = table::placed(entries, table::Extent::Whole, doubts);
+                let whole = table::placed(entries, true, doubts);
                 vec![Block::Heading(title.clone()), whole]
             }
             charts => vec![Block::Charts(charts)],

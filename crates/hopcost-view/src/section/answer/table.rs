@@ -47,27 +47,19 @@ pub(super) fn titled(group: &LadderGroup) -> String {
     capitalised(&format!("{}{ends}", group.title))
 }
 
-/// How much a table shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// Rank and value.
-    Brief,
-    /// The multiple, a bar and the CPU time too.
-    Whole,
-}
-
-/// The entries of a group, a column for each place.
-pub(super) fn placed(entries: &[Entry<'_>], extent: Extent, doubts: &Doubts) -> Block {
+/// The entries of a group, a column for each place: rank and value, and of the `whole` the multiple, a
+/// bar and the CPU time too.
+pub(super) fn placed(entries: &[Entry<'_>], whole: bool, doubts: &Doubts) -> Block {
     let rows = rows(entries);
     let has = |place: &Place| entries.iter().any(|entry| entry.place == *place);
     let places: Vec<Place> = Place::ALL.into_iter().filter(has).collect();
     let head = if entries.iter().all(|entry| entry.group.batched) { "cost ±" } else { "p50 ±" };
-    let whole = |cell: Cell| if extent == Extent::Whole { cell } else { Cell::none() };
+    let more = |cell: Cell| if whole { cell } else { Cell::none() };
     let value = |(_, of): &Row<'_>, place: &Place| {
         let over = |column: Column| column.over(place.name());
         let Some(entry) = of.iter().find(|entry| entry.place == *place) else { return Vec::new() };
         let of_place = || entries.iter().filter(|other| other.place == *place);
-        let rank = if extent == Extent::Whole { "rank" } else { "" };
+        let rank = if whole { "rank" } else { "" };
         let stream = entry.case.stream.as_ref();
         let rate = stream.and_then(|stream| stream.aggregate_gbps.as_ref());
         let estimates = entry.case.estimates.as_ref();
@@ -75,15 +67,15 @@ pub(super) fn placed(entries: &[Entry<'_>], extent: Extent, doubts: &Doubts) -> 
         let cpu = entry.case.cpu_ns_per_message.filter(|_| places.last() == Some(place));
         let is_first = places.first() == Some(place);
         let own = value(entry, Scale::Time, doubts);
-        let own = if extent == Extent::Whole { own } else { own.raw() };
+        let own = if whole { own } else { own.raw() };
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
             (over(numbers(head)), own),
             (over(numbers("per trip").fold(1)), Cell::brief(per_trip, Scale::Time, "")),
-            (over(numbers(&base(of_place())).fold(3)), whole(multiple(entry))),
-            (over(words("").fold(5)), if is_first { whole(bar(entry)) } else { Cell::none() }),
+            (over(numbers(&base(of_place())).fold(3)), more(multiple(entry))),
+            (over(words("").fold(5)), if is_first { more(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), throughput(entry.case, rate)),
-            (over(numbers("CPU/msg").fold(4)), whole(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
+            (over(numbers("CPU/msg").fold(4)), more(Cell::sorted(cpu, |ns| number::time(ns, 2)))),
         ]
     };
     let named = Rows::of(&rows).parts(names(&rows));

@@ -22,26 +22,22 @@ pub struct Bench<'a> {
     pub machine: &'a Machine,
 }
 
-/// How a check ended; where it did not pass, why.
-pub enum Verdict {
-    Passed,
-    Failed(String),
-    Skipped(String),
-}
-
-pub struct Check {
-    /// What was checked.
-    pub what: String,
-    pub verdict: Verdict,
+/// What was checked, and where it did not pass, why.
+pub enum Check {
+    Passed(String),
+    Failed(String, String),
+    Skipped(String, String),
 }
 
 impl Check {
     pub fn of(what: impl Into<String>, result: Result<(), String>) -> Self {
-        let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
-        Self { what: what.into(), verdict }
+        match result {
+            Ok(()) => Self::Passed(what.into()),
+            Err(why) => Self::Failed(what.into(), why),
+        }
     }
     pub fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), verdict: Verdict::Skipped(why.into()) }
+        Self::Skipped(what.into(), why.into())
     }
 }
 

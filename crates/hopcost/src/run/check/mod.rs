@@ -23,7 +23,7 @@ use super::scratch::SHARED;
 use super::trial;
 use super::trial::spec::TrialSpec;
 use super::yardstick::Beside;
-pub use bench::{Bench, Check, Verdict};
+pub use bench::{Bench, Check};
 use bench::{answer, start};
 
 /// How long leaving may take.

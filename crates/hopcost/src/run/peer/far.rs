@@ -19,12 +19,10 @@ use hopcost_probe::{nic, sys};
 use super::link::{self, Door, Listening};
 use super::{first_cpu, net};
 use crate::about;
-use crate::run::clocks;
 use crate::run::runtimes::Runtimes;
-use crate::run::scratch;
 use crate::run::setup::Setup;
 use crate::run::worker::{Program, ReplyError, Worker};
-use crate::run::yardstick;
+use crate::run::{clocks, scratch, yardstick};
 
 /// What tells how fast this host is: see [`Far::level`].
 const LEVEL_CASE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
@@ -199,7 +197,7 @@ impl Far {
         }
         let inherited = halves.into_iter().flat_map(|half| half.fds).collect();
         *parent = Some(std::process::id());
-        *scratch = Some(self.setup.scratch.path().display().to_string());
+        *scratch = Some(self.setup.scratch.path.display().to_string());
         self.trial = Some((Worker::spawn(&self.setup.native, inherited, 0)?, until));
         self.ask(&attach)
     }

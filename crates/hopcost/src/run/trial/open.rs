@@ -16,13 +16,12 @@ use std::time::{Duration, Instant};
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Part, Reply, Seat};
-use hopcost_probe::meeting;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
-use hopcost_probe::{interrupt, namespace, sys};
+use hopcost_probe::{interrupt, meeting, namespace, sys};
 
 use super::snapshot::{Other, Seated, confine};
-use super::spec::{Failure, Lives, TOKEN, TrialSpec};
+use super::spec::{Failure, TOKEN, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
@@ -91,7 +90,7 @@ impl TrialWorkers<'_> {
     /// Where names of this trial go.
     fn scratch(&self) -> PathBuf {
         let own = self.scratch.as_ref().map(|own| own.path.as_path());
-        own.unwrap_or(self.spec.setup.scratch.path()).to_owned()
+        own.unwrap_or(&self.spec.setup.scratch.path).to_owned()
     }
 
     fn seat(&self, role: Role, flow: u32, link: Option<LinkHalf>) -> Seat {
@@ -138,7 +137,7 @@ impl TrialWorkers<'_> {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
             let case = &self.spec.workers.roles.ends.of(Role::Caller).case;
             let (halves, other) = row
-                .open_for_all(&Opening { case, scratch: self.spec.setup.scratch.path() })
+                .open_for_all(&Opening { case, scratch: &self.spec.setup.scratch.path })
                 .map_err(|e| Failure(format!("opening the link: {e}")))?;
             let other = callee.inherits(other);
             callee.seats.push(self.seat(Role::Callee, flow, Some(other)));
@@ -269,10 +268,7 @@ impl TrialWorkers<'_> {
             seats: wanted.seats.clone(),
             samples_fd,
             meeting_fd: wanted.lend(meeting),
-            deadline_ms: match spec.lives {
-                Lives::ForRun => RUN_MAX_MS,
-                Lives::ForTrial => deadline_ms,
-            },
+            deadline_ms: if spec.for_run { RUN_MAX_MS } else { deadline_ms },
             parent: Some(std::process::id()),
             scratch: Some(self.scratch().display().to_string()),
             prefix: self.scratch.as_ref().map(|scratch| scratch.prefix.clone()),

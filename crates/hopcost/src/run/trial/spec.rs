@@ -44,8 +44,9 @@ pub struct TrialSpec<'a> {
     /// operations as its shape says, no yardstick and no look at the clock: for tests and for looking at
     /// one trial, maybe under a tracer that stretches it.
     pub clock: Option<&'a ClockReading>,
-    /// How long its workers live.
-    pub lives: Lives,
+    /// Whether its workers live as long as the run, as those of a yardstick do; a deadline ends a
+    /// reading alone.
+    pub for_run: bool,
     /// What is left of the run's budget, where there is one.
     pub left_ms: Option<u64>,
     /// Where to keep the transcript of the workers.
@@ -58,15 +59,6 @@ pub struct TrialSpec<'a> {
     pub padding: usize,
     /// Seed for thinning the samples.
     pub seed: u64,
-}
-
-/// How long the workers of a trial live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lives {
-    /// Until the trial is over or its deadline has passed.
-    ForTrial,
-    /// As long as the run, as those of a yardstick do; a deadline ends a reading alone.
-    ForRun,
 }
 
 /// Why a trial has no numbers. After an interrupt it fails for that, whatever this says.
@@ -105,7 +97,7 @@ impl<'a> TrialSpec<'a> {
             },
             stamp: None,
             clock: None,
-            lives: Lives::ForTrial,
+            for_run: false,
             left_ms: None,
             transcript: None,
             spoil: None,
