@@ -70,14 +70,12 @@ fn table(out: &mut String, table: &Table) {
     let rule = |words| if words { "---".to_owned() } else { "---:".to_owned() };
     row(out, table.columns.iter().map(|column| rule(column.kind.is_words())));
     for cells in &table.rows {
-        let rest = table.columns.len() - cells.len().min(table.columns.len());
-        match table.is_heading(cells) {
-            true => row(
-                out,
-                cells.iter().map(|c| format!("**{}**", cell(c))).chain(vec![String::new(); rest]),
-            ),
-            false => row(out, cells.iter().map(cell)),
+        let mut texts: Vec<String> = cells.iter().map(cell).collect();
+        if table.is_heading(cells) {
+            texts[0] = format!("**{}**", texts[0]);
+            texts.resize(table.columns.len(), String::new());
         }
+        row(out, texts.into_iter());
     }
     out.push('\n');
 }

@@ -85,11 +85,6 @@ pub fn value(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// A column that no type has: a key, or what a row belongs to.
-pub const fn field(key: &'static str, help: &'static str) -> Field {
-    Field { key, kind: "String", help }
-}
-
 /// A value as a field of CSV: what is several is joined by `;`.
 pub fn text(value: &Value) -> String {
     match value {

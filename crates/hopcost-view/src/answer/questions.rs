@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::table::Answer;
 use crate::names::case_at;
-use crate::rows::{field, value};
+use crate::rows::value;
 use crate::section;
 
 /// Columns that no type has: what a row belongs to, and its key, and what the column holds.
@@ -24,7 +24,8 @@ const KEYS: &str = include_str!("keys.txt");
 /// The columns of rows that belong to such a thing.
 fn keys(of: &str) -> Vec<Field> {
     let own = KEYS.lines().filter_map(|line| line.strip_prefix(of)?.strip_prefix('.'));
-    own.filter_map(|line| line.split_once(": ")).map(|(key, help)| field(key, help)).collect()
+    let field = |(key, help)| Field { key, kind: "String", help };
+    own.filter_map(|line| line.split_once(": ")).map(field).collect()
 }
 
 /// The answers to all questions, without a row.

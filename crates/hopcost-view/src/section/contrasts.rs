@@ -24,14 +24,9 @@ pub(super) fn side(of: &Contrast) -> Option<Ordering> {
     }
 }
 
-/// `slower, by at least 4.2 %`
-pub(crate) fn bound(found: &Contrast) -> Option<String> {
-    bounded(found, None)
-}
-
-/// The bound that an interval sets, with what stands in the place of `than`: `slower than pipe, by at
-/// least 4.2 %`; `None` without an interval.
-pub(super) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
+/// The bound that an interval sets, with what stands in the place of `than`, if that is named: `slower
+/// than pipe, by at least 4.2 %`; `None` without an interval.
+pub(crate) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
     let (low, high) = found.ends()?;
     let digits = digits((low, high));
     let percent = |ratio: f64| format!("{:.digits$} %", (ratio - 1.0).abs() * 100.0);
@@ -68,7 +63,11 @@ pub(super) fn verdict(of: &Compared) -> String {
     match () {
         () if !of.is_measured() => "not measured".to_owned(),
         () if of.looks_slower() && !of.is_slower() => "not confirmed".to_owned(),
-        () => of.contrast.as_ref().and_then(bound).unwrap_or("no interval".to_owned()),
+        () => of
+            .contrast
+            .as_ref()
+            .and_then(|of| bounded(of, None))
+            .unwrap_or("no interval".to_owned()),
     }
 }
 

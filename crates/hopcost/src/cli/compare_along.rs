@@ -11,7 +11,7 @@ use hopcost_probe::interrupt;
 use hopcost_read::results::{Results, RunComparison};
 
 use super::compare_args::{Args, is_case, plan};
-use super::exit::{self, usage};
+use super::exit::{self, ensure, usage};
 use super::measured::prepare;
 use super::run::with;
 use super::shown::Printed;
@@ -33,14 +33,11 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
         return Err(usage("--along compares two cases: name both"));
     };
     let key = axis.key;
-    if values.len() < 2 {
-        return Err(usage(format!("--along {key} wants a range of values, as in {key}=1..16")));
-    }
+    let wanted = format!("--along {key} wants a range of values, as in {key}=1..16");
+    ensure(values.len() >= 2, wanted)?;
     let is_given = args.axes.0.get(key).is_some_and(|given| !given.is_empty())
         || args.what.iter().any(|word| word.contains(&format!("{key}=")));
-    if is_given {
-        return Err(usage(format!("the {key} is given twice: --along gives it")));
-    }
+    ensure(!is_given, format!("the {key} is given twice: --along gives it"))?;
     let cases = [first, second];
     let runtimes = args.measured.runtimes();
     let is_able = |place: &str, value: u64| plan(args, &at(axis, cases, place, value), &runtimes);
@@ -133,9 +130,8 @@ fn stored(args: &Args, axis: &Axis) -> anyhow::Result<u8> {
     for spec in &args.what {
         for path in compare_runs::paths(spec)? {
             let raw = runs::open(&path)?;
-            if raw.plan.comparison.is_none() {
-                return Err(usage(format!("{} is no live comparison", path.display())));
-            }
+            let why = format!("{} is no live comparison", path.display());
+            ensure(raw.plan.comparison.is_some(), why)?;
             found.push(runs::results(&raw));
         }
     }

@@ -9,7 +9,7 @@ use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_read::results::{Across, Compared, Statistic};
 
-use super::exit::{self, not_comparable, usage};
+use super::exit::{self, ensure, not_comparable, usage};
 use super::input::percent;
 use super::measured::{AxisArgs, MeasuredArgs};
 use super::run::with;
@@ -153,9 +153,8 @@ pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result
 
 /// One case by each of two workers, such as two builds of one.
 fn of_two_workers(args: &Args, case: &str, runtimes: &Runtimes) -> anyhow::Result<Vec<String>> {
-    if args.measured.worker.len() != 2 {
-        return Err(usage("--live compares with the first case: name a second"));
-    }
+    let are_two = args.measured.worker.len() == 2;
+    ensure(are_two, "--live compares with the first case: name a second")?;
     let by = |(path, found): (&PathBuf, &Found)| match &found.state {
         Ok(_) => Ok(with(case, &format!("runtime={}", found.runtime.word()))),
         Err(why) => Err(usage(format!("worker {}: {why}", path.display()))),

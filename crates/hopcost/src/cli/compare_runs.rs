@@ -7,7 +7,7 @@ use hopcost_read::results::{Compared, Difference, RunComparison, Statistic};
 use hopcost_read::stored::{self, Asked, RunSummary, Side};
 
 use super::compare_args::Args;
-use super::exit::{not_comparable, usage};
+use super::exit::{ensure, not_comparable, usage};
 use super::shown::Printed;
 use super::{output, runs};
 use crate::run::scratch::Scratch;
@@ -39,9 +39,8 @@ fn of_fleets(args: &Args, sides: [&String; 2]) -> anyhow::Result<RunComparison> 
         hopcost_file::read_fleet(Path::new(spec), &Scratch::for_copy).map_err(usage)
     };
     let (baseline, other) = (read(sides[0])?, read(sides[1])?);
-    if !baseline.id.is_empty() && baseline.id == other.id {
-        return Err(usage("both directories hold the same fleet"));
-    }
+    let is_other = baseline.id.is_empty() || baseline.id != other.id;
+    ensure(is_other, "both directories hold the same fleet")?;
     hopcost_read::fleet::of_fleets(&baseline, &other, args.margin(), &args.across)
         .map_err(|differences| refusal(&differences))
 }
@@ -96,12 +95,9 @@ fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> 
     for spec in specs {
         for path in paths(spec)? {
             let raw = runs::open(&path)?;
-            if raw.plan.comparison.is_some() {
-                return Err(usage(format!(
-                    "{} is a live comparison, and no run of cases: `hopcost report` shows it",
-                    path.display()
-                )));
-            }
+            let shown = path.display();
+            let why = "is a live comparison, and no run of cases: `hopcost report` shows it";
+            ensure(raw.plan.comparison.is_none(), format!("{shown} {why}"))?;
             side.runs.push(RunSummary::of(&raw, &rust, statistic));
             side.paths.push(path);
         }
@@ -115,9 +111,7 @@ pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
         return Ok(vec![runs::find(spec)?]);
     }
     let runs = Runs::new(spec).list().map_err(usage)?;
-    if runs.is_empty() {
-        return Err(usage(format!("no run in {spec}: want files NAME.hopcost")));
-    }
+    ensure(!runs.is_empty(), format!("no run in {spec}: want files NAME.hopcost"))?;
     Ok(runs.into_iter().map(|run| run.path).collect())
 }
 

@@ -36,6 +36,11 @@ pub fn usage(message: impl std::fmt::Display) -> anyhow::Error {
     with_code(USAGE, message)
 }
 
+/// Refuses what is a mistake of the user's, unless this holds.
+pub fn ensure(holds: bool, message: impl std::fmt::Display) -> anyhow::Result<()> {
+    if holds { Ok(()) } else { Err(usage(message)) }
+}
+
 /// Two things that must not be put together, as an error: exit code 6.
 pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
     with_code(NOT_COMPARABLE, message)

@@ -3,7 +3,7 @@
 use hopcost_model::plan::Plan;
 use hopcost_plan::Ask;
 
-use super::exit::usage;
+use super::exit::{ensure, usage};
 use super::host;
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::shown::Shown;
@@ -32,9 +32,7 @@ impl Subcommand for Args {
     fn run(&self, called: &Called) -> anyhow::Result<u8> {
         self.shown.ensure_run()?;
         let _orphans = prepare()?;
-        if self.cases.len() > 2 {
-            return Err(usage("want one case or two"));
-        }
+        ensure(self.cases.len() <= 2, "want one case or two")?;
         let measured =
             self.measured.measured(&called.words, self.measured.out.as_deref(), |runtimes| {
                 planned(self, runtimes)

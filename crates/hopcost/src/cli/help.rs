@@ -29,15 +29,10 @@ pub fn of<S: Subcommand>() -> Command {
         let is_rare = heading.is_some_and(|at| at > 1)
             || has(RARE, &name)
             || Axis::of_key(&name).is_some() && !S::AXES.contains(&name.as_str());
-        let arg = match S::BUDGET.filter(|_| name == "budget") {
-            Some(default) => brief(arg, &format!(" [default: {default}]")),
-            None => brief(arg, ""),
-        };
-        let arg = arg.hide_short_help(is_long && is_rare);
-        match heading.filter(|_| is_long) {
-            Some(at) => arg.help_heading(HEADINGS[at].0),
-            None => arg,
-        }
+        let default = S::BUDGET.filter(|_| name == "budget");
+        let default = default.map_or(String::new(), |of| format!(" [default: {of}]"));
+        let heading = heading.filter(|_| is_long).map(|at| HEADINGS[at].0);
+        brief(arg, &default).hide_short_help(is_long && is_rare).help_heading(heading)
     })
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use hopcost_view::export;
 
-use super::exit::{self, usage};
+use super::exit::{self, ensure, usage};
 use super::output::{self, Format};
 use super::runs;
 use super::shown::{Printed, Shown};
@@ -32,13 +32,9 @@ impl Subcommand for Args {
 
     /// Shows a stored run.
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
-        let format = self.shown.format();
-        if self.samples && format != Format::Csv {
-            return Err(usage("--samples goes with --format csv"));
-        }
-        if self.layout.is_some() && format != Format::Csv {
-            return Err(usage("--layout goes with --format csv"));
-        }
+        let is_csv = self.shown.format() == Format::Csv;
+        ensure(is_csv || !self.samples, "--samples goes with --format csv")?;
+        ensure(is_csv || self.layout.is_none(), "--layout goes with --format csv")?;
         self.shown.ensure_run()?;
         let path = runs::find(&self.run)?;
         let raw = runs::open(&path)?;

@@ -12,7 +12,7 @@ use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
 
-use super::exit::{self, ensure_same, not_comparable, usage};
+use super::exit::{self, ensure, ensure_same, not_comparable, usage};
 use super::progress::{Line, Live};
 use super::{host, output, runs};
 use crate::about;
@@ -85,12 +85,8 @@ impl Session {
         let path = runs::find(spec)?;
         let mut file = hopcost_file::open_for_resume(&path).map_err(usage)?;
         let raw = RawRun { trials: Vec::new(), ..file.run().clone() };
-        if raw.about.ended.is_some() {
-            return Err(usage(format!(
-                "{} is complete: there is nothing to resume; see hopcost report",
-                path.display()
-            )));
-        }
+        let why = "is complete: there is nothing to resume; see hopcost report";
+        ensure(raw.about.ended.is_none(), format!("{} {why}", path.display()))?;
         same_machine_and_build(&raw)?;
         let setup = Setup::new(&raw.about.id, native, runtimes).map_err(usage)?;
         same_workers(&raw, &setup.runtimes)?;

@@ -11,7 +11,7 @@ use hopcost_view::StoredRun;
 use hopcost_view::answer::{self, Answer, Content};
 use hopcost_view::text::Stored;
 
-use super::exit::{self, usage};
+use super::exit::{self, ensure, usage};
 use super::output::{self, Format};
 use super::session::Measured;
 use super::{progress, runs};
@@ -98,26 +98,22 @@ impl Shown {
 
     /// The same of another answer, such as one without rows; refuses what only a run has.
     pub fn ensure_answer(&self, of: &dyn Content) -> anyhow::Result<()> {
-        if !self.percentiles.is_empty() {
-            return Err(usage("--percentiles is of runs; a comparison has --statistic"));
-        }
+        let of_runs = "--percentiles is of runs; a comparison has --statistic";
+        ensure(self.percentiles.is_empty(), of_runs)?;
         self.ensure(&[of.answer()])
     }
 
     fn ensure(&self, answers: &[Answer]) -> anyhow::Result<()> {
         let format = self.format();
-        if self.table.is_some() && format != Format::Csv {
-            return Err(usage("--table goes with --format csv"));
-        }
-        if let Some(name) =
-            self.table.as_ref().filter(|name| !answers.iter().any(|of| of.has(name)))
-        {
+        if let Some(name) = &self.table {
+            ensure(format == Format::Csv, "--table goes with --format csv")?;
             let known = "`hopcost reference tables` lists them";
-            return Err(usage(format!("--table: no answer has `{name}`; {known}")));
+            let is_known = answers.iter().any(|of| of.has(name));
+            ensure(is_known, format!("--table: no answer has `{name}`; {known}"))?;
         }
-        if !self.percentiles.is_empty() && matches!(format, Format::Md | Format::Html) {
-            return Err(usage("--percentiles goes with text, json and csv"));
-        }
+        let has_them = !matches!(format, Format::Md | Format::Html);
+        let goes_with = "--percentiles goes with text, json and csv";
+        ensure(has_them || self.percentiles.is_empty(), goes_with)?;
         if let Some(file) = self.output() {
             output::ensure_writable(file)?;
         }
@@ -233,12 +229,8 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 /// --output.
 fn write_plots(of: &dyn Content, directory: &Path) -> anyhow::Result<()> {
     let plots = of.plots();
-    if plots.is_empty() {
-        return Err(usage(format!(
-            "{} has nothing to plot: it measured no case, or it compares runs",
-            of.name()
-        )));
-    }
+    let why = "has nothing to plot: it measured no case, or it compares runs";
+    ensure(!plots.is_empty(), format!("{} {why}", of.name()))?;
     make(directory)?;
     for chart in &plots {
         let file = directory.join(format!("{}.svg", chart.id));

@@ -64,7 +64,7 @@ pub struct Launch {
     #[arg(long)]
     file_bytes: u64,
     /// Run on these CPUs alone
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long)]
     cpus: Vec<u32>,
     /// Run with SCHED_FIFO at this priority
     #[arg(long)]

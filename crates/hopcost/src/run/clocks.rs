@@ -29,10 +29,8 @@ pub fn calibrate(plan: &Plan, setup: &Setup) -> anyhow::Result<Option<Vec<ClockR
             anyhow::anyhow!("runtime {runtime} is no longer available: {reason}")
         })?;
         let cpu = plan.cpus.first().copied().unwrap_or(0);
-        match foreign(runtime, ready, cpu) {
-            Some(reading) => clocks.push(reading),
-            None => return Ok(None),
-        }
+        let Some(reading) = foreign(runtime, ready, cpu) else { return Ok(None) };
+        clocks.push(reading);
     }
     Ok(Some(clocks))
 }

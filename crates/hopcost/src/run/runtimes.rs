@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, bail, ensure};
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
 use hopcost_model::describe::{Description, Facts, WarmUp};
@@ -294,57 +295,46 @@ fn listen(
         }
         Err(error) => return Err(format!("asked to describe itself: {error}")),
     };
-    sound(&description, expected)?;
+    sound(&description, expected).map_err(|why| format!("{why:#}"))?;
     let cpu_ns = sys::process_cpu_ns(worker.id());
     worker.send(&Command::Stop);
     worker.leave(Duration::from_millis(500));
     Ok((description, cpu_ns))
 }
 
-/// Refuses with the first reason that applies.
-fn refused<const N: usize>(faults: [(bool, &str); N]) -> Result<(), String> {
-    faults.iter().find(|(applies, _)| *applies).map_or(Ok(()), |(_, why)| Err((*why).to_owned()))
-}
-
 /// Whether a description can be believed.
-fn sound(description: &Description, expected: Option<&Runtime>) -> Result<(), String> {
+fn sound(description: &Description, expected: Option<&Runtime>) -> anyhow::Result<()> {
     let (its, own) = (description.protocol, protocol::VERSION);
-    if its != own {
-        return Err(format!("it speaks version {its} of the protocol, this hopcost {own}"));
-    }
-    let runtime: Runtime =
-        description.runtime.parse().map_err(|e| format!("its description: {e}"))?;
+    ensure!(its == own, "it speaks version {its} of the protocol, this hopcost {own}");
+    let runtime: Runtime = description.runtime.parse().context("its description")?;
     let (rate, all) = (description.clock.ticks_per_second, &description.mechanisms);
-    refused([
-        (runtime.is_rust(), "it calls its runtime `rust`, which is the worker inside hopcost"),
-        (
-            expected.is_some_and(|expected| *expected != runtime),
-            &format!("it says that it is `{runtime}`"),
-        ),
-        (!(1e3..=1e12).contains(&rate), &format!("a clock cannot have {rate} ticks per second")),
-        (all.len() > MECHANISMS_MAX, &format!("it has {} mechanisms", all.len())),
-    ])?;
+    ensure!(!runtime.is_rust(), "it calls its runtime `rust`, which is the worker inside hopcost");
+    ensure!(expected.is_none_or(|of| *of == runtime), "it says that it is `{runtime}`");
+    ensure!((1e3..=1e12).contains(&rate), "a clock cannot have {rate} ticks per second");
+    ensure!(all.len() <= MECHANISMS_MAX, "it has {} mechanisms", all.len());
     for (at, mechanism) in all.iter().enumerate() {
         let name = &mechanism.name;
-        if all[..at].iter().any(|other| other.name == *name) {
-            return Err(format!("it has the mechanism `{name}` twice"));
-        }
-        let is_load = mechanism.workloads.contains(&Workload::Load);
-        if is_load && description.clock.source != "CLOCK_MONOTONIC" {
-            return Err(format!("its mechanism `{name}`: loads are stamped by CLOCK_MONOTONIC"));
-        }
-        sound_mechanism(mechanism).map_err(|why| format!("its mechanism `{name}`: {why}"))?;
+        let is_new = all[..at].iter().all(|other| other.name != *name);
+        ensure!(is_new, "it has the mechanism `{name}` twice");
+        let is_timed = !mechanism.workloads.contains(&Workload::Load)
+            || description.clock.source == "CLOCK_MONOTONIC";
+        ensure!(is_timed, "its mechanism `{name}`: loads are stamped by CLOCK_MONOTONIC");
+        sound_mechanism(mechanism).with_context(|| format!("its mechanism `{name}`"))?;
     }
     Ok(())
 }
 
-fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
+fn sound_mechanism(mechanism: &Mechanism) -> anyhow::Result<()> {
     let Mechanism { name, workloads, payload, .. } = mechanism;
     let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+    let is_name = (1..=48).contains(&name.len()) && name.bytes().all(fits);
+    ensure!(is_name, "a name has lower-case letters, digits, `-` and `_`");
     let takes_streams = mechanism.link == LinkSource::Own;
     let mut others = workloads.iter().copied();
     let other = others.find(|w| *w == Workload::Wake || *w == Workload::Stream && !takes_streams);
-    let other = other.map_or("", Workload::word);
+    if let Some(other) = other {
+        bail!("only hopcost's own worker plays the workload `{other}` so far");
+    }
     let row = mechanism::find(mechanism.carrier()).filter(|row| !row.facts().hidden());
     let carrier_fits = match mechanism.link {
         LinkSource::Own => true,
@@ -353,39 +343,23 @@ fn sound_mechanism(mechanism: &Mechanism) -> Result<(), String> {
         }
         LinkSource::Address => row.is_some_and(|row| row.facts().here.address.is_some()),
     };
-    let two_ends = workloads.iter().any(|workload| workload.spec().ends != EndsOf::One);
+    ensure!(carrier_fits, "it cannot take the link of a `{}`", mechanism.carrier());
     let calls_fit = |c: CountRange| c.min >= 0.0 && c.min <= c.max && c.max < 1e6;
+    ensure!(mechanism.system_calls.is_none_or(calls_fit), "want system_calls with 0 <= min <= max");
+    let two_ends = workloads.iter().any(|workload| workload.spec().ends != EndsOf::One);
+    let has_place = !two_ends || !mechanism.boundaries.is_empty();
+    ensure!(has_place, "what has two ends has boundaries");
     let payload_fits =
         |p: PayloadRange| p.min <= p.default && p.default <= p.max && p.max <= PAYLOAD_MAX;
-    refused([
-        (
-            name.is_empty() || name.len() > 48 || !name.bytes().all(fits),
-            "a name has lower-case letters, digits, `-` and `_`",
-        ),
-        (
-            !other.is_empty(),
-            &format!("only hopcost's own worker plays the workload `{other}` so far"),
-        ),
-        (!carrier_fits, &format!("it cannot take the link of a `{}`", mechanism.carrier())),
-        (!mechanism.system_calls.is_none_or(calls_fit), "want system_calls with 0 <= min <= max"),
-        (two_ends && mechanism.boundaries.is_empty(), "what has two ends has boundaries"),
-        (!payload.is_none_or(payload_fits), "want payload min <= default <= max <= 64 MiB"),
-    ])?;
-    let plain = |word: &str| {
+    ensure!(payload.is_none_or(payload_fits), "want payload min <= default <= max <= 64 MiB");
+    let plain = |word: &String| {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
     for ParameterDescription { name, values, default, .. } in &mechanism.parameters {
-        refused([
-            (Axis::of_key(name).is_some(), &format!("`{name}` is a key of every case")),
-            (
-                !plain(name) || !values.iter().all(|value| plain(value)),
-                "parameters and values have letters, digits and `-_.:`",
-            ),
-            (
-                !values.contains(default),
-                &format!("the default of `{name}` is not among its values"),
-            ),
-        ])?;
+        ensure!(Axis::of_key(name).is_none(), "`{name}` is a key of every case");
+        let are_plain = plain(name) && values.iter().all(plain);
+        ensure!(are_plain, "parameters and values have letters, digits and `-_.:`");
+        ensure!(values.contains(default), "the default of `{name}` is not among its values");
     }
     Ok(())
 }

@@ -98,12 +98,9 @@ pub enum ReplyError {
     /// It answered that it failed, for this reason.
     #[error("{0}")]
     Said(String),
-    /// What it sent is no reply.
+    /// What it sent is no reply, or it could not be waited for.
     #[error("{0}")]
     Implausible(String),
-    /// It could not be waited for.
-    #[error("waiting for it failed: {0}")]
-    Io(io::ErrorKind),
     /// The deadline passed.
     #[error("no answer within its deadline")]
     Deadline,
@@ -188,9 +185,8 @@ impl Worker {
         let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         option("--deadline-ms", launch.deadline_ms.to_string());
         option("--file-bytes", FILE_BYTES.to_string());
-        if !launch.cpus.is_empty() {
-            let cpus: Vec<String> = launch.cpus.iter().map(u32::to_string).collect();
-            option("--cpus", cpus.join(","));
+        for cpu in &launch.cpus {
+            option("--cpus", cpu.to_string());
         }
         if let Some(priority) = launch.fifo {
             option("--fifo", priority.to_string());
@@ -440,8 +436,9 @@ pub fn replies(
         let awaited = |at: &usize| interrupt::awaited("reply", &workers[*at].stream);
         let mut fds: Vec<_> = waiting.iter().map(awaited).collect();
         fds.push(event);
-        let ready = interrupt::poll_readable(&fds, deadline)
-            .map_err(|error| (waiting[0], ReplyError::Io(error.kind())))?;
+        let ready = interrupt::poll_readable(&fds, deadline).map_err(|e| {
+            (waiting[0], ReplyError::Implausible(format!("waiting for it failed: {e}")))
+        })?;
         if ready.last() == Some(&true) {
             return Err((waiting[0], ReplyError::Interrupted));
         }

@@ -9,7 +9,7 @@ use super::question::{Question, Shape};
 use super::table::is_base;
 use crate::names::Place;
 use crate::section::comparison::contrast_of;
-use crate::section::contrasts::{bound, difference, side};
+use crate::section::contrasts::{bounded, difference, side};
 use crate::section::headline::{Headline, titled};
 use crate::section::model::{Cell, Interval, Scale};
 
@@ -73,7 +73,7 @@ fn of_two(entries: &[&Entry]) -> Option<String> {
     let ratio = other.ratio.filter(|ratio| is_base(base) && ratio.low.is_some())?;
     let (said, found) = (contrast_of(ratio), other.name.as_str());
     let bound = match side(&said) {
-        Some(_) => format!("is {}", bound(&said)?),
+        Some(_) => format!("is {}", bounded(&said, None)?),
         None => "shows no difference".to_owned(),
     };
     let shown = difference(said).value.shown()?;

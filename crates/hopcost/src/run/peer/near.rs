@@ -50,13 +50,11 @@ impl Peer {
         let until = Instant::now() + budget.map_or(START, |budget| budget.min(START));
         let (mut worker, description) = started(&wanted, until)?;
         let far = host(&mut worker, &wanted, until)?;
-        if !far.cpus.contains(&far.cpu) || !(1e3..1e12).contains(&far.clock.ticks_per_second) {
+        let is_possible =
+            far.cpus.contains(&far.cpu) && (1e3..1e12).contains(&far.clock.ticks_per_second);
+        let told = far.address.parse().ok().map(|address| SocketAddr::new(address, 0));
+        let Some(address) = wanted.address.or(told).filter(|_| is_possible) else {
             return Err(sys::failure("its description is impossible"));
-        }
-        let address = match (wanted.address, far.address.parse()) {
-            (Some(address), _) => address,
-            (None, Ok(address)) => SocketAddr::new(address, 0),
-            (None, Err(_)) => return Err(sys::failure("its description is impossible")),
         };
         let local = net::local_address_to(address).map_err(|error| {
             let doing = format!("reaching {} (--peer-address names another)", address.ip());
