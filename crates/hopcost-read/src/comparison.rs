@@ -148,8 +148,9 @@ impl<'a> Known<'a> {
         let plan = raw.plan.comparison.as_ref()?;
         let values = values(raw);
         let rounds: BTreeSet<u32> = raw.trials.iter().map(|trial| trial.round).collect();
+        let firsts = rounds.iter().filter(|round| round.is_multiple_of(ROUNDS_A_BLOCK));
         let cases: Vec<u32> = (COPY..raw.plan.cases.len() as u32).collect();
-        let mut ratios = ratios(&cases, &values, &firsts(raw)).into_iter();
+        let mut ratios = ratios(&cases, &values, &firsts.copied().collect()).into_iter();
         Some(Self {
             raw,
             plan,
@@ -177,8 +178,7 @@ impl<'a> Known<'a> {
     }
 
     fn told(&self, case: u32, found: Option<contrast::Contrast>) -> Compared {
-        let planned = |case: u32| self.raw.plan.cases.get(case as usize);
-        let id = |case| planned(case).map_or(String::new(), |case| case.id());
+        let id = |case| self.raw.plan.case(case).map_or(String::new(), |case| case.id());
         Compared {
             baseline: id(BASELINE),
             contrast: found.map(|found| shown(&found)),
@@ -189,7 +189,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The ratios of cases to the baseline, from their values in each round.
+/// The ratios of cases to the baseline, from their values in each round and the first round of each block.
 fn ratios(cases: &[u32], values: &Values, blocks: &BTreeSet<u32>) -> Vec<Option<LogRatio>> {
     let log = |case, round| Some(libm::log(*values.get(&(case, round))?));
     let mean = |case, first| Some(f64::midpoint(log(case, first)?, log(case, first + 1)?));
@@ -212,12 +212,6 @@ fn values(raw: &RawRun) -> Values {
         Some(((trial.case, trial.round), value))
     };
     raw.trials.iter().filter(|trial| family(trial) == first).filter_map(value).collect()
-}
-
-/// The first round of each block.
-fn firsts(raw: &RawRun) -> BTreeSet<u32> {
-    let rounds = raw.trials.iter().map(|trial| trial.round);
-    rounds.filter(|round| round.is_multiple_of(ROUNDS_A_BLOCK)).collect()
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@
 //! Names that end in a number are of one pool (`tokio-1`, `GC Thread#3`) and stand
 //! together as `tokio-*`, unless the number was the same in all trials.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hopcost_model::case::{Case, Role};
 use hopcost_model::document;
+use hopcost_model::group::{distinct, grouped};
 use hopcost_model::raw::{RawTrial, ThreadUse};
 use hopcost_stats::sample::median;
 
@@ -44,53 +45,49 @@ const SEPARATORS: [char; 6] = ['-', '_', '#', ' ', '/', ':'];
 /// What makes threads one row; the order is that of equally busy ones.
 type Key = (Role, Option<Role>, Option<String>, String);
 
-/// What the threads of one row did in one trial.
-#[derive(Default)]
-struct Sum {
-    threads: f64,
-    cpu_ns: f64,
-    switches: f64,
-}
-
 /// The threads of a case's measured trials, the busiest first; empty where every end is
 /// in Rust. Threads that never ran are left out.
 pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
-    let trials: Vec<&RawTrial> =
-        trials.iter().copied().filter(|trial| !trial.threads.is_empty()).collect();
-    let mut names: BTreeMap<Key, BTreeSet<&str>> = BTreeMap::new();
-    for thread in trials.iter().flat_map(|trial| &trial.threads).filter(|thread| ran(thread)) {
-        names.entry(key(thread)).or_default().insert(&thread.name);
-    }
-    let sums: Vec<BTreeMap<Key, Sum>> = trials.iter().map(|trial| sums(trial)).collect();
-    let mut found: Vec<ThreadResult> = names
-        .into_iter()
-        .map(|(key, names)| {
-            let over = |of: &dyn Fn(&RawTrial, &Sum) -> Option<f64>| {
-                let nothing = Sum::default();
-                let each = trials.iter().zip(&sums);
-                let values =
-                    each.filter_map(|(trial, sums)| of(trial, sums.get(&key).unwrap_or(&nothing)));
-                median(values).unwrap_or(0.0)
-            };
-            let per_operation = |trial: &RawTrial, value: f64| per(value, handled(case, trial));
-            ThreadResult {
-                process: key.0,
-                seat: key.1,
-                other: key.2.clone(),
-                name: match names.first() {
-                    Some(only) if names.len() == 1 => (*only).to_owned(),
-                    _ => key.3.clone(),
-                },
-                threads: libm::round(over(&|_, sum| Some(sum.threads))) as u32,
-                cpu_ns_per_operation: over(&|trial, sum| per_operation(trial, sum.cpu_ns)),
-                cpu_share: over(&|trial, sum| {
-                    let all = total(trial.threads.iter().map(|thread| thread.cpu_ns));
-                    (all > 0).then(|| sum.cpu_ns / all as f64)
-                }),
-                switches_per_operation: over(&|trial, sum| per_operation(trial, sum.switches)),
-            }
-        })
-        .collect();
+    let ran = |thread: &&ThreadUse| thread.seat.is_some() || thread.cpu_ns > 0;
+    let known = trials.iter().filter(|trial| !trial.threads.is_empty());
+    let rows = known
+        .map(|trial| (*trial, grouped(trial.threads.iter().filter(ran), |thread| key(thread))));
+    let trials: Vec<_> = rows.collect();
+    let keys: BTreeSet<&Key> =
+        trials.iter().flat_map(|(_, rows)| rows).map(|(key, _)| key).collect();
+    let row = |key: &Key| {
+        let over = |of: &dyn Fn(&RawTrial, &[&ThreadUse]) -> Option<f64>| {
+            let values = trials.iter().filter_map(|(trial, rows)| {
+                let own = rows.iter().find(|(of, _)| of == key);
+                of(trial, own.map_or(&[][..], |(_, own)| own.as_slice()))
+            });
+            median(values).unwrap_or(0.0)
+        };
+        let sum = |own: &[&ThreadUse], of: fn(&ThreadUse) -> f64| {
+            own.iter().fold(0.0, |sum, thread| sum + of(thread))
+        };
+        let per_operation =
+            |of: fn(&ThreadUse) -> f64| over(&|trial, own| per(sum(own, of), handled(case, trial)));
+        let own = trials.iter().flat_map(|(_, rows)| rows).filter(|(of, _)| of == key);
+        let names = distinct(own.flat_map(|(_, own)| own).map(|thread| &thread.name));
+        let (process, seat, other, pool) = key.clone();
+        ThreadResult {
+            process,
+            seat,
+            other,
+            name: if let [only] = names[..] { only.clone() } else { pool },
+            threads: libm::round(over(&|_, own| Some(own.len() as f64))) as u32,
+            cpu_ns_per_operation: per_operation(|thread| thread.cpu_ns as f64),
+            cpu_share: over(&|trial, own| {
+                let all = total(trial.threads.iter().map(|thread| thread.cpu_ns));
+                (all > 0).then(|| sum(own, |thread| thread.cpu_ns as f64) / all as f64)
+            }),
+            switches_per_operation: per_operation(|thread| {
+                thread.voluntary as f64 + thread.involuntary as f64
+            }),
+        }
+    };
+    let mut found: Vec<ThreadResult> = keys.into_iter().map(row).collect();
     // What ran in fewer than half of the trials did nothing of the work.
     found.retain(|row| row.seat.is_some() || row.threads > 0);
     // Stable: equally busy ones keep the order of their keys.
@@ -98,23 +95,8 @@ pub fn threads(case: &Case, trials: &[&RawTrial]) -> Vec<ThreadResult> {
     found
 }
 
-fn ran(thread: &ThreadUse) -> bool {
-    thread.seat.is_some() || thread.cpu_ns > 0
-}
-
 fn key(thread: &ThreadUse) -> Key {
     (thread.process, thread.seat, thread.other.clone(), pool(&thread.name))
-}
-
-fn sums(trial: &RawTrial) -> BTreeMap<Key, Sum> {
-    let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
-    for thread in trial.threads.iter().filter(|thread| ran(thread)) {
-        let sum = sums.entry(key(thread)).or_default();
-        sum.threads += 1.0;
-        sum.cpu_ns += thread.cpu_ns as f64;
-        sum.switches += thread.voluntary as f64 + thread.involuntary as f64;
-    }
-    sums
 }
 
 /// A name without the number of a thread within its pool.
