@@ -15,9 +15,10 @@ use hopcost_stats::sample::median;
 use super::pace::{self, Pace};
 use super::runtimes::Workers;
 use super::setup::Setup;
+use super::trial::keep;
+use super::trial::open;
 use super::trial::spec::{Failure, TrialSpec};
 use super::trial::workers::TrialWorkers;
-use super::trial::{keep, open};
 use super::worker::Program;
 
 /// Aimed length of a reading.
