@@ -248,8 +248,10 @@ document! {
 
 words! {
     /// What a yardstick does: the kind of work that a case's own cost is made of.
+    #[derive(Default)]
     YardstickClass, "class" {
         /// Computes: a chain of multiplications, each of which needs the one before.
+        #[default]
         Alu = "alu",
         /// Enters the kernel and returns: getppid(2).
         Syscall = "syscall",

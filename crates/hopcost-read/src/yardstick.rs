@@ -20,6 +20,7 @@ use crate::trial::headline_ns;
 
 document! {
     /// A yardstick over the run.
+    #[derive(Default)]
     pub struct YardstickLevel {
         /// What it does.
         pub class: YardstickClass,
@@ -53,10 +54,11 @@ document! {
     }
 
     /// How a run stands to the quiet speed of its machine.
-    #[derive(Copy, Eq)]
+    #[derive(Copy, Eq, Default)]
     #[serde(rename_all = "kebab-case")]
     pub enum Speed {
         /// The quiet speed is not known yet.
+        #[default]
         Unknown,
         /// Within 5 % of it.
         Quiet,

@@ -27,6 +27,9 @@ fn a_server_has_every_relation_but_one() {
     }
     let all: Vec<u32> = (0..32).collect();
     assert_eq!(pairs(&server, &all), [(Smt, (0, 16)), (SameLlc, (0, 1)), (CrossNode, (0, 8))]);
+    assert_eq!(server.spread(&all, 64), all);
+    assert_eq!(server.spread(&all, 4), [0, 8, 16, 24], "of both packages");
+    assert!(server.spread(&[], 4).is_empty());
     // The choice stays within what is allowed and known.
     for (allowed, pair) in [
         (all.as_slice(), Some((0, 1, SameLlc))),
@@ -41,12 +44,16 @@ fn a_server_has_every_relation_but_one() {
 }
 
 #[test]
-fn offline_cpus_are_not_chosen() {
+fn offline_cpus_are_not_chosen_and_nodes_divide_even_where_a_cache_spans_them() {
     let machine = Machine::unpack("container");
+    machine.set("sys/devices/system/node/node0/cpulist", "0-1");
+    machine.set("sys/devices/system/node/node1/cpulist", "2-3");
     machine.set("sys/devices/system/cpu/online", "0-1,3");
     let all = [0, 1, 2, 3];
     let topology = topology(&machine.root, &all);
-    assert_eq!(pairs(&topology, &all), [(Smt, (0, 1)), (SameLlc, (0, 3))]);
+    assert_eq!(topology.relation(1, 2), CrossNode);
+    assert_eq!(pairs(&topology, &all), [(Smt, (0, 1)), (CrossNode, (0, 3))]);
+    assert_eq!(topology.spread(&all, 9), [0, 1, 3]);
 }
 
 #[test]
@@ -69,16 +76,6 @@ fn private_last_level_caches_are_taken_at_their_word() {
 }
 
 #[test]
-fn nodes_divide_even_where_a_cache_spans_them() {
-    let machine = Machine::unpack("container");
-    machine.set("sys/devices/system/node/node0/cpulist", "0-1");
-    machine.set("sys/devices/system/node/node1/cpulist", "2-3");
-    let topology = topology(&machine.root, &[0, 1, 2, 3]);
-    assert_eq!(topology.relation(1, 2), CrossNode);
-    assert_eq!(topology.choose_pair(&[0, 1, 2]), Some((0, 1, Smt)));
-}
-
-#[test]
 fn what_is_not_described_is_assumed_and_garbage_claims_nothing() {
     let wsl = read("wsl2", 0..4);
     assert_eq!(wsl.relation(0, 1), Smt);
@@ -95,36 +92,20 @@ fn what_is_not_described_is_assumed_and_garbage_claims_nothing() {
 
 /// A server without hardware threads, all of whose pairs are `ns` apart but for some.
 fn apart(ns: u32, but: &[((u32, u32), u32)]) -> Topology {
-    let all: Vec<u32> = (0..6).collect();
-    let every = all.iter().flat_map(|a| (a + 1..6).map(|b| ((*a, b), ns)));
-    topology(&Machine::from_text("").root, &all)
-        .measured(every.chain(but.iter().copied()).collect())
+    let every = (0..6).flat_map(|a| (a + 1..6).map(move |b| ((a, b), ns)));
+    let root = Machine::from_text("").root;
+    topology(&root, &[0, 1, 2, 3, 4, 5]).measured(every.chain(but.iter().copied()).collect())
 }
 
 #[test]
 fn the_nearest_cpus_are_taken_and_hidden_threads_of_one_core_are_found() {
-    let all: Vec<u32> = (0..6).collect();
-    let chosen = |topology: Topology| topology.choose_pair(&all);
-    assert_eq!(chosen(apart(300, &[])), Some((0, 1, SameLlc)));
-    assert_eq!(chosen(apart(300, &[((2, 5), 200)])), Some((2, 5, SameLlc)));
+    let all = [0, 1, 2, 3, 4, 5];
+    assert_eq!(pairs(&apart(300, &[((2, 5), 200)]), &all), [(SameLlc, (2, 5))]);
     // As a guest with siblings that it is not told of has them.
     let guest = apart(300, &[((0, 1), 41), ((2, 3), 42), ((1, 4), 280), ((4, 5), 41)]);
     assert_eq!(pairs(&guest, &all), [(Smt, (0, 1)), (SameLlc, (1, 4))]);
     assert_eq!((guest.relation(3, 2), guest.relation(0, 2)), (Smt, SameLlc));
-    assert_eq!(guest.choose_pair(&[0, 1]), Some((0, 1, Smt)));
     // Three that are near each other share more than a core.
     let cluster = apart(300, &[((0, 1), 50), ((0, 2), 51), ((1, 2), 52)]);
     assert_eq!(pairs(&cluster, &all), [(SameLlc, (0, 1))]);
-}
-
-#[test]
-fn cpus_are_spread_over_the_machine() {
-    let server = read("server", 0..32);
-    let all: Vec<u32> = (0..32).collect();
-    assert_eq!(server.spread(&all, 64), all);
-    assert_eq!(server.spread(&all, 4), [0, 8, 16, 24], "of both packages");
-    assert!(server.spread(&[], 4).is_empty());
-    let machine = Machine::unpack("container");
-    machine.set("sys/devices/system/cpu/online", "0-1,3");
-    assert_eq!(topology(&machine.root, &[0, 1, 2, 3]).spread(&[0, 1, 2, 3], 9), [0, 1, 3]);
 }

@@ -211,33 +211,13 @@ mod tests {
 
     /// What so many undisturbed trials of a run say of the time and its error.
     fn taught(run: usize, (operation_ns, log_error, trials): (f64, f64, u64)) -> Reference {
-        Reference {
-            operation_ns,
-            log_error,
-            trials,
-            runs: 1,
-            learnt_from: format!("run-{run}"),
-            learnt_on: "2026-11-20T20:15:30Z".into(),
-            distance_ns: None,
-        }
+        let learnt_from = format!("run-{run}");
+        Reference { operation_ns, log_error, trials, runs: 1, learnt_from, ..Reference::default() }
     }
 
     fn level(class: YardstickClass, taught: Option<Reference>) -> YardstickLevel {
-        YardstickLevel {
-            class,
-            case: "call/syscall".into(),
-            cpus: vec![0],
-            reference: None,
-            speed: Speed::Unknown,
-            slower: None,
-            own_ns: 1.0,
-            p50_ns: 1.0,
-            p5_ns: 1.0,
-            p95_ns: 1.0,
-            readings: 40,
-            reliability: None,
-            taught,
-        }
+        let (case, cpus) = ("call/syscall".into(), vec![0]);
+        YardstickLevel { class, case, cpus, taught, ..YardstickLevel::default() }
     }
 
     /// The run that the reference of a class is from, and its time.
@@ -249,19 +229,24 @@ mod tests {
     }
 
     /// What is known after runs of these times, errors and trials.
-    fn after(class: YardstickClass, runs: &[(f64, f64, u64)]) -> Option<(String, f64)> {
+    fn floors(class: YardstickClass, runs: &[(f64, f64, u64)]) -> Vec<Floor> {
         let mut floors = Vec::new();
         for (run, time) in runs.iter().enumerate() {
             teach(&mut floors, false, &[level(class, Some(taught(run, *time)))]);
         }
-        of(&floors, class, false)
+        floors
     }
+
+    fn after(class: YardstickClass, runs: &[(f64, f64, u64)]) -> Option<(String, f64)> {
+        of(&floors(class, runs), class, false)
+    }
+
+    const KNOWN: [(f64, f64, u64); 2] = [(100.0, 0.001, 20); 2];
 
     #[test]
     fn two_runs_with_twelve_trials_make_a_reference_which_faster_ones_alone_replace() {
         let exact = |ns: f64| (ns, 0.001, 20);
-        let known = [exact(100.0), exact(100.0)];
-        let and = |third| [&known[..], &[third]].concat();
+        let and = |third| [&KNOWN[..], &[third]].concat();
         for (runs, from, why) in [
             (vec![(100.0, 0.001, 40)], None, "one run"),
             (vec![(100.0, 0.001, 6), (100.0, 0.001, 5)], None, "eleven trials"),
@@ -287,10 +272,7 @@ mod tests {
     #[test]
     fn a_wrong_reference_goes_even_where_a_run_teaches_no_other() {
         let class = YardstickClass::Switch;
-        let mut floors = Vec::new();
-        for run in 0..2 {
-            teach(&mut floors, false, &[level(class, Some(taught(run, (100.0, 0.001, 20))))]);
-        }
+        let mut floors = floors(class, &KNOWN);
         teach(&mut floors, false, &[level(class, None)]);
         assert!(of(&floors, class, false).is_some(), "a run that teaches nothing changes nothing");
         let wrong = YardstickLevel { speed: Speed::Wrong, ..level(class, None) };
@@ -315,10 +297,7 @@ mod tests {
     #[test]
     fn wake_ups_of_cpus_that_idled_have_a_speed_of_their_own() {
         for class in [YardstickClass::Switch, YardstickClass::Wake] {
-            let mut floors = Vec::new();
-            for run in 0..2 {
-                teach(&mut floors, false, &[level(class, Some(taught(run, (100.0, 0.001, 20))))]);
-            }
+            let floors = floors(class, &KNOWN);
             assert_eq!(of(&floors, class, true).is_some(), class != YardstickClass::Wake);
         }
     }
