@@ -42,6 +42,8 @@ const CORRELATION_MIN: f64 = 0.3;
 const TRIALS_MIN: usize = 18;
 /// Standard deviations of the rest beyond which a trial weighs less (Huber).
 const OUTLYING: f64 = 2.5;
+/// A rest that is smaller is rounding, and no reason to weigh a trial less.
+const EXACT: f64 = 1e-6;
 
 /// The elasticity of a group of cases, each with an intercept of its own; `None` where
 /// there are too few trials or the level hardly varies.
@@ -137,7 +139,7 @@ impl Fit {
                 .iter()
                 .map(|t| (t.value - found.slope * f64::midpoint(t.before, t.after)).abs())
                 .collect();
-            let limit = OUTLYING * MAD_TO_SD * median(&rest)?;
+            let limit = (OUTLYING * MAD_TO_SD * median(&rest)?).max(EXACT);
             for (weight, rest) in weights.iter_mut().zip(&rest) {
                 *weight = if *rest > limit { limit / rest } else { 1.0 };
             }
