@@ -7,7 +7,7 @@ message over the same cache lines as hopcost's, but never asks whether a place i
 and compares the first 8 bytes alone (touch=none), in C too; in `-passed` the C program passes the buffer and
 looks at none of it.
 
-For every mechanism: PAIRS adjacent pairs of about 40 ms each, the order within
+For every mechanism: PAIRS adjacent pairs of about 40 ms each (--ms), the order within
 a pair and of the pairs at random; the ratio of the two medians of each pair;
 the median ratio with its sign interval (exact, from the order statistics), and
 the C program against itself under the same procedure, as the yardstick.
@@ -73,7 +73,6 @@ for name, parameters in {"pipe": "", "socketpair": "", "unix-stream": "", "tcp":
             MECHANISMS[f"{name}-64k-passed"] = untouched._replace(passes=True)
 untouched = Row("ring", "shm-ring", 64 << 10, "spin", parameters="&touch=none")
 MECHANISMS |= {"ring-64k-untouched": untouched, "ring-64k-passed": untouched._replace(passes=True)}
-PAIR_NS = 40e6
 
 
 def main():
@@ -81,6 +80,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--places", default="same-cpu,cross")
     parser.add_argument("--mechanisms", default=",".join(MECHANISMS))
+    parser.add_argument("--ms", type=float, default=40, help="how long a trial takes")
     parser.add_argument("--hopcost", default=str(HOPCOST))
     options = parser.parse_args()
     work = tempfile.TemporaryDirectory(prefix="hopcost-bench-")
@@ -113,7 +113,7 @@ def main():
     for place, name, case, caller, callee in rows:
         cpus = (caller, callee)
         probe = c_median(name, cpus, 200, 2000 if place == "same-cpu" or MECHANISMS[name].wait == "spin" else 200)
-        count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe / MECHANISMS[name].batch()))
+        count = max(100, int(options.ms / 1e3 * float(calibrated) / probe / MECHANISMS[name].batch()))
         warm = count // 10
         ratios, yardstick = adjacent_ratios(options.pairs,
                                             lambda: hopcost_median(name, case, warm, count),

@@ -87,6 +87,10 @@ document! {
 /// What helps where too little was measured.
 const MORE: &str = "take a longer --budget or name fewer mechanisms";
 
+/// Where both ends may be as well.
+const ON_ONE_CPU: &str = "With --place same-cpu both ends share a CPU: a hand-over that sleeps often \
+                          takes a fraction of this there.";
+
 /// Ties that a sentence names.
 const TIES_MAX: usize = 3;
 
@@ -123,21 +127,28 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         of.overlaps = low.zip(high).is_some_and(|(low, high)| low <= high);
     }
     let calm = AdviceRequest { spinning: false, loss: true, ..request.clone() };
-    let sleeps = |of: &Candidate| {
+    let about = |of: &Candidate| {
         let (case, _) = asked.iter().find(|(_, result)| result.id == of.case)?;
-        let mechanism = rust.iter().find(|known| known.name == case.mechanism_name());
-        calm.rules_out(case, mechanism).is_none().then_some(())
+        Some((*case, rust.iter().find(|known| known.name == case.mechanism_name())))
     };
-    let sleeping = candidates.iter().find(|of| of.fit == Fit::Inside && sleeps(of).is_some());
+    let sleeps =
+        |of: &&Candidate| about(of).is_some_and(|(case, of)| calm.rules_out(case, of).is_none());
+    let sleeping: Vec<&Candidate> = candidates.iter().filter(sleeps).collect();
     let place = cases.first().map(|case| Place::of(case));
-    let (answer, says) = answer(&candidates, sleeping, results, (request, place));
+    let (answer, says) = answer(&candidates, &sleeping, results, (request, place));
+    let on_one = placement.filter(|of| of.is_two_cpu()).map(|_| ON_ONE_CPU.to_owned());
+    let first = candidates.first().filter(|of| of.p50.is_some()).and_then(about);
+    let first = first.and_then(|(_, mechanism)| mechanism);
+    let carries_nothing = first.filter(|of| of.family == "notifications").map(|of| {
+        format!("{} carries no bytes: both ends write their messages into shared memory.", of.name)
+    });
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
         answer,
         says,
         candidates,
-        notes: notes(results).into_iter().chain(one_cpu(placement)).collect(),
+        notes: [notes(results), carries_nothing.into_iter().chain(on_one).collect()].concat(),
         command: results.command.clone(),
     }
 }
@@ -147,14 +158,6 @@ fn notes(results: &Results) -> Vec<String> {
     let of_run = results.findings.iter().filter(|found| found.case.is_none());
     let doubts = of_run.filter(|found| found.severity > Severity::Note);
     doubts.map(|found| found.evidence.clone()).collect()
-}
-
-/// Where both ends may be as well.
-fn one_cpu(placement: Option<Placement>) -> Option<String> {
-    let is_two = placement.is_some_and(Placement::is_two_cpu);
-    let said = "With --place same-cpu both ends share a CPU: a hand-over that sleeps often takes a \
-                fraction of this there.";
-    is_two.then(|| said.to_owned())
 }
 
 /// Where most cases have their ends.
@@ -259,11 +262,10 @@ fn key(of: &Candidate, request: &AdviceRequest) -> f64 {
     value.unwrap_or(f64::INFINITY)
 }
 
-/// The answer in sentences; `sleeping` is the first that meets the requirements and sleeps while it
-/// waits.
+/// The answer in sentences; `sleeping` are those that sleep while they wait.
 fn answer(
     candidates: &[Candidate],
-    sleeping: Option<&Candidate>,
+    sleeping: &[&Candidate],
     results: &Results,
     (request, place): (&AdviceRequest, Option<Place>),
 ) -> (Answer, Vec<String>) {
@@ -281,8 +283,8 @@ fn answer(
             let ties: Vec<String> = ties.collect();
             let ties =
                 (!ties.is_empty()).then(|| format!("Level with it: {}.", some(&ties, TIES_MAX)));
-            let sleeping = sleeping.filter(|of| of.case != first.case);
-            let sleeping = sleeping.map(|of| {
+            let sleeping = sleeping.iter().find(|of| of.fit == Fit::Inside);
+            let sleeping = sleeping.filter(|of| of.case != first.case).map(|of| {
                 let value = estimate(of, request).map_or(String::new(), interval);
                 format!("The best that sleeps: {}, {value}.", of.name)
             });
@@ -297,31 +299,43 @@ fn answer(
         }
         (Some((_, Fit::Open)), _) => {
             let (said, why) = undecided(candidates, results);
-            (Answer::Open, vec![Some(said), nearest(candidates, request), why])
+            let near = nearest(candidates, request);
+            let asleep = nearest(sleeping.iter().copied(), request);
+            let asleep =
+                asleep.filter(|(of, _)| near.as_ref().is_none_or(|(a, _)| a.case != of.case));
+            let asleep =
+                asleep.map(|(of, said)| format!("Nearest that sleeps: {}, {said}.", of.name));
+            (Answer::Open, vec![Some(said), near.map(told), asleep, why])
         }
         _ => {
             let said = "No mechanism here meets it.".to_owned();
-            (Answer::NothingMeets, vec![Some(said), nearest(candidates, request)])
+            (Answer::NothingMeets, vec![Some(said), nearest(candidates, request).map(told)])
         }
     };
     let disturbed = results.disturbed.as_ref().map(|why| format!("Disturbed: {why}."));
     (answer, said.into_iter().chain([disturbed]).flatten().collect())
 }
 
-/// The measured candidate that is first by what they are sorted by, or else by its median; of those
-/// that the limit alone rules out.
-fn nearest(candidates: &[Candidate], request: &AdviceRequest) -> Option<String> {
+/// The measured candidate that is first by what they are sorted by, or else by its median, and what it
+/// takes; of those that the limit alone rules out.
+fn nearest<'a>(
+    candidates: impl IntoIterator<Item = &'a Candidate>,
+    request: &AdviceRequest,
+) -> Option<(&'a Candidate, String)> {
     let may_be_used = |of: &&Candidate| {
         of.fit == Fit::Open || of.reason.as_ref().is_some_and(|why| why.starts_with("p99 "))
     };
-    let least = |by: &AdviceRequest| {
-        let measured = candidates.iter().filter(may_be_used).filter(|of| key(of, by).is_finite());
-        measured.min_by(|a, b| key(a, by).total_cmp(&key(b, by)))
-    };
+    let all: Vec<&Candidate> = candidates.into_iter().filter(may_be_used).collect();
     let by_median = AdviceRequest { sort: SortedBy::P50, ..request.clone() };
-    let known = least(request).map(|of| (of, says(of, request)));
-    let (of, said) = known.or_else(|| least(&by_median).map(|of| (of, says(of, &by_median))))?;
-    Some(format!("Nearest is {}: {said}.", of.name))
+    [request, &by_median].into_iter().find_map(|by| {
+        let measured = all.iter().filter(|of| key(of, by).is_finite());
+        let of = measured.min_by(|a, b| key(a, by).total_cmp(&key(b, by)))?;
+        Some((*of, says(of, by)))
+    })
+}
+
+fn told((of, said): (&Candidate, String)) -> String {
+    format!("Nearest is {}: {said}.", of.name)
 }
 
 /// That nothing is decided, and why most candidates are open.

@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A pair that takes so many times as long as it did is another, or not idle.
 const MOVED: u32 = 2;
 
+const FILE: &str = "distances.json";
+
 /// The times of the CPUs that a process may use, since a boot.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Stored {
@@ -29,13 +31,9 @@ struct Stored {
 }
 
 impl Stored {
-    fn name() -> &'static OsStr {
-        OsStr::new("distances.json")
-    }
-
     /// What is known of these CPUs since this boot; nothing where it cannot be read.
     fn read(path: &Path, cpus: &[u32]) -> LineTimes {
-        let stored = read_file::<Self>(path, Self::name()).ok().flatten();
+        let stored = read_file::<Self>(path, OsStr::new(FILE)).ok().flatten();
         let stored = stored.filter(|of| of.boot_id == boot_id() && of.cpus == cpus);
         stored.map_or_else(LineTimes::new, |of| times(of.line_ns))
     }
@@ -76,7 +74,7 @@ pub fn learn(setup: &Setup, allowed: &[u32]) -> anyhow::Result<Option<String>> {
     let line_ns = timed(setup, cpus)?;
     let now = pair(&times(line_ns.clone())).map(|(a, b, _)| (a, b));
     let stored = Stored { boot_id: boot_id(), cpus: allowed.to_vec(), line_ns };
-    store_file(&path, Stored::name(), &stored)?;
+    store_file(&path, OsStr::new(FILE), &stored)?;
     let moved = before.zip(now).filter(|(before, now)| !known.is_empty() && before != now);
     Ok(moved.map(|((a, b), (c, d))| {
         format!("CPUs {a} and {b} moved apart or are busy; hopcost uses {c} and {d}")
@@ -114,7 +112,7 @@ mod tests {
             (boot_id(), vec![0, 1], LineTimes::new()),
             ("another".to_owned(), vec![0, 1, 2], LineTimes::new()),
         ] {
-            store_file(&path, Stored::name(), &stored(boot_id)).unwrap();
+            store_file(&path, OsStr::new(FILE), &stored(boot_id)).unwrap();
             assert_eq!(Stored::read(&path, &cpus), known, "{cpus:?}");
         }
         let at = |ns| LineTimes::from([((0, 1), ns)]);
