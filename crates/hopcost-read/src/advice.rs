@@ -135,20 +135,19 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
         |of: &&Candidate| about(of).is_some_and(|(case, of)| calm.rules_out(case, of).is_none());
     let sleeping: Vec<&Candidate> = candidates.iter().filter(sleeps).collect();
     let place = cases.first().map(|case| Place::of(case));
-    let (answer, says) = answer(&candidates, &sleeping, results, (request, place));
+    let (answer, mut says) = answer(&candidates, &sleeping, results, (request, place));
     let on_one = placement.filter(|of| of.is_two_cpu()).map(|_| ON_ONE_CPU.to_owned());
-    let first = candidates.first().filter(|of| of.p50.is_some()).and_then(about);
-    let first = first.and_then(|(_, mechanism)| mechanism);
-    let carries_nothing = first.filter(|of| of.family == "notifications").map(|of| {
+    let first = candidates.first().filter(|of| of.p50.is_some()).and_then(|of| about(of)?.1);
+    says.extend(first.filter(|of| of.family == "notifications").map(|of| {
         format!("{} carries no bytes: both ends write their messages into shared memory.", of.name)
-    });
+    }));
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
         run: results.about.id.clone(),
         answer,
         says,
         candidates,
-        notes: [notes(results), carries_nothing.into_iter().chain(on_one).collect()].concat(),
+        notes: notes(results).into_iter().chain(on_one).collect(),
         command: results.command.clone(),
     }
 }

@@ -417,8 +417,8 @@ fn idling(found: &Checkup) -> Option<String> {
     };
     let (idle_ns, busy_ns) = found.handovers.iter().find_map(added)?;
     Some(format!(
-        "A wake-up after 10 ms of idling takes {}, not {}: `--idle-knob spinner` (or dma-latency) \
-         keeps CPUs awake.",
+        "A wake-up after 10 ms of idling takes {}, not {}: `hopcost run --idle-knob spinner` (or \
+         dma-latency) keeps CPUs awake.",
         format::ns(idle_ns),
         format::ns(busy_ns)
     ))
