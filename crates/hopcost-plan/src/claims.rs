@@ -226,7 +226,7 @@ pub fn level(selector: &str, case: &Case) -> BTreeMap<String, String> {
     values.swept().filter_map(|key| Some((key.to_owned(), value(key)?))).collect()
 }
 
-/// What `about` allows: the number may be so many times as large, or as small.
+/// `about` allows a factor of this, up or down.
 const ABOUT: f64 = 1.2;
 
 /// A number and the bounds that are claimed of it.

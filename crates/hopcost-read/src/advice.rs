@@ -291,7 +291,7 @@ fn answer(
             let all = candidates.iter().filter(|of| of.overlaps).count();
             let or = match all {
                 0..=TIES_MAX => String::new(),
-                all => format!(", or any of {all} more that show no difference"),
+                all => format!(", or any of {all} more whose intervals overlap"),
             };
             let use_it = format!("Use {}{or}: {}{at}.", first.name, says(first, request));
             (Answer::Recommended, vec![Some(use_it), ties, sleeping])

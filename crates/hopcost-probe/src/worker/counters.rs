@@ -37,7 +37,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// `whose` context switches and page faults are counted, getrusage(2) is told.
+    /// `whose` selects the context switches and page faults, as the first argument of getrusage(2).
     pub fn take(time: Time, whose: libc::c_int) -> Self {
         // SAFETY: all-zero is a valid rusage, and it is valid for writing.
         let usage = unsafe {

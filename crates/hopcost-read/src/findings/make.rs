@@ -49,7 +49,7 @@ pub fn finding(
     }
 }
 
-/// The same of so many of all trials of a case, which are the value `trials`: `In 3 of 8 trials, …`.
+/// A finding of some of a case's trials: `In 3 of 8 trials, …`; their number is the value `trials`.
 pub fn in_trials(
     code: Code,
     severity: Severity,

@@ -17,7 +17,7 @@ use super::worker::{ReplyError, Worker};
 const CPUS_MAX: usize = 64;
 /// Longer than timing them takes.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A pair that takes so many times as long as it did is another, or not idle.
+/// A pair whose cache line takes longer than this multiple of the stored time moved apart, or is busy.
 const MOVED: u32 = 2;
 
 const FILE: &str = "distances.json";

@@ -24,8 +24,8 @@ const LOSING_PILOT_MAX: f64 = 100.0;
 const RESOLUTIONS_PER_BATCH: f64 = 1_000.0;
 /// Aimed length of a batch: longer than any quantisation, shorter than a tick.
 const BATCH_NS: f64 = 20_000.0;
-/// Below this many stamps' worth, an operation is timed in batches; one that spins below so many times that,
-/// because its CPUs may be several times as near in the next run, and both runs time it alike.
+/// An operation shorter than this many stamps is timed in batches. For spinning ends the limit is `SPINNING`
+/// times higher: in the next run their CPUs may be several times nearer, and both runs should time alike.
 const EACH_FROM_STAMPS: f64 = 20.0;
 const SPINNING: f64 = 4.0;
 /// Operations of a phase at most.
