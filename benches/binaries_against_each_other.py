@@ -14,7 +14,7 @@ where it excludes 1 but stays in that band; `OFF` where it lies wholly outside t
 `inconclusive` where it is too wide to say: run it again with more pairs on a quiet machine.
 """
 import argparse, json
-from against_c import MECHANISMS, PAIR_NS
+from against_c import MECHANISMS
 from pairs import adjacent_ratios, cpus, median, rank_interval, run, ticks_per_second, verdict
 
 
@@ -42,7 +42,7 @@ def main():
                 continue
             case = MECHANISMS[name].case("same-cpu" if place == "same-cpu" else relation)
             probe = trial_median(options.old, case, 200, 2000)
-            count = max(100, int(PAIR_NS / 1e9 * float(calibrated) / probe))
+            count = max(100, int(0.04 * float(calibrated) / probe))
             # The guest's halt polling adapts for some ten milliseconds after the CPUs idled: with a
             # warm-up of 4 ms the time between start and phase shows in the figures, up to 5 %.
             warm = count

@@ -12,7 +12,7 @@ Binaries that are given are taken in place of builds, the first one twice. A bui
 before; target/release holds the unshuffled one in the end.
 """
 import argparse, json, math, os, pathlib, random, shutil, statistics, subprocess, tempfile
-from against_c import MECHANISMS, PAIR_NS
+from against_c import MECHANISMS
 from pairs import HOPCOST, ROOT, cpus, median, rank_interval, run, ticks_per_second
 
 BUILD = ["cargo", "rustc", "--release", "--quiet", "-p", "hopcost", "--bin", "hopcost", "--"]
@@ -57,7 +57,7 @@ def compare(binaries, options):
         for name in options.mechanisms.split(","):
             case = name if "/" in name else MECHANISMS[name].case("same-cpu" if place == "same-cpu" else relation)
             probe = p50(binaries["as built"], case, CALLS_A_BATCH, 4 * CALLS_A_BATCH)
-            count = max(4 * CALLS_A_BATCH, int(PAIR_NS / 1e9 * float(rate) / probe))
+            count = max(4 * CALLS_A_BATCH, int(0.04 * float(rate) / probe))
             logs = {label: [] for label in binaries}
             for _ in range(options.rounds):
                 order = random.sample(list(binaries), len(binaries))

@@ -13,10 +13,10 @@ def run(*command):
     return done.stdout
 
 
-def compile_c(source, into, *libraries):
+def compile_c(source, into, *libraries, optimise="-O2"):
     """A program of benches/, built as anybody would."""
-    program = pathlib.Path(into) / pathlib.Path(source).stem
-    run("gcc", "-O2", "-Wall", "-o", program, ROOT / "benches" / source, *libraries)
+    program = pathlib.Path(into) / f"{pathlib.Path(source).stem}{optimise}"
+    run("gcc", optimise, "-Wall", "-o", program, ROOT / "benches" / source, *libraries)
     return program
 
 

@@ -15,7 +15,8 @@
 //! What crosses is cache lines, and a place has as few of them as its bytes fit in: a message
 //! of up to 56 bytes shares the line of its number and length. A longer one uses the rest of
 //! that line where it saves a line at the end, and otherwise begins the next, because loads
-//! and stores that straddle two lines are slower. `consumed` crosses once in a lap.
+//! and stores that straddle two lines are slower. `consumed` crosses once in a lap, while a message is
+//! on its way.
 //!
 //! A spinning pair makes no system call. Where the consumer may sleep (known to
 //! the producer from the case, when attaching) there is a flag by which it says
@@ -85,6 +86,10 @@ struct Ring {
     bytes: Place<[u8]>,
     consumed: Place<AtomicU32>,
     consumer: Sleeper,
+    /// Messages that this end has sent there, or received, the one that is lent included.
+    count: u32,
+    /// Where the place of the next lies: worked out when its turn comes, it would delay it.
+    next: usize,
 }
 
 impl Ring {
@@ -96,32 +101,40 @@ impl Ring {
             bytes: Place::bytes(memory, base, layout.ring_bytes()),
             consumed: Place::new(memory, base + CONSUMED),
             consumer: Sleeper::new(memory, base + ASLEEP, case, receiver),
+            count: 0,
+            next: PLACES,
         }
     }
-    /// The place of the message after `count` others.
+    /// Goes on to the next place.
     #[inline(always)]
-    fn place(&self, count: u32) -> *mut u8 {
-        let place = (count & (self.layout.places - 1)) as usize;
+    fn advance(&mut self) {
+        self.count = self.count.wrapping_add(1);
+        let place = (self.count & (self.layout.places - 1)) as usize;
+        self.next = PLACES + place * self.layout.place_bytes;
+    }
+    /// The place of the next message.
+    #[inline(always)]
+    fn place(&self) -> *mut u8 {
         // SAFETY: in bounds, as the ring was made.
-        unsafe { self.bytes.as_ptr().cast::<u8>().add(PLACES + place * self.layout.place_bytes) }
+        unsafe { self.bytes.as_ptr().cast::<u8>().add(self.next) }
     }
-    /// The word that announces the message after `count` others.
+    /// The word that announces the next message.
     #[inline(always)]
-    fn number(&self, count: u32) -> &AtomicU32 {
+    fn number(&self) -> &AtomicU32 {
         // SAFETY: a place begins a line; zero is a valid atomic, and nothing else is ever there.
-        unsafe { AtomicU32::from_ptr(self.place(count).cast()) }
+        unsafe { AtomicU32::from_ptr(self.place().cast()) }
     }
-    /// The length of the message after `count` others.
+    /// The length of the next message.
     #[inline(always)]
-    fn length(&self, count: u32) -> &AtomicU32 {
+    fn length(&self) -> &AtomicU32 {
         // SAFETY: right after the number, and likewise only ever used as an atomic.
-        unsafe { AtomicU32::from_ptr(self.place(count).add(LENGTH).cast()) }
+        unsafe { AtomicU32::from_ptr(self.place().add(LENGTH).cast()) }
     }
-    /// Where the message after `count` others begins.
+    /// Where the next message begins.
     #[inline(always)]
-    fn message(&self, count: u32) -> *mut u8 {
+    fn message(&self) -> *mut u8 {
         // SAFETY: a place is longer than what precedes its message.
-        unsafe { self.place(count).add(self.layout.message) }
+        unsafe { self.place().add(self.layout.message) }
     }
 }
 
@@ -130,13 +143,10 @@ pub struct ShmRing {
     payload: usize,
     spinning: Spinning,
     outgoing: Ring,
-    sent: u32,
     /// The last count that was seen of those the other end is done with.
     sent_and_consumed: u32,
     incoming: Ring,
-    /// Messages received, the one that is lent included.
-    received: u32,
-    /// Whether the last of them is still lent.
+    /// Whether the last message received is still lent.
     lent: bool,
 }
 
@@ -147,7 +157,7 @@ impl ShmRing {
         if self.lent {
             // Release: the reads of the message come before the producer's next
             // writes to its place, which follow its Acquire load of this count.
-            self.incoming.consumed.store(self.received, Ordering::Release);
+            self.incoming.consumed.store(self.incoming.count, Ordering::Release);
             self.lent = false;
         }
     }
@@ -155,7 +165,9 @@ impl ShmRing {
     /// Waits until the place of the next message is free.
     #[inline(always)]
     fn wait_for_room(&mut self) {
-        while self.sent.wrapping_sub(self.sent_and_consumed) == self.outgoing.layout.places {
+        while self.outgoing.count.wrapping_sub(self.sent_and_consumed)
+            == self.outgoing.layout.places
+        {
             // Acquire: pairs with the Release of `give_back`.
             let consumed = self.outgoing.consumed.load(Ordering::Acquire);
             if consumed == self.sent_and_consumed {
@@ -181,10 +193,8 @@ impl End for ShmRing {
             payload: attaching.payload(),
             spinning: Spinning::of(case, attaching.budget_ticks),
             outgoing: Ring::new(&memory, case, layout, role.other()),
-            sent: 0,
             sent_and_consumed: 0,
             incoming: Ring::new(&memory, case, layout, role),
-            received: 0,
             lent: false,
         })
     }
@@ -197,7 +207,7 @@ impl Channel for ShmRing {
             return Err(too_long(len, self.payload));
         }
         self.wait_for_room();
-        let message = self.outgoing.message(self.sent);
+        let message = self.outgoing.message();
         // SAFETY: a place holds at least `payload` bytes from there on, inside the mapping,
         // all initialised (zero at first); the consumer is done with it, and looks at it
         // again only after `send`.
@@ -206,22 +216,26 @@ impl Channel for ShmRing {
 
     #[inline(always)]
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
-        let (ring, before) = (&self.outgoing, self.sent);
+        let ring = &mut self.outgoing;
         // Relaxed: made visible with the message by the number that announces both.
-        ring.length(before).store(len as u32, Ordering::Relaxed);
-        self.sent = before.wrapping_add(1);
-        ring.consumer.publish(ring.number(before), self.sent)
+        ring.length().store(len as u32, Ordering::Relaxed);
+        ring.consumer.publish(ring.number(), ring.count.wrapping_add(1))?;
+        ring.advance();
+        // Asked while the message is on its way: before the next it would delay that.
+        if ring.count.wrapping_sub(self.sent_and_consumed) == ring.layout.places - 1 {
+            self.sent_and_consumed = ring.consumed.load(Ordering::Acquire);
+        }
+        Ok(())
     }
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.give_back();
-        let (ring, received) = (&self.incoming, self.received);
+        let ring = &self.incoming;
         // Everything that can be known before the number comes: what is worked out after it
         // delays the look at the message, whose line has to come from the other CPU.
-        let (awaited, payload) = (received.wrapping_add(1), self.payload);
-        let (number, length) = (ring.number(received), ring.length(received));
-        let message = ring.message(received);
+        let (awaited, payload) = (ring.count.wrapping_add(1), self.payload);
+        let (number, length, message) = (ring.number(), ring.length(), ring.message());
         wait::until::<W>(
             self.spinning,
             // Acquire: the message and its length are read after its number.
@@ -236,7 +250,7 @@ impl Channel for ShmRing {
         if len > payload {
             return Err(too_long(len, payload));
         }
-        self.received = awaited;
+        self.incoming.advance();
         self.lent = true;
         // SAFETY: in bounds, as in `slot`; the producer does not touch the place before
         // `give_back`, which the borrow of `self` keeps from happening meanwhile.
@@ -319,12 +333,16 @@ mod tests {
     fn after(start: u32, payload: usize) -> [ShmRing; 2] {
         let mut ends = ends("spin", payload);
         for end in &mut ends {
-            (end.sent, end.sent_and_consumed, end.received) = (start, start, start);
-            let ring = &end.outgoing;
-            for before in (1..=ring.layout.places).rev().map(|n| start.wrapping_sub(n)) {
-                ring.number(before).store(before.wrapping_add(1), Ordering::Relaxed);
+            end.sent_and_consumed = start;
+            for ring in [&mut end.outgoing, &mut end.incoming] {
+                ring.count = start.wrapping_sub(ring.layout.places + 1);
+                ring.advance();
+                while ring.count != start {
+                    ring.number().store(ring.count.wrapping_add(1), Ordering::Relaxed);
+                    ring.advance();
+                }
+                ring.consumed.store(start, Ordering::Relaxed);
             }
-            ring.consumed.store(start, Ordering::Relaxed);
         }
         ends
     }
@@ -337,12 +355,12 @@ mod tests {
             let [mut a, mut b] = after(start, payload);
             let places = a.outgoing.layout.places;
             let there = |end: &ShmRing| {
-                let number = end.incoming.number(end.received).load(Ordering::Relaxed);
-                number == end.received.wrapping_add(1)
+                let number = end.incoming.number().load(Ordering::Relaxed);
+                number == end.incoming.count.wrapping_add(1)
             };
             let room = |end: &ShmRing| {
                 let consumed = end.outgoing.consumed.load(Ordering::Relaxed);
-                places - end.sent.wrapping_sub(consumed)
+                places - end.outgoing.count.wrapping_sub(consumed)
             };
             for lap in 0..6 {
                 for sent in 1..=places {
@@ -374,19 +392,21 @@ mod tests {
             (256, 5, true),
             (4096, 65, true),
         ] {
-            for end in ends("spin", payload) {
-                let ring = &end.outgoing;
-                for count in 0..9 {
-                    let number = ring.number(count).as_ptr().addr();
-                    let message = ring.message(count).addr();
+            for mut end in ends("spin", payload) {
+                let ring = &mut end.outgoing;
+                let first = ring.number().as_ptr();
+                for _ in 0..8 {
+                    let number = ring.number().as_ptr().addr();
+                    let message = ring.message().addr();
                     assert!(number.is_multiple_of(2 * CACHE_LINE));
-                    assert_eq!(ring.length(count).as_ptr().addr(), number + LENGTH);
+                    assert_eq!(ring.length().as_ptr().addr(), number + LENGTH);
                     let last = (message + payload).max(number + HEADER + 1) - 1;
                     let end = if payload == 0 { number } else { last };
                     assert_eq!(end / CACHE_LINE - number / CACHE_LINE + 1, lines, "{payload}");
                     assert_eq!(message.is_multiple_of(CACHE_LINE), begins_a_line, "{payload}");
+                    ring.advance();
                 }
-                assert_eq!(ring.number(8).as_ptr(), ring.number(0).as_ptr());
+                assert_eq!(ring.number().as_ptr(), first);
             }
         }
     }
