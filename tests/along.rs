@@ -11,7 +11,8 @@ fn two_cases_are_compared_along_an_axis_and_shown_again() {
     words.extend(["--place", "same-cpu", "--measure", "1ms", "--budget", "2s"]);
     words.extend(["--out", "along", "--seed", "3"]);
     let first = home.expect(&words, measured());
-    let sentence = first.lines().find(|line| line.contains("takes")).expect("a sentence");
+    let sentence = first.lines().find(|line| line.contains("takes"));
+    let sentence = sentence.unwrap_or_else(|| panic!("no sentence: {first}"));
     assert!(sentence.contains("tcp with nodelay on takes"), "{first}");
     let again = ["compare", "along", "--along", "payload"];
     assert_eq!(home.expect(&again, 0), first);

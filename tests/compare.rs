@@ -11,11 +11,11 @@ use crate::support::wait::InTime;
 use crate::support::{Home, measured, stored};
 
 /// 4 µs of a time that passes only as the engine says, …
-const BASELINE: &str = "roundtrip/spin:4000?clock=virtual&place=same-cpu";
+const BASELINE: &str = "roundtrip/spin:4000?clock=virtual";
 /// … 5 % more, …
-const SLOWER: &str = "roundtrip/spin:4200?clock=virtual&place=same-cpu";
+const SLOWER: &str = "roundtrip/spin:4200?clock=virtual";
 /// … and 1 % less.
-const AS_FAST: &str = "roundtrip/spin:3960?clock=virtual&place=same-cpu";
+const AS_FAST: &str = "roundtrip/spin:3960?clock=virtual";
 
 /// The exit code where everything was measured: a build whose probe is not optimised calls its own
 /// numbers invalid.
@@ -71,6 +71,7 @@ fn a_stored_comparison_is_shown_again() {
     let sentence = home.expect(&["report", "last", "--sentence"], 0);
     let want = "spin:4200 is slower than spin:4000, by at least 5.00 % (+5.00 % [+5.00, +5.00]";
     assert!(sentence.starts_with(want) && first.starts_with(want), "{first}{sentence}");
+    assert!(first.contains("On one CPU"), "where nobody says where: {first}");
     home.refuses(&["run", "--resume", "last"], 2, "complete");
 }
 

@@ -62,8 +62,9 @@ const REFUSALS: &[Refusal] = &[
     ("run tcp --peer cat --peer-address [fe80::1]", 2, &["name the interface of this host"]),
     // compare
     ("compare --live roundtrip/spin:4000?place=same-cpu call/null", 6, &["the same workload"]),
+    ("compare --live pipe eventfd", 6, &["the same payload", "--payload 64"]),
     ("compare --live tcp?place=same-cpu", 2, &["name a second"]),
-    ("compare --live pipe?place=same-cpu pipe?wait=block,spin", 2, &["compare one of them"]),
+    ("compare --live pipe pipe?wait=block,epoll", 2, &["compare one of them"]),
     ("compare pipe tcp", 2, &["--live"]),
     ("compare --live pipe tcp --margin 3", 2, &["percentage"]),
     // compare --along

@@ -407,6 +407,11 @@ impl Case {
 
     /// Whether a multiple of another case means something, as far as their parts tell.
     pub fn is_alike(&self, other: &Case) -> bool {
+        self.workload == other.workload && self.unlike_in(other).is_none()
+    }
+
+    /// The first axis that keeps a multiple of another case of the workload from meaning something.
+    pub fn unlike_in(&self, other: &Case) -> Option<&'static Axis> {
         let value = |axis: &Axis, case: &Case| match axis.get(case) {
             // No payload is as good as one of 0 bytes.
             None => Value::Number(0),
@@ -417,8 +422,7 @@ impl Case {
             }
             Some(value) => value,
         };
-        self.workload == other.workload
-            && self.axes_alike().all(|axis| value(axis, self) == value(axis, other))
+        self.axes_alike().find(|axis| value(axis, self) != value(axis, other))
     }
 
     /// Whether it is another case but for the boundary, the size, the place and whatever else

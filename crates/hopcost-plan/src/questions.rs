@@ -34,7 +34,7 @@ const BLOCKS_MAX: u64 = 1_000;
 const NAMED_MAX: usize = 4;
 
 /// Resolves a comparison: the first selector's case is the baseline, which stands in the plan twice, and
-/// each selector selects one case.
+/// each selector selects one case. Where nobody says where, that is on one CPU.
 ///
 /// # Errors
 /// Everything wrong with the question, and what this machine cannot do.
@@ -46,9 +46,12 @@ pub fn comparison(
 ) -> Result<Plan> {
     let ask = short(ask);
     let of = |selectors: Vec<String>| plan(&Ask { selectors, ..ask.clone() }, catalog, machine);
-    let cases = ask.selectors.iter().map(|selector| only(selector, &of(vec![selector.clone()])?));
-    let mut cases: Vec<Case> = cases.collect::<Result<_, _>>()?;
     let whole = of(ask.selectors.clone())?;
+    let mut cases: Vec<Case> = Vec::new();
+    for selector in &ask.selectors {
+        let found = of(vec![selector.clone()])?;
+        cases.push(only(selector, &found, cases.first().or(found.live_cases().next()))?);
+    }
     let Some(baseline) = cases.first().cloned() else { return Ok(whole) };
     cases.insert(1, baseline);
     let block_ns = cases.iter().map(|case| trial_ns(&whole.trial, case, &[])).sum::<u64>();
@@ -65,10 +68,17 @@ pub fn comparison(
     Ok(Plan { trial: fitted(&plan, &[]), ..plan })
 }
 
-/// The one case that a selector selects and that can be measured here.
-fn only(selector: &str, plan: &Plan) -> Result<Case> {
+/// The one case that a selector selects and that can be measured here; of several the one in the
+/// place of another.
+fn only(selector: &str, plan: &Plan, like: Option<&Case>) -> Result<Case> {
     let origin = Origin::selector(selector);
-    let live: Vec<&Case> = plan.live_cases().collect();
+    let mut live: Vec<&Case> = plan.live_cases().collect();
+    if let [_, _, ..] = live.as_slice()
+        && let Some(like) = like
+        && live.iter().any(|case| case.placement == like.placement)
+    {
+        live.retain(|case| case.placement == like.placement);
+    }
     match live.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
@@ -192,14 +202,9 @@ pub fn explanation(ask: &Ask, catalog: &Catalog, machine: &Machine) -> Result<Pl
     let ask = Ask { rounds: Some(ROUNDS), ..short(ask) };
     let of = |ask: &Ask| plan(ask, catalog, machine);
     let one = |selector: &String| {
-        let mut own = Ask { selectors: vec![selector.clone()], ..ask.clone() };
-        let mut found = of(&own)?;
-        // On one CPU and on two are what nobody has to choose between who asks for one case.
-        if found.cases.len() > 1 && own.axes.get("place").is_none_or(Vec::is_empty) {
-            own.axes.insert("place", vec!["cross".to_owned()]);
-            found = of(&own)?;
-        }
-        let case = only(selector, &found)?;
+        let found = of(&Ask { selectors: vec![selector.clone()], ..ask.clone() })?;
+        // On two CPUs, where nobody says where: that has the more to explain.
+        let case = only(selector, &found, found.live_cases().last())?;
         explainable(selector, &case)?;
         Ok((case, found))
     };

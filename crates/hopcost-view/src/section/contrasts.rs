@@ -52,7 +52,10 @@ pub(super) fn sentence(name: &str, base: &str, found: Option<&Contrast>) -> Stri
     let said = match found.and_then(|found| Some((side(found), bounded(found, Some(base))?))) {
         Some((Some(_), bounded)) => format!("{name} is {bounded}"),
         Some((None, bounded)) => format!("{name} shows no difference: it is {bounded}"),
-        None => format!("{name} has no interval, so nothing is decided"),
+        None => {
+            let n = found.map_or(0, |found| found.n);
+            format!("{name} is undecided, too few values for an interval: {n} a side")
+        }
     };
     let shown = difference(found.copied()).value.shown();
     shown.map_or(said.clone(), |shown| format!("{said} ({shown})"))

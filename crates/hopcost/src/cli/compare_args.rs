@@ -166,13 +166,18 @@ fn of_two_workers(args: &Args, case: &str, runtimes: &Runtimes) -> anyhow::Resul
 fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<()> {
     let Some(baseline) = cases.next() else { return Ok(()) };
     let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
-    let differing = |case: &Case| {
-        let keys = baseline.workload.spec().alike.join(", ");
-        if case.workload == baseline.workload { keys } else { "workload".to_owned() }
+    let wanted = match other.unlike_in(baseline) {
+        Some(axis) if other.workload == baseline.workload => {
+            let values =
+                [other, baseline].map(|case| axis.get(case).map(|value| value.to_string()));
+            let named = values.into_iter().flatten().find(|value| value != "0");
+            let named = named.unwrap_or_default();
+            format!("{}; ask for one of both, such as --{} {named}", axis.key, axis.key)
+        }
+        _ => "workload".to_owned(),
     };
     Err(not_comparable(format!(
-        "{other} means something else than {baseline}: a ratio of the two wants the same {}",
-        differing(other)
+        "{other} means something else than {baseline}: a ratio of the two wants the same {wanted}"
     )))
 }
 
