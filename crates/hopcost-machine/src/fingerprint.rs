@@ -32,12 +32,12 @@ pub fn fingerprint(root: &Root, cpus: &[u32]) -> Host {
     let mut readings = Vec::new();
     for (section, rows) in SECTIONS {
         // Rows of a CPU that follow each other are read CPU by CPU.
-        for run in rows.chunk_by(|a, b| a.is_of_cpu() == b.is_of_cpu()) {
-            let cpus = if run[0].is_of_cpu() { seen.cpus.as_slice() } else { &[0] };
+        let is_of_cpu = |row: &Row| row.0.contains("{}");
+        for run in rows.chunk_by(|a, b| is_of_cpu(a) == is_of_cpu(b)) {
+            let cpus = if is_of_cpu(&run[0]) { seen.cpus.as_slice() } else { &[0] };
             for &cpu in cpus {
-                let read = |row: &Row| {
-                    let key = row.key.replace("{}", &cpu.to_string());
-                    reading(section, key, (row.read)(&seen, cpu))
+                let read = |(key, read): &Row| {
+                    reading(section, key.replace("{}", &cpu.to_string()), read(&seen, cpu))
                 };
                 readings.extend(run.iter().map(read));
             }

@@ -134,11 +134,8 @@ fn limit_v1(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
 
 /// How often the own group was throttled, and for how long in all.
 pub(super) fn throttled(seen: &Seen) -> Result<Throttling, String> {
-    let place = Place::find(seen.root)?;
-    let text =
-        seen.text(&format!("{}/cpu.stat", place.dirs[0]), "the cpu controller keeps no counters")?;
-    let counts_none = "the cpu controller counts no throttling here (root group)";
-    throttling(&text).ok_or_else(|| counts_none.to_owned())
+    let own = throttled_groups(seen.root).into_iter().next().flatten();
+    own.ok_or_else(|| "the own control group counts no throttling".to_owned())
 }
 
 /// What a cpu.stat counts of throttling; v2 in microseconds, v1 in nanoseconds.

@@ -12,18 +12,8 @@ pub(super) const NO_NUMA: &str = "kernel without NUMA support, or hidden from th
 const NO_CPUIDLE: &str =
     "no cpuidle driver (the kernel's default halt is used, or the hypervisor's)";
 
-/// Arm cores by implementer and part.
-const PARTS: &[(&str, &str, &str)] = &[
-    ("0x41", "0xd07", "Cortex-A57"),
-    ("0x41", "0xd08", "Cortex-A72"),
-    ("0x41", "0xd0b", "Cortex-A76"),
-    ("0x41", "0xd0c", "Neoverse-N1"),
-    ("0x41", "0xd40", "Neoverse-V1"),
-    ("0x41", "0xd49", "Neoverse-N2"),
-    ("0x41", "0xd4f", "Neoverse-V2"),
-    ("0xc0", "0xac3", "Ampere-1"),
-    ("0xc0", "0xac4", "Ampere-1A"),
-];
+/// Arm cores: implementer, part and name.
+const PARTS: &str = include_str!("parts.txt");
 
 pub(super) fn model(info: &CpuInfo, cpu: u32) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch"];
@@ -32,8 +22,9 @@ pub(super) fn model(info: &CpuInfo, cpu: u32) -> Option<String> {
     }
     let (implementer, part) = (info.field(cpu, "CPU implementer")?, info.field(cpu, "CPU part")?);
     let numbers = format!("implementer {implementer} part {part}");
-    let known = PARTS.iter().find(|(i, p, _)| (*i, *p) == (implementer, part));
-    Some(known.map_or(numbers.clone(), |(.., name)| format!("{name} ({numbers})")))
+    let known = format!("{implementer} {part} ");
+    let name = PARTS.lines().find_map(|line| line.strip_prefix(&known));
+    Some(name.map_or(numbers.clone(), |name| format!("{name} ({numbers})")))
 }
 
 pub(super) fn stepping(info: &CpuInfo, cpu: u32) -> Option<String> {

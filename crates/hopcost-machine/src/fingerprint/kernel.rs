@@ -2,23 +2,9 @@
 
 use super::seen::{Found, Seen};
 
-/// Parameters of the command line that change what communication costs.
-const PARAMETERS: &str = "\
-    amd_pstate apparmor audit cgroup_disable clocksource debug_pagealloc default_hugepagesz \
-    gather_data_sampling highres hpet hugepages hugepagesz idle indirect_target_selection \
-    init_on_alloc init_on_free intel_pstate irqaffinity isolcpus itlb_multihit kpti kthread_cpus \
-    l1tf maxcpus mds mitigations mmio_stale_data nmi_watchdog no-kvmclock no-kvmapf no-steal-acc \
-    nohpet nohz nohz_full nokaslr nolapic_timer nopcid nopti nopvspin norandmaps noretbleed \
-    nosmt nosoftlockup nospec_store_bypass_disable nospectre_v1 nospectre_v2 notsc nowatchdog \
-    nr_cpus numa numa_balancing page_poison preempt pti randomize_kstack_offset \
-    reg_file_data_sampling retbleed security selinux skew_tick slab_debug slub_debug \
-    spec_rstack_overflow spec_store_bypass_disable spectre_bhi spectre_v2 spectre_v2_user srbds \
-    systemd.unified_cgroup_hierarchy threadirqs transparent_hugepage tsa tsc tsx tsx_async_abort \
-    vmscape workqueue.power_efficient xen_nopvspin";
-/// The same for whole groups.
-const PREFIXES: &str = "\
-    cpufreq. cpuidle haltpoll intel_idle. kvm. kvm_amd. kvm_intel. processor. rcu_ rcutree. \
-    sched_";
+/// Parameters of the command line that change what communication costs; `*` stands for any rest of a
+/// name.
+const PARAMETERS: &str = include_str!("parameters.txt");
 
 pub(super) fn cmdline(seen: &Seen) -> Found {
     seen.root.text_or_empty("/proc/cmdline").map_err(String::from)
@@ -31,8 +17,10 @@ pub(super) fn relevant(cmdline: &str) -> String {
         let name = word.split('=').next().unwrap_or(word).trim_matches('"');
         // The kernel takes - and _ in names for the same.
         let name = name.replace('-', "_");
-        PARAMETERS.split(' ').any(|known| known.replace('-', "_") == name)
-            || PREFIXES.split(' ').any(|prefix| name.starts_with(prefix))
+        PARAMETERS.replace('-', "_").split_whitespace().any(|known| match known.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == known,
+        })
     };
     let kept: Vec<&str> =
         words(cmdline).into_iter().take_while(|word| *word != "--").filter(matters).collect();

@@ -29,56 +29,19 @@ pub(super) fn hypervisor(seen: &Seen) -> Found {
     }
 }
 
-/// A file, what stands in it (if empty, the file is there), and of what that is evidence.
-type Sign = (&'static str, &'static str, &'static str);
-
-const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-const COMPATIBLE: &str = "/proc/device-tree/hypervisor/compatible";
-const RELEASE: &str = "/proc/sys/kernel/osrelease";
-
-/// What the kernel has set up for a hypervisor.
-const INTERFACES: &[Sign] = &[
-    // Microsoft's kernels for WSL 2 name themselves `…-microsoft-standard-WSL2`.
-    (RELEASE, "microsoft-standard", "Hyper-V"),
-    ("/sys/hypervisor/type", "xen", "Xen"),
-    (CLOCKS, "kvm-clock", "KVM"),
-    (CLOCKS, "xen", "Xen"),
-    (CLOCKS, "hyperv_clocksource", "Hyper-V"),
-    (COMPATIBLE, "xen", "Xen"),
-    (COMPATIBLE, "kvm", "KVM"),
-];
-
-const VERSION: &str = "/proc/version";
-const GROUP: &str = "/proc/self/cgroup";
-const GVISOR: &str = "gVisor: its own kernel serves the system calls";
-
-/// What containers leave to be seen. Services of the managers themselves (`docker.service`) are no
-/// containers.
-const CONTAINERS: &[Sign] = &[
-    (RELEASE, "-Microsoft", "WSL 1: Windows serves the system calls"),
-    (RELEASE, "microsoft-standard", "WSL 2 distribution"),
-    (VERSION, "gVisor", GVISOR),
-    // gVisor's /proc/version is fixed in its source.
-    (VERSION, "#1 SMP Sun Jan 10 15:06:54 PST 2016", GVISOR),
-    ("/run/.containerenv", "", "Podman"),
-    (GROUP, "/kubepods", "Kubernetes"),
-    (GROUP, "/docker/", "Docker"),
-    (GROUP, "/docker-", "Docker"),
-    (GROUP, "/libpod", "Podman"),
-    (GROUP, "/crio-", "CRI-O"),
-    (GROUP, "/cri-containerd-", "containerd"),
-    (GROUP, "/lxc.payload", "LXC"),
-    (GROUP, "/lxc/", "LXC"),
-    (GROUP, "/garden/", "Garden"),
-    (GROUP, "/machine.slice/systemd-nspawn@", "systemd-nspawn"),
-    ("/run/systemd/container", "", "a container of systemd"),
-];
+/// What the kernel has set up for a hypervisor, and what containers leave to be seen. A line is a file,
+/// what stands in it (if empty, the file is there), and of what that is evidence.
+const INTERFACES: &str = include_str!("interfaces.txt");
+const CONTAINERS: &str = include_str!("containers.txt");
 
 /// The first sign that is there: what it is evidence of, and its file.
-fn evidence(root: &Root, signs: &[Sign]) -> Option<(&'static str, &'static str)> {
-    let is_there =
-        |(path, part, _): &&Sign| root.text_or_empty(path).is_ok_and(|text| text.contains(part));
-    signs.iter().find(is_there).map(|&(path, _, name)| (name, path))
+fn evidence(root: &Root, signs: &'static str) -> Option<(&'static str, &'static str)> {
+    signs.lines().find_map(|line| {
+        let (path, sign) = line.split_once('|')?;
+        let (part, name) = sign.split_once('|')?;
+        let text = root.text_or_empty(path.trim()).ok()?;
+        text.contains(part.trim()).then_some((name.trim(), path.trim()))
+    })
 }
 
 /// Vendors whose name is that of the product.

@@ -71,12 +71,10 @@ fn suspended_ms() -> u64 {
 /// machine has been suspended.
 pub fn of_run(plan: &Plan, scratch: &Scratch) -> Host {
     let mut host = fingerprint(plan);
-    let at = host.readings.iter().rposition(|reading| reading.section == "load");
-    let seen = [
+    // Its last section is that of the load.
+    host.readings.extend([
         Reading::known("load", "load.hopcost_runs", scratch.others().to_string()),
         Reading::known("load", SUSPENDED, format!("{} ms", suspended_ms())),
-    ];
-    let at = at.map_or(0, |at| at + 1);
-    host.readings.splice(at..at, seen);
+    ]);
     host
 }
