@@ -30,6 +30,6 @@ pub use error::{Error, Result};
 pub use fleet::{is_fleet, read_fleet};
 pub use id::{new_id, utc};
 pub use read::open;
-pub use runs::{EXTENSION, RunEntry, Runs, data_folder};
+pub use runs::{EXTENSION, Runs, data_folder};
 pub use schema::{APPLICATION_ID, VERSION};
 pub use write::{EstimateRow, RunFile, open_for_resume};

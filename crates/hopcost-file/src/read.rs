@@ -266,8 +266,9 @@ impl<'a> Row<'a> {
             load.own_lags = self.unpacked(6, ticks)?;
         }
         if let Some(traced) = &mut trial.trace {
-            let words = |blob: &[u8]| samples::unpack_words(blob, most);
-            traced.untraced_ns = self.unpacked(7, words)?.unwrap_or_default();
+            let operations = usize::try_from(traced.operations).map_or(most, |n| n.min(most));
+            let of_each = |blob: &[u8]| samples::unpack(blob, operations);
+            traced.untraced_ns = self.unpacked(7, of_each)?.unwrap_or_default();
             if let Some(json) = self.unpacked(8, trace::json)? {
                 traced.events = trace::read(&json).map_err(|why| self.wrong(8, why))?;
             }

@@ -1,5 +1,6 @@
 //! Finding runs: the runs directory, and what `RUN` on the command line means.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,15 +20,6 @@ const IDS_SHOWN: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
     directory: PathBuf,
-}
-
-/// A file in the runs directory, not yet looked into.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunEntry {
-    /// Its name without the extension.
-    pub id: String,
-    /// Where it is.
-    pub path: PathBuf,
 }
 
 impl Runs {
@@ -60,27 +52,26 @@ impl Runs {
         Ok(self.directory.join(format!("{id}.{EXTENSION}")))
     }
 
-    /// Every run file of the directory, by id, which is by time. A directory that
-    /// does not exist yet has none.
+    /// Every run file of the directory by its id, which is its name without the extension and sorts by
+    /// time. A directory that does not exist yet has none.
     ///
     /// # Errors
     /// Where the directory cannot be read.
-    pub fn list(&self) -> Result<Vec<RunEntry>> {
+    pub fn list(&self) -> Result<BTreeMap<String, PathBuf>> {
         let io = |error| Error::io(&self.directory, "list the runs directory", error);
+        let mut runs = BTreeMap::new();
         let entries = match fs::read_dir(&self.directory) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(runs),
             other => other.map_err(io)?,
         };
-        let mut runs = Vec::new();
         for entry in entries {
             let path = entry.map_err(io)?.path();
             let id = path.file_stem().and_then(OsStr::to_str).map(str::to_owned);
             let is_run = path.extension() == Some(OsStr::new(EXTENSION));
             if let Some(id) = id.filter(|_| is_run && path.is_file()) {
-                runs.push(RunEntry { id, path });
+                runs.insert(id, path);
             }
         }
-        runs.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(runs)
     }
 
@@ -99,18 +90,18 @@ impl Runs {
             return Ok(PathBuf::from(spec));
         }
         let runs = self.list()?;
-        if let Some(run) = runs.iter().find(|run| run.id == spec) {
-            return Ok(run.path.clone());
+        if let Some(path) = runs.get(spec) {
+            return Ok(path.clone());
         }
         let directory = self.directory.display();
-        let is_meant = |run: &RunEntry| !spec.is_empty() && run.id.starts_with(spec);
-        match runs.into_iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
+        let is_meant = |(id, _): &(&String, &PathBuf)| !spec.is_empty() && id.starts_with(spec);
+        match runs.iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
             [] => Err(Error::line(format!(
                 "`{spec}` is neither a file nor the beginning of a run's id in {directory}"
             ))),
-            [one] => Ok(one.path.clone()),
+            [(_, path)] => Ok((*path).clone()),
             several => {
-                let ids = several.iter().take(IDS_SHOWN).map(|run| run.id.as_str());
+                let ids = several.iter().take(IDS_SHOWN).map(|(id, _)| id.as_str());
                 let mut ids = ids.collect::<Vec<_>>().join(", ");
                 if several.len() > IDS_SHOWN {
                     ids.push_str(&format!(" and {} more", several.len() - IDS_SHOWN));
@@ -125,14 +116,13 @@ impl Runs {
     fn last(&self, spec: &str, back: usize) -> Result<PathBuf> {
         // Names that are no ids have no place in time.
         let mut runs = self.list()?;
-        runs.retain(|run| is_id(&run.id));
+        runs.retain(|id, _| is_id(id));
         let held = match runs.len() {
             0 => "no run yet".to_owned(),
             1 => "only one run".to_owned(),
             n => format!("only {n} runs"),
         };
-        let found = runs.into_iter().rev().nth(back).map(|run| run.path);
-        found.ok_or_else(|| {
+        runs.into_values().rev().nth(back).ok_or_else(|| {
             let directory = self.directory.display();
             let line = format!("`{spec}`: {directory} holds {held}; do a run first or give a path");
             Error::line(line)

@@ -27,15 +27,10 @@ const LEVEL: u32 = 1;
 /// Packs samples.
 pub fn pack(ticks: &[u64]) -> Vec<u8> {
     let short: Result<Vec<u32>, _> = ticks.iter().map(|ticks| (*ticks).try_into()).collect();
-    match short {
-        Ok(short) => pack_words(&short),
-        Err(_) => zlib(ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect()),
-    }
-}
-
-/// Packs numbers of 32 bits.
-pub fn pack_words(words: &[u32]) -> Vec<u8> {
-    zlib(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    zlib(match short {
+        Ok(short) => short.iter().flat_map(|ticks| ticks.to_le_bytes()).collect(),
+        Err(_) => ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect(),
+    })
 }
 
 pub(crate) fn zlib(raw: Vec<u8>) -> Vec<u8> {
@@ -67,20 +62,6 @@ pub fn unpack(blob: &[u8], kept: usize) -> Result<Vec<u64>, String> {
             Err(format!("holds a sample of {longest} ticks, which cannot be"))
         }
         _ => Ok(ticks),
-    }
-}
-
-/// Unpacks up to `most` numbers of 32 bits.
-///
-/// # Errors
-/// In words, if the blob is not zlib or holds more or a part of one. Memory use is bounded by
-/// `most` whatever the blob holds.
-pub fn unpack_words(blob: &[u8], most: usize) -> Result<Vec<u32>, String> {
-    let raw = unzlib(blob, most * 4)?;
-    let (words, rest) = raw.as_chunks();
-    match rest {
-        [] => Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
-        _ => Err(format!("does not hold whole numbers of 32 bits, at most {most}")),
     }
 }
 

@@ -14,36 +14,15 @@ pub const APPLICATION_ID: i32 = 0x686f_7063;
 /// `PRAGMA user_version` of a run file: its format. No other is read.
 pub const VERSION: i64 = 10;
 
-/// Every table, with the statement that makes it. FORMAT.md explains them.
-const TABLES: [(&str, &str); 5] = [
-    ("run", "CREATE TABLE run (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
-    (
-        "planned_case",
-        "CREATE TABLE planned_case (case_index INTEGER PRIMARY KEY, document TEXT NOT NULL)",
-    ),
-    (
-        "trial",
-        "CREATE TABLE trial (
-    trial INTEGER PRIMARY KEY,
-    document TEXT NOT NULL,
-    samples_kept INTEGER NOT NULL,
-    samples BLOB NOT NULL,
-    lags BLOB,
-    gaps BLOB,
-    own_lags BLOB,
-    untraced_ns BLOB,
-    events BLOB
-)",
-    ),
-    ("estimate", "CREATE TABLE estimate (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
-    ("finding", "CREATE TABLE finding (position INTEGER PRIMARY KEY, document TEXT NOT NULL)"),
-];
+/// Every table with the statement that makes it, as it stands in a file. FORMAT.md explains them.
+fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let statements = include_str!("tables.sql").split(';').map(str::trim);
+    statements.filter_map(|statement| Some((statement.split(' ').nth(2)?, statement)))
+}
 
 /// Makes the tables and views of an empty file. The caller holds the transaction.
 pub(crate) fn create(conn: &Connection) -> rusqlite::Result<()> {
-    for (_, statement) in TABLES {
-        conn.execute_batch(statement)?;
-    }
+    conn.execute_batch(include_str!("tables.sql"))?;
     let each = |spell: fn(&str) -> String| {
         let parts = CaseParts::FIELDS.iter().map(|field| spell(field.key));
         parts.collect::<Vec<_>>().join(",\n       ")
@@ -80,7 +59,7 @@ pub(crate) fn check_version(path: &Path, found: i64) -> Result<()> {
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     let sqlite = |error| Error::sqlite(path, "read its tables", error);
     let content = |place: &str, why: &str| Err(Error::content(path, place, why));
-    for (table, statement) in TABLES {
+    for (table, statement) in tables() {
         let query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
         let found = conn.query_row(query, [table], |row| row.get::<_, String>(0)).optional();
         let place = format!("table {table}");

@@ -32,7 +32,6 @@ pub struct RunFile {
     path: PathBuf,
     /// What is stored.
     run: RawRun,
-    next_trial: i64,
 }
 
 /// An estimate as it is stored beside a run: a statistic of a case. Times are nanoseconds, as the
@@ -73,17 +72,10 @@ pub fn open_for_resume(path: &Path) -> Result<RunFile> {
     lock(&path, &file)?;
     let opened = connect::resuming(&path).and_then(|conn| {
         let run = crate::read::run(&conn, &path)?;
-        let last = "SELECT coalesce(max(trial), 0) FROM trial";
-        let last: rusqlite::Result<i64> = conn.query_row(last, [], |row| row.get(0));
-        let last = last.map_err(|error| Error::sqlite(&path, DOING, error))?;
-        let next_trial = last.checked_add(1).ok_or_else(|| {
-            let why = "no number is left for a further trial";
-            Error::content(&path, &format!("trial {last}"), why)
-        })?;
-        Ok((conn, run, next_trial))
+        Ok((conn, run))
     });
-    let (conn, run, next_trial) = opened.inspect_err(|_| connect::leave(&path))?;
-    Ok(RunFile { conn, lock: file, path, run, next_trial })
+    let (conn, run) = opened.inspect_err(|_| connect::leave(&path))?;
+    Ok(RunFile { conn, lock: file, path, run })
 }
 
 fn begin(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
@@ -118,7 +110,7 @@ impl RunFile {
             Ok(conn)
         });
         match stored {
-            Ok(conn) => Ok(Self { conn, lock: file, path, run, next_trial: 1 }),
+            Ok(conn) => Ok(Self { conn, lock: file, path, run }),
             Err(error) => {
                 let _ = fs::remove_file(&path);
                 let _ = fs::remove_file(beside(&path, "-journal"));
@@ -209,14 +201,12 @@ impl RunFile {
             return Err(refuse("it is stored already".to_owned()));
         }
         // Outside the transaction, which then is as short as can be.
-        let cells = cells(self.next_trial, &trial);
-        let cells = cells.map_err(|problem| problem.storing(&self.path, DOING, &place))?;
+        let cells = cells(&trial).map_err(|problem| problem.storing(&self.path, DOING, &place))?;
         self.transaction(DOING, &place, |tx| {
             let insert = format!("INSERT INTO trial ({TRIAL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
             tx.prepare_cached(&insert)?.execute(params_from_iter(cells))?;
             Ok(())
         })?;
-        self.next_trial += 1;
         self.run.trials.push(trial);
         Ok(())
     }
@@ -266,8 +256,9 @@ fn replace(
     Ok(())
 }
 
-/// A row of the table `trial`: its document, and long values in columns of their own.
-fn cells(number: i64, trial: &RawTrial) -> Cell<Vec<Value>> {
+/// A row of the table `trial`, whose number SQLite gives: its document, and long values in columns of
+/// their own.
+fn cells(trial: &RawTrial) -> Cell<Vec<Value>> {
     let mut trial = trial.clone();
     let samples = std::mem::take(&mut trial.samples);
     let mut cells = vec![Value::from(samples.len() as i64), packed(&samples)?];
@@ -280,11 +271,11 @@ fn cells(number: i64, trial: &RawTrial) -> Cell<Vec<Value>> {
     for ticks in [lags, gaps, own_lags] {
         cells.push(ticks.map_or(Ok(Value::Null), |ticks| packed(&ticks))?);
     }
-    cells.push(untraced.map(|ns| samples::pack_words(&ns)).into());
+    cells.push(untraced.map_or(Ok(Value::Null), |ns| packed(&ns))?);
     let events = traced.map(|traced| trace::pack(&std::mem::take(&mut traced.events)));
     cells.push(events.transpose().map_err(Problem::Value)?.into());
     let document = measured(&trial)?;
-    Ok([number.into(), document.into()].into_iter().chain(cells).collect())
+    Ok([Value::Null, document.into()].into_iter().chain(cells).collect())
 }
 
 fn packed(ticks: &[u64]) -> Cell<Value> {

@@ -110,7 +110,7 @@ document! {
         /// How far events and stamps can be apart.
         pub clock_bound_ns: u64,
         /// Operations of a phase like it without events, right before it.
-        pub untraced_ns: Vec<u32>,
+        pub untraced_ns: Vec<u64>,
         /// What one event costs, measured on this machine; absent where it could not be.
         pub event_cost_ns: Option<f64>,
         /// Tracepoints that this kernel has not, each with the reason.

@@ -1,7 +1,6 @@
 //! Processes that a worker started and that outlive it, in a session of their own where
 //! the signal to the worker's process group does not reach them.
 
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -25,12 +24,9 @@ const PATIENCE_LAST: Duration = Duration::from_millis(150);
 impl Orphans {
     /// From now on. Not where this process has children already, as after `exec` in a
     /// shell: those are somebody else's.
-    pub fn adopt() -> io::Result<Self> {
-        let adopted = !has_children();
-        if adopted {
-            process::set_child_subreaper(Some(process::getpid()))?;
-        }
-        Ok(Self { adopted })
+    pub fn adopt() -> Self {
+        let own = Some(process::getpid());
+        Self { adopted: !has_children() && process::set_child_subreaper(own).is_ok() }
     }
 
     /// Ends and reaps every child but those to be spared: call it where no other worker is
@@ -81,6 +77,36 @@ pub fn tie_to_parent(command: &mut Command) {
     let parent = std::process::id();
     // SAFETY: between fork and exec the closure makes two system calls.
     unsafe { command.pre_exec(move || sys::die_with_parent(parent)) };
+}
+
+/// What a program of another runtime is started with: it outlives execve(2), so that no worker has to see
+/// to it.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// It dies after this long.
+    pub deadline_ms: u64,
+    /// CPUs that all its threads are confined to; every one if empty.
+    pub cpus: Vec<u32>,
+    /// Priority of SCHED_FIFO.
+    pub fifo: Option<u8>,
+}
+
+/// The largest file that a worker of another runtime may write, samples included:
+/// more than the most samples that a phase may have.
+const FILE_BYTES: u64 = 128 << 20;
+
+/// Starts a program like this.
+pub fn launched(command: &mut Command, launch: Launch) {
+    let prepare = move || {
+        sys::arm_deadline(launch.deadline_ms)?;
+        sys::limit_file_size(FILE_BYTES)?;
+        if !launch.cpus.is_empty() {
+            sys::confine(0, &launch.cpus)?;
+        }
+        launch.fifo.map_or(Ok(()), |priority| sys::set_scheduler(libc::SCHED_FIFO, priority))
+    };
+    // SAFETY: between fork and exec the closure makes system calls.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// Has a program lead a session of its own, which has no terminal that it could ask on.

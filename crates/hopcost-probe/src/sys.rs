@@ -120,21 +120,18 @@ pub fn process_cpu_ns(pid: u32) -> Option<u64> {
     found.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// SCHED_FIFO at this priority for the calling thread (sched(7)).
-pub fn set_fifo(priority: u8) -> io::Result<()> {
-    let needs = "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)";
-    set_scheduler(libc::SCHED_FIFO, priority, needs)
-}
+/// What a refusal of SCHED_FIFO says.
+pub const FIFO_NEEDS: &str = "SCHED_FIFO needs CAP_SYS_NICE or an rtprio limit (ulimit -r)";
 
-/// The scheduling policy of the calling thread (sched(7)); `needs` is what a refusal says.
-pub fn set_scheduler(policy: libc::c_int, priority: u8, needs: &str) -> io::Result<()> {
+/// The scheduling policy of the calling thread (sched(7)).
+pub fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
     // SAFETY: the structure is plain data and valid for reading.
     let result = unsafe {
         let mut parameters: libc::sched_param = std::mem::zeroed();
         parameters.sched_priority = i32::from(priority);
         libc::sched_setscheduler(0, policy, &parameters)
     };
-    check(result).map(drop).map_err(|error| context(error, needs))
+    check(result).map(drop)
 }
 
 /// Lets this thread's sleeps end when they are due, instead of up to 50 us later

@@ -156,7 +156,7 @@ fn tied(parent: Option<u32>, deadline_ms: u64) -> io::Result<()> {
 /// returns only if it cannot.
 fn idle(cpu: u32) -> io::Result<Infallible> {
     sys::pin(cpu).map_err(|error| sys::context(error, &format!("pinning to CPU {cpu}")))?;
-    sys::set_scheduler(libc::SCHED_IDLE, 0, "SCHED_IDLE")?;
+    sys::set_scheduler(libc::SCHED_IDLE, 0).map_err(|e| sys::context(e, "SCHED_IDLE"))?;
     lines::reply(&Reply::Spinning)?;
     loop {
         std::hint::spin_loop();

@@ -56,7 +56,8 @@ impl Seat {
         let Common { row, case, time, .. } = &*common;
         let pin_error = end.cpu.and_then(|cpu| sys::pin(cpu).err()).map(|e| e.to_string());
         if let Sched::Fifo(priority) = case.sched {
-            sys::set_fifo(priority)?;
+            let set = sys::set_scheduler(libc::SCHED_FIFO, priority);
+            set.map_err(|error| sys::context(error, sys::FIFO_NEEDS))?;
         }
         let attaching = Attaching {
             trial: common.trial,

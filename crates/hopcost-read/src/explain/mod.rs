@@ -268,7 +268,7 @@ impl Traced<'_> {
 
     /// The median of its operations without events.
     fn untraced_p50_ns(&self) -> Option<f64> {
-        median(self.trace.untraced_ns.iter().map(|ns| f64::from(*ns)))
+        median(self.trace.untraced_ns.iter().map(|ns| *ns as f64))
     }
 
     /// The median hop as traced.

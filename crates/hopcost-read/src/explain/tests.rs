@@ -288,7 +288,8 @@ fn two_cases_are_contrasted_segment_by_segment_and_without_events() {
     let second = |round: u32| {
         let mut lines = later(round, "one-cpu");
         lines[1].0 += 450;
-        Trace { untraced_ns: vec![2400 + round; 50], ..trace_of(50, move |_| lines.clone()) }
+        let untraced_ns = vec![u64::from(2400 + round); 50];
+        Trace { untraced_ns, ..trace_of(50, move |_| lines.clone()) }
     };
     let found = read(&run(&[(PIPE, &first), (TCP, &second)])).explanation.unwrap();
     let untraced = found.untraced.unwrap();
@@ -309,7 +310,7 @@ fn two_cases_are_contrasted_segment_by_segment_and_without_events() {
 
 #[test]
 fn events_are_taken_off_where_the_segments_then_add_up() {
-    let of = |untraced_ns: u32| {
+    let of = |untraced_ns: u64| {
         let trace = move |_| Trace {
             event_cost_ns: Some(40.0),
             untraced_ns: vec![untraced_ns; 50],
@@ -335,7 +336,7 @@ fn nonsense_in_a_file_is_read_without_a_panic() {
         trace.lost = u64::from(round / 6) * u64::MAX;
         trace.clock_bound_ns = u64::MAX;
         trace.event_cost_ns = Some([f64::NAN, f64::MAX, -1.0, f64::INFINITY][round as usize % 4]);
-        trace.untraced_ns = vec![u32::MAX; round as usize];
+        trace.untraced_ns = vec![u64::MAX; round as usize];
         let from = 40 * round as usize;
         trace.events.iter_mut().skip(from).for_each(|event| event.at_ns += u64::MAX - 200_000);
         trace.events.iter_mut().step_by(7).for_each(|event| event.cpu = u32::MAX);

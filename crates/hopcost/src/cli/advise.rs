@@ -90,7 +90,7 @@ impl Subcommand for Args {
         let (path, cut_off) = match &self.run {
             Some(run) => (runs::find(run)?, None),
             None => {
-                let _orphans = prepare()?;
+                prepare()?;
                 let plan = |runtimes: &Runtimes| plan(self, &request, runtimes);
                 let measured =
                     self.measured.measured(&called.words, self.measured.out.as_deref(), plan)?;

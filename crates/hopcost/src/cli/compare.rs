@@ -52,7 +52,7 @@ impl Subcommand for Args {
 /// Measures, measures again what looks slower, and shows.
 fn live(args: &Args, words: &[OsString]) -> anyhow::Result<u8> {
     args.shown.ensure_run()?;
-    let _orphans = prepare()?;
+    prepare()?;
     let out = args.measured.out.as_deref();
     let mut first = args.measured.measured(words, out, |of| plan(args, &args.what, of))?;
     let (mut is_invalid, mut confirmed) = (false, Ok(()));

@@ -54,7 +54,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     for (value, why) in refused {
         output::say(&format!("hopcost: left out: {}: {why:#}", spelled(axis, value)));
     }
-    let _orphans = prepare()?;
+    prepare()?;
     let directory = directory(args)?;
     let asked = able.len();
     let budget = args.measured.budget_ns(Args::BUDGET).map_or(String::new(), progress::budget);

@@ -112,7 +112,7 @@ pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
     }
     let runs = Runs::new(spec).list().map_err(usage)?;
     ensure(!runs.is_empty(), format!("no run in {spec}: want files NAME.hopcost"))?;
-    Ok(runs.into_iter().map(|run| run.path).collect())
+    Ok(runs.into_values().collect())
 }
 
 /// A run that is counted twice would look like two that agree.

@@ -57,13 +57,9 @@ impl Subcommand for Args {
                 count(plan.cpus.len(), "CPU")
             ));
         }
-        let Some(clocks) = clocks::of_cpus(&plan.local_cpus(), &setup)? else {
-            return Ok(exit::INTERRUPTED);
-        };
-        let Some(Measured { mut trials, accounting }) = doctor::measure(&plan, &setup, &topology)
-        else {
-            return Ok(exit::INTERRUPTED);
-        };
+        let clocks = clocks::of_cpus(&plan.local_cpus(), &setup)?;
+        let measured = doctor::measure(&plan, &setup, &topology)?;
+        let Measured { mut trials, accounting } = measured;
         let mut rights = rights(&machine);
         rights.extend(real_time(&plan, &mut trials));
         let raw = RawRun {

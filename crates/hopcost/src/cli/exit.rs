@@ -46,20 +46,6 @@ pub fn not_comparable(message: impl std::fmt::Display) -> anyhow::Error {
     with_code(NOT_COMPARABLE, message)
 }
 
-/// Refuses to go on where something is not what it was: each with its name, then and now.
-pub fn ensure_same<const N: usize>(
-    all: [(String, Option<&str>, Option<&str>); N],
-) -> anyhow::Result<()> {
-    let Some((what, then, now)) = all.into_iter().find(|(_, then, now)| then != now) else {
-        return Ok(());
-    };
-    Err(not_comparable(format!(
-        "cannot resume: {what} was `{}` and is `{}`; start a new run",
-        then.unwrap_or("unknown"),
-        now.unwrap_or("unknown")
-    )))
-}
-
 /// The exit code of an error. After an interrupt whatever fails does so for that.
 pub fn code_of(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<Refusal>() {

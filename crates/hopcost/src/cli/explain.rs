@@ -31,7 +31,7 @@ impl Subcommand for Args {
     /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
     fn run(&self, called: &Called) -> anyhow::Result<u8> {
         self.shown.ensure_run()?;
-        let _orphans = prepare()?;
+        prepare()?;
         ensure(self.cases.len() <= 2, "want one case or two")?;
         let measured =
             self.measured.measured(&called.words, self.measured.out.as_deref(), |runtimes| {

@@ -79,7 +79,8 @@ fn drive(command: &str, words: &[OsString]) -> anyhow::Result<u8> {
             folder.display()
         )));
     }
-    trust::folder(folder).and_then(|()| trust::file(&driver)).map_err(usage)?;
+    let trusted = trust::folder(folder).and_then(|()| trust::file(&driver));
+    trusted.map_err(|why| usage(format!("{why:#}")))?;
     let error = Command::new(&driver).arg(command).args(words).exec();
     Err(usage(format!("cannot start {}: {error}", driver.display())))
 }

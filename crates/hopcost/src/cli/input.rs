@@ -1,10 +1,11 @@
 //! What a user names: files, read whole, and shares.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use anyhow::{Context, ensure};
 use hopcost_plan::SuiteSource;
 
 use super::exit::usage;
@@ -19,29 +20,22 @@ pub fn source(name: &str) -> anyhow::Result<Option<SuiteSource>> {
     if !name.contains('/') && !name.ends_with(".toml") {
         return Ok(None);
     }
-    let text = read(Path::new(name))
-        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8 text")));
-    let text = text.map_err(|error| usage(format!("{name}: {error}")))?;
+    let text = read(Path::new(name)).map_err(|error| usage(format!("{name}: {error}")))?;
     Ok(Some(SuiteSource { file: name.to_owned(), text }))
 }
 
-/// The bytes of a regular file.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// The text of a regular file.
+fn read(path: &Path) -> anyhow::Result<String> {
     // Non-blocking, because opening a FIFO would otherwise wait for a writer.
     let file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
     let found = file.metadata()?;
-    if found.is_dir() {
-        return Err(io::Error::other("it is a directory"));
-    }
-    if !found.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
+    ensure!(!found.is_dir(), "it is a directory");
+    ensure!(found.is_file(), "not a regular file");
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(io::Error::other("larger than 1 MiB, which no such file needs"));
-    }
-    Ok(bytes)
+    let is_short = bytes.len() as u64 <= BYTES_MAX;
+    ensure!(is_short, "larger than 1 MiB, which no such file needs");
+    String::from_utf8(bytes).context("not UTF-8 text")
 }
 
 /// A share from `2%` or `0.5%`.

@@ -61,7 +61,7 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
     if let Some(run) = &args.run {
         return Ok((stored(args, &files, run)?, exit::OK));
     }
-    let _orphans = prepare()?;
+    prepare()?;
     let measured = args
         .measured
         .measured(words, args.measured.out.as_deref(), |runtimes| plan(args, &files, runtimes))?;

@@ -1,7 +1,6 @@
 //! `hopcost list`.
 
 use hopcost_plan::Ask;
-use hopcost_probe::orphans::Orphans;
 use hopcost_probe::worker;
 use hopcost_view::mechanisms;
 
@@ -33,7 +32,6 @@ impl Subcommand for Args {
         if self.suites {
             return output::print(&suites()?);
         }
-        let _orphans = Orphans::adopt()?;
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let all = worker::mechanisms();
         output::print(&match self.format {
@@ -46,7 +44,6 @@ impl Subcommand for Args {
 /// Every suite with the time that it takes on this machine.
 fn suites() -> anyhow::Result<String> {
     let machine = host::machine(&[])?;
-    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(Vec::new());
     let mut lines = Vec::new();
     for (name, source) in hopcost_plan::SHIPPED {

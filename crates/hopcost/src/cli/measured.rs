@@ -9,10 +9,8 @@ use hopcost_model::axis::{AXES, Axis};
 use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
 use hopcost_plan::Ask;
-use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
-use super::output;
 use super::progress::Live;
 use super::session::{Measured, begun, program};
 use crate::about;
@@ -125,11 +123,8 @@ impl MeasuredArgs {
 
 /// What is done before anything is planned: what would end the run later ends it here, and what earlier
 /// ones have left is removed.
-pub fn prepare() -> anyhow::Result<Orphans> {
-    let orphans = Orphans::adopt()?;
+pub fn prepare() -> anyhow::Result<()> {
     run::ensure_memory().and_then(|()| run::ensure_descriptors()).map_err(usage)?;
-    for line in scratch::sweep() {
-        output::say(&format!("hopcost: {line}"));
-    }
-    Ok(orphans)
+    scratch::sweep();
+    Ok(())
 }

@@ -34,7 +34,7 @@ impl PeerArgs {
         let refused = format!("--peer `{command}`");
         let wanted = Wanted { command, address, cpu: cpus.get(1).copied() };
         let peer =
-            Peer::start(wanted, budget).map_err(|error| usage(format!("{refused}: {error}")))?;
+            Peer::start(wanted, budget).map_err(|error| usage(format!("{refused}: {error:#}")))?;
         let (version, far) = (&peer.description.version, &peer.far);
         if far.checksum != about::build().checksum {
             output::say(&format!(

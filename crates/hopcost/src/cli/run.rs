@@ -12,7 +12,6 @@ use hopcost_model::mechanism::Mechanism;
 use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_plan::{Ask, Machine, SuiteSource};
 use hopcost_probe::interrupt;
-use hopcost_probe::orphans::Orphans;
 
 use super::exit::{not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
@@ -76,7 +75,6 @@ impl Subcommand for Args {
         let runtimes = self.measured.runtimes();
         let budget = budget.map(Duration::from_nanos);
         if self.dry_run {
-            let _orphans = Orphans::adopt()?;
             interrupt::catch()?;
             let peer = self.peer.start(cpus, budget)?;
             let plan = plan(self, &runtimes, peer.as_ref())?;
@@ -84,7 +82,7 @@ impl Subcommand for Args {
             return self.shown.dry_run(&plan, runtimes.expected(&plan, &machine));
         }
         self.shown.ensure_run()?;
-        let _orphans = prepare()?;
+        prepare()?;
         let native = program(self.stand_in.as_deref())?;
         let session = match &self.resume {
             Some(spec) => Session::resume(spec, native, runtimes)?,

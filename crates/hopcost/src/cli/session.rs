@@ -12,7 +12,7 @@ use hopcost_model::text::shell_word;
 use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
 
-use super::exit::{self, ensure, ensure_same, not_comparable, usage};
+use super::exit::{self, ensure, not_comparable, usage};
 use super::progress::{Line, Live};
 use super::{host, output, runs};
 use crate::about;
@@ -104,13 +104,17 @@ impl Session {
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
     /// goes on from there; where nothing is finished, that is the error.
     pub fn measured(mut self, live: Live) -> anyhow::Result<Measured> {
-        let ending = self.measure(live).map_err(|error| {
-            let kept = match self.file.kept() {
-                Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
-                Err(why) => why.to_string(),
-            };
-            error.context(format!("the run stopped; {kept}"))
-        })?;
+        let ending = match self.measure(live) {
+            // After an interrupt whatever fails does so for that.
+            Err(_) if interrupt::came() => Ending::Interrupted,
+            ending => ending.map_err(|error| {
+                let kept = match self.file.kept() {
+                    Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
+                    Err(why) => why.to_string(),
+                };
+                error.context(format!("the run stopped; {kept}"))
+            })?,
+        };
         let cut_off = match ending {
             Ending::Complete | Ending::BudgetSpent => None,
             Ending::FarHostLost => Some(("the far host does not answer any more", exit::ERROR)),
@@ -148,9 +152,7 @@ impl Session {
     fn measure(&mut self, live: Live) -> anyhow::Result<Ending> {
         let Self { setup, plan, clocks, yardsticks, .. } = self;
         if clocks.is_empty() {
-            let Some(calibrated) = clocks::calibrate(plan, setup)? else {
-                return Ok(Ending::Interrupted);
-            };
+            let calibrated = clocks::calibrate(plan, setup)?;
             // A description keeps the reasons of its counts to itself.
             let workers = setup.runtimes.taking_part(plan);
             let as_read =
@@ -171,7 +173,7 @@ impl Session {
         let earlier = self.file.run().trials.len();
         let mut line = Line::start(&self.plan, expected, live, earlier);
         let mut draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
-        let ending = Rounds::of(self, &mut draw)?.map_or(Ok(Ending::Interrupted), Rounds::run);
+        let ending = Rounds::of(self, &mut draw).and_then(Rounds::run);
         line.end(self.file.run());
         let ending = ending?;
         if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
@@ -184,13 +186,15 @@ impl Session {
     fn finish(&mut self) -> anyhow::Result<()> {
         let Self { setup, plan, .. } = self;
         // What cannot be calibrated any more was so before.
-        if let Ok(Some(clocks)) = clocks::of_cpus(&plan.local_cpus(), setup) {
+        if let Ok(clocks) = clocks::of_cpus(&plan.local_cpus(), setup) {
             self.file.change("store the clocks", |run| run.clocks_after = clocks)?;
         }
         let mut after = host::of_run(plan, &setup.scratch);
         match setup.peer.as_ref().map(|peer| peer.readings()) {
             Some(Ok(readings)) => after.readings.extend(readings),
-            Some(Err(why)) => output::say(&format!("hopcost: the far host, after the run: {why}")),
+            Some(Err(why)) => {
+                output::say(&format!("hopcost: the far host, after the run: {why:#}"))
+            }
             None => {}
         }
         let ended = hopcost_file::utc(about::unix_seconds());
@@ -223,7 +227,7 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
     for then in raw.workers.iter().filter(|worker| !worker.is_rust()) {
         let name = then.runtime.parse().map_err(usage)?;
         let now = runtimes.ready(&name).map_err(|why| {
-            usage(format!("cannot resume: {why}; name your own program with --worker PATH"))
+            usage(format!("cannot resume: {why:#}; name your own program with --worker PATH"))
         })?;
         if hopcost_file::as_read(&now.description).as_ref() != Some(then) {
             return Err(not_comparable(format!(
@@ -241,13 +245,18 @@ fn same_workers(raw: &RawRun, runtimes: &Runtimes) -> anyhow::Result<()> {
 fn same_machine_and_build(raw: &RawRun) -> anyhow::Result<()> {
     let (then, now, host) = (&raw.about, about::run(Vec::new()), host::fingerprint(&raw.plan));
     let keys = ["cpu.model", "cpu.online", "kernel.release", "virt.hypervisor"];
-    ensure_same(keys.map(|key| (key.to_owned(), raw.host_before.get(key), host.get(key))))?;
+    let of_host = keys.map(|key| (key, raw.host_before.get(key), host.get(key)));
     // A build that could not read itself has no checksum.
     let checksum = then.build.checksum.as_deref();
     let of_build = [
-        ("version", Some(then.version.as_str()), Some(now.version.as_str())),
-        ("commit", Some(then.commit.as_str()), Some(now.commit.as_str())),
-        ("checksum", checksum, checksum.and(now.build.checksum.as_deref())),
+        ("hopcost's version", Some(then.version.as_str()), Some(now.version.as_str())),
+        ("hopcost's commit", Some(then.commit.as_str()), Some(now.commit.as_str())),
+        ("hopcost's checksum", checksum, checksum.and(now.build.checksum.as_deref())),
     ];
-    ensure_same(of_build.map(|(what, then, now)| (format!("hopcost's {what}"), then, now)))
+    let other = of_host.into_iter().chain(of_build).find(|(_, then, now)| then != now);
+    other.map_or(Ok(()), |(what, then, now)| {
+        let (then, now) = (then.unwrap_or("unknown"), now.unwrap_or("unknown"));
+        let line = format!("cannot resume: {what} was `{then}` and is `{now}`; start a new run");
+        Err(not_comparable(line))
+    })
 }

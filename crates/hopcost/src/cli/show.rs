@@ -1,7 +1,6 @@
 //! `hopcost show MECHANISM`.
 
 use hopcost_probe::mechanism;
-use hopcost_probe::orphans::Orphans;
 
 use super::exit::usage;
 use super::output;
@@ -24,7 +23,6 @@ impl Subcommand for Args {
     /// Shows one mechanism, in Rust and in every other runtime that is here.
     fn run(&self, _: &Called) -> anyhow::Result<u8> {
         let name = self.mechanism.split(':').next().unwrap_or_default();
-        let _orphans = Orphans::adopt()?;
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let facts = mechanism::find(name).map(|row| row.facts());
         let Some(known) = hopcost_view::mechanisms::show(name, facts, &runtimes) else {

@@ -78,7 +78,7 @@ impl Subcommand for Args {
             transcript: transcript.as_ref(),
             ..spec
         };
-        let Some(row) = trial::run(&spec, Beside::NONE) else { return Ok(exit::INTERRUPTED) };
+        let row = trial::run(&spec, Beside::NONE)?;
         let failed = row.error.as_ref().filter(|_| self.transcript || self.trace.is_some());
         if let Some(transcript) = transcript {
             output::print(&transcript.borrow())?;

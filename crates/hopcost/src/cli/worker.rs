@@ -1,12 +1,9 @@
-//! `hopcost worker`: the Rust worker, the launcher of all others, and whether one keeps to the protocol.
+//! `hopcost worker`: the Rust worker, and those of other runtimes: listed, installed, and whether one keeps to the protocol.
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::ensure;
-use hopcost_probe::orphans::Orphans;
-use hopcost_probe::{interrupt, sys};
+use hopcost_probe::interrupt;
 
 use super::exit::{self, usage};
 use super::subcommand::{Called, Subcommand};
@@ -49,32 +46,6 @@ enum What {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Become another program, with a deadline and limits
-    #[command(hide = true)]
-    Launch(Launch),
-}
-
-/// What a worker of another runtime is started with.
-#[derive(clap::Args)]
-pub struct Launch {
-    /// Die after this long
-    #[arg(long)]
-    deadline_ms: u64,
-    /// Write no file of more bytes
-    #[arg(long)]
-    file_bytes: u64,
-    /// Run on these CPUs alone
-    #[arg(long)]
-    cpus: Vec<u32>,
-    /// Run with SCHED_FIFO at this priority
-    #[arg(long)]
-    fifo: Option<u8>,
-    /// Run in this directory
-    #[arg(long)]
-    directory: Option<PathBuf>,
-    /// The program and its arguments
-    #[arg(last = true, required = true)]
-    command: Vec<String>,
 }
 
 impl Subcommand for Args {
@@ -87,12 +58,6 @@ impl Subcommand for Args {
             Some(What::Check { worker }) => check(worker),
             Some(What::List) => list(),
             Some(What::Install { names }) => install(names),
-            Some(What::Launch(launch)) => {
-                // Only an error comes back.
-                let error = become_worker(launch);
-                output::say(&format!("hopcost: starting {}: {error}", launch.command[0]));
-                Ok(exit::ERROR)
-            }
         }
     }
 }
@@ -136,7 +101,6 @@ fn check(worker: &str) -> anyhow::Result<u8> {
 
 /// Lists the workers of other runtimes.
 fn list() -> anyhow::Result<u8> {
-    let _orphans = Orphans::adopt()?;
     let runtimes = Runtimes::new(Vec::new());
     let found = runtimes.all().into_iter();
     let found: Vec<_> = found.map(|of| (of.facts(), of.place.display().to_string())).collect();
@@ -153,7 +117,6 @@ fn install(names: &[String]) -> anyhow::Result<u8> {
     }
     let is_all = |asked: &str, name: &str| asked == "all" && !install::is_library(name);
     let asked = |name: &&str| names.iter().any(|asked| asked == name || is_all(asked, name));
-    let _orphans = Orphans::adopt()?;
     let mut code = exit::OK;
     for name in carried.into_iter().filter(asked) {
         output::say(&format!("hopcost: building the worker for {name}"));
@@ -169,26 +132,4 @@ fn install(names: &[String]) -> anyhow::Result<u8> {
         }
     }
     Ok(code)
-}
-
-/// Deadline, limits and affinity outlive execve(2), and so does the signal of the parent's death
-/// that the launcher was started with.
-fn become_worker(launch: &Launch) -> std::io::Error {
-    let prepare = || {
-        sys::arm_deadline(launch.deadline_ms)?;
-        sys::limit_file_size(launch.file_bytes)?;
-        if !launch.cpus.is_empty() {
-            sys::confine(0, &launch.cpus)?;
-        }
-        launch.fifo.map_or(Ok(()), sys::set_fifo)
-    };
-    if let Err(error) = prepare() {
-        return error;
-    }
-    let mut command = Command::new(&launch.command[0]);
-    command.args(&launch.command[1..]);
-    if let Some(directory) = &launch.directory {
-        command.current_dir(directory);
-    }
-    command.exec()
 }

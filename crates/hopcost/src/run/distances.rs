@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reference::{folder, read_file, store_file};
 use super::setup::Setup;
-use super::worker::{ReplyError, Worker};
+use super::worker::Worker;
 
 /// CPUs whose pairs are timed at most.
 const CPUS_MAX: usize = 64;
@@ -85,13 +85,11 @@ fn has_moved(known: &LineTimes, now: &LineTimes) -> bool {
     now.iter().any(|(pair, ns)| known.get(pair).is_some_and(|before| *ns > MOVED * before))
 }
 
-/// What a cache line takes between every two of these CPUs: nothing where the user interrupted.
+/// What a cache line takes between every two of these CPUs.
 fn timed(setup: &Setup, cpus: Vec<u32>) -> anyhow::Result<Vec<(u32, u32, u32)>> {
     let mut worker = Worker::spawn(&setup.native, Vec::new(), 0)?;
-    worker.send(&Command::Distances { cpus });
-    match worker.reply(Instant::now() + PATIENCE) {
+    match worker.ask(&Command::Distances { cpus }, Instant::now() + PATIENCE) {
         Ok(Reply::Distances { line_ns }) => Ok(line_ns),
-        Err(ReplyError::Interrupted) => Ok(Vec::new()),
         Ok(_) => bail!("the worker's reply does not answer `distances`"),
         Err(error) => bail!("timing cache lines between CPUs: {error}"),
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use hopcost_machine::{Root, Topology, steal_ns};
 use hopcost_model::case::{Case, Placement, Sched, Workload};
 use hopcost_model::plan::{Plan, TrialShape};
@@ -63,19 +64,19 @@ struct Doctor<'a> {
     measured: Measured,
 }
 
-/// All trials, on the CPUs of the plan; `None` if the user interrupted.
-pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Option<Measured> {
+/// All trials, on the CPUs of the plan. The only error is that the user interrupted.
+pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Result<Measured> {
     let started = Instant::now();
     let mut doctor = Doctor { plan, setup, started, measured: Measured::default() };
     doctor.gaps()?;
     doctor.pairs(topology)?;
     doctor.rings()?;
     doctor.handovers()?;
-    Some(doctor.measured)
+    Ok(doctor.measured)
 }
 
 impl Doctor<'_> {
-    fn gaps(&mut self) -> Option<()> {
+    fn gaps(&mut self) -> Result<()> {
         let (plan, gaps) = (self.plan, "gaps");
         let each = GAPS_A_CPU.min(GAPS / plan.cpus.len().max(1) as u32);
         let count = (each.as_nanos() / WINDOW.as_nanos()).max(1) as u64;
@@ -97,7 +98,7 @@ impl Doctor<'_> {
 
     /// Every pair, again and again as long as there is time; those of the first CPU come first, and
     /// have their clocks compared.
-    fn pairs(&mut self, topology: &Topology) -> Option<()> {
+    fn pairs(&mut self, topology: &Topology) -> Result<()> {
         let cpus = &self.plan.cpus;
         let pairs = cpus.iter().enumerate().flat_map(|(at, a)| {
             cpus[at + 1..].iter().map(move |b| (*a, *b, topology.relation(*a, *b)))
@@ -107,7 +108,7 @@ impl Doctor<'_> {
         for visit in 0..VISITS_MAX {
             for &(a, b, relation) in &pairs {
                 if started.elapsed() > PAIRS {
-                    return Some(());
+                    return Ok(());
                 }
                 let of = |workload| plays(workload, "flag", relation);
                 let batches = Stamp::Batch { n: LINE_BATCH };
@@ -117,13 +118,13 @@ impl Doctor<'_> {
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Messages that fill one cache line and two, in turn.
-    fn rings(&mut self) -> Option<()> {
+    fn rings(&mut self) -> Result<()> {
         let (Some(caller), Some(callee)) = self.plan.cpus_for(self.plan.relation) else {
-            return Some(());
+            return Ok(());
         };
         for visit in 0..2 * VISITS_MAX {
             let bytes = if visit % 2 == 0 { 56 } else { 120 };
@@ -132,10 +133,10 @@ impl Doctor<'_> {
             };
             self.trial(of, (caller, callee), LINE, Stamp::Batch { n: LINE_BATCH })?;
         }
-        Some(())
+        Ok(())
     }
 
-    fn handovers(&mut self) -> Option<()> {
+    fn handovers(&mut self) -> Result<()> {
         for relation in Placement::ALL {
             let (Some(caller), Some(callee)) = self.plan.cpus_for(Some(*relation)) else {
                 continue;
@@ -145,7 +146,7 @@ impl Doctor<'_> {
                 self.trial(of, (caller, callee), counts, Stamp::Each)?;
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// A trial of the case that fits, if it can be measured here.
@@ -155,14 +156,14 @@ impl Doctor<'_> {
         (caller, callee): (u32, u32),
         counts: (u64, u64),
         stamp: Stamp,
-    ) -> Option<()> {
+    ) -> Result<()> {
         let live = self.plan.live().map(|(index, planned)| (index, &planned.case));
         let Some((index, case)) = live.into_iter().find(|(_, case)| fits(case)) else {
-            return Some(());
+            return Ok(());
         };
         let started_ns = self.started.elapsed().as_nanos() as u64;
         let mut trial = match Workers::assemble(case, &self.setup.runtimes) {
-            Err(why) => RawTrial { error: Some(why), ..RawTrial::default() },
+            Err(why) => RawTrial { error: Some(format!("{why:#}")), ..RawTrial::default() },
             Ok(workers) => {
                 let cpus = (Some(caller), Some(callee));
                 let spec = TrialSpec::exactly(self.setup, case.clone(), workers, cpus, counts);
@@ -173,7 +174,7 @@ impl Doctor<'_> {
         };
         (trial.case, trial.started_ns) = (index as u32, started_ns);
         self.measured.trials.push(trial);
-        Some(())
+        Ok(())
     }
 }
 

@@ -85,6 +85,8 @@ fn built(name: &str, build: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<
         let path = build.join(file.path);
         write(&path, file).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    // Before the build, which may leave processes behind.
+    let runtimes = Runtimes::new(vec![build.to_owned()]);
     // Files that others may write are not trusted, whatever the user's umask is.
     let output = Command::new("/bin/sh")
         .args(["-c", "umask 022; exec ./build 2>&1"])
@@ -105,7 +107,6 @@ fn built(name: &str, build: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<
             bail!("its build {ended}: {last}");
         }
     }
-    let runtimes = Runtimes::new(vec![build.to_owned()]);
     let found = runtimes.named().next().context("it is not found where it was built")?;
     if let Err(why) = &found.state {
         bail!("it was built but cannot be used: {why}");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use hopcost_file::RunFile;
 use hopcost_machine::{Root, steal_ns};
 use hopcost_model::case::Case;
@@ -117,8 +117,6 @@ pub struct Rounds<'a> {
     started: Instant,
     /// When the last trial of an earlier sitting ended, by the run's own clock.
     base_ns: u64,
-    /// Trials of this sitting.
-    trials: u64,
     last_round: Took,
     shape: TrialShape,
     /// The cases that further rounds are for; all of them until a look says otherwise.
@@ -131,16 +129,14 @@ pub struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Before the first; `None` if the user interrupted.
+    /// Before the first.
     pub fn of(
         session: &'a mut Session,
         draw: &'a mut dyn FnMut(&Progress, &RawRun),
-    ) -> anyhow::Result<Option<Self>> {
+    ) -> anyhow::Result<Self> {
         let Session { setup, plan, clocks, yardsticks, expected_ns, file, .. } = session;
         let (setup, plan, clocks) = (&*setup, &*plan, clocks.as_slice());
-        let Ok(open) = OpenYardsticks::open(&yardsticks.all, setup, clocks) else {
-            return Ok(None);
-        };
+        let open = OpenYardsticks::open(&yardsticks.all, setup, clocks)?;
         let earlier = &file.run().trials;
         let live = live_cases(plan, &setup.runtimes, earlier)?;
         let done: BTreeSet<(u32, u32)> = earlier.iter().map(|t| (t.case, t.round)).collect();
@@ -152,7 +148,7 @@ impl<'a> Rounds<'a> {
             rounds_planned: plan.rounds,
             ..Progress::default()
         };
-        Ok(Some(Self {
+        Ok(Self {
             base_ns: earlier.iter().map(|t| t.started_ns + t.took_ns).max().unwrap_or(0),
             setup,
             plan,
@@ -165,14 +161,13 @@ impl<'a> Rounds<'a> {
             live,
             done,
             started: Instant::now(),
-            trials: 0,
             last_round: Took::default(),
             shape: plan.trial,
             wanted: None,
             look,
             looked_at: None,
             progress,
-        }))
+        })
     }
 
     /// All that the plan, its budget and its aim leave.
@@ -192,9 +187,7 @@ impl<'a> Rounds<'a> {
                 if self.is_budget_spent() {
                     return Ok(Ending::BudgetSpent);
                 }
-                let Some(phases_ns) = self.trial(round, position, which)? else {
-                    return Ok(Ending::Interrupted);
-                };
+                let phases_ns = self.trial(round, position, which)?;
                 (took.trials, took.phases_ns) = (took.trials + 1, took.phases_ns + phases_ns);
                 let is_first = round == 0 && self.plan.comparison.is_none();
                 if is_first && took.trials == of_round.div_ceil(2) {
@@ -293,7 +286,7 @@ impl<'a> Rounds<'a> {
     /// Whether no trial may begin any more, be it in the middle of a round.
     fn is_budget_spent(&self) -> bool {
         let is_spent = self.budget_left_ns() == Some(0);
-        is_spent && self.trials > 0 && self.plan.comparison.is_none()
+        is_spent && self.trials() > 0 && self.plan.comparison.is_none()
     }
 
     /// What the budget leaves for trials: reading the run back needs some of it too.
@@ -303,24 +296,28 @@ impl<'a> Rounds<'a> {
         Some((budget_ns - beside_ns).saturating_sub(self.elapsed_ns()))
     }
 
+    /// Trials of this sitting.
+    fn trials(&self) -> u64 {
+        self.progress.trials_done - self.done.len() as u64
+    }
+
     fn elapsed_ns(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Makes and stores one trial; how long its phases took, or `None` where the user interrupted.
-    fn trial(&mut self, round: u32, position: usize, which: usize) -> anyhow::Result<Option<u64>> {
-        if !self.spaced(which) {
-            return Ok(None);
-        }
+    /// Makes and stores one trial; how long its phases took.
+    fn trial(&mut self, round: u32, position: usize, which: usize) -> anyhow::Result<u64> {
+        self.space(which)?;
         self.progress.left_ns = self.left_ns();
         self.progress.next = Some(self.live[which].index);
         (self.draw)(&self.progress, self.file.run());
         let started_ns = self.elapsed_ns();
         let left_ms = self.budget_left_ns().map(|ns| ns / 1_000_000);
         self.live[which].began = Some(Instant::now());
-        let Some(mut row) = self.outcome(round, which, left_ms)? else { return Ok(None) };
-        if let Some(news) = self.yardsticks.news() {
-            self.file.change("store the yardsticks", |run| run.yardsticks = news)?;
+        let mut row = self.outcome(round, which, left_ms)?;
+        let known = self.yardsticks.known();
+        if !known.is_empty() && known != self.file.run().yardsticks {
+            self.file.change("store the yardsticks", |run| run.yardsticks = known)?;
         }
         let live = &mut self.live[which];
         row.case = live.index;
@@ -346,9 +343,8 @@ impl<'a> Rounds<'a> {
         interrupt::stall("store");
         let phases_ns = row.phases_ns;
         self.file.append_trial(row).context("storing a trial")?;
-        self.trials += 1;
         self.progress.trials_done += 1;
-        Ok(Some(phases_ns))
+        Ok(phases_ns)
     }
 
     fn outcome(
@@ -356,7 +352,7 @@ impl<'a> Rounds<'a> {
         round: u32,
         which: usize,
         left_ms: Option<u64>,
-    ) -> anyhow::Result<Option<RawTrial>> {
+    ) -> anyhow::Result<RawTrial> {
         let live = &self.live[which];
         let cpus = self.plan.cpus_for(live.case.placement);
         let clock = ClockReading::find(self.clocks, &live.case.runtimes.caller, cpus.0);
@@ -375,14 +371,14 @@ impl<'a> Rounds<'a> {
             ..TrialSpec::exactly(self.setup, case, workers, cpus, (0, 0))
         };
         let yardstick = self.of_case.get(live.index as usize).copied().flatten();
-        Ok(trial::run(&spec, Beside::of(&mut self.yardsticks, yardstick)))
+        trial::run(&spec, Beside::of(&mut self.yardsticks, yardstick))
     }
 
     /// What is left takes by the trials so far, and no more than the budget.
     fn left_ns(&self) -> u64 {
         let elapsed_ns = self.elapsed_ns();
         let left = self.progress.trials_planned.saturating_sub(self.progress.trials_done);
-        let left_ns = match elapsed_ns.checked_div(self.trials) {
+        let left_ns = match elapsed_ns.checked_div(self.trials()) {
             Some(mean_ns) => mean_ns.saturating_mul(left),
             None => self.expected_ns.saturating_sub(elapsed_ns),
         };
@@ -390,14 +386,13 @@ impl<'a> Rounds<'a> {
     }
 
     /// Waits until a case's next trial is far enough from its last in time for the host to
-    /// have had a chance to change; false where the user interrupts.
-    fn spaced(&self, which: usize) -> bool {
+    /// have had a chance to change.
+    fn space(&self, which: usize) -> std::io::Result<()> {
         let spacing = Duration::from_nanos(hopcost_plan::spacing_ns(self.plan));
         let Live { case, began, .. } = &self.live[which];
         let due = began.map(|began| began + spacing).filter(|due| *due > Instant::now());
-        due.is_none_or(|due| {
-            case.has_virtual_clock() || interrupt::sleep_until("spacing", due).is_ok()
-        })
+        let due = due.filter(|_| !case.has_virtual_clock());
+        due.map_or(Ok(()), |due| interrupt::sleep_until("spacing", due))
     }
 }
 
@@ -412,8 +407,7 @@ fn live_cases<'a>(
             let of_case = || earlier.iter().filter(move |t| t.case == index);
             let measured = || of_case().filter(|trial| trial.error.is_none());
             let case = &planned.case;
-            let workers =
-                Workers::assemble(case, runtimes).map_err(|reason| anyhow!("{case}: {reason}"))?;
+            let workers = Workers::assemble(case, runtimes).with_context(|| case.to_string())?;
             Ok(Live {
                 index,
                 case: Rc::new(case.clone()),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, Error, anyhow, bail, ensure};
 use hopcost_model::axis::Axis;
 use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
 use hopcost_model::describe::{Description, Facts, WarmUp};
@@ -17,12 +17,13 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{self, Command, Reply};
 use hopcost_model::workload::EndsOf;
 use hopcost_plan::{Catalog, Expected, Roles, RuntimeFacts, assign};
+use hopcost_probe::orphans::{Launch, Orphans};
 use hopcost_probe::registry::Row;
 use hopcost_probe::{mechanism, sys};
 
 use super::reference::{self, Machine};
 use super::search::{self, Candidate};
-use super::worker::{Launch, Program, ReplyError, Worker};
+use super::worker::{Program, ReplyError, Worker};
 
 /// How long a worker may take to describe itself: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -68,6 +69,8 @@ impl Found {
 pub struct Runtimes {
     /// The programs that were named.
     pub programs: Vec<PathBuf>,
+    /// What they leave behind.
+    pub orphans: Orphans,
     slots: OnceCell<Vec<Slot>>,
     rust: OnceCell<Description>,
 }
@@ -81,7 +84,8 @@ struct Slot {
 impl Runtimes {
     /// Those of the usual folders, and these programs, which come first.
     pub fn new(programs: Vec<PathBuf>) -> Self {
-        Self { programs, slots: OnceCell::new(), rust: OnceCell::new() }
+        let (orphans, slots, rust) = (Orphans::adopt(), OnceCell::new(), OnceCell::new());
+        Self { programs, orphans, slots, rust }
     }
 
     fn slots(&self) -> &[Slot] {
@@ -109,7 +113,8 @@ impl Runtimes {
         let Candidate { runtime, program, start_ns, place, facts } = &slot.candidate;
         let described = asked.and_then(|worker| listen(worker, runtime.as_ref(), facts));
         let mut state = described.and_then(|(description, cpu_ns)| {
-            Ok(Ready { program: program.clone()?, description, start_ns: cpu_ns.max(*start_ns) })
+            let program = program.as_ref().map_err(ToString::to_string)?.clone();
+            Ok(Ready { program, description, start_ns: cpu_ns.max(*start_ns) })
         });
         let said = || state.as_ref().ok()?.description.runtime.parse().ok();
         // A program that was named and does not even say what it is stays unnamed.
@@ -178,14 +183,14 @@ impl Runtimes {
     }
 
     /// The worker of a runtime.
-    pub fn ready(&self, runtime: &Runtime) -> Result<&Ready, String> {
+    pub fn ready(&self, runtime: &Runtime) -> anyhow::Result<&Ready> {
         if let Some(found) = self.find(runtime) {
-            return found.state.as_ref().map_err(Clone::clone);
+            return found.state.as_ref().map_err(|why| anyhow!("{why}"));
         }
         // One that was named and does not say what it is may be the one.
         let named = self.named().find_map(|found| found.state.as_ref().err());
         let why = named.map_or(String::new(), |why| format!(" ({why})"));
-        Err(format!("no worker of the runtime `{runtime}` is here{why}"))
+        bail!("no worker of the runtime `{runtime}` is here{why}")
     }
 
     /// What a runtime's worker says of itself, that of Rust included.
@@ -214,17 +219,17 @@ pub struct Workers<'a> {
 
 impl<'a> Workers<'a> {
     /// Finds everybody that a case needs, or says who is missing.
-    pub fn assemble(case: &Case, runtimes: &'a Runtimes) -> Result<Self, String> {
+    pub fn assemble(case: &Case, runtimes: &'a Runtimes) -> anyhow::Result<Self> {
         let ready = |runtime: &Runtime| match runtime.is_rust() {
             true => Ok(None),
             false => runtimes.ready(runtime).map(Some),
         };
         let foreign = [ready(&case.runtimes.caller)?, ready(&case.runtimes.callee)?];
-        let roles = assign(case, &|runtime| runtimes.description(runtime))?;
+        let roles = assign(case, &|runtime| runtimes.description(runtime)).map_err(Error::msg)?;
         // A mechanism of Rust carries a test engine's argument, which is no part of its name.
         let row = |name: &str| {
             let name = name.split(':').next().unwrap_or(name);
-            mechanism::find(name).ok_or_else(|| format!("no mechanism `{name}` in this build"))
+            mechanism::find(name).with_context(|| format!("no mechanism `{name}` in this build"))
         };
         if case.runtimes.are_rust() {
             row(&case.mechanism)?;
@@ -267,12 +272,12 @@ fn unnamed(number: usize) -> Runtime {
 }
 
 fn ask(candidate: &Candidate) -> Result<Worker, String> {
-    let program = candidate.program.as_ref().map_err(Clone::clone)?;
+    let program = candidate.program.as_ref().map_err(|why| format!("{why:#}"))?;
     // Of the two deadlines, the one that gives the reason comes first.
     let deadline_ms = 2 * PATIENCE.as_millis() as u64;
     let launch = Launch { deadline_ms, cpus: Vec::new(), fifo: None };
     let mut worker =
-        Worker::launch(program, &launch, Vec::new(), 0).map_err(|error| error.to_string())?;
+        Worker::launch(program, launch, Vec::new(), 0).map_err(|error| error.to_string())?;
     worker.send(&Command::Describe);
     Ok(worker)
 }

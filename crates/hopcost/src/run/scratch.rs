@@ -13,8 +13,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use hopcost_model::text::escaped;
 use hopcost_probe::folder::{Folder, others_may_rename_in};
-use hopcost_probe::sys;
+use hopcost_probe::{interrupt, sys};
 
 use crate::about;
 
@@ -207,19 +208,18 @@ fn lock(owner: &File) -> io::Result<bool> {
 }
 
 /// Removes what killed runs of this user left behind; says of each what it was.
-pub fn sweep() -> Vec<String> {
-    let (mut removed, path) = (Vec::new(), temporary());
-    let Ok(parent) = Folder::shared(&path) else { return removed };
+pub fn sweep() {
+    let path = temporary();
+    let Ok(parent) = Folder::shared(&path) else { return };
     for name in parent.names().unwrap_or_default() {
         let shown = name.to_string_lossy();
         let Some(run) = shown.strip_prefix(&prefix()) else { continue };
         if let Some(things) = end(&parent, &path, &name) {
-            let run = run.rsplit_once('-').map_or(run, |(run, _)| run);
-            removed
-                .push(format!("removed what run {run}, which was killed, left behind ({things})"));
+            let run = escaped(run.rsplit_once('-').map_or(run, |(run, _)| run));
+            let what = format!("what run {run}, which was killed, left behind ({things})");
+            interrupt::say(&format!("hopcost: removed {what}\n"));
         }
     }
-    removed
 }
 
 /// Removes a directory whose run is over, and says what was in it.

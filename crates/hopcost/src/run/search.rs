@@ -5,6 +5,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use hopcost_model::case::{CaseError, Runtime};
 use hopcost_model::describe::Facts;
 use serde::Deserialize;
@@ -42,7 +43,7 @@ pub struct Candidate {
     /// Its name; a program that was named by its path says it itself.
     pub runtime: Option<Runtime>,
     /// How it is started, or why it is not.
-    pub program: Result<Program, String>,
+    pub program: Result<Program>,
     /// How long that takes, where its folder says so.
     pub start_ns: Option<u64>,
     /// What its folder says of its mechanisms.
@@ -68,40 +69,33 @@ pub fn candidates(named: &[PathBuf]) -> Vec<Candidate> {
 
 /// A worker that was named by its path: its program, or its folder.
 fn by_path(path: &Path) -> Candidate {
-    let alone = |program| Candidate {
-        runtime: None,
-        program,
-        start_ns: None,
-        facts: Facts::new(),
-        place: path.to_owned(),
+    let alone = |program| {
+        let (facts, place) = (Facts::new(), path.to_owned());
+        Candidate { runtime: None, program, start_ns: None, facts, place }
     };
-    let refused = |why| alone(Err(why));
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if absolute.is_dir() {
         // By its own name too, which a link may have led elsewhere.
         let trusted = trust::file(&absolute.join(MANIFEST));
         let folder = absolute.canonicalize().unwrap_or(absolute);
-        return match (by_manifest(&folder), trusted) {
-            (None, _) => refused(format!("{} holds no {MANIFEST}", path.display())),
-            (Some(_), Err(why)) => refused(why),
-            (Some(found), Ok(())) => found,
-        };
+        let found = by_manifest(&folder);
+        let found = found.with_context(|| format!("{} holds no {MANIFEST}", path.display()));
+        let found = found.and_then(|found| trusted.map(|()| found));
+        return found.unwrap_or_else(|why| alone(Err(why)));
     }
+    alone(by_program(path, &absolute))
+}
+
+fn by_program(path: &Path, absolute: &Path) -> Result<Program> {
+    let found = path.canonicalize().map_err(|error| {
+        let shown = path.display();
+        anyhow!("cannot use worker {shown}: {error}; name one program, and let a script give it arguments")
+    })?;
     let may_run = |of: Metadata| of.is_file() && of.permissions().mode() & 0o111 != 0;
-    let executable = |path: &PathBuf| path.metadata().is_ok_and(may_run);
-    let program = match path.canonicalize() {
-        Ok(path) if executable(&path) => trust::file(&absolute).map(|()| Program {
-            path,
-            arguments: Vec::new(),
-            directory: None,
-        }),
-        Ok(path) => Err(format!("{} is no program that may be run (chmod +x)", path.display())),
-        Err(error) => Err(format!(
-            "cannot use worker {}: {error}; name one program, and let a script give it arguments",
-            path.display()
-        )),
-    };
-    alone(program)
+    let is_program = found.metadata().is_ok_and(may_run);
+    ensure!(is_program, "{} is no program that may be run (chmod +x)", found.display());
+    trust::file(absolute)?;
+    Ok(Program { path: found, arguments: Vec::new(), directory: None })
 }
 
 /// The folders that may hold workers, the first ones first. None is relative: nothing comes
@@ -135,7 +129,7 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
     file.symlink_metadata().ok()?;
     // One that cannot be read is named after its folder, so that it is not silently missing.
     let mut runtime = folder.file_name()?.to_str()?.parse().ok();
-    let wrong = |what: &str| format!("{}: {}", file.display(), what.replace('\n', " "));
+    let wrong = |what: &str| anyhow!("{}: {}", file.display(), what.replace('\n', " "));
     let manifest = trust::text(&file).and_then(|text| {
         let manifest: Manifest = toml::from_str(&text).map_err(|e| wrong(e.message()))?;
         runtime = Some(manifest.runtime.parse().map_err(|e: CaseError| wrong(&e.to_string()))?);
@@ -153,20 +147,18 @@ fn by_manifest(folder: &Path) -> Option<Candidate> {
 }
 
 /// How a worker of a folder is started, or what is missing.
-fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program, String> {
+fn start_of(folder: &Path, manifest: &Manifest) -> Result<Program> {
     let Some((first, arguments)) = manifest.command.split_first() else {
-        return Err(format!("{}: `command` is empty", folder.join(MANIFEST).display()));
+        bail!("{}: `command` is empty", folder.join(MANIFEST).display());
     };
-    let missing = |what: &str| {
-        format!("{what}; it needs {}; to install it: {}", manifest.needs, manifest.install)
-    };
+    let Manifest { needs, install, .. } = manifest;
+    let missing = |what: &str| anyhow!("{what}; it needs {needs}; to install it: {install}");
     let path = if first.contains('/') {
         let path = folder.join(first);
         if !path.exists() {
-            return Err(match path.symlink_metadata() {
-                Ok(_) => format!("{} leads to no file that this user can reach", path.display()),
-                Err(_) => missing("not built"),
-            });
+            let is_link = path.symlink_metadata().is_ok();
+            ensure!(!is_link, "{} leads to no file that this user can reach", path.display());
+            return Err(missing("not built"));
         }
         path
     } else {

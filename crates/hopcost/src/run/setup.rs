@@ -2,7 +2,6 @@
 
 use std::io;
 
-use hopcost_probe::orphans::Orphans;
 use hopcost_probe::{interrupt, sys};
 
 use super::peer::near::Peer;
@@ -14,28 +13,25 @@ use super::worker::Program;
 pub struct Setup {
     /// The worker inside this binary.
     pub native: Program,
+    /// The far host, where there is one; its worker ends before what is left of all workers does.
+    pub peer: Option<Peer>,
     /// All the others.
     pub runtimes: Runtimes,
     /// Where names go.
     pub scratch: Scratch,
-    /// The far host, where there is one; its worker ends before what is left of all workers does.
-    pub peer: Option<Peer>,
-    /// What workers leave behind.
-    pub orphans: Orphans,
 }
 
 impl Setup {
     /// From now on this process is one that has workers; `id` says for what.
     pub fn new(id: &str, native: Program, runtimes: Runtimes) -> io::Result<Self> {
         sys::close_on_exec_from_3();
-        let orphans = Orphans::adopt()?;
         interrupt::catch()?;
         let scratch = Scratch::create(id)?;
-        let (end_all, remove) = (orphans.ender(), scratch.remover());
+        let (end_all, remove) = (runtimes.orphans.ender(), scratch.remover());
         interrupt::ensure_end(move || {
             end_all();
             remove();
         });
-        Ok(Self { native, runtimes, scratch, orphans, peer: None })
+        Ok(Self { native, runtimes, scratch, peer: None })
     }
 }

@@ -7,6 +7,7 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_probe::sys;
 
 /// Symbolic links that are followed at most, as path_resolution(7) has it.
@@ -28,24 +29,22 @@ enum Additions {
 ///
 /// Every component is looked at as the kernel resolves it, links and their targets included,
 /// so that nobody can lead the path elsewhere after this has returned.
-pub fn file(path: &Path) -> Result<(), String> {
+pub fn file(path: &Path) -> Result<()> {
     resolved(path, |path, found| {
         let what = if found.file_type().is_fifo() { "a FIFO" } else { "no regular file" };
-        if found.is_file() { Ok(()) } else { Err(format!("{} is {what}", path.display())) }
+        ensure!(found.is_file(), "{} is {what}", path.display());
+        Ok(())
     })
 }
 
 /// The same for a folder from which a program is loaded: nobody else may put anything in it.
-pub fn folder(path: &Path) -> Result<(), String> {
+pub fn folder(path: &Path) -> Result<()> {
     resolved(path, |path, found| judge(path, found, Additions::ByOwner))
 }
 
 /// Judges everything on the way to what a path leads to, and `last` that itself.
-fn resolved(
-    path: &Path,
-    last: impl Fn(&Path, &Metadata) -> Result<(), String>,
-) -> Result<(), String> {
-    let path = std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))?;
+fn resolved(path: &Path, last: impl Fn(&Path, &Metadata) -> Result<()>) -> Result<()> {
+    let path = std::path::absolute(path).with_context(|| path.display().to_string())?;
     let mut left = reversed(&path);
     let mut at = PathBuf::from("/");
     let mut links = 0;
@@ -63,10 +62,8 @@ fn resolved(
         judge(&at, &found, Additions::ByAnyone)?;
         if found.is_symlink() {
             links += 1;
-            let target = at.read_link().map_err(|e| format!("{}: {e}", at.display()))?;
-            if links > LINKS_MAX {
-                return Err(format!("{}: too many symbolic links", path.display()));
-            }
+            let target = at.read_link().with_context(|| at.display().to_string())?;
+            ensure!(links <= LINKS_MAX, "{}: too many symbolic links", path.display());
             at.pop();
             if target.is_absolute() {
                 at = PathBuf::from("/");
@@ -80,15 +77,13 @@ fn resolved(
 }
 
 /// The text of a file that may be believed.
-pub fn text(path: &Path) -> Result<String, String> {
+pub fn text(path: &Path) -> Result<String> {
     file(path)?;
-    let mut text = String::new();
+    let (mut text, shown) = (String::new(), path.display());
     let read = File::open(path).and_then(|file| file.take(TEXT_MAX + 1).read_to_string(&mut text));
-    match read {
-        Ok(_) if text.len() as u64 <= TEXT_MAX => Ok(text),
-        Ok(_) => Err(format!("{} has more than {TEXT_MAX} bytes", path.display())),
-        Err(error) => Err(format!("{}: {error}", path.display())),
-    }
+    let bytes = read.with_context(|| shown.to_string())? as u64;
+    ensure!(bytes <= TEXT_MAX, "{shown} has more than {TEXT_MAX} bytes");
+    Ok(text)
 }
 
 /// The components of a path, the first one last.
@@ -100,19 +95,16 @@ fn reversed(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(named).collect()
 }
 
-fn look(path: &Path) -> Result<Metadata, String> {
-    path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))
+fn look(path: &Path) -> Result<Metadata> {
+    path.symlink_metadata().with_context(|| path.display().to_string())
 }
 
-fn judge(path: &Path, found: &Metadata, additions: Additions) -> Result<(), String> {
-    let (shown, user) = (path.display(), sys::user_id());
-    if found.uid() != user && found.uid() != 0 {
-        return Err(format!(
-            "not trusted: {shown} belongs to user {}; run hopcost as that user, or take it over \
-             (chown)",
-            found.uid()
-        ));
-    }
+fn judge(path: &Path, found: &Metadata, additions: Additions) -> Result<()> {
+    let (shown, user, owner) = (path.display(), sys::user_id(), found.uid());
+    ensure!(
+        owner == user || owner == 0,
+        "not trusted: {shown} belongs to user {owner}; run hopcost as that user, or take it over (chown)"
+    );
     let by_group = found.mode() & 0o020 != 0
         && (!is_ours_alone(found.gid(), user) || sys::has_access_list(path));
     let by_others = found.mode() & 0o002 != 0;
@@ -120,13 +112,12 @@ fn judge(path: &Path, found: &Metadata, additions: Additions) -> Result<(), Stri
     let kept = sticky && additions == Additions::ByAnyone;
     match (by_group || by_others) && !found.is_symlink() && !kept {
         false => Ok(()),
-        true if sticky => Err(format!(
-            "not trusted: other users may put files into {shown}; move the worker to a folder of \
-             its own"
-        )),
-        true => Err(format!(
+        true if sticky => bail!(
+            "not trusted: other users may put files into {shown}; move the worker to a folder of its own"
+        ),
+        true => bail!(
             "not trusted: other users may write {shown}; take that from them (chmod go-w {shown})"
-        )),
+        ),
     }
 }
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
-use hopcost_probe::orphans::{lead_session, tie_to_parent};
+use hopcost_probe::orphans::{Launch, launched, lead_session, tie_to_parent};
 use hopcost_probe::{interrupt, sys};
 use serde_json::Value;
 
@@ -34,23 +34,19 @@ impl Program {
         let path = std::env::current_exe()?;
         Ok(Self { path, arguments: vec!["worker".into()], directory: None })
     }
-}
 
-/// What a worker of another runtime is started with: it outlives execve(2), so
-/// that no worker has to see to it.
-#[derive(Debug, Clone)]
-pub struct Launch {
-    /// It dies after this long.
-    pub deadline_ms: u64,
-    /// CPUs that all its threads are confined to; every one if empty.
-    pub cpus: Vec<u32>,
-    /// Priority of SCHED_FIFO.
-    pub fifo: Option<u8>,
+    /// Starts it in a process group of its own. It inherits these descriptors, which are to be open until then.
+    fn command(&self, inherited: &[OwnedFd], padding: usize) -> io::Result<Process> {
+        inherited.iter().try_for_each(sys::keep_over_exec)?;
+        let mut command = Process::new(&self.path);
+        command.args(&self.arguments).process_group(0);
+        command.env("HOPCOST_PADDING", "x".repeat(padding));
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        Ok(command)
+    }
 }
-
-/// The largest file that a worker of another runtime may write, samples included:
-/// more than the most samples that a phase may have.
-const FILE_BYTES: u64 = 128 << 20;
 
 /// How long a worker may take to end that was killed.
 const KILLED_WITHIN: Duration = Duration::from_millis(500);
@@ -116,24 +112,12 @@ impl ReplyError {
     }
 }
 
-impl From<ReplyError> for String {
-    fn from(error: ReplyError) -> Self {
-        error.to_string()
-    }
-}
-
 impl Worker {
     /// Starts a worker in a process group of its own that inherits `inherited`
     /// (which are closed here) and nothing else, and dies with this process. Layout is part of a trial's
     /// chance: the environment is padded by `padding` bytes.
     pub fn spawn(program: &Program, inherited: Vec<OwnedFd>, padding: usize) -> io::Result<Self> {
-        for fd in &inherited {
-            sys::keep_over_exec(fd)?;
-        }
-        let mut command = Process::new(&program.path);
-        command.args(&program.arguments).process_group(0);
-        command.env("HOPCOST_PADDING", "x".repeat(padding));
-        Self::start(command)
+        Self::start(program.command(&inherited, padding)?)
     }
 
     /// Starts the worker of a far host by a command for the shell, in a session of its own: ssh has
@@ -174,30 +158,20 @@ impl Worker {
         })
     }
 
-    /// Starts a worker of another runtime, through this binary's launcher.
+    /// Starts a worker of another runtime.
     pub fn launch(
         program: &Program,
-        launch: &Launch,
+        launch: Launch,
         inherited: Vec<OwnedFd>,
         padding: usize,
     ) -> io::Result<Self> {
-        let mut arguments: Vec<String> = ["worker", "launch"].map(String::from).into();
-        let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
-        option("--deadline-ms", launch.deadline_ms.to_string());
-        option("--file-bytes", FILE_BYTES.to_string());
-        for cpu in &launch.cpus {
-            option("--cpus", cpu.to_string());
-        }
-        if let Some(priority) = launch.fifo {
-            option("--fifo", priority.to_string());
-        }
-        if let Some(directory) = &program.directory {
-            option("--directory", directory.display().to_string());
-        }
-        arguments.extend(["--".to_owned(), program.path.display().to_string()]);
-        arguments.extend(program.arguments.iter().cloned());
-        let launcher = Program { path: std::env::current_exe()?, arguments, directory: None };
-        Self::spawn(&launcher, inherited, padding)
+        let mut command = program.command(&inherited, padding)?;
+        let is_fifo = launch.fifo.is_some();
+        launched(&mut command, launch);
+        Self::start(command).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied if is_fifo => sys::context(error, sys::FIFO_NEEDS),
+            _ => error,
+        })
     }
 
     /// From now on, keeps a transcript of its commands and answers.
@@ -241,6 +215,12 @@ impl Worker {
     /// Whether it had to be killed.
     pub fn was_killed(&self) -> bool {
         self.killed
+    }
+
+    /// Sends a command and waits for the reply.
+    pub fn ask(&mut self, command: &Command, deadline: Instant) -> Result<Reply, ReplyError> {
+        self.send(command);
+        self.reply(deadline)
     }
 
     /// Waits for one reply until `deadline`.

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Error, Result, ensure};
 use hopcost_machine::{Counted, Root};
 use hopcost_model::case::{Case, Runtime};
 use hopcost_model::plan::{Plan, TrialShape};
@@ -17,7 +18,7 @@ use super::runtimes::Workers;
 use super::setup::Setup;
 use super::trial::keep;
 use super::trial::open;
-use super::trial::spec::{Failure, TrialSpec};
+use super::trial::spec::TrialSpec;
 use super::trial::workers::TrialWorkers;
 use super::worker::Program;
 
@@ -74,14 +75,15 @@ fn spec_of<'a>(
     yardstick: &Yardstick,
     setup: &'a Setup,
     clocks: &'a [ClockReading],
-) -> Result<TrialSpec<'a>, String> {
-    let case: Case = yardstick.case.parse().map_err(|error| format!("{error}"))?;
+) -> Result<TrialSpec<'a>> {
+    let case: Case = yardstick.case.parse()?;
     let workers = Workers::assemble(&case, &setup.runtimes)?;
     let caller = yardstick.cpus.first().copied();
     let cpus = (caller, yardstick.cpus.get(1).copied().or(caller));
+    let clock = ClockReading::find(clocks, &Runtime::RUST, cpus.0).map_err(Error::msg)?;
     Ok(TrialSpec {
         shape: TrialShape { deadline_ms: PATIENCE.as_millis() as u64, ..TRIAL_DEFAULT },
-        clock: Some(ClockReading::find(clocks, &Runtime::RUST, cpus.0)?),
+        clock: Some(clock),
         for_run: true,
         ..TrialSpec::exactly(setup, case, workers, cpus, (0, 0))
     })
@@ -90,19 +92,18 @@ fn spec_of<'a>(
 /// A yardstick and its workers.
 struct Open<'a> {
     yardstick: Yardstick,
-    spec: Result<TrialSpec<'a>, String>,
     workers: Option<TrialWorkers<'a>>,
 }
 
 impl<'a> Open<'a> {
     /// Starts its workers and finds out how many operations a reading has, unless that is known.
-    fn open(&mut self) -> Result<(), Failure> {
-        let spec = &self.spec.clone()?;
+    fn open(&mut self, setup: &'a Setup, clocks: &'a [ClockReading]) -> Result<()> {
+        let spec = &spec_of(&self.yardstick, setup, clocks)?;
         let mut workers = open::open(spec)?;
         workers.allow(PATIENCE);
         let known = self.yardstick.operations > 0;
         if !known {
-            let clock = spec.clock.ok_or("it has no clock")?;
+            let clock = spec.clock.context("it has no clock")?;
             let mut pace = Pace::new(&spec.case, clock, spec.shape);
             workers.pilot(&mut pace)?;
             self.size(spec, pace.operation_ns);
@@ -126,10 +127,9 @@ impl<'a> Open<'a> {
     }
 
     /// Nanoseconds an operation, the lower quartile over the batches of one reading.
-    fn take(&mut self) -> Result<f64, Failure> {
-        let spec = &self.spec.clone()?;
-        let workers = self.workers.as_mut().ok_or("its workers are gone")?;
-        let clock = spec.clock.ok_or("it has no clock")?;
+    fn take(&mut self) -> Result<f64> {
+        let workers = self.workers.as_mut().context("its workers are gone")?;
+        let clock = workers.spec.clock.context("it has no clock")?;
         workers.allow(READ_WITHIN);
         let batch = (self.yardstick.operations / BATCHES).max(1);
         let mut ticks = keep::batches(workers, BATCHES, batch)?;
@@ -137,27 +137,22 @@ impl<'a> Open<'a> {
         warm.sort_unstable();
         // The lower quartile: a task that shares the CPU makes most batches longer, and none shorter.
         let quartile = warm.get(warm.len() / 4).copied().unwrap_or(0) as f64;
-        let operation_ns = quartile / pace::ticks_per_ns(&spec.case, clock) / batch as f64;
-        if operation_ns > 0.0 { Ok(operation_ns) } else { Err("it took no time at all".into()) }
+        let operation_ns = quartile / pace::ticks_per_ns(&workers.spec.case, clock) / batch as f64;
+        ensure!(operation_ns > 0.0, "it took no time at all");
+        Ok(operation_ns)
     }
 
     /// Goes on without its workers, which failed; the user's interrupt is no failure.
-    fn lose(&mut self, failure: Failure) -> Result<(), Failure> {
+    fn lose(&mut self, why: Error) -> Result<()> {
         self.workers = None;
-        if interrupt::came() {
-            return Err(failure);
-        }
-        self.yardstick.gone = Some(failure.0);
+        ensure!(!interrupt::came(), why);
+        self.yardstick.gone = Some(format!("{why:#}"));
         Ok(())
     }
 }
 
 /// The yardsticks of a run while it lasts.
-pub struct OpenYardsticks<'a> {
-    all: Vec<Open<'a>>,
-    /// Whether what is known of one has changed since `news` was asked.
-    has_changed: bool,
-}
+pub struct OpenYardsticks<'a>(Vec<Open<'a>>);
 
 impl<'a> OpenYardsticks<'a> {
     /// Opens all; one that cannot be opened says why, and the run goes on without it. The only
@@ -166,46 +161,34 @@ impl<'a> OpenYardsticks<'a> {
         yardsticks: &[Yardstick],
         setup: &'a Setup,
         clocks: &'a [ClockReading],
-    ) -> Result<Self, Failure> {
-        let mut all = Vec::new();
-        for yardstick in yardsticks {
-            let (yardstick, spec) = (yardstick.clone(), spec_of(yardstick, setup, clocks));
-            let mut one = Open { yardstick, spec, workers: None };
-            one.open().or_else(|failure| one.lose(failure))?;
-            all.push(one);
-        }
-        Ok(Self { has_changed: !all.is_empty(), all })
+    ) -> Result<Self> {
+        let open = |yardstick: &Yardstick| {
+            let mut one = Open { yardstick: yardstick.clone(), workers: None };
+            one.open(setup, clocks).or_else(|why| one.lose(why)).map(|()| one)
+        };
+        yardsticks.iter().map(open).collect::<Result<_>>().map(Self)
     }
 
-    /// What is known of them, if that has changed since it was last asked.
-    pub fn news(&mut self) -> Option<Vec<Yardstick>> {
-        let has_changed = std::mem::take(&mut self.has_changed);
-        has_changed.then(|| self.all.iter().map(|one| one.yardstick.clone()).collect())
+    /// What is known of them.
+    pub fn known(&self) -> Vec<Yardstick> {
+        self.0.iter().map(|one| one.yardstick.clone()).collect()
     }
 
     /// The processes of their workers.
     fn pids(&self) -> Vec<u32> {
-        let workers = self.all.iter().filter_map(|one| one.workers.as_ref());
+        let workers = self.0.iter().filter_map(|one| one.workers.as_ref());
         workers.flat_map(TrialWorkers::pids).collect()
     }
 
     /// A reading; none of a yardstick whose workers are lost.
-    pub(super) fn read(
-        &mut self,
-        index: u32,
-        moment: Moment,
-    ) -> Result<Option<YardstickReading>, Failure> {
-        let Some(one) = self.all.get_mut(index as usize) else { return Ok(None) };
-        if one.workers.is_none() {
-            return Ok(None);
-        }
-        let taken = one.take();
-        self.has_changed |= taken.is_err();
-        match taken {
+    pub(super) fn read(&mut self, index: u32, moment: Moment) -> Result<Option<YardstickReading>> {
+        let open = self.0.get_mut(index as usize).filter(|one| one.workers.is_some());
+        let Some(one) = open else { return Ok(None) };
+        match one.take() {
             Ok(operation_ns) => {
                 Ok(Some(YardstickReading { yardstick: index, moment, operation_ns }))
             }
-            Err(failure) => one.lose(failure).map(|()| None),
+            Err(why) => one.lose(why).map(|()| None),
         }
     }
 }
@@ -247,7 +230,7 @@ impl<'o, 'a> Beside<'o, 'a> {
         moment: Moment,
         spec: &TrialSpec<'_>,
         trial: &mut RawTrial,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         if spec.case.has_virtual_clock() && self.index.is_none() {
             return Ok(());

@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use hopcost_model::protocol::Reply;
 use hopcost_plan::Machine;
+use hopcost_probe::orphans::Launch;
 
 use crate::run::runtimes::{Found, Ready};
 use crate::run::setup::Setup;
-use crate::run::worker::{Launch, ReplyError, Worker};
+use crate::run::worker::{ReplyError, Worker};
 
 /// How long an answer may take: a cold JVM on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,10 +32,10 @@ pub enum Check {
 }
 
 impl Check {
-    pub fn of(what: impl Into<String>, result: Result<(), String>) -> Self {
+    pub fn of(what: impl Into<String>, result: Result<()>) -> Self {
         match result {
             Ok(()) => Self::Passed(what.into()),
-            Err(why) => Self::Failed(what.into(), why),
+            Err(why) => Self::Failed(what.into(), format!("{why:#}")),
         }
     }
     pub fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
@@ -41,9 +43,9 @@ impl Check {
     }
 }
 
-pub fn start(bench: &Bench<'_>) -> Result<Worker, String> {
+pub fn start(bench: &Bench<'_>) -> Result<Worker> {
     let launch = Launch { deadline_ms: PATIENCE.as_millis() as u64, cpus: Vec::new(), fifo: None };
-    Worker::launch(&bench.ready.program, &launch, Vec::new(), 0).map_err(|e| e.to_string())
+    Ok(Worker::launch(&bench.ready.program, launch, Vec::new(), 0)?)
 }
 
 /// Waits for the answer.

@@ -7,6 +7,7 @@ mod peer;
 
 use std::time::Duration;
 
+use anyhow::{Context, Error, Result, bail, ensure};
 use hopcost_model::case::{Ack, Boundary, Case, Placement, Workload};
 use hopcost_model::group::distinct;
 use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
@@ -22,6 +23,7 @@ use super::runtimes::Workers;
 use super::scratch::SHARED;
 use super::trial;
 use super::trial::spec::TrialSpec;
+use super::trial::workers::unexpected;
 use super::yardstick::Beside;
 pub use bench::{Bench, Check};
 use bench::{answer, start};
@@ -45,7 +47,7 @@ const TOO_MANY: u32 = 5_000_000;
 const LONG_NS: u64 = 100_000_000;
 
 /// A check, and what makes it.
-type Step = (&'static str, fn(&Bench<'_>) -> Result<(), String>);
+type Step = (&'static str, fn(&Bench<'_>) -> Result<()>);
 
 /// What needs no mechanism.
 const STEPS: [Step; 7] = [
@@ -70,10 +72,7 @@ const STEPS: [Step; 7] = [
 ];
 
 /// Makes every check; an error is one of `say`.
-pub fn all(
-    bench: &Bench<'_>,
-    say: &mut dyn FnMut(Check) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+pub fn all(bench: &Bench<'_>, say: &mut dyn FnMut(Check) -> Result<()>) -> Result<()> {
     let about = &bench.ready.description;
     let (runtime, version, n) = (&about.runtime, &about.version, about.mechanisms.len());
     say(Check::of(format!("describes itself: {runtime} {version}, {n} mechanisms"), Ok(())))?;
@@ -97,10 +96,8 @@ pub fn all(
     }
     let mut left = shared_memory();
     left.retain(|name| !left_before.contains(name));
-    let nothing = match left.is_empty() {
-        true => Ok(()),
-        false => Err(format!("/dev/shm holds {}", left.join(", "))),
-    };
+    let nothing = left.is_empty().then_some(());
+    let nothing = nothing.with_context(|| format!("/dev/shm holds {}", left.join(", ")));
     say(Check::of("leaves nothing in /dev/shm", nothing))
 }
 
@@ -108,8 +105,8 @@ pub fn all(
 fn of_mechanism(
     bench: &Bench<'_>,
     mechanism: &Mechanism,
-    say: &mut dyn FnMut(Check) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+    say: &mut dyn FnMut(Check) -> Result<()>,
+) -> Result<()> {
     let name = &mechanism.name;
     let plan = match plan(bench, mechanism) {
         Ok(plan) => plan,
@@ -126,9 +123,8 @@ fn of_mechanism(
             say(Check::of(what, plays(bench, &plan, case, phase)))?;
             if is_one_way(case) && bench.ready.description.spoils {
                 let what = format!("{}: fails when a byte of a message was changed", case.id());
-                let went_on = trial(bench, &plan, case, phase, Some(SPOILT));
-                let failed = went_on.map_or(Ok(()), |_| Err("it went on".to_owned()));
-                say(Check::of(what, failed))?;
+                let failed = trial(bench, &plan, case, phase, Some(SPOILT)).is_err();
+                say(Check::of(what, failed.then_some(()).context("it went on")))?;
             }
         }
     }
@@ -167,7 +163,7 @@ fn stamps(case: &Case, mechanism: &Mechanism) -> &'static [(Stamp, u64)] {
 
 /// Every way of playing a mechanism that is tried, as `hopcost run` would resolve it: with itself
 /// over every boundary, and with Rust at either end where both can meet.
-fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
+fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan> {
     let (name, own) = (&mechanism.name, &bench.found.runtime);
     let mut selectors = Vec::new();
     if mechanism.workloads.contains(&Workload::Call) {
@@ -212,7 +208,7 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan, String> {
     let itself = || vec![bench.found.facts()];
     let ask = Ask { selectors, ..Ask::default() };
     let catalog = hopcost_plan::Catalog::new(hopcost_probe::worker::mechanisms(), itself);
-    hopcost_plan::plan(&ask, &catalog, bench.machine).map_err(|error| error.to_string())
+    Ok(hopcost_plan::plan(&ask, &catalog, bench.machine)?)
 }
 
 /// The sizes to try, the default first.
@@ -231,17 +227,16 @@ fn trial(
     case: &Case,
     (stamp, count): (Stamp, u64),
     spoil: Option<u64>,
-) -> Result<RawTrial, String> {
+) -> Result<RawTrial> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
     let (cpus, counts) = (plan.cpus_for(case.placement), (count / 2, count));
     let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, counts);
-    let row = trial::run(&TrialSpec { stamp: Some(stamp), spoil, ..spec }, Beside::NONE);
-    let row = row.ok_or("interrupted")?;
-    row.error.clone().map_or(Ok(row), Err)
+    let mut row = trial::run(&TrialSpec { stamp: Some(stamp), spoil, ..spec }, Beside::NONE)?;
+    row.error.take().map_or(Ok(row), |why| bail!(why))
 }
 
 /// Whether a trial has as many samples as it was asked for.
-fn plays(bench: &Bench<'_>, plan: &Plan, case: &Case, phase: (Stamp, u64)) -> Result<(), String> {
+fn plays(bench: &Bench<'_>, plan: &Plan, case: &Case, phase: (Stamp, u64)) -> Result<()> {
     let row = trial(bench, plan, case, phase, None)?;
     let (stamp, count) = phase;
     let samples = match stamp {
@@ -255,28 +250,25 @@ fn plays(bench: &Bench<'_>, plan: &Plan, case: &Case, phase: (Stamp, u64)) -> Re
     let (sum, longest) = (row.samples.iter().sum::<u64>(), row.samples_max_ticks);
     let caller = row.ends.first().map(|end| (end.elapsed_ticks, end.max_ticks));
     let are_durations = !is_one_way(case) && lost == 0;
-    match row.samples_taken + lost == samples {
-        _ if !row.pin_errors.is_empty() => Err(row.pin_errors.join("; ")),
-        _ if case.rate == Some(TOO_MANY.into()) && late == 0 => {
-            Err("it says of no message that it was late".to_owned())
-        }
-        true if are_durations && caller != Some((sum, longest)) => {
-            Err("its samples are not those whose sum and maximum it says".to_owned())
-        }
-        true => Ok(()),
-        false => Err(format!("{} samples instead of {samples}", row.samples_taken)),
-    }
+    ensure!(row.pin_errors.is_empty(), row.pin_errors.join("; "));
+    let tells_late = late > 0 || case.rate != Some(TOO_MANY.into());
+    ensure!(tells_late, "it says of no message that it was late");
+    let taken = row.samples_taken;
+    ensure!(taken + lost == samples, "{taken} samples instead of {samples}");
+    let are_its = !are_durations || caller == Some((sum, longest));
+    ensure!(are_its, "its samples are not those whose sum and maximum it says");
+    Ok(())
 }
 
 /// Whether the samples of a long phase cover it: a clock that runs slow, or samples
 /// that are less than what was timed, show here.
-fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
+fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<()> {
     let plan = plan(bench, mechanism)?;
     let exchange = plan.live_cases().find(|case| case.workload == Workload::Roundtrip);
     let (case, stamp) = match (exchange, plan.live_cases().next()) {
         (Some(exchange), _) => (exchange, Stamp::Each),
         (None, Some(call)) => (call, Stamp::Batch { n: CLOCK_BATCH }),
-        (None, None) => return Err("it cannot be played here".to_owned()),
+        (None, None) => bail!("it cannot be played here"),
     };
     // Half as many warm up, whole batches too.
     let unit = 2 * CLOCK_BATCH;
@@ -288,8 +280,9 @@ fn covers(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<(), String> {
     let phase = Measure { outside_ns: row.wall_ns, ticks_per_ns };
     let ticks = row.ends.first().map_or(0, |end| end.elapsed_ticks);
     let what = "the samples add up to";
-    phase.holds(ticks, what)?;
-    if phase.outside_ns < LONG_NS { Ok(()) } else { phase.covered(ticks, 0.6, 0.0, what) }
+    let share = if phase.outside_ns < LONG_NS { 0.0 } else { 0.6 };
+    let held = phase.holds(ticks, what).and_then(|()| phase.covered(ticks, share, 0.0, what));
+    held.map_err(Error::msg)
 }
 
 /// Names in /dev/shm, but for those that hopcost removes after each trial.
@@ -299,57 +292,42 @@ fn shared_memory() -> Vec<String> {
     names.filter(|name| !name.starts_with(SHARED)).collect()
 }
 
-fn described(reply: Reply) -> Result<(), String> {
-    match reply {
-        Reply::Described(_) => Ok(()),
-        _ => Err("its reply does not answer `describe`".to_owned()),
-    }
+fn described(reply: Reply) -> Result<()> {
+    ensure!(matches!(reply, Reply::Described(_)), unexpected("describe"));
+    Ok(())
 }
 
 /// Whether a line is answered with `failed`, and the worker then leaves with an exit
 /// code that says so.
-fn refuses(bench: &Bench<'_>, line: &str) -> Result<(), String> {
+fn refuses(bench: &Bench<'_>, line: &str) -> Result<()> {
     let mut worker = start(bench)?;
     worker.send_line(line);
-    match answer(&mut worker) {
-        Err(error) if error.is_answer() && error.to_string().trim().is_empty() => {
-            return Err("it says `failed` without a reason".to_owned());
-        }
-        Err(error) if error.is_answer() => {}
-        Err(error) => return Err(error.into()),
-        Ok(_) => return Err("it did not answer `failed`".to_owned()),
-    }
-    match worker.leave(FAREWELL) {
-        Some(_) if worker.was_killed() => {
-            Err(format!("it says `failed` and is still there {} s later", FAREWELL.as_secs()))
-        }
-        Some(status) if status.success() => {
-            Err("it says `failed` and leaves with exit code 0".to_owned())
-        }
-        _ => Ok(()),
-    }
+    let error = answer(&mut worker).err().context("it did not answer `failed`")?;
+    let reason = error.to_string();
+    ensure!(error.is_answer(), error);
+    ensure!(!reason.trim().is_empty(), "it says `failed` without a reason");
+    let status = worker.leave(FAREWELL);
+    let late_s = FAREWELL.as_secs();
+    ensure!(!worker.was_killed(), "it says `failed` and is still there {late_s} s later");
+    let fails = status.is_none_or(|status| !status.success());
+    ensure!(fails, "it says `failed` and leaves with exit code 0");
+    Ok(())
 }
 
 /// Whether the worker leaves, told to or without further input.
-fn leaves(bench: &Bench<'_>, told: bool) -> Result<(), String> {
+fn leaves(bench: &Bench<'_>, told: bool) -> Result<()> {
     let mut worker = start(bench)?;
     // So that it is up, and what is timed is its leaving.
     worker.send(&Command::Describe);
     described(answer(&mut worker)?)?;
     if told {
         worker.send(&Command::Stop);
-        if answer(&mut worker)? != Reply::Stopped {
-            return Err("its reply does not answer `stop`".to_owned());
-        }
+        ensure!(answer(&mut worker)? == Reply::Stopped, unexpected("stop"));
     } else {
         worker.close_input();
     }
-    match worker.leave(FAREWELL) {
-        Some(_) if worker.was_killed() => {
-            Err(format!("it is still there {} s later", FAREWELL.as_secs()))
-        }
-        Some(status) if status.success() => Ok(()),
-        Some(status) => Err(format!("it leaves with {status}")),
-        None => Err("how it left is not known".to_owned()),
-    }
+    let status = worker.leave(FAREWELL).context("how it left is not known")?;
+    ensure!(!worker.was_killed(), "it is still there {} s later", FAREWELL.as_secs());
+    ensure!(status.success(), "it leaves with {status}");
+    Ok(())
 }

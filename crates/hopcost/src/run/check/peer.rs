@@ -5,6 +5,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
 use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
 use hopcost_model::plan::Plan;
@@ -30,6 +31,7 @@ const EXCHANGES: u64 = 1000;
 const ENDLESS: u64 = 1 << 24;
 /// After so long they are under way.
 const UNDER_WAY: Duration = Duration::from_millis(100);
+const WENT_ON: &str = "it went on as if nothing had happened";
 
 /// The checks of a mechanism whose bytes hopcost can speak.
 pub fn checks(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Check> {
@@ -83,7 +85,7 @@ struct Link<'a> {
 
 impl Link<'_> {
     /// Whether the worker fails where an engine plays its partner.
-    fn provoked(&self, workload: Workload, engine: &str) -> Result<(), String> {
+    fn provoked(&self, workload: Workload, engine: &str) -> Result<()> {
         let (bench, case) = (self.bench, self.case);
         let mut workers = Workers::assemble(case, &bench.setup.runtimes)?;
         let of_end = if self.role == Role::Caller { "-callee" } else { "" };
@@ -91,8 +93,7 @@ impl Link<'_> {
         let engine: Case = format!(
             "roundtrip/{engine}{of_end}?payload={payload}&boundary=process&place=free&wait=block"
         )
-        .parse()
-        .map_err(|error| format!("{error}"))?;
+        .parse()?;
         let ends = &mut workers.roles.ends;
         let (mine, own, partner) = match self.role {
             Role::Caller => (0, &mut ends.caller, &mut ends.callee),
@@ -102,7 +103,7 @@ impl Link<'_> {
         partner.case = engine;
         let cpus = self.plan.cpus_for(case.placement);
         let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));
-        let mut workers = open(&spec).map_err(String::from)?;
+        let mut workers = open(&spec)?;
         let (phase, stamp) = (Phase::WarmUp, Stamp::Each);
         let run = Command::Run { phase, count: EXCHANGES, stamp, cap_ns: None };
         for one in workers.all.iter_mut().rev() {
@@ -114,14 +115,14 @@ impl Link<'_> {
     }
 
     /// Whether the worker fails where somebody connects who shows another token.
-    fn shown_another_token(&self) -> Result<(), String> {
+    fn shown_another_token(&self) -> Result<()> {
         let (bench, case) = (self.bench, self.case);
         let workers = Workers::assemble(case, &bench.setup.runtimes)?;
         let cpus = self.plan.cpus_for(case.placement);
         let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));
-        match open(&TrialSpec { spoil: Some(TOKEN), ..spec }).map_err(String::from) {
-            Ok(_) => Err("it went on as if nothing had happened".to_owned()),
-            Err(why) if why.contains("deadline") => Err(why),
+        match open(&TrialSpec { spoil: Some(TOKEN), ..spec }) {
+            Ok(_) => bail!(WENT_ON),
+            Err(why) if why.to_string().contains("deadline") => Err(why),
             Err(_) => Ok(()),
         }
     }
@@ -152,13 +153,13 @@ fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Che
     let processes = cases().find(|case| case.boundary == Boundary::Process);
     let victims = processes.map(|case| own(bench, case, None).map(|own| own.all[0].started()));
     for (at, (name, _)) in victims.into_iter().flatten().flatten().enumerate() {
-        let killed = processes.ok_or_else(String::new).and_then(|case| {
+        let killed = processes.context("it has no process").and_then(|case| {
             let mut own = own(bench, case, None)?;
             own.all[0].worker.send(&endless());
             thread::sleep(UNDER_WAY);
             let started = own.all[0].started();
-            let (_, pid) = started.get(at).ok_or("it started fewer processes")?;
-            let process = sys::open_process(*pid).map_err(|error| error.to_string())?;
+            let (_, pid) = started.get(at).context("it started fewer processes")?;
+            let process = sys::open_process(*pid)?;
             let _ = sys::signal_process(&process, sys::Signal::KILL);
             fails(&mut own.all[0].worker)
         });
@@ -173,17 +174,15 @@ fn endless() -> Command {
 }
 
 /// Has a worker make the link of a case itself, and maybe change a byte of a message.
-fn own<'a>(bench: &Bench<'a>, case: &Case, spoil: Option<u64>) -> Result<TrialWorkers<'a>, String> {
+fn own<'a>(bench: &Bench<'a>, case: &Case, spoil: Option<u64>) -> Result<TrialWorkers<'a>> {
     let workers = Workers::assemble(case, &bench.setup.runtimes)?;
     let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, (None, None), (0, 1));
-    open(&TrialSpec { spoil, ..spec }).map_err(String::from)
+    open(&TrialSpec { spoil, ..spec })
 }
 
 /// Whether the worker says that it failed.
-fn fails(worker: &mut Worker) -> Result<(), String> {
-    match worker.reply(Instant::now() + PATIENCE) {
-        Ok(_) => Err("it went on as if nothing had happened".to_owned()),
-        Err(error) if error.is_answer() => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+fn fails(worker: &mut Worker) -> Result<()> {
+    let error = worker.reply(Instant::now() + PATIENCE).err().context(WENT_ON)?;
+    ensure!(error.is_answer(), error);
+    Ok(())
 }

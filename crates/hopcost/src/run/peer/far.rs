@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_machine::Root;
 use hopcost_model::case::{Case, Role};
 use hopcost_model::host::Reading;
@@ -26,6 +27,7 @@ use crate::run::{clocks, scratch, yardstick};
 
 /// What tells how fast this host is: see [`Far::level`].
 const LEVEL_CASE: &str = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block";
+const NO_TRIAL: &str = "there is no trial whose ends have attached";
 /// How long a trial's worker may take to leave.
 const LEAVING: Duration = Duration::from_millis(100);
 /// An address of nobody (RFC 5737): the route to it is that to everybody.
@@ -33,26 +35,23 @@ const OUTWARDS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// Answers until the input ends or something fails.
 pub fn serve(first: Command) -> u8 {
-    for line in scratch::sweep() {
-        eprintln!("hopcost: {line}");
-    }
+    scratch::sweep();
     let mut far = match Far::open() {
         Ok(far) => far,
-        Err(error) => lines::give_up(&error.to_string()),
+        Err(error) => lines::give_up(&format!("{error:#}")),
     };
     let mut command = Ok(first);
     loop {
         let reply = command.and_then(|command| far.obey(command));
-        let reply = reply.unwrap_or_else(|error| failed(error.to_string()));
+        let reply = reply.unwrap_or_else(|error| failed(format!("{error:#}")));
         let is_last = matches!(reply, Reply::Failed { .. });
         if lines::reply(&reply).is_err() || is_last {
             return 1;
         }
         command = match lines::next() {
-            Ok(Some(line)) => serde_json::from_str(&line)
-                .map_err(|error| sys::failure(format!("not a command of the protocol: {error}"))),
+            Ok(Some(line)) => serde_json::from_str(&line).context("not a command of the protocol"),
             Ok(None) => return 0,
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
     }
 }
@@ -75,7 +74,7 @@ struct Far {
 }
 
 impl Far {
-    fn open() -> io::Result<Self> {
+    fn open() -> Result<Self> {
         let runtimes = Runtimes::new(Vec::new());
         Ok(Self {
             setup: Setup::new(scratch::FAR, Program::own()?, runtimes)?,
@@ -87,11 +86,11 @@ impl Far {
         })
     }
 
-    fn obey(&mut self, command: Command) -> io::Result<Reply> {
+    fn obey(&mut self, command: Command) -> Result<Reply> {
         match command {
             Command::Host { cpu, address, network } => {
                 let address = address.map(|text| text.parse()).transpose();
-                let address = address.map_err(|_| sys::failure("it is not an address"))?;
+                let address = address.context("it is not an address")?;
                 self.host(cpu, address, network).map(|far| Reply::Host(Box::new(far)))
             }
             Command::Attach { .. } => self.offer(command),
@@ -102,10 +101,10 @@ impl Far {
                     worker.send(&Command::Stop);
                     worker.leave(LEAVING);
                 }
-                self.setup.orphans.end(&[]);
+                self.setup.runtimes.orphans.end(&[]);
                 Ok(Reply::Stopped)
             }
-            _ => Err(sys::failure("a trial between hosts has no such command")),
+            _ => bail!("a trial between hosts has no such command"),
         }
     }
 
@@ -115,21 +114,18 @@ impl Far {
         cpu: Option<u32>,
         address: Option<IpAddr>,
         near: Option<String>,
-    ) -> io::Result<FarHost> {
+    ) -> Result<FarHost> {
         let cpus = sys::allowed_cpus()?;
         let cpu = cpu.map_or_else(first_cpu, Ok)?;
-        if !cpus.contains(&cpu) {
-            let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            return Err(sys::failure(format!("it may not use CPU {cpu}, only {}", all.join(", "))));
-        }
+        let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
+        ensure!(cpus.contains(&cpu), "it may not use CPU {cpu}, only {}", all.join(", "));
         self.address = address.map_or_else(|| reached_at(near), Ok)?;
         self.listens_at = listens_at(self.address)?;
-        let clocks = clocks::of_cpus(&[cpu].into(), &self.setup).map_err(io::Error::other)?;
-        let clock = clocks.and_then(|mut all| all.pop());
-        let clock = clock.ok_or_else(|| sys::failure("it was interrupted"))?;
+        let clocks = clocks::of_cpus(&[cpu].into(), &self.setup)?;
+        let clock = clocks.first().context("its clock is not known")?;
         let mut host = hopcost_machine::fingerprint(&Root::default(), &[cpu]);
         host.readings.extend(net::readings(self.address));
-        host.readings.extend(self.level(cpu, &clock));
+        host.readings.extend(self.level(cpu, clock));
         if self.door.strangers > 0 {
             let strangers = self.door.strangers.to_string();
             host.readings.push(Reading::known("load", "load.strangers", strangers));
@@ -139,7 +135,7 @@ impl Far {
             checksum: about::build().checksum,
             cpus,
             cpu,
-            clock,
+            clock: clock.clone(),
             address: self.address.to_string(),
             host,
         })
@@ -162,14 +158,14 @@ impl Far {
     }
 
     /// Listens for the links of a trial.
-    fn offer(&mut self, attach: Command) -> io::Result<Reply> {
-        let Command::Attach { case, seats, .. } = &attach else { return Err(no_trial()) };
+    fn offer(&mut self, attach: Command) -> Result<Reply> {
+        let Command::Attach { case, seats, .. } = &attach else { bail!(NO_TRIAL) };
         let offers = seats.iter().filter_map(|seat| seat.link.as_ref()?.offer.as_ref());
-        let first = offers.clone().next().ok_or_else(no_trial)?;
-        if offers.count() != seats.len() || seats.iter().any(|seat| seat.role != Role::Callee) {
-            return Err(sys::failure("the far end plays the callee of each flow"));
-        }
-        let case: Case = case.parse().map_err(|error| sys::failure(format!("case: {error}")))?;
+        let first = offers.clone().next().context(NO_TRIAL)?;
+        let are_callees = seats.iter().all(|seat| seat.role == Role::Callee);
+        let plays = are_callees && offers.count() == seats.len();
+        ensure!(plays, "the far end plays the callee of each flow");
+        let case: Case = case.parse().context("case")?;
         let listening = Listening::open(&first.carrier, self.listens_at, &case)?;
         let offers = SocketAddr::new(self.address, listening.port()?).to_string();
         let attached =
@@ -180,13 +176,13 @@ impl Far {
     }
 
     /// Takes the links and has a fresh worker attach to them.
-    fn meet(&mut self) -> io::Result<Reply> {
-        let Some((listening, mut attach)) = self.offered.take() else { return Err(no_trial()) };
+    fn meet(&mut self) -> Result<Reply> {
+        let (listening, mut attach) = self.offered.take().context(NO_TRIAL)?;
         let Command::Attach { case, seats, deadline_ms, parent, scratch, .. } = &mut attach else {
-            return Err(no_trial());
+            bail!(NO_TRIAL);
         };
         let until = Instant::now() + Duration::from_millis(*deadline_ms);
-        let told: Case = case.parse().map_err(|error| sys::failure(format!("case: {error}")))?;
+        let told: Case = case.parse().context("case")?;
         let links = seats.iter().filter_map(|seat| seat.link.as_ref());
         let offers = links.filter_map(|link| link.offer.as_ref());
         let tokens: Vec<String> = offers.map(|offer| offer.token.clone()).collect();
@@ -203,8 +199,8 @@ impl Far {
     }
 
     /// The reply of the trial's worker, or why there is none.
-    fn ask(&mut self, command: &Command) -> io::Result<Reply> {
-        let (worker, until) = self.trial.as_mut().ok_or_else(no_trial)?;
+    fn ask(&mut self, command: &Command) -> Result<Reply> {
+        let (worker, until) = self.trial.as_mut().context(NO_TRIAL)?;
         worker.send(command);
         Ok(match worker.reply_unless(self.door.hung_up.as_raw_fd(), *until) {
             Ok(reply) => reply,
@@ -220,13 +216,9 @@ impl Far {
     }
 }
 
-fn no_trial() -> io::Error {
-    sys::failure("there is no trial whose ends have attached")
-}
-
 /// Where the near end reaches this host: by loopback where it shares this network namespace, else where
 /// ssh came in, else where the default route goes out, else at the first address that there is.
-fn reached_at(near: Option<String>) -> io::Result<IpAddr> {
+fn reached_at(near: Option<String>) -> Result<IpAddr> {
     if near.is_some() && near == net::namespace() {
         return Ok(hopcost_probe::transport::tcp::loopback());
     }
@@ -242,15 +234,14 @@ fn reached_at(near: Option<String>) -> io::Result<IpAddr> {
     let outwards = net::local_address_to(SocketAddr::new(OUTWARDS, 9)).ok();
     let likely = [by_ssh, outwards].into_iter().flatten();
     let all = likely.chain(all.iter().map(|(_, address)| *address));
-    all.into_iter().find(is_usable).ok_or_else(|| {
-        sys::failure("it has no address but that of loopback; --peer-address may name one")
-    })
+    let found = all.into_iter().find(is_usable);
+    found.context("it has no address but that of loopback; --peer-address may name one")
 }
 
 /// Where it listens to be reached at an address: there, or at any where another host translates. A
 /// link-local address is of the interface that has it, and datagrams leave from it only where the
 /// socket is bound to it there.
-fn listens_at(address: IpAddr) -> io::Result<SocketAddr> {
+fn listens_at(address: IpAddr) -> Result<SocketAddr> {
     let all = nic::addresses()?;
     let Some((interface, _)) = all.iter().find(|(_, own)| *own == address) else {
         return Ok(SocketAddr::new(link::unspecified(address), 0));

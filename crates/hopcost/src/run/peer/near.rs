@@ -1,14 +1,13 @@
 //! The near end: starts the worker of the far host, knows that host, and lends the worker to trials.
 
 use std::cell::{Cell, RefCell};
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use hopcost_model::describe::Description;
 use hopcost_model::host::Reading;
 use hopcost_model::protocol::{self, Command, FarHost, Reply};
-use hopcost_probe::sys;
 
 use super::net;
 use crate::run::worker::{ReplyError, Worker};
@@ -46,20 +45,16 @@ pub struct Peer {
 
 impl Peer {
     /// Starts the far worker, within a run's budget.
-    pub fn start(wanted: Wanted, budget: Option<Duration>) -> io::Result<Self> {
+    pub fn start(wanted: Wanted, budget: Option<Duration>) -> Result<Self> {
         let until = Instant::now() + budget.map_or(START, |budget| budget.min(START));
-        let (mut worker, description) = started(&wanted, until)?;
-        let far = host(&mut worker, &wanted, until)?;
+        let (worker, description, far) = started(&wanted, until)?;
         let is_possible =
             far.cpus.contains(&far.cpu) && (1e3..1e12).contains(&far.clock.ticks_per_second);
         let told = far.address.parse().ok().map(|address| SocketAddr::new(address, 0));
-        let Some(address) = wanted.address.or(told).filter(|_| is_possible) else {
-            return Err(sys::failure("its description is impossible"));
-        };
-        let local = net::local_address_to(address).map_err(|error| {
-            let doing = format!("reaching {} (--peer-address names another)", address.ip());
-            sys::context(error, &doing)
-        })?;
+        let address = wanted.address.or(told).filter(|_| is_possible);
+        let address = address.context("its description is impossible")?;
+        let reaching = || format!("reaching {} (--peer-address names another)", address.ip());
+        let local = net::local_address_to(address).with_context(reaching)?;
         let (worker, in_vain) = (RefCell::new(Some(worker)), Cell::new(0));
         Ok(Self { wanted, description, far, address, local, worker, in_vain })
     }
@@ -80,20 +75,18 @@ impl Peer {
     }
 
     /// The far worker for a trial, started again within `patience` where the one before has ended.
-    pub fn take(&self, patience: Duration) -> io::Result<Worker> {
+    pub fn take(&self, patience: Duration) -> Result<Worker> {
         if let Some(mut worker) = self.worker.take()
             && worker.is_alive()
         {
             return Ok(worker);
         }
         let until = Instant::now() + patience.min(START);
-        let (mut worker, _) = started(&self.wanted, until)?;
-        let far = host(&mut worker, &self.wanted, until)?;
+        let (worker, _, far) = started(&self.wanted, until)?;
         let is_known = |key: &str| far.host.get(key) == self.far.host.get(key);
-        match far.checksum == self.far.checksum && is_known("kernel.boot_id") {
-            true => Ok(worker),
-            false => Err(sys::failure("this is not the far host with which the run began")),
-        }
+        let is_same = far.checksum == self.far.checksum && is_known("kernel.boot_id");
+        ensure!(is_same, "this is not the far host with which the run began");
+        Ok(worker)
     }
 
     /// Takes the worker back once a trial has told it to stop.
@@ -104,17 +97,16 @@ impl Peer {
     }
 
     /// Where a link of a trial is reached that the far end offers.
-    pub fn link_address(&self, offer: &str) -> io::Result<SocketAddr> {
+    pub fn link_address(&self, offer: &str) -> Result<SocketAddr> {
         let offered = offer.parse::<SocketAddr>().ok().filter(|offered| offered.port() != 0);
-        let offered =
-            offered.ok_or_else(|| sys::failure("the far end offers no address to connect to"))?;
+        let offered = offered.context("the far end offers no address to connect to")?;
         let mut address = self.address;
         address.set_port(offered.port());
         Ok(address)
     }
 
     /// What both ends know of each other now: this end's interface, and all that the far host says.
-    pub fn readings(&self) -> io::Result<Vec<Reading>> {
+    pub fn readings(&self) -> Result<Vec<Reading>> {
         let mut worker = self.take(START)?;
         let far = host(&mut worker, &self.wanted, Instant::now() + START)?;
         self.worker.replace(Some(worker));
@@ -135,29 +127,26 @@ impl Peer {
     }
 }
 
-/// The worker that the command starts, if it is this hopcost's.
-fn started(wanted: &Wanted, until: Instant) -> io::Result<(Worker, Description)> {
+/// The worker that the command starts, if it is this hopcost's, and its host.
+fn started(wanted: &Wanted, until: Instant) -> Result<(Worker, Description, FarHost)> {
     let mut worker = Worker::of_far_host(&wanted.command)?;
     let Reply::Described(found) = ask(&mut worker, &Command::Describe, until)? else {
-        return Err(sys::failure("its reply does not answer `describe`"));
+        bail!("its reply does not answer `describe`");
     };
     let found: Description = serde_json::from_value(found)?;
-    if !found.is_rust() {
-        let runtime = found.runtime.escape_debug();
-        return Err(sys::failure(format!("it is a worker of {runtime} and not `hopcost worker`")));
-    }
-    if found.protocol != protocol::VERSION {
-        return Err(sys::failure(format!(
-            "it speaks version {} of the worker protocol, this is version {}: use the same hopcost on both hosts",
-            found.protocol,
-            protocol::VERSION
-        )));
-    }
-    Ok((worker, found))
+    let (runtime, its, own) = (found.runtime.escape_debug(), found.protocol, protocol::VERSION);
+    ensure!(found.is_rust(), "it is a worker of {runtime} and not `hopcost worker`");
+    ensure!(
+        its == own,
+        "it speaks version {its} of the worker protocol, this is version {own}: use the same hopcost on \
+         both hosts"
+    );
+    let far = host(&mut worker, wanted, until)?;
+    Ok((worker, found, far))
 }
 
 /// What the far host is.
-fn host(worker: &mut Worker, wanted: &Wanted, until: Instant) -> io::Result<FarHost> {
+fn host(worker: &mut Worker, wanted: &Wanted, until: Instant) -> Result<FarHost> {
     let command = Command::Host {
         cpu: wanted.cpu,
         address: wanted.address.map(|address| address.ip().to_string()),
@@ -165,28 +154,25 @@ fn host(worker: &mut Worker, wanted: &Wanted, until: Instant) -> io::Result<FarH
     };
     match ask(worker, &command, until)? {
         Reply::Host(far) => Ok(*far),
-        _ => Err(sys::failure("its reply does not answer `host`")),
+        _ => bail!("its reply does not answer `host`"),
     }
 }
 
 /// Asks between trials.
-fn ask(worker: &mut Worker, command: &Command, until: Instant) -> io::Result<Reply> {
-    worker.send(command);
-    worker.reply(until).map_err(|error| {
-        sys::failure(match error {
-            ReplyError::Closed => {
-                worker.leave(LAST_WORDS);
-                format!("it {}", worker.epitaph())
-            }
-            ReplyError::Deadline => {
-                let said = worker.last_line().map(|line| format!(" (it said: {line})"));
-                format!(
-                    "it did not answer in time{}; it can ask for no password here, so log in by a key \
-                     (ssh -o BatchMode=yes)",
-                    said.unwrap_or_default()
-                )
-            }
-            error => error.to_string(),
-        })
+fn ask(worker: &mut Worker, command: &Command, until: Instant) -> Result<Reply> {
+    worker.ask(command, until).map_err(|error| match error {
+        ReplyError::Closed => {
+            worker.leave(LAST_WORDS);
+            anyhow!("it {}", worker.epitaph())
+        }
+        ReplyError::Deadline => {
+            let said = worker.last_line().map(|line| format!(" (it said: {line})"));
+            anyhow!(
+                "it did not answer in time{}; it can ask for no password here, so log in by a key (ssh \
+                 -o BatchMode=yes)",
+                said.unwrap_or_default()
+            )
+        }
+        error => error.into(),
     })
 }

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::case::IdleKnob;
 use hopcost_model::protocol::{Command, Reply};
-use hopcost_probe::sys;
 
-use super::spec::{Failure, TrialSpec};
+use super::spec::TrialSpec;
 use crate::run::worker::Worker;
 
 /// Where a wanted wake-up latency in µs is written and held for as long as the
@@ -31,7 +31,7 @@ pub struct Background {
 
 impl Background {
     /// Starts what a case asks for.
-    pub fn start(spec: &TrialSpec<'_>) -> Result<Self, Failure> {
+    pub fn start(spec: &TrialSpec<'_>) -> Result<Self> {
         let (case, receiver) = (&spec.case, spec.cpus.1.or(spec.cpus.0));
         let mut background = Self {
             _latency: (case.idle_knob == IdleKnob::DmaLatency).then(ask_latency).transpose()?,
@@ -39,36 +39,35 @@ impl Background {
         };
         if case.idle_knob == IdleKnob::Spinner {
             let cpu =
-                receiver.ok_or("an idle spinner needs a pinned receiver; name a placement")?;
+                receiver.context("an idle spinner needs a pinned receiver; name a placement")?;
             background.spinner = Some(spinner(spec, cpu)?);
         }
         Ok(background)
     }
 
     /// Whether the spinner spun to the end: without it the numbers are not what they say.
-    pub fn still_spins(&mut self) -> Result<(), Failure> {
-        match self.spinner.as_mut().is_some_and(|spinner| !spinner.is_alive()) {
-            true => Err("the idle spinner ended before the trial did".into()),
-            false => Ok(()),
-        }
+    pub fn still_spins(&mut self) -> Result<()> {
+        let spins = self.spinner.as_mut().is_none_or(Worker::is_alive);
+        ensure!(spins, "the idle spinner ended before the trial did");
+        Ok(())
     }
 }
 
 /// Asks for wake-ups without latency, for as long as what is returned is open.
-fn ask_latency() -> Result<File, Failure> {
+fn ask_latency() -> Result<File> {
     let opened = File::options().write(true).open(DMA_LATENCY);
     let asked = opened.and_then(|mut file| file.write_all(&0i32.to_ne_bytes()).map(|()| file));
-    asked.map_err(|e| sys::context(e, &format!("asking {DMA_LATENCY} for 0 µs")).into())
+    asked.with_context(|| format!("asking {DMA_LATENCY} for 0 µs"))
 }
 
 /// Starts a process of hopcost's own that spins on a CPU until it is dropped.
-fn spinner(spec: &TrialSpec<'_>, cpu: u32) -> Result<Worker, Failure> {
+fn spinner(spec: &TrialSpec<'_>, cpu: u32) -> Result<Worker> {
     let deadline_ms = spec.deadline_ms().saturating_add(OUTLIVES_MS);
     let mut worker = Worker::spawn(&spec.setup.native, Vec::new(), 0)?;
-    worker.send(&Command::IdleSpin { cpu, deadline_ms, parent: Some(std::process::id()) });
-    match worker.reply(Instant::now() + PATIENCE) {
+    let spin = Command::IdleSpin { cpu, deadline_ms, parent: Some(std::process::id()) };
+    match worker.ask(&spin, Instant::now() + PATIENCE) {
         Ok(Reply::Spinning) => Ok(worker),
-        Ok(_) => Err("the idle spinner answers nonsense".into()),
-        Err(error) => Err(format!("the idle spinner: {error}").into()),
+        Ok(_) => bail!("the idle spinner answers nonsense"),
+        Err(error) => bail!("the idle spinner: {error}"),
     }
 }

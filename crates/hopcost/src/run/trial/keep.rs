@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
+use anyhow::{Context, Error, Result, ensure};
 use hopcost_model::case::{Ack, Role};
 use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
 use hopcost_model::raw::{RawLoad, RawTrial};
@@ -12,7 +13,7 @@ use hopcost_probe::workload::{lateness, schedule};
 use hopcost_read::plausible::{FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS, durations};
 use hopcost_stats::thinning::kept;
 
-use super::spec::{Failure, TrialSpec};
+use super::spec::TrialSpec;
 use super::workers::{Ran, TrialWorkers, unexpected};
 use crate::run::pace;
 
@@ -27,7 +28,7 @@ fn measure(spec: &TrialSpec<'_>, ran: &Ran) -> Option<Measure> {
 }
 
 /// Forgets what the workers have handed over so far.
-pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<(), Failure> {
+pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<()> {
     for one in &mut workers.all {
         one.samples.set_len(0)?;
         one.samples.rewind()?;
@@ -37,11 +38,7 @@ pub fn forget(workers: &mut TrialWorkers<'_>) -> Result<(), Failure> {
 
 /// So many batches of `batch` operations each: what they took, in ticks of the caller's clock.
 /// Its samples before are forgotten.
-pub fn batches(
-    workers: &mut TrialWorkers<'_>,
-    batches: u64,
-    batch: u64,
-) -> Result<Vec<u64>, Failure> {
+pub fn batches(workers: &mut TrialWorkers<'_>, batches: u64, batch: u64) -> Result<Vec<u64>> {
     forget(workers)?;
     let stamp = Stamp::Batch { n: batch };
     let ran = workers.phase(Phase::Measure, batches * batch, stamp, None)?;
@@ -49,10 +46,7 @@ pub fn batches(
 }
 
 /// The stamps of each end, or of one that stamps round trips what each took.
-pub fn stamps(
-    workers: &mut TrialWorkers<'_>,
-    ends: &[EndCounters],
-) -> Result<Vec<Vec<u64>>, Failure> {
+pub fn stamps(workers: &mut TrialWorkers<'_>, ends: &[EndCounters]) -> Result<Vec<Vec<u64>>> {
     let (mut ends, mut all) = (ends.iter(), Vec::new());
     for at in 0..workers.all.len() {
         let who = workers.name(at);
@@ -72,28 +66,23 @@ pub fn stamps(
 
 /// The ticks that a worker promised. A lying worker may promise more than it
 /// wrote, or write more than it promised.
-fn ticks(file: &mut File, promised: u64, who: &str) -> Result<Vec<u64>, Failure> {
+fn ticks(file: &mut File, promised: u64, who: &str) -> Result<Vec<u64>> {
     file.rewind()?;
     let mut bytes = Vec::new();
     Read::by_ref(file)
         .take(promised.saturating_mul(8).saturating_add(1))
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != promised.saturating_mul(8) {
-        return Err(Failure(format!(
-            "{who} promised {promised} samples and handed over {} bytes instead of 8 each",
-            bytes.len()
-        )));
-    }
+    let got = bytes.len();
+    ensure!(
+        got as u64 == promised.saturating_mul(8),
+        "{who} promised {promised} samples and handed over {got} bytes instead of 8 each"
+    );
     let (ticks, _) = bytes.as_chunks::<8>();
     Ok(ticks.iter().map(|ticks| u64::from_le_bytes(*ticks)).collect())
 }
 
 /// Puts what the measured phase of a trial brought into its row, if it can be true.
-pub fn measured(
-    workers: &mut TrialWorkers<'_>,
-    trial: &mut RawTrial,
-    ran: Ran,
-) -> Result<(), Failure> {
+pub fn measured(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial, ran: Ran) -> Result<()> {
     let stamps = stamps(workers, &ran.ends)?;
     let spec = &workers.spec;
     let said = Said { spec, phase: measure(spec, &ran), stamps, ran };
@@ -104,6 +93,8 @@ pub fn measured(
         PhaseLength::Scheduled => said.responses(trial),
     }
 }
+
+const BACKWARDS: &str = "an end's own stamps run backwards";
 
 /// What the measured phase brought, and what it is held against.
 struct Said<'t, 'a> {
@@ -116,20 +107,20 @@ struct Said<'t, 'a> {
 
 impl Said<'_, '_> {
     /// Exchanges or calls: one end has stamped, and its samples are durations.
-    fn exchanges(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+    fn exchanges(mut self, trial: &mut RawTrial) -> Result<()> {
         let first = self.ran.ends.first().zip(self.stamps.first());
         let (caller, ticks) = first.ok_or_else(|| unexpected("run"))?;
         // Losing every exchange is an outcome; saying nothing is not.
-        if ticks.is_empty() && caller.lost == 0 {
-            return Err("the caller's worker handed over no samples".into());
-        }
+        let says = !ticks.is_empty() || caller.lost > 0;
+        ensure!(says, "the caller's worker handed over no samples");
         trial.operations = caller.count;
         if let Some(phase) = self.phase.filter(|_| caller.lost == 0) {
             let is_foreign = self.spec.workers.has_foreign();
             let besides_ns = if is_foreign { FOREIGN_UNCOVERED_NS } else { UNCOVERED_NS };
             let stamp = trial.stamp.unwrap_or(Stamp::Each);
             let besides = (besides_ns, self.ran.waited_ns);
-            if !durations(phase, stamp, caller, ticks, self.spec.case.window, besides)? {
+            let window = self.spec.case.window;
+            if !durations(phase, stamp, caller, ticks, window, besides).map_err(Error::msg)? {
                 // The worker may not have been running yet, and so know nothing of it.
                 self.ran.wall_ns = self.ran.outside_ns;
             }
@@ -141,21 +132,18 @@ impl Said<'_, '_> {
 
     /// Wake-ups: both ends have stamped, and a sample is what lies between the two
     /// stamps once the clocks' offset is taken out.
-    fn wakes(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+    fn wakes(mut self, trial: &mut RawTrial) -> Result<()> {
         let ([_, _], [sent, woken]) = (self.ran.ends.as_slice(), self.stamps.as_slice()) else {
             return Err(unexpected("run"));
         };
         let counted = self.ran.ends.iter().all(|end| end.count == end.samples);
-        if !counted || sent.len() != woken.len() || sent.is_empty() {
-            return Err(Failure(format!(
-                "the sender handed over {} stamps and the receiver {}",
-                sent.len(),
-                woken.len()
-            )));
-        }
-        if !sent.is_sorted() || !woken.is_sorted() {
-            return Err("an end's own stamps run backwards".into());
-        }
+        ensure!(
+            counted && sent.len() == woken.len() && !sent.is_empty(),
+            "the sender handed over {} stamps and the receiver {}",
+            sent.len(),
+            woken.len()
+        );
+        ensure!(sent.is_sorted() && woken.is_sorted(), BACKWARDS);
         let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
         let mut ticks = Vec::with_capacity(sent.len());
         for (number, both) in sent.iter().copied().zip(woken.iter().copied()).enumerate() {
@@ -165,7 +153,7 @@ impl Said<'_, '_> {
             let span = woken[woken.len() - 1].abs_diff(sent[0]);
             // The offset of two clocks says nothing of how fast they run.
             let own = span.saturating_sub(gate.offset_ticks.unsigned_abs());
-            phase.holds(own, "the stamps cover")?;
+            phase.holds(own, "the stamps cover").map_err(Error::msg)?;
         }
         trial.operations = ticks.len() as u64;
         let between = sent.windows(2).map(|two| two[1] - two[0]);
@@ -175,7 +163,7 @@ impl Said<'_, '_> {
     }
 
     /// Messages of a load: a sample is received minus intended, once the clocks' offset is taken out.
-    fn responses(self, trial: &mut RawTrial) -> Result<(), Failure> {
+    fn responses(self, trial: &mut RawTrial) -> Result<()> {
         let spec = self.spec;
         let all = self.ran.ends.split_last().zip(self.stamps.split_last());
         let Some(((callee, callers), (received, words))) = all else {
@@ -188,9 +176,8 @@ impl Said<'_, '_> {
             lateness::late_sends(words) == caller.overruns
         };
         let tells = callers.iter().zip(words).all(tells);
-        if callers.len() != spec.case.senders as usize || callee.role != Role::Callee {
-            return Err(unexpected("run"));
-        }
+        let are_all = callers.len() == spec.case.senders as usize && callee.role == Role::Callee;
+        ensure!(are_all, unexpected("run"));
         let received_of = by_sender(callers, callee, &sent, received)?;
         let gate = *trial.gates.first().ok_or_else(|| unexpected("gate"))?;
         let mut load = trial.load.take().unwrap_or_default();
@@ -208,9 +195,9 @@ impl Said<'_, '_> {
             for (number, (((offset, own), sent), received)) in
                 offsets.iter().zip(own).zip(sent).zip(received).enumerate()
             {
-                let Some(lag) = sent.checked_sub(caller.first_tick.saturating_add(*offset)) else {
-                    return Err(format!("message {number} was sent before its time").into());
-                };
+                let lag = sent.checked_sub(caller.first_tick.saturating_add(*offset));
+                let early = || format!("message {number} was sent before its time");
+                let lag = lag.with_context(early)?;
                 load.sent_ticks = load.sent_ticks.max(sent.saturating_sub(begin));
                 if *received == 0 {
                     continue;
@@ -224,10 +211,10 @@ impl Said<'_, '_> {
         // Those of each sender are in order.
         came.sort_by_key(|message| message.intended);
         let until = came.iter().map(|message| message.intended.saturating_add(message.response));
-        load.received_ticks = until.max().ok_or("no message came")?;
+        load.received_ticks = until.max().context("no message came")?;
         load.delivered = came.len() as u64;
         if let Some(phase) = self.phase {
-            phase.holds(load.sent_ticks, "the stamps cover")?;
+            phase.holds(load.sent_ticks, "the stamps cover").map_err(Error::msg)?;
         }
         load.own_lags = tells.then(Vec::new);
         let mut before = 0;
@@ -247,18 +234,15 @@ impl Said<'_, '_> {
 
     /// Messages of a stream: every sender has stamped its own, unless nothing is
     /// acknowledged.
-    fn messages(mut self, trial: &mut RawTrial) -> Result<(), Failure> {
+    fn messages(mut self, trial: &mut RawTrial) -> Result<()> {
         let (senders, receivers): (Vec<_>, Vec<_>) =
             self.ran.ends.iter().partition(|end| end.role == Role::Caller);
         let flows = self.spec.case.flows.unwrap_or(1) as usize;
-        if senders.len() != flows || receivers.len() != flows {
-            return Err(unexpected("run"));
-        }
+        ensure!(senders.len() == flows && receivers.len() == flows, unexpected("run"));
         agree(self.spec, self.phase, &senders, &receivers)?;
         let ticks = self.stamps[..flows].concat();
-        if self.spec.case.ack != Some(Ack::None) && ticks.is_empty() {
-            return Err("the senders handed over no samples".into());
-        }
+        let says = self.spec.case.ack == Some(Ack::None) || !ticks.is_empty();
+        ensure!(says, "the senders handed over no samples");
         trial.operations = senders.iter().map(|end| end.count).sum();
         if let Some(phase) = self.phase {
             // From the first byte that any receiver had to the last byte of any: a worker's own time
@@ -266,7 +250,7 @@ impl Said<'_, '_> {
             let first = receivers.iter().map(|end| end.first_tick).min().unwrap_or(0);
             let last = receivers.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks));
             let moving = last.max().unwrap_or(0).saturating_sub(first);
-            phase.holds(moving, "the flows cover")?;
+            phase.holds(moving, "the flows cover").map_err(Error::msg)?;
             self.ran.wall_ns = (moving as f64 / phase.ticks_per_ns) as u64;
         }
         self.put(trial, &ticks);
@@ -294,22 +278,22 @@ fn one_way(
     gate: &GateReading,
     (sent, received): (u64, u64),
     what: &str,
-) -> Result<u64, Failure> {
+) -> Result<u64> {
     let between = i128::from(received) - i128::from(sent) - i128::from(gate.offset_ticks);
-    if between < -i128::from(gate.bound_ticks) {
-        return Err(Failure(format!(
-            "one-way times refused: {what} came {} ticks before it was sent, further than the \
-             bound of ±{} ticks",
-            -between, gate.bound_ticks
-        )));
-    }
+    ensure!(
+        between >= -i128::from(gate.bound_ticks),
+        "one-way times refused: {what} came {} ticks before it was sent, further than the bound of \
+         ±{} ticks",
+        -between,
+        gate.bound_ticks
+    );
     trial.negative_samples += u64::from(between < 0);
     Ok(u64::try_from(between.max(0)).unwrap_or(u64::MAX))
 }
 
 /// How exactly the generators of a load kept their schedules without a channel, the latest of
 /// them; their stamps are forgotten.
-pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad, Failure> {
+pub fn generator(workers: &mut TrialWorkers<'_>, ran: Ran) -> Result<RawLoad> {
     let stamps = stamps(workers, &ran.ends)?;
     forget(workers)?;
     let spec = &workers.spec;
@@ -344,7 +328,7 @@ fn by_sender<'a>(
     callee: &EndCounters,
     sent: &[Vec<u64>],
     received: &'a [u64],
-) -> Result<Vec<&'a [u64]>, String> {
+) -> Result<Vec<&'a [u64]>> {
     let in_order = |stamps: &[u64]| stamps.iter().filter(|stamp| **stamp > 0).is_sorted();
     let came = received.iter().filter(|stamp| **stamp > 0).count() as u64;
     let offered = sent.iter().map(Vec::len).sum::<usize>();
@@ -354,20 +338,16 @@ fn by_sender<'a>(
     for (caller, sent) in callers.iter().zip(sent) {
         let (received, others) = rest.split_at(rest.len().min(sent.len()));
         agree &= !sent.is_empty() && caller.count == sent.len() as u64;
-        if agree && !(in_order(sent) && in_order(received)) {
-            return Err("an end's own stamps run backwards".into());
-        }
+        ensure!(!agree || in_order(sent) && in_order(received), BACKWARDS);
         all.push(received);
         rest = others;
     }
-    match agree {
-        true => Ok(all),
-        false => Err(format!(
-            "the senders handed over {offered} stamps and the receiver {}, {came} of them of \
-             messages",
-            received.len()
-        )),
-    }
+    ensure!(
+        agree,
+        "the senders handed over {offered} stamps and the receiver {}, {came} of them of messages",
+        received.len()
+    );
+    Ok(all)
 }
 
 /// Whether both ends of every flow speak of the same messages, no more than were asked for, each of
@@ -377,33 +357,32 @@ fn agree(
     phase: Option<Measure>,
     senders: &[&EndCounters],
     receivers: &[&EndCounters],
-) -> Result<(), String> {
+) -> Result<()> {
     for (sender, receiver) in senders.iter().zip(receivers) {
         let of = |end: &EndCounters| (end.flow, end.count, end.bytes);
-        if of(sender) != of(receiver) {
-            return Err(format!(
-                "flow {}: the sender sent {} messages ({} bytes), the receiver had {} ({} bytes)",
-                sender.flow, sender.count, sender.bytes, receiver.count, receiver.bytes
-            ));
-        }
+        let ((flow, sent, sent_bytes), (_, had, had_bytes)) = (of(sender), of(receiver));
+        ensure!(
+            of(sender) == of(receiver),
+            "flow {flow}: the sender sent {sent} messages ({sent_bytes} bytes), the receiver had \
+             {had} ({had_bytes} bytes)"
+        );
     }
     let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
     let most = spec.messages_max();
     for end in senders.iter().chain(receivers) {
         let who = format!("the {} of flow {}", end.role, end.flow);
-        if end.count > most || end.bytes != end.count.saturating_mul(payload) {
-            return Err(format!(
-                "{who} says {} messages of {payload} bytes and {} bytes in all, of at most {most} \
-                 messages",
-                end.count, end.bytes
-            ));
-        }
+        let EndCounters { count, bytes, elapsed_ticks, .. } = **end;
+        ensure!(
+            count <= most && bytes == count.saturating_mul(payload),
+            "{who} says {count} messages of {payload} bytes and {bytes} bytes in all, of at most \
+             {most} messages"
+        );
         if let Some(phase) = phase {
-            phase.holds(end.elapsed_ticks, &format!("{who} says that it took"))?;
+            let holds = phase.holds(elapsed_ticks, &format!("{who} says that it took"));
+            holds.map_err(Error::msg)?;
         }
     }
-    match senders.iter().any(|end| end.count == 0) {
-        true => Err("a flow moved no message within its time".into()),
-        false => Ok(()),
-    }
+    let all_moved = senders.iter().all(|end| end.count > 0);
+    ensure!(all_moved, "a flow moved no message within its time");
+    Ok(())
 }

@@ -11,6 +11,7 @@ pub mod workers;
 
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, bail, ensure};
 use hopcost_machine::{Root, shared_pages};
 use hopcost_model::case::{Placement, Role};
 use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
@@ -24,7 +25,7 @@ use super::pace::Pace;
 use super::peer::near::Peer;
 use super::yardstick::Beside;
 use background::Background;
-use spec::{Failure, TrialSpec};
+use spec::TrialSpec;
 use workers::{Ran, TrialWorkers, lost};
 
 /// Two-way exchanges and steps of the causality test before a measurement: what
@@ -40,9 +41,9 @@ const GATE_BRIEF: (u64, u64) = (200, 200);
 /// 8 % between 50,000 and 70,000 round trips, and had taken the same time for a while before.
 const COMPILED_AFTER: u64 = 100_000;
 
-/// Runs one trial beside its yardstick: its row, with the reason where it failed; none if the user
-/// interrupted.
-pub fn run(spec: &TrialSpec<'_>, beside: Beside<'_, '_>) -> Option<RawTrial> {
+/// Runs one trial beside its yardstick: its row, with the reason where it failed. The only error is
+/// that the user interrupted.
+pub fn run(spec: &TrialSpec<'_>, beside: Beside<'_, '_>) -> Result<RawTrial> {
     let started = Instant::now();
     let row = RawTrial { cpus_asked: spec.cpus_asked(), ..RawTrial::default() };
     let mut trial = Trial { row, beside };
@@ -50,15 +51,15 @@ pub fn run(spec: &TrialSpec<'_>, beside: Beside<'_, '_>) -> Option<RawTrial> {
     let Trial { mut row, beside } = trial;
     let mut spared = beside.pids();
     spared.extend(spec.setup.peer.as_ref().and_then(Peer::pid));
-    spec.setup.orphans.end(&spared);
+    spec.setup.runtimes.orphans.end(&spared);
     row.took_ns = started.elapsed().as_nanos() as u64;
     match result {
         Ok(()) => {}
         // After an interrupt whatever fails does so for that.
-        Err(_) if interrupt::came() => return None,
-        Err(Failure(reason)) => row.error = Some(reason),
+        Err(_) if interrupt::came() => bail!("interrupted"),
+        Err(why) => row.error = Some(format!("{why:#}")),
     }
-    Some(row)
+    Ok(row)
 }
 
 /// A trial under way: what is known of it, and its yardstick.
@@ -68,7 +69,7 @@ struct Trial<'o, 'a> {
 }
 
 impl Trial<'_, '_> {
-    fn perform(&mut self, spec: &TrialSpec<'_>) -> Result<(), Failure> {
+    fn perform(&mut self, spec: &TrialSpec<'_>) -> Result<()> {
         let mut background = Background::start(spec)?;
         let mut workers = open::open(spec)?;
         self.row.pin_errors.append(&mut workers.pin_errors);
@@ -93,7 +94,7 @@ impl Trial<'_, '_> {
     }
 
     /// What is fitted: the pilot finds how many operations fit the time.
-    fn exchange(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+    fn exchange(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran> {
         let spec = &workers.spec.clone();
         let phases = Instant::now();
         let Some(clock) = spec.clock else {
@@ -122,7 +123,7 @@ impl Trial<'_, '_> {
     }
 
     /// What is paced: as many as were asked for, between two comparisons of the clocks.
-    fn wake(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+    fn wake(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran> {
         let (warm_up, measure) = workers.spec.shape.wake_ups();
         self.between_readings(workers, |trial, workers| {
             trial.between_gates(workers, |workers| {
@@ -133,7 +134,7 @@ impl Trial<'_, '_> {
     }
 
     /// What is timed: until the time is up or the messages are sent.
-    fn stream(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+    fn stream(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran> {
         let stamp = Stamp::Each;
         let (spec, most) = (&workers.spec.clone(), workers.spec.messages_max());
         let warm_up = match spec.shape.warm_up_ns {
@@ -148,7 +149,7 @@ impl Trial<'_, '_> {
     }
 
     /// What is scheduled: the generator by itself, then the schedule over the channel.
-    fn load(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran, Failure> {
+    fn load(&mut self, workers: &mut TrialWorkers<'_>) -> Result<Ran> {
         let stamp = Stamp::Each;
         let [alone, mut warm_up, measure] = workers.spec.load_messages();
         if workers.spec.workers.warms_up_until_steady() && !workers.spec.is_exact() {
@@ -170,8 +171,8 @@ impl Trial<'_, '_> {
     fn between_readings(
         &mut self,
         workers: &mut TrialWorkers<'_>,
-        phases: impl FnOnce(&mut Self, &mut TrialWorkers<'_>) -> Result<Ran, Failure>,
-    ) -> Result<Ran, Failure> {
+        phases: impl FnOnce(&mut Self, &mut TrialWorkers<'_>) -> Result<Ran>,
+    ) -> Result<Ran> {
         self.beside.read(Moment::Before, &workers.spec, &mut self.row)?;
         let began = Instant::now();
         let ran = phases(self, workers)?;
@@ -184,20 +185,22 @@ impl Trial<'_, '_> {
     fn between_gates(
         &mut self,
         workers: &mut TrialWorkers<'_>,
-        phases: impl FnOnce(&mut TrialWorkers<'_>) -> Result<Ran, Failure>,
-    ) -> Result<Ran, Failure> {
+        phases: impl FnOnce(&mut TrialWorkers<'_>) -> Result<Ran>,
+    ) -> Result<Ran> {
         let before = gate(workers, GATE_BEFORE)?;
         let ran = phases(workers)?;
         let after = gate(workers, GATE_AFTER)?;
         self.row.gates = vec![before, after];
         let moved = after.offset_ticks.abs_diff(before.offset_ticks);
-        if moved > before.bound_ticks.saturating_add(after.bound_ticks) {
-            return Err(Failure(format!(
-                "one-way times refused: the offset between the two ends' clocks went from {} to {} \
-                 ticks during the trial, further than both bounds (±{} and ±{}) allow",
-                before.offset_ticks, after.offset_ticks, before.bound_ticks, after.bound_ticks
-            )));
-        }
+        ensure!(
+            moved <= before.bound_ticks.saturating_add(after.bound_ticks),
+            "one-way times refused: the offset between the two ends' clocks went from {} to {} \
+             ticks during the trial, further than both bounds (±{} and ±{}) allow",
+            before.offset_ticks,
+            after.offset_ticks,
+            before.bound_ticks,
+            after.bound_ticks
+        );
         Ok(ran)
     }
 }
@@ -225,10 +228,7 @@ const PARTS_MAX: usize = 60;
 
 /// Warms up in parts until they agree, and sets the pace by the last of them; what an
 /// operation took in each, in nanoseconds.
-fn warm_up_until_steady(
-    workers: &mut TrialWorkers<'_>,
-    pace: &mut Pace,
-) -> Result<Vec<f64>, Failure> {
+fn warm_up_until_steady(workers: &mut TrialWorkers<'_>, pace: &mut Pace) -> Result<Vec<f64>> {
     let started = Instant::now();
     let (mut parts, mut done) = (Vec::<f64>::new(), 0);
     let is_compiled = |done: u64| done >= COMPILED_AFTER || started.elapsed() > TIME_MAX / 2;
@@ -255,7 +255,7 @@ fn agree(parts: &[f64]) -> bool {
 }
 
 /// Compares the two ends' clocks, and refuses what runs against causality.
-fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading, Failure> {
+fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading> {
     let spec = &workers.spec.clone();
     if spec.workers.has_foreign() {
         // Both stamp by CLOCK_MONOTONIC, which is one clock on all CPUs.
@@ -263,23 +263,21 @@ fn gate(workers: &mut TrialWorkers<'_>, aimed: (u64, u64)) -> Result<GateReading
     }
     let (exchanges, steps) = if spec.is_exact() { GATE_BRIEF } else { aimed };
     let reading = workers.gate(exchanges, steps)?;
+    let GateReading { exchanges, steps, backward_steps, bound_ticks, .. } = reading;
     let one_cpu = spec.case.placement == Some(Placement::SameCpu);
-    if !one_cpu && (reading.exchanges == 0 || reading.steps == 0) {
-        return Err("one-way times refused: the two ends did not compare their clocks".into());
-    }
-    if reading.backward_steps > 0 {
-        return Err(Failure(format!(
-            "one-way times refused: {} of {} steps from one end's clock to the other's ran \
-             backwards by more than the bound of ±{} ticks",
-            reading.backward_steps, reading.steps, reading.bound_ticks
-        )));
-    }
+    let did_compare = one_cpu || exchanges > 0 && steps > 0;
+    ensure!(did_compare, "one-way times refused: the two ends did not compare their clocks");
+    ensure!(
+        backward_steps == 0,
+        "one-way times refused: {backward_steps} of {steps} steps from one end's clock to the \
+         other's ran backwards by more than the bound of ±{bound_ticks} ticks"
+    );
     Ok(reading)
 }
 
 /// The phase in which the kernel counts system calls. Ends of another runtime are counted from
 /// outside, with the command and the reply: twice, so that these are not in the difference.
-fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+fn count(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<()> {
     let counted = workers.spec.shape.counted_operations;
     let mut outside = workers.kernel_events();
     outside.iter().try_for_each(Events::start)?;
@@ -299,7 +297,7 @@ fn count_phase(
     workers: &mut TrialWorkers<'_>,
     count: u64,
     outside: &mut [Events],
-) -> Result<(u64, Vec<EventReading>), Failure> {
+) -> Result<(u64, Vec<EventReading>)> {
     let (case, shape) = (workers.spec.case.clone(), workers.spec.shape);
     let is_timed = case.workload.spec().length == PhaseLength::Timed;
     let cap_ns = is_timed.then_some(shape.measure_ns);

@@ -7,25 +7,27 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::case::{Boundary, Role, Sched, Workload};
 use hopcost_model::mechanism::LinkSource;
 use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Part, Reply, Seat};
+use hopcost_probe::orphans::Launch;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};
 use hopcost_probe::{interrupt, meeting, namespace, sys};
 
 use super::snapshot::{Other, Seated, confine};
-use super::spec::{Failure, TOKEN, TrialSpec};
+use super::spec::{TOKEN, TrialSpec};
 use super::workers::{TrialWorker, TrialWorkers, unexpected};
 use crate::run::peer::link;
 use crate::run::peer::near::Peer;
-use crate::run::worker::{Launch, Worker};
+use crate::run::worker::Worker;
 
 /// Time that the control plane grants beyond the workers' own deadline.
 const GRACE: Duration = Duration::from_millis(500);
@@ -61,7 +63,7 @@ impl WorkerSpec {
 }
 
 /// Opens the links, spawns the workers and has them attach.
-pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>, Failure> {
+pub fn open<'a>(spec: &TrialSpec<'a>) -> Result<TrialWorkers<'a>> {
     let stamps = spec.case.workload.is_stamped_by(Role::Callee);
     let meets = stamps && spec.case.two_processes() && !spec.workers.has_foreign();
     let meeting_bytes = meeting::BYTES as u64 * u64::from(spec.case.senders);
@@ -104,7 +106,7 @@ impl TrialWorkers<'_> {
     }
 
     /// One worker plays every end and makes the links itself.
-    fn one_worker(&mut self) -> Result<(), Failure> {
+    fn one_worker(&mut self) -> Result<()> {
         let flows = self.spec.case.flows.unwrap_or(1);
         let mut both = WorkerSpec::of(Role::Caller);
         let callers = flows.max(self.spec.case.senders);
@@ -117,7 +119,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Each end has a worker of its own. They meet by a name in `scratch`, which the callee makes.
-    fn over_names(&mut self) -> Result<(), Failure> {
+    fn over_names(&mut self) -> Result<()> {
         for role in [Role::Callee, Role::Caller] {
             let mut one = WorkerSpec::of(role);
             one.seats.push(self.seat(role, 0, None));
@@ -128,7 +130,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Each end has a worker of its own, which inherits its half of the link.
-    fn over_descriptors(&mut self) -> Result<(), Failure> {
+    fn over_descriptors(&mut self) -> Result<()> {
         let mut callee = WorkerSpec::of(Role::Callee);
         // One but for a load of several senders.
         let mut callers: Vec<WorkerSpec> =
@@ -136,9 +138,8 @@ impl TrialWorkers<'_> {
         for flow in 0..self.spec.case.flows.unwrap_or(1) {
             let row = self.spec.workers.link.ok_or_else(|| unexpected("open"))?;
             let case = &self.spec.workers.roles.ends.of(Role::Caller).case;
-            let (halves, other) = row
-                .open_for_all(&Opening { case, scratch: &self.spec.setup.scratch.path })
-                .map_err(|e| Failure(format!("opening the link: {e}")))?;
+            let opening = Opening { case, scratch: &self.spec.setup.scratch.path };
+            let (halves, other) = row.open_for_all(&opening).context("opening the link")?;
             let other = callee.inherits(other);
             callee.seats.push(self.seat(Role::Callee, flow, Some(other)));
             for ((sender, half), caller) in (flow..).zip(halves).zip(&mut callers) {
@@ -154,10 +155,10 @@ impl TrialWorkers<'_> {
     }
 
     /// The callee's worker is on another host, whose worker it is to everything here.
-    fn over_hosts(&mut self) -> Result<(), Failure> {
+    fn over_hosts(&mut self) -> Result<()> {
         let spec = &self.spec.clone();
         let (Some(peer), Some(row)) = (spec.peer(), spec.workers.link) else {
-            return Err("boundary=host needs another host (--peer)".into());
+            bail!("boundary=host needs another host (--peer)");
         };
         let opened = self.far_links(peer, row);
         peer.note_opened(opened.is_ok());
@@ -166,15 +167,14 @@ impl TrialWorkers<'_> {
     }
 
     /// The far host's worker listens, and hopcost connects: the caller's worker, which inherits the links.
-    fn far_links(&mut self, peer: &Peer, row: &Row) -> Result<WorkerSpec, Failure> {
+    fn far_links(&mut self, peer: &Peer, row: &Row) -> Result<WorkerSpec> {
         let spec = &self.spec.clone();
-        let reason = |e: std::io::Error| Failure(format!("the far host: {e}"));
         let patience = Duration::from_millis(spec.deadline_ms());
-        let far = peer.take(patience).map_err(reason)?;
+        let far = peer.take(patience).context(FAR)?;
         // It may have taken a while to start again.
         self.allow(patience + GRACE);
         let flows = spec.case.flows.unwrap_or(1);
-        let tokens: Vec<String> = (0..flows).map(|_| token()).collect::<Result<_, _>>()?;
+        let tokens = (0..flows).map(|_| token()).collect::<Result<Vec<String>>>()?;
         let mut callee = WorkerSpec::of(Role::Callee);
         callee.far = Some(far);
         for (flow, token) in (0..).zip(&tokens) {
@@ -185,12 +185,12 @@ impl TrialWorkers<'_> {
         }
         self.start(callee)?;
         let offered = self.first_attached()?.unwrap_or_default();
-        let address = peer.link_address(&offered).map_err(reason)?;
+        let address = peer.link_address(&offered).context(FAR)?;
         self.all[0].worker.send(&Command::Meet);
         let mut caller = WorkerSpec::of(Role::Caller);
         for (flow, token) in (0..).zip(&tokens) {
             let half = link::dial(row, &spec.case, address, token)
-                .map_err(|e| Failure(format!("opening the link to {address}: {e}")))?;
+                .with_context(|| format!("opening the link to {address}"))?;
             let half = caller.inherits(half);
             caller.seats.push(self.seat(Role::Caller, flow, Some(half)));
         }
@@ -198,7 +198,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Takes in the replies of workers that were all given their links.
-    fn all_attached(&mut self) -> Result<(), Failure> {
+    fn all_attached(&mut self) -> Result<()> {
         for (at, reply) in self.replies(self.all.len(), ATTACHING)?.into_iter().enumerate() {
             self.attached(at, reply)?;
         }
@@ -206,7 +206,7 @@ impl TrialWorkers<'_> {
     }
 
     /// `first` offers an address; the other end gets the connected socket, or connects.
-    fn over_address(&mut self, first: Role) -> Result<(), Failure> {
+    fn over_address(&mut self, first: Role) -> Result<()> {
         let (other, scratch) = (first.other(), &self.scratch());
         let link = self.spec.workers.link.and_then(|row| row.facts().here.address.as_ref());
         let carrier = link.ok_or_else(|| unexpected("open"))?;
@@ -223,9 +223,8 @@ impl TrialWorkers<'_> {
         let link = LinkHalf { offer: Some(offer), ..LinkHalf::default() };
         offering.seats.push(self.seat(first, 0, Some(link)));
         self.start(offering)?;
-        let address = self.first_attached()?.ok_or_else(|| {
-            Failure(format!("the {first}'s worker offers no address to connect to"))
-        })?;
+        let no_address = || format!("the {first}'s worker offers no address to connect to");
+        let address = self.first_attached()?.with_context(no_address)?;
         let mut connecting = WorkerSpec::of(other);
         let link = if self.spec.workers.roles.ends.of(other).link == LinkSource::Address {
             check_address(carrier, &address, scratch)?;
@@ -241,14 +240,12 @@ impl TrialWorkers<'_> {
         let (meets, attaches) = if first == Role::Caller { (0, 1) } else { (1, 0) };
         self.all[meets].worker.send(&Command::Meet);
         let mut replies = self.replies(2, ATTACHING)?;
-        if replies.swap_remove(meets) != Reply::Met {
-            return Err(unexpected("meet"));
-        }
+        ensure!(replies.swap_remove(meets) == Reply::Met, unexpected("meet"));
         self.attached(attaches, replies.swap_remove(0)).map(drop)
     }
 
     /// Spawns a worker and has it attach.
-    fn start(&mut self, mut wanted: WorkerSpec) -> Result<(), Failure> {
+    fn start(&mut self, mut wanted: WorkerSpec) -> Result<()> {
         let spec = &self.spec.clone();
         let samples = File::from(sys::memfd("hopcost-samples", 0)?);
         let workload = spec.case.workload;
@@ -292,7 +289,7 @@ impl TrialWorkers<'_> {
                         Sched::Fifo(priority) => Some(priority),
                     },
                 };
-                Worker::launch(&ready.program, &launch, wanted.fds, spec.padding)?
+                Worker::launch(&ready.program, launch, wanted.fds, spec.padding)?
             }
         };
         if let Some(transcript) = spec.transcript {
@@ -313,28 +310,27 @@ impl TrialWorkers<'_> {
     }
 
     /// The reply to `attach` of the worker that was spawned first; the address it offers.
-    fn first_attached(&mut self) -> Result<Option<String>, Failure> {
+    fn first_attached(&mut self) -> Result<Option<String>> {
         let reply = self.replies(1, ATTACHING)?.pop().ok_or_else(|| unexpected("attach"))?;
         self.attached(0, reply)
     }
 
     /// Takes in who has attached where, and pins the threads of other runtimes.
-    fn attached(&mut self, at: usize, reply: Reply) -> Result<Option<String>, Failure> {
+    fn attached(&mut self, at: usize, reply: Reply) -> Result<Option<String>> {
         let Reply::Attached { seats: attached, .. } = reply else {
             return Err(unexpected("attach"));
         };
         let who = self.name(at);
         let one = &mut self.all[at];
         let roles = attached.iter().map(|seat| seat.role);
-        if !roles.eq(one.seats.iter().map(|seat| seat.role)) {
-            return Err(format!("{who} attached other ends than it was asked for").into());
-        }
+        let are_those = roles.eq(one.seats.iter().map(|seat| seat.role));
+        ensure!(are_those, "{who} attached other ends than it was asked for");
         let worker = one.worker.id();
         let is_foreign = one.foreign_ticks_per_ns.is_some();
         for (seat, said) in one.seats.iter_mut().zip(&attached) {
             (seat.tid, seat.helpers) = (said.tid, said.helpers.clone());
             if is_foreign {
-                seat.take(said, worker).map_err(|why| format!("{who}, attaching: {why}"))?;
+                seat.take(said, worker).with_context(|| format!("{who}, attaching"))?;
             }
         }
         for (seat, said) in one.seats.iter().zip(&attached) {
@@ -367,9 +363,10 @@ fn others_cpus(spec: &TrialSpec<'_>) -> Vec<u32> {
 }
 
 const ATTACHING: &str = "attaching";
+const FAR: &str = "the far host";
 
 /// What only the other end of a link knows.
-fn token() -> std::io::Result<String> {
+fn token() -> Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
@@ -377,45 +374,40 @@ fn token() -> std::io::Result<String> {
 
 /// Connects to an address that an end has offered, on behalf of an end that inherits the connected socket, and
 /// shows the token.
-fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<OwnedFd, Failure> {
+fn dial(carrier: &str, address: &str, token: &str, scratch: &Path) -> Result<OwnedFd> {
     check_address(carrier, address, scratch)?;
     let until = Instant::now() + namespace::PATIENCE;
-    let dial = || -> std::io::Result<OwnedFd> {
-        match carrier {
+    let dial = || -> Result<OwnedFd> {
+        let socket = match carrier {
             "tcp" => {
-                let address: SocketAddr = address.parse().map_err(std::io::Error::other)?;
-                let mut stream: TcpStream = interrupt::connect(&address, until, |_| Ok(()))?;
-                stream.write_all(token.as_bytes())?;
-                Ok(stream.into())
+                let address: SocketAddr = address.parse()?;
+                interrupt::connect(&address, until, |_| Ok(()))?
             }
             "udp" => {
                 let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
                 socket.connect(address)?;
-                socket.send(token.as_bytes())?;
-                Ok(socket.into())
+                socket.into()
             }
-            _ => {
-                let mut stream = interrupt::connect_unix(Path::new(address), until)?;
-                stream.write_all(token.as_bytes())?;
-                Ok(stream.into())
-            }
-        }
+            _ => interrupt::connect_unix(Path::new(address), until)?.into(),
+        };
+        sys::send(&socket, token.as_bytes(), 0)?;
+        Ok(socket)
     };
-    dial().map_err(|e| sys::context(e, &format!("connecting to {address}")).into())
+    dial().with_context(|| format!("connecting to {address}"))
 }
 
 /// Refuses addresses that are not on loopback or in the scratch directory.
-fn check_address(carrier: &str, address: &str, scratch: &Path) -> Result<(), Failure> {
+fn check_address(carrier: &str, address: &str, scratch: &Path) -> Result<()> {
     let is_ours = |at: SocketAddr| at.ip().is_loopback() && at.port() != 0;
     let path = Path::new(address);
     match carrier {
         "tcp" | "udp" if address.parse().is_ok_and(is_ours) => Ok(()),
         "unix-stream" if path.parent() == Some(scratch) && path.is_absolute() => Ok(()),
-        "tcp" | "udp" | "unix-stream" => Err(Failure(format!(
+        "tcp" | "udp" | "unix-stream" => bail!(
             "it offers the address `{}`, which is not on loopback or in the directory it was given",
             address.escape_debug()
-        ))),
-        _ => Err(Failure(format!("{carrier} has no addresses to connect to"))),
+        ),
+        _ => bail!("{carrier} has no addresses to connect to"),
     }
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, ensure};
 use hopcost_model::case::Role;
 use hopcost_model::protocol::{Attached, EndCounters};
 use hopcost_model::raw::ThreadUse;
@@ -35,16 +36,13 @@ impl Seated {
     }
 
     /// Takes over what a worker says of it, if it is one of the worker's own threads.
-    pub fn take(&mut self, said: &Attached, worker: u32) -> Result<(), String> {
-        let pid = said.pid.unwrap_or(worker);
-        if pid != worker && !orphans::descendants(worker).contains(&pid) {
-            return Err(format!("process {pid} is none of its own"));
-        }
-        let there = |tid: u32| Path::new(&format!("/proc/{pid}/task/{tid}")).exists();
-        if said.tid != 0 && !there(said.tid) {
-            return Err(format!("there is no thread {} in process {pid}", said.tid));
-        }
-        (self.pid, self.tid) = (pid, said.tid);
+    pub fn take(&mut self, said: &Attached, worker: u32) -> Result<()> {
+        let (pid, tid) = (said.pid.unwrap_or(worker), said.tid);
+        let is_its_own = pid == worker || orphans::descendants(worker).contains(&pid);
+        ensure!(is_its_own, "process {pid} is none of its own");
+        let is_there = tid == 0 || Path::new(&format!("/proc/{pid}/task/{tid}")).exists();
+        ensure!(is_there, "there is no thread {tid} in process {pid}");
+        (self.pid, self.tid) = (pid, tid);
         Ok(())
     }
 

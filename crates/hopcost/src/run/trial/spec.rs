@@ -1,4 +1,4 @@
-//! What a trial depends on, and how it may fail.
+//! What a trial depends on.
 
 use std::rc::Rc;
 
@@ -59,21 +59,6 @@ pub struct TrialSpec<'a> {
     pub padding: usize,
     /// Seed for thinning the samples.
     pub seed: u64,
-}
-
-/// Why a trial has no numbers. After an interrupt it fails for that, whatever this says.
-pub struct Failure(pub String);
-
-impl<E: std::fmt::Display> From<E> for Failure {
-    fn from(why: E) -> Self {
-        Self(why.to_string())
-    }
-}
-
-impl From<Failure> for String {
-    fn from(failure: Failure) -> Self {
-        failure.0
-    }
 }
 
 impl<'a> TrialSpec<'a> {

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use anyhow::{Context, Error, Result, ensure};
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::RawTrial;
@@ -14,7 +15,7 @@ use hopcost_probe::sys;
 use hopcost_probe::trace::{self as probe, Bare, EndStamp, Ends, Recorder};
 
 use super::keep;
-use super::spec::{Failure, TrialSpec};
+use super::spec::TrialSpec;
 use super::workers::{TrialWorkers, unexpected};
 
 /// Bytes of payload that leave as many events as an operation.
@@ -22,49 +23,40 @@ const BYTES_PER_OPERATION: u64 = 16 << 10;
 /// Part of a phase that warms it up.
 const WARM_UP: u64 = 10;
 
-fn untraceable(why: &str) -> Failure {
-    Failure(format!("cannot be traced: {why}"))
-}
-
 /// The CPUs whose events are recorded: those of the ends, or all that they may use.
-fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>, Failure> {
+fn cpus(spec: &TrialSpec<'_>) -> Result<Vec<u32>> {
     let asked: Option<BTreeSet<u32>> = spec.cpus_asked().into_iter().collect();
-    Ok(match asked {
-        Some(cpus) => cpus.into_iter().collect(),
-        None => sys::allowed_cpus()?,
-    })
+    Ok(asked.map_or_else(sys::allowed_cpus, |cpus| Ok(cpus.into_iter().collect()))?)
 }
 
 /// What an operation may take that does not wait for something slow.
 const NO_WAIT_NS: u64 = 100_000;
 
 /// Bytes of buffer for each of these CPUs, where an operation takes about so long.
-fn bytes(
-    spec: &TrialSpec<'_>,
-    cpus: &[u32],
-    operations: u64,
-    each_ns: u64,
-) -> Result<usize, Failure> {
+fn bytes(spec: &TrialSpec<'_>, cpus: &[u32], operations: u64, each_ns: u64) -> Result<usize> {
     let gap_ns = spec.case.gap_ns.unwrap_or(0).max(each_ns.saturating_sub(NO_WAIT_NS));
     // What a message makes happen grows with its length.
     let bytes = operations.saturating_mul(spec.case.payload_bytes.unwrap_or(0).into());
     let operations = operations.max(bytes / BYTES_PER_OPERATION);
-    probe::bytes_per_cpu(cpus.len(), operations, gap_ns).map_err(|why| untraceable(&why))
+    probe::bytes_per_cpu(cpus.len(), operations, gap_ns).map_err(Error::msg)
 }
 
 /// Both phases, where they are asked for.
-pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(), Failure> {
+pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<()> {
+    let Some(operations) = workers.spec.shape.traced_operations else { return Ok(()) };
+    trial.trace = Some(traced(workers, operations).context("cannot be traced")?);
+    Ok(())
+}
+
+fn traced(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Trace> {
     let spec = &workers.spec.clone();
-    let Some(operations) = spec.shape.traced_operations else { return Ok(()) };
-    if !matches!(spec.case.workload, Workload::Roundtrip | Workload::Wake) {
-        let word = spec.case.workload.word();
-        return Err(untraceable(&format!("only round trips and wake-ups are, not a {word}")));
-    }
-    if spec.case.has_virtual_clock() || !spec.case.runtimes.caller.is_rust() {
-        return Err(untraceable(
-            "it takes a caller in Rust, which stamps with the processor's own counter",
-        ));
-    }
+    let workload = spec.case.workload;
+    let is_traced = matches!(workload, Workload::Roundtrip | Workload::Wake);
+    ensure!(is_traced, "only round trips and wake-ups are, not a {workload}");
+    ensure!(
+        !spec.case.has_virtual_clock() && spec.case.runtimes.caller.is_rust(),
+        "it takes a caller in Rust, which stamps with the processor's own counter"
+    );
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
@@ -72,24 +64,22 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
     let untraced = stamped(workers, operations)?;
     let each_ns = begun.elapsed().as_nanos() as u64 / operations.max(1);
     let bytes = bytes(spec, &cpus, operations, each_ns)?;
-    let first = *cpus.first().ok_or_else(|| untraceable("no CPU"))?;
+    let first = *cpus.first().context("no CPU")?;
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
-    let mut recorder = Recorder::open(&cpus, bytes).map_err(|why| untraceable(&why))?;
-    recorder.start()?;
+    let mut recorder = Recorder::open(&cpus, bytes).map_err(Error::msg)?;
+    recorder.start().map_err(Error::msg)?;
     let traced = stamped(workers, operations);
-    recorder.stop()?;
+    recorder.stop().map_err(Error::msg)?;
     let traced = traced?;
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
-    let recording = recorder.recorded(&ends).map_err(|why| untraceable(&why))?;
-    let took = untraced.took().map(|ticks| u32::try_from(recording.tie.duration_ns(ticks)));
-    let untraced_ns = took.collect::<Result<_, _>>();
-    let untraced_ns = untraced_ns.map_err(|_| untraceable("an operation took more than 4 s"))?;
+    let recording = recorder.recorded(&ends).map_err(Error::msg)?;
+    let untraced_ns = untraced.took().map(|ticks| recording.tie.duration_ns(ticks)).collect();
     let mut missing = recording.missing.clone();
     let event_cost_ns =
         cost.map_err(|why| missing.push(format!("the cost of an event: {why}"))).ok();
-    trial.trace = Some(Trace {
+    Ok(Trace {
         operations: traced.operations.len() as u64,
         events: recording.between(&traced.of_ends(spec)),
         lost: recording.lost,
@@ -97,12 +87,11 @@ pub fn trace(workers: &mut TrialWorkers<'_>, trial: &mut RawTrial) -> Result<(),
         untraced_ns,
         event_cost_ns,
         missing,
-    });
-    Ok(())
+    })
 }
 
 /// The threads of the ends.
-fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
+fn ends(workers: &TrialWorkers<'_>) -> Result<Ends> {
     let mut ends = Ends::default();
     for seat in workers.all.iter().flat_map(|one| &one.seats) {
         let of_end = match seat.role {
@@ -112,10 +101,9 @@ fn ends(workers: &TrialWorkers<'_>) -> Result<Ends, Failure> {
         of_end.extend(Some(seat.tid).filter(|tid| *tid != 0));
         of_end.extend(&seat.helpers);
     }
-    match ends.caller.is_empty() || ends.callee.is_empty() {
-        true => Err(untraceable("a worker did not report the thread of an end")),
-        false => Ok(ends),
-    }
+    let is_known = !ends.caller.is_empty() && !ends.callee.is_empty();
+    ensure!(is_known, "a worker did not report the thread of an end");
+    Ok(ends)
 }
 
 /// A phase that was run: when each of its operations began and ended, in ticks, and where.
@@ -149,26 +137,21 @@ impl Stamped {
 }
 
 /// Runs a phase of so many operations, each stamped.
-fn stamped(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped, Failure> {
+fn stamped(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Stamped> {
     keep::forget(workers)?;
     let ends = workers.phase(Phase::Measure, operations, Stamp::Each, None)?.ends;
     let mut stamps = keep::stamps(workers, &ends)?.into_iter();
     let (caller, first) = ends.first().zip(stamps.next()).ok_or_else(|| unexpected("run"))?;
-    if caller.lost > 0 || caller.samples != operations {
-        return Err(untraceable(&format!(
-            "{} of {operations} operations lost a message",
-            operations.saturating_sub(caller.samples)
-        )));
-    }
+    let lost = operations.saturating_sub(caller.samples);
+    let is_whole = caller.lost == 0 && caller.samples == operations;
+    ensure!(is_whole, "{lost} of {operations} operations lost a message");
     let is_round = workers.spec.case.workload == Workload::Roundtrip;
     if !is_round {
         let received = stamps.next().ok_or_else(|| unexpected("run"))?;
         let operations = first.into_iter().zip(received).collect();
         return Ok(Stamped { operations, is_round });
     }
-    if caller.first_tick == 0 {
-        return Err(untraceable("the caller does not say when its first operation began"));
-    }
+    ensure!(caller.first_tick != 0, "the caller does not say when its first operation began");
     // The end of an operation is the begin of the next.
     let mut now = caller.first_tick;
     let each = first.into_iter().map(|ticks| {

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
+use anyhow::{Error, Result, anyhow, ensure};
 use hopcost_model::case::{Boundary, Case, Workload};
 use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
 use hopcost_model::raw::ThreadUse;
@@ -17,7 +18,7 @@ use hopcost_probe::{interrupt, sys};
 use hopcost_read::plausible::{self, Measure};
 
 use super::snapshot::{self, Other, Process, ProcessSnapshot, Seated};
-use super::spec::{Failure, TrialSpec};
+use super::spec::TrialSpec;
 use crate::run::pace::Pace;
 use crate::run::scratch::TrialScratch;
 use crate::run::worker::{ReplyError, Worker, replies};
@@ -32,7 +33,7 @@ const MTU_LEAST: u32 = 1000;
 
 /// The workers of one trial, the caller's first.
 pub struct TrialWorkers<'a> {
-    pub(super) spec: TrialSpec<'a>,
+    pub(crate) spec: TrialSpec<'a>,
     pub(crate) all: Vec<TrialWorker>,
     /// Memory for the two ends of a `wake` to meet in.
     pub(super) meeting: Option<OwnedFd>,
@@ -102,7 +103,7 @@ pub fn lost(ran: &Ran) -> u64 {
 
 impl TrialWorkers<'_> {
     /// Has both ends compare their clocks.
-    pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading, Failure> {
+    pub fn gate(&mut self, exchanges: u64, steps: u64) -> Result<GateReading> {
         let mut found = None;
         for reply in self.ask_all(&Command::Gate { exchanges, steps }, "comparing clocks")? {
             let Reply::Gate { reading } = reply else { return Err(unexpected("gate")) };
@@ -124,7 +125,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Finds out what an operation takes.
-    pub fn pilot(&mut self, pace: &mut Pace) -> Result<(), Failure> {
+    pub fn pilot(&mut self, pace: &mut Pace) -> Result<()> {
         loop {
             let count = pace.pilot_count();
             let ran = self.phase(Phase::Pilot, count, Stamp::Batch { n: count }, None)?;
@@ -138,7 +139,7 @@ impl TrialWorkers<'_> {
     }
 
     /// A batch with a lost message says nothing, so operations are timed one by one from here on.
-    fn losing_pilot(&mut self, pace: &mut Pace, count: u64, ran: &Ran) -> Result<(), Failure> {
+    fn losing_pilot(&mut self, pace: &mut Pace, count: u64, ran: &Ran) -> Result<()> {
         pace.lose(count, ran.outside_ns);
         let count = pace.losing_pilot_count();
         let ran = self.phase(Phase::Pilot, count, Stamp::Each, None)?;
@@ -155,7 +156,7 @@ impl TrialWorkers<'_> {
         count: u64,
         stamp: Stamp,
         cap_ns: Option<u64>,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<Ran> {
         let doing = match phase {
             Phase::Pilot => "piloting",
             Phase::WarmUp => "warming up",
@@ -188,10 +189,9 @@ impl TrialWorkers<'_> {
                 return Err(unexpected("run"));
             };
             let seats = &self.all[at].seats;
-            let wrong = |why: String| format!("{} {why}", self.name(at));
-            if !ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role)) {
-                return Err(wrong("does not answer for the ends it plays".into()).into());
-            }
+            let who = self.name(at);
+            let plays = ends.iter().map(|end| end.role).eq(seats.iter().map(|seat| seat.role));
+            ensure!(plays, "{who} does not answer for the ends it plays");
             for (end, seat) in ends.iter_mut().zip(seats) {
                 snapshot::add_helpers(end, seat, &did);
             }
@@ -199,7 +199,7 @@ impl TrialWorkers<'_> {
                 // The time ends a stream; how many messages it had is looked at later.
                 if self.spec.case.workload != Workload::Stream {
                     plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count)
-                        .map_err(wrong)?;
+                        .map_err(|why| anyhow!("{who} {why}"))?;
                 }
                 wall_ns = outside_ns;
                 process_cpu_ns = did.iter().filter(|p| p.worker == at).map(|p| p.did.cpu_ns).sum();
@@ -244,7 +244,7 @@ impl TrialWorkers<'_> {
         count: u64,
         stamp: Stamp,
         cap_ns: Option<u64>,
-    ) -> Result<Option<Ran>, Failure> {
+    ) -> Result<Option<Ran>> {
         match count {
             0 => Ok(None),
             _ => self.phase(Phase::WarmUp, count, stamp, cap_ns).map(Some),
@@ -294,11 +294,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Tells every worker the same, the callee's first, and waits for all replies.
-    pub(super) fn ask_all(
-        &mut self,
-        command: &Command,
-        doing: &str,
-    ) -> Result<Vec<Reply>, Failure> {
+    pub(super) fn ask_all(&mut self, command: &Command, doing: &str) -> Result<Vec<Reply>> {
         for one in self.all.iter_mut().rev() {
             one.worker.send(command);
         }
@@ -306,7 +302,7 @@ impl TrialWorkers<'_> {
     }
 
     /// Waits for a reply of each of the first workers.
-    pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>, Failure> {
+    pub(super) fn replies(&mut self, count: usize, doing: &str) -> Result<Vec<Reply>> {
         let mut workers: Vec<_> = self.all.iter_mut().map(|one| &mut one.worker).collect();
         replies(&mut workers[..count], self.deadline, interrupt::event())
             .map_err(|(at, error)| self.failure(at, error, doing))
@@ -322,7 +318,7 @@ impl TrialWorkers<'_> {
 
     /// Says why a trial failed: what every worker knows of it, but for one that only saw its
     /// partner go, where there is more.
-    fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Failure {
+    fn failure(&mut self, at: usize, error: ReplyError, doing: &str) -> Error {
         if error == ReplyError::Interrupted {
             return error.into();
         }
@@ -342,11 +338,11 @@ impl TrialWorkers<'_> {
             let status = one.worker.leave(patience);
             if status.is_some_and(|status| status.signal() == Some(SIGALRM)) {
                 let name = if at == 0 || at + 1 < all { "the caller" } else { "the callee" };
-                return Failure(format!(
-                    "{name} passed its deadline while {doing}{}; a suite's [trial] may give it a \
-                     longer `deadline`",
-                    self.where_packets_vanish()
-                ));
+                let vanish = self.where_packets_vanish();
+                return anyhow!(
+                    "{name} passed its deadline while {doing}{vanish}; a suite's [trial] may give it a \
+                     longer `deadline`"
+                );
             }
         }
         let tells = |(_, error): &(usize, ReplyError)| match error {
@@ -372,7 +368,7 @@ impl TrialWorkers<'_> {
         if silent.iter().any(|part| reasons.contains(part)) {
             reasons.push_str(&self.where_packets_vanish());
         }
-        Failure(reasons)
+        Error::msg(reasons)
     }
 
     /// Over what messages went that never came, and what may have dropped them: a path whose MTU is
@@ -399,6 +395,6 @@ fn in_near_ticks(end: &mut EndCounters, ratio: f64) {
 }
 
 /// A reply of the wrong kind.
-pub fn unexpected(command: &str) -> Failure {
-    Failure(format!("the worker's reply does not answer `{command}`"))
+pub fn unexpected(command: &str) -> Error {
+    anyhow!("the worker's reply does not answer `{command}`")
 }
