@@ -1,9 +1,6 @@
 //! Two fleets host by host: a host is a block, its run before and its run after are what is
 //! compared. What a fleet measured by itself is reported in Python (`fleet/hopcost_fleet`).
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 
 use hopcost_model::fleet::{HEADLINE, IndexedRun, RawFleet};

@@ -1,9 +1,10 @@
 //! Synthetic runs for tests: one tick is one nanosecond, everything is quiet.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use hopcost_model::case::{Case, Placement, Role, WaitKind};
-use hopcost_model::describe::{Description, WarmUp, WorkerClock};
+use hopcost_model::describe::{Description, WarmUp};
 use hopcost_model::finding::{Code, Severity};
 use hopcost_model::host::{Host, Reading};
 use hopcost_model::mechanism::{Mechanism, PerOperation, TABLE};
@@ -15,6 +16,7 @@ use hopcost_model::raw::{
 };
 use hopcost_model::results::{Estimate, Statistic};
 use hopcost_stats::rng::Rng;
+use serde_json::Value;
 
 use crate::results::Results;
 
@@ -110,28 +112,19 @@ pub fn estimate(results: &Results, statistic: Statistic) -> Estimate {
 pub fn clock(cpu: u32, ticks_per_second: f64) -> ClockReading {
     ClockReading {
         cpu,
-        runtime: "rust".into(),
-        source: "tsc".into(),
-        ticks_per_second,
-        rate_spread_ppm: 1.0,
         resolution_ticks: 20,
-        stamp_min_ns: 18.0,
         stamp_p50_ns: 20.0,
-        stamp_p99_ns: 25.0,
         clock_gettime_p50_ns: 25.0,
+        ..ClockReading::of_rate("rust", "tsc", ticks_per_second)
     }
 }
 
 /// A clock of another runtime: nanoseconds, 60 ns a stamp.
 pub fn foreign_clock(runtime: &str, cpu: u32) -> ClockReading {
     ClockReading {
-        runtime: runtime.into(),
-        source: "CLOCK_MONOTONIC".into(),
-        resolution_ticks: 1,
-        stamp_min_ns: 55.0,
+        cpu,
         stamp_p50_ns: 60.0,
-        stamp_p99_ns: 70.0,
-        ..clock(cpu, 1e9)
+        ..ClockReading::of_rate(runtime, "CLOCK_MONOTONIC", 1e9)
     }
 }
 
@@ -175,6 +168,51 @@ pub fn taken_in(cpu: u32, packets: u64) -> CpuUse {
 
 fn ticks(durations: &[u32]) -> Vec<u64> {
     durations.iter().copied().map(u64::from).collect()
+}
+
+/// Reads a run of which numbers are as small or as large as their types admit, and lists lack their end, in
+/// many combinations.
+pub fn survive_nonsense(raw: &RawRun, read: impl Fn(&RawRun)) {
+    let parsed = |value: &Value| -> Option<RawRun> {
+        let (run, trials) = serde_json::from_value(value.clone()).ok()?;
+        Some(RawRun { trials, ..run })
+    };
+    let whole = serde_json::to_value((raw, &raw.trials)).unwrap();
+    let mut names = BTreeSet::new();
+    visit(&mut whole.clone(), &mut |name, value| {
+        names.extend((value.is_number() || value.is_array()).then(|| name.to_owned()));
+    });
+    let extremes =
+        [0.into(), u32::MAX.into(), (1u64 << 62).into(), u64::MAX.into(), i64::MIN.into()];
+    let extremes: Vec<Value> = extremes.into_iter().chain([(-1).into(), 1e300.into()]).collect();
+    let mut rng = Rng::new(1);
+    for _ in 0..10 {
+        let mut value = whole.clone();
+        for name in names.iter().filter(|_| rng.below(4) == 0).collect::<Vec<_>>() {
+            let (mut changed, extreme) = (value.clone(), &extremes[rng.below(7) as usize]);
+            visit(&mut changed, &mut |own, value| match value {
+                _ if own != name || rng.below(6) > 0 => {}
+                Value::Number(_) => *value = extreme.clone(),
+                Value::Array(list) => list.truncate(rng.below(list.len() as u64 + 1) as usize),
+                _ => {}
+            });
+            // Unless the type admits no such number.
+            value = if parsed(&changed).is_some() { changed } else { value };
+        }
+        read(&parsed(&value).unwrap());
+    }
+}
+
+/// Every named value of a document.
+fn visit(value: &mut Value, change: &mut dyn FnMut(&str, &mut Value)) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| {
+            change(name, value);
+            visit(value, change);
+        }),
+        Value::Array(list) => list.iter_mut().for_each(|one| visit(one, change)),
+        _ => {}
+    }
 }
 
 /// A trial being made.
@@ -330,11 +368,7 @@ impl Builder {
             reference: Some(Reference {
                 operation_ns: 2000.0,
                 log_error: 0.001,
-                trials: 500,
-                runs: 3,
-                learnt_from: "an-earlier-run".into(),
-                learnt_on: "2023-12-31T10:00:00Z".into(),
-                distance_ns: None,
+                ..Reference::default()
             }),
             gone: None,
         });
@@ -442,14 +476,11 @@ pub fn worker(runtime: &str, warm_up: WarmUp, mechanisms: &[&str]) -> Descriptio
         serde_json::from_str(&text).unwrap()
     };
     Description {
-        protocol: 3,
         runtime: runtime.into(),
-        version: "0.1.0".into(),
         libraries: [(runtime.to_owned(), "1.2.3".to_owned())].into(),
         remarks: vec!["the lock is on".into()],
-        clock: WorkerClock::default(),
         warm_up,
-        spoils: false,
         mechanisms: mechanisms.iter().map(mechanism).collect(),
+        ..Description::default()
     }
 }

@@ -13,16 +13,7 @@ const HOLDS: Ruling = Ruling::Holds;
 const FAILS: Ruling = Ruling::Fails;
 const OPEN: Ruling = Ruling::Undecided;
 
-const CASES: &str = r#"
-name = "d"
-[case]
-pipe = "roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block"
-tcp = "roundtrip/tcp?payload=64&boundary=process&place=same-cpu&wait=block"
-futex = "roundtrip/futex?payload=0&boundary=process&place=same-cpu&wait=block"
-udp = "roundtrip/udp?payload=64&boundary=process&place=same-cpu&wait=block"
-pipe-4k = "roundtrip/pipe?payload=4KiB&boundary=process&place=same-cpu&wait=block"
-send = "stream/tcp-send?payload=2048&fields=8&flows=1&ack=per-message&boundary=process&place=free&wait=block&more=off&nodelay=off"
-"#;
+const CASES: &str = include_str!("cases.toml");
 
 fn claims(claims: &str) -> ClaimsPlan {
     let text = format!("{CASES}\n{claims}");
@@ -150,47 +141,7 @@ fn printed_figures_need_no_machine() {
 
 #[test]
 fn levels_that_disagree_depend_and_checks_all_have_to_hold() {
-    let text = r#"
-[[claim]]
-id = "levels"
-sentence = "TCP is slower"
-vary = { payload = ["64", "4KiB"] }
-check = [{ of = "tcp", over = "pipe", from = 1 }]
-[[claim]]
-id = "both"
-sentence = "both"
-check = [{ of = "pipe", to = "20us" }, { of = "pipe", to = "5us" }, { of = "pipe" }]
-[[claim]]
-id = "cause"
-sentence = "because"
-not-checkable = "because: a cause"
-[[claim]]
-id = "one placement is not here"
-sentence = "it takes 10 µs"
-vary = { place = ["same-cpu", "cross"] }
-check = [{ of = "pipe", about = "10us" }]
-[[question]]
-id = "E1"
-asks = "Is it?"
-claims = ["levels", "cause"]
-[[question]]
-id = "E2"
-asks = "One and the other?"
-claims = ["one placement is not here", "both"]
-[[question]]
-id = "E3"
-asks = "Why?"
-claims = ["cause"]
-[[question]]
-id = "E4"
-asks = "At what size?"
-claims = ["levels"]
-[[question.levels]]
-id = "sizes"
-sentence = "tcp takes less than pipe"
-vary = { payload = ["64", "4KiB"] }
-check = [{ of = "tcp", over = "pipe", to = 1 }]
-"#;
+    let text = include_str!("levels.toml");
     let judged = judged(machine(16, 0.01, 2.5, (2.0, 0.5)), claims(text));
     let verdicts: Vec<Option<Ruling>> = judged.claims.iter().map(|claim| claim.verdict).collect();
     let depends = Some(Ruling::Depends);
@@ -211,16 +162,7 @@ check = [{ of = "tcp", over = "pipe", to = 1 }]
 
 #[test]
 fn rounds_go_to_what_is_open() {
-    let text = r#"
-[[claim]]
-id = "clear"
-sentence = "s"
-check = [{ of = "tcp", over = "futex", from = 1.2 }]
-[[claim]]
-id = "close"
-sentence = "s"
-check = [{ of = "pipe", over = "futex", to = 1.05 }]
-"#;
+    let text = include_str!("open.toml");
     let looked = |rounds: u32| {
         let mut raw = machine(rounds, 0.08, 2.5, (1.0, 1.0));
         let mut planned = claims(text);

@@ -62,23 +62,6 @@ fn numbers_and_ratios_are_lined_up() {
 }
 
 #[test]
-fn placements_are_tables_of_their_own_and_what_is_missing_stays_empty() {
-    let found = of(Builder::new()
-        .case(&thread("udp", "same-cpu"), 8, each(60))
-        .case(&thread("websocket-threaded", "same-cpu"), 8, each(70))
-        .case(&thread("udp", "same-llc"), 8, each(90))
-        .case(&thread("websocket-threaded", "same-llc"), 8, each(95))
-        .skipped(&thread("condvar", "same-llc"), "no threads"));
-    let places: Vec<_> = found.iter().map(|table| table.place).collect();
-    assert_eq!(places, [Some(Place::One), Some(Place::Two)]);
-    let skipped = &found[1].rows[0];
-    assert!(skipped.case.is_some() && skipped.measured.is_none());
-    assert!(found[1].rows[4].measured.is_some());
-    assert!(found[1].rows[4].measured_ratio.is_none(), "no baseline here");
-    assert!(found[0].rows[0].case.is_none());
-}
-
-#[test]
 fn a_run_without_its_cases_shows_no_table() {
     assert_eq!(of(Builder::new().case(crate::testing::PIPE, 6, each(30))), []);
     let process = thread("condvar", "same-cpu").replace("=thread", "=process");

@@ -1,59 +1,7 @@
 use hopcost_model::describe::WarmUp;
 
-use super::{RuntimeCell, RuntimeMatrix};
-use crate::testing::{Builder, PIPE, PIPE_PYTHON, TCP, read, worker};
-
-fn of(id: &str, runtime: &str) -> String {
-    format!("{id}&runtime={runtime}")
-}
-fn labels(matrix: &RuntimeMatrix) -> Vec<&str> {
-    matrix.rows.iter().map(|row| row.label.as_str()).collect()
-}
-fn point(cell: &RuntimeCell) -> Option<f64> {
-    cell.value.as_ref()?.point
-}
-
-fn compared() -> Vec<RuntimeMatrix> {
-    let queue = PIPE.replace("pipe", "queue");
-    let channel = PIPE.replace("pipe", "channel");
-    let raw = Builder::new()
-        .runtime(worker("python", WarmUp::Planned, &["pipe", "tcp", "queue"]))
-        .runtime(worker("go", WarmUp::Planned, &["pipe", "channel"]))
-        .case(&of(&queue, "python"), 8, |_, t| t.each(&[7000; 50]))
-        .case(&of(PIPE, "python"), 8, |round, t| t.each(&[12_000 << round; 50]))
-        .case(&of(TCP, "python"), 8, |_, t| t.fails("refused"))
-        .case(&of(PIPE, "go"), 8, |round, t| t.each(&[6000 << round; 50]))
-        .case(&of(&channel, "go"), 8, |_, t| t.batch(100, &[40_000; 50]))
-        .case(TCP, 8, |_, t| t.each(&[9000; 50]))
-        .case(PIPE, 8, |round, t| t.each(&[3000 << round; 50]))
-        // What is not of one runtime, or of Rust alone, has no place here.
-        .case(&of(PIPE, "python:rust"), 8, |_, t| t.each(&[5000; 50]))
-        .case(&PIPE.replace("pipe", "eventfd"), 8, |_, t| t.each(&[2000; 50]))
-        .case(&of(&PIPE.replace("=64", "=1024"), "go"), 8, |_, t| t.each(&[7000; 50]))
-        .build();
-    read(&raw).runtimes
-}
-
-#[test]
-fn what_several_have_stands_together() {
-    let found = compared();
-    let titles: Vec<&str> = found.iter().map(|m| m.title.as_str()).collect();
-    assert_eq!(titles, ["round trip, 64 bytes each way, two processes, one CPU",]);
-    let common = &found[0];
-    assert_eq!(common.runtimes, ["rust", "python", "go"]);
-    assert_eq!(labels(common), ["tcp", "pipe"], "by the cost in Rust");
-    let pipe = &common.rows[1].cells;
-    assert_eq!(pipe[1].result, Some(1));
-    assert_eq!(point(&pipe[0]), Some(3000.0 * 12.0), "the median of eight doublings");
-    let ratios: Vec<Option<f64>> =
-        pipe.iter().map(|cell| Some((cell.ratio.as_ref()?.point * 1e6).round() / 1e6)).collect();
-    assert_eq!(ratios, [Some(1.0), Some(4.0), Some(2.0)]);
-    let ratio = pipe[1].ratio.as_ref().unwrap();
-    assert!((ratio.low.unwrap() - 4.0).abs() < 1e-9, "paired by round");
-    assert_eq!((ratio.baseline.as_str(), ratio.n_rounds), (PIPE, 8));
-    let tcp = &common.rows[0].cells;
-    assert_eq!((tcp[1].result, tcp[2].result), (Some(2), None));
-}
+use super::RuntimeCell;
+use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};
 
 #[test]
 fn a_parameter_that_a_runtime_does_not_declare_has_its_default() {
