@@ -319,13 +319,9 @@ mod tests {
     }
 
     fn create(path: &Path) -> RunFile {
-        let about = r#"{"id":"","version":"","commit":"","argv":[],"started":"","resumed":0,
-            "build":{"profile":"","compiler":"","target":"","slow":[]}}"#;
-        let plan = r#"{"suite":"","seed":0,"rounds":1,"cpus":[],"cases":[{"id":"call/syscall"}],
-            "trial":{"measure_ns":1,"measure_max_ns":1,"operations_min":1,"warm_up_ns":1,
-                     "deadline_ms":1,"samples_max":1}}"#;
-        let (about, plan) = (serde_json::from_str(about), serde_json::from_str(plan));
-        RunFile::create(path, &about.unwrap(), &plan.unwrap(), &Host::default()).unwrap()
+        let case = PlannedCase::live("call/syscall".parse().unwrap());
+        let plan = Plan { rounds: 2, cases: vec![case], ..Plan::default() };
+        RunFile::create(path, &RunAbout::default(), &plan, &Host::default()).unwrap()
     }
 
     #[test]

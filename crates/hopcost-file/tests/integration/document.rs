@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{MIXED, STREAM, WAKE, fresh, make_of};
+use crate::common::{MIXED, STREAM, WAKE, fresh, make};
 use hopcost_model::protocol::Stamp;
 use hopcost_model::raw::RawRun;
 use rusqlite::Connection;
@@ -24,7 +24,7 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 
 fn run() -> (TempDir, PathBuf, RawRun) {
     let (dir, path) = fresh();
-    let run = make_of(&path, 7, &[WAKE, STREAM, MIXED]);
+    let run = make(&path, 7, &[WAKE, STREAM, MIXED]);
     (dir, path, run)
 }
 

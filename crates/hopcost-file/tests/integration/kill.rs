@@ -90,7 +90,7 @@ fn what_a_stranger_has_put_beside_a_run_is_not_looked_at() {
     // A FIFO or a link of a stranger keeps nobody from reading.
     fs::remove_file(&journal).unwrap();
     let other = dir.path().join("other");
-    let run = make(&other, 1);
+    let run = make(&other, 1, &[]);
     for suffix in ["-journal", "-wal"] {
         let beside = dir.path().join(format!("other{suffix}"));
         std::os::unix::fs::symlink("precious", &beside).unwrap();

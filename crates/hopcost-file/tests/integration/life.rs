@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{
     MIXED, PIPE, STREAM, SYSCALL, WAKE, batched, begun, clock, create, failed, fresh, host, made,
-    make, make_of, open, trial,
+    make, open, trial,
 };
 use hopcost_file::{EstimateRow, open_for_resume};
 use hopcost_model::finding::{Code, Finding, Severity, Validity};
@@ -17,7 +17,7 @@ fn a_run_reads_back_as_it_was_written_and_says_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
     // A name that SQLite would take for a URI, were it asked to.
     let path = dir.path().join("file:a b?mode=memory&x=%00#.hopcost");
-    let run = make(&path, 4);
+    let run = make(&path, 4, &[]);
     assert_eq!(open(&path).unwrap(), run);
     let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, [path.file_name().unwrap()], "one run is one file");
@@ -138,7 +138,7 @@ fn views_take_cases_apart_and_count_in_nanoseconds_of_each_runtimes_clock() {
     let (_dir, path) = fresh();
     // The other way round, the caller's clock is that of Rust.
     let turned = MIXED.replace("python:rust", "rust:python");
-    let run = make_of(&path, 2, &[MIXED, &turned, WAKE, STREAM]);
+    let run = make(&path, 2, &[MIXED, &turned, WAKE, STREAM]);
     assert_eq!(open(&path).unwrap(), run);
     let clocks = texts(&path, "SELECT ns_per_tick || '' FROM trials ORDER BY trial");
     for (trial, ns_per_tick) in run.trials.iter().zip(&clocks) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{WAKE, fresh, made, make, make_of, open};
+use crate::common::{WAKE, fresh, made, make, open};
 use hopcost_file::open_for_resume;
 use rusqlite::Connection;
 
@@ -74,65 +74,12 @@ fn set(table: &str, path: &str, value: &str) -> String {
 #[test]
 fn hostile_content_is_named_and_refused() {
     let (dir, good) = fresh();
-    make_of(&good, 3, &[WAKE]);
+    make(&good, 3, &[WAKE]);
     let path = dir.path().join("changed");
-    let trial = |path: &str, value: &str| set("trial", path, value);
-    let run = |path: &str, value: &str| set("run", path, value);
-    let sql = str::to_owned;
-    for (sql, part) in [
-        (trial("wall_ns", "-5") + " WHERE trial = 2", "trial 2: wall_ns is -5, which is out of"),
-        (trial("wall_ns", "-0.5"), "wall_ns is -0.5, which is out of range"),
-        (trial("ends[0].lost", "1e19"), "trial 1: ends[0].lost is 1e+19, which is out of range"),
-        (trial("round", "4294967296"), "expected u32"),
-        (trial("cpu_ns", "'many'"), "trial 1: not the JSON it should be (invalid type: string"),
-        (trial("case", "5"), "trial 1: case is 5, of 5 cases"),
-        (trial("stamp.kind", "'x' || char(27) || '[2J'"), "unknown variant"),
-        (trial("operations", "1 << 60"), "trial 1: it has 1152921504606846976 operations"),
-        (trial("ends[1].count", "1 << 43"), "more than 4398046511104"),
-        (trial("ends[1].first_tick", "1 << 62"), "a clock shows 4611686018427387904 ticks"),
-        (trial("ends[0].pinned", "2"), "expected a boolean"),
-        (
-            trial("yardsticks[0].yardstick", "2") + " WHERE trial = 1",
-            "of yardstick 2, which does not",
-        ),
-        (trial("trace.operations", "1 << 60") + " WHERE trial = 7", "it has 1152921504606846976"),
-        (trial("case", "0"), "case 0 is measured twice in round 0"),
-        (sql("UPDATE trial SET document = '[1'"), "not the JSON it should be (EOF"),
-        (sql("UPDATE trial SET document = '1e999'"), "number out of range"),
-        (sql("UPDATE trial SET document = x'00'"), "document is Blob, not text"),
-        (sql("UPDATE trial SET document = CAST(x'ff' AS TEXT)"), "text that is not UTF-8"),
-        (
-            sql("UPDATE trial SET samples_kept = 4"),
-            "samples holds 20 bytes, not 4 or 8 for each of 4 samples",
-        ),
-        (sql("UPDATE trial SET samples = 'text'"), "samples is Text, not a blob"),
-        (sql("UPDATE trial SET samples = x'00'"), "samples is not readable zlib data"),
-        (sql("UPDATE trial SET events = samples WHERE trial = 7"), "events holds no events"),
-        (run("plan", "json('{}')"), "run: not the JSON it should be (missing field"),
-        (run("plan.cases[1].id", "'x'"), "not the JSON it should be (`x` is not a case: write"),
-        (run("plan.cases[1]", "json_extract(document, '$.plan.cases[0]')"), "plan has the case "),
-        (run("clocks[0].ticks_per_second", "-1"), "clocks[0].ticks_per_second is -1, which is out"),
-        (run("yardsticks[0].class", "'yard'"), "unknown variant `yard`"),
-        (run("yardsticks[0].reference.operation_ns", "0.0"), "the reference of a yardstick is no"),
-        (sql("DELETE FROM run"), "run: it should have one row"),
-        (sql("DROP TABLE trial"), "table trial: it is missing"),
-        (sql("ALTER TABLE trial DROP COLUMN events"), "table trial: its columns are not those"),
-        (
-            sql("DROP TABLE finding; CREATE VIEW finding AS SELECT * FROM run"),
-            "table finding: it is missing",
-        ),
-        (
-            sql("DROP TABLE run; CREATE TABLE run (position INTEGER PRIMARY KEY,
-                 document AS (hex(zeroblob(900000000))))"),
-            "table run: its columns are not those",
-        ),
-        (
-            sql("CREATE TRIGGER t AFTER INSERT ON trial BEGIN DELETE FROM trial; END"),
-            "it has a trigger",
-        ),
-    ] {
+    let rows = include_str!("hostile.txt").lines();
+    for (sql, part) in rows.filter_map(|row| row.split_once(" => ")) {
         fs::copy(&good, &path).unwrap();
-        change(&path, &sql);
+        change(&path, sql);
         let line = line(&path);
         assert!(line.contains(part), "{sql}\n{line}");
         let resumed = open_for_resume(&path).unwrap_err();
@@ -226,7 +173,7 @@ fn a_truncated_run_is_damaged() {
 fn what_reading_does_not_look_at_is_found_before_a_run_is_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();
     let (whole, path) = (dir.path().join("whole"), dir.path().join("run"));
-    make(&whole, 3);
+    make(&whole, 3, &[]);
     // The number of free pages.
     let mut damaged = fs::read(&whole).unwrap();
     damaged[36] = 255;

@@ -86,17 +86,13 @@ pub fn begun() -> (TempDir, PathBuf, RunFile) {
 /// A finished run there, and what it should read as.
 pub fn made(rounds: u32) -> (TempDir, PathBuf, RawRun) {
     let (dir, path) = fresh();
-    let run = make(&path, rounds);
+    let run = make(&path, rounds, &[]);
     (dir, path, run)
 }
 
-/// A finished run of two cases and `rounds` rounds, and what it should read as.
-pub fn make(path: &Path, rounds: u32) -> RawRun {
-    make_of(path, rounds, &[])
-}
-
-/// The same with further cases, each with one rich trial.
-pub fn make_of(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
+/// A finished run of two cases and `rounds` rounds, and of further cases, each with one rich trial, and what
+/// it should read as.
+pub fn make(path: &Path, rounds: u32, further: &[&str]) -> RawRun {
     let mut run = stored();
     run.plan.cases.extend(further.iter().map(|id| PlannedCase::live(id.parse().unwrap())));
     run.host_before = host("before");
@@ -128,7 +124,7 @@ pub fn open(path: &Path) -> hopcost_file::Result<RawRun> {
 /// of the file overwritten, the journal that undoes it complete.
 pub fn torn(dir: &Path) -> (PathBuf, RawRun) {
     let whole = dir.join("whole");
-    let run = make(&whole, 100);
+    let run = make(&whole, 100, &[]);
     let conn = Connection::open(&whole).unwrap();
     // A cache of one page makes SQLite write before the commit.
     conn.execute_batch("PRAGMA cache_size = 1; BEGIN; UPDATE trial SET samples = zeroblob(9000);")
