@@ -1,13 +1,11 @@
 //! The claims files of the five documents have every claim and state no verdict; the example of
 //! docs/claims.md is one that the parser reads.
 
-use std::collections::BTreeMap;
-
 use hopcost_model::case::Placement;
 use hopcost_plan::{Ask, CLAIMS, Catalog, Machine, SuiteSource, claims, judging, parse_claims};
 use hopcost_probe::mechanism::ALL;
 
-use crate::suites::MISTAKES;
+use crate::fuzzed::targets::few_cpus;
 
 /// The claims of each document.
 const DOCUMENTS: [(&str, &str, u32); 5] = [
@@ -46,16 +44,7 @@ fn every_claim_of_the_documents_is_in_its_file() {
 #[test]
 fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
     let rust = ALL.iter().map(|row| row.facts().clone()).collect();
-    let machine = Machine {
-        allowed_cpus: vec![0, 1],
-        pairs: BTreeMap::from([(Placement::SameLlc, (0, 1))]),
-        cross: Some(Placement::SameLlc),
-        dma_latency: || Ok(()),
-        namespaces: || Ok(()),
-        one_way: |_, _| Ok(()),
-        asked: None,
-        peer_cpu: None,
-    };
+    let machine = Machine { cross: Some(Placement::SameLlc), ..few_cpus() };
     let all: Vec<SuiteSource> = CLAIMS.iter().filter_map(|(name, _)| claims(name)).collect();
     assert_eq!(all.len(), CLAIMS.len());
     let plan = judging(&Ask::default(), &all, &[], &Catalog::new(rust, Vec::new), &machine)
@@ -64,9 +53,7 @@ fn the_cases_of_all_files_are_such_as_their_mechanisms_have() {
     assert!(plan.cases.len() < 160, "{} cases", plan.cases.len());
     for case in &plan.cases {
         let Some(skip) = &case.skip else { continue };
-        assert!(case.id().contains("runtime="), "{}: {skip}", case.id());
-        let mistake = MISTAKES.iter().any(|mistake| skip.contains(mistake));
-        assert!(!mistake, "{}: {skip}", case.id());
+        assert!(skip.contains(" is absent: no worker of it was found"), "{}: {skip}", case.id());
     }
 }
 

@@ -1,7 +1,7 @@
 //! The corpora of the fuzz targets, and other files of the same kinds, without a fuzzer.
 
 #[path = "../fuzz/src/lib.rs"]
-mod targets;
+pub mod targets;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Reply};
 use hopcost_model::text::is_plain;
 use hopcost_model::units::{parse_duration_ns, parse_size, spaced_size};
-use hopcost_plan::{Ask, CASES_MAX, Catalog, Machine, Selector, SuiteSource};
+use hopcost_plan::{Ask, CASES_MAX, Catalog, Machine, RuntimeFacts, Selector, SuiteSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -76,15 +76,29 @@ pub fn case(data: &[u8]) {
         Ok(_) => plan(&Ask { selectors: vec![text.to_owned()], ..Ask::default() }),
         Err(error) => one_line(&error),
     }
+    for axis in ["wait", "runtime"] {
+        let (selectors, axes) = (vec!["pipe".to_owned()], [(axis, vec![text.to_owned()])]);
+        plan(&Ask { selectors, axes: axes.into(), ..Ask::default() });
+    }
 }
 
 static RUST: LazyLock<Vec<Mechanism>> = LazyLock::new(hopcost_probe::worker::mechanisms);
 
+/// Rust, a runtime that is here, and one that is not.
 fn rust() -> Catalog<'static> {
-    Catalog::new(RUST.clone(), Vec::new)
+    Catalog::new(RUST.clone(), || {
+        let python = include_str!("../../crates/hopcost-plan/tests/integration/common/python.json");
+        let python = serde_json::from_str(python).expect("a description");
+        let facts = |runtime: &str, state| {
+            let runtime = runtime.parse().expect("a runtime");
+            RuntimeFacts { runtime, start_ns: None, state }
+        };
+        vec![facts("python", Ok(python)), facts("go", Err("not\nbuilt".to_owned()))]
+    })
 }
 
-fn few_cpus() -> Machine {
+/// A machine of two CPUs.
+pub fn few_cpus() -> Machine {
     Machine {
         allowed_cpus: vec![0, 1],
         pairs: [(Placement::SameLlc, (0, 1))].into(),
@@ -105,6 +119,7 @@ fn plan(ask: &Ask) {
             for planned in &plan.cases {
                 let id = planned.id();
                 assert_eq!(id.parse::<Case>().as_ref(), Ok(&planned.case), "{id}");
+                planned.skip.iter().for_each(|reason| one_line(reason));
             }
             same_from_json::<Plan>(&plan);
         }

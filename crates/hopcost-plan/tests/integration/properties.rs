@@ -1,61 +1,13 @@
 //! What holds whatever is asked.
 
-use crate::common::runtimes::{PYTHON, absent, here};
 use crate::common::*;
 use hopcost_model::case::Placement;
-use hopcost_plan::{order, parse_suite};
+use hopcost_plan::order;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-/// Pieces from which something like a selector or a suite can be built.
-const WORDS: &str = "
-    roundtrip call / pipe unix-* tcp { } , ? & = payload place cross wait spin : spin-then-block
-    nodelay on 64 4KiB % %2 [ ] ! ** null sleep: 1ms é ' -1 99999999999999999999 wake stream
-    tcp-send field fields flows ack window: gap idle-knob runtime runtime= python python:rust
-    rust:go simple-queue tcp-asyncio
-";
-/// Those that are no words.
-const OTHERS: &str = "\\|\n|\"|[[cases]]\n|select = |name = |rounds = |[trial]\n|# |operations = |\
-                      count-system-calls = ";
-
-fn pieces() -> impl Strategy<Value = String> {
-    let pieces: Vec<&str> = WORDS.split_whitespace().chain(OTHERS.split('|')).collect();
-    proptest::collection::vec(select(pieces), 0..20).prop_map(|all| all.concat())
-}
-
 // As many cases as PROPTEST_CASES says: 2,000 in `./test --all`.
 proptest! {
-    #[test]
-    fn no_selector_panics(text in prop_oneof![pieces(), any::<String>()]) {
-        let option = |axis| on([(axis, &*text)], ask(&["pipe"]));
-        for ask in [ask(&[&text]), option("wait")] {
-            let _ = planned(&ask).map_err(one_line);
-        }
-        // The same beside a worker that is there and one that is not.
-        let scan = || vec![here(PYTHON), absent("go", "not\nbuilt")];
-        for ask in [ask(&[&text]), option("runtime")] {
-            match planned_beside(scan, &ask) {
-                Err(error) => drop(one_line(error)),
-                Ok(plan) => for case in &plan.cases {
-                    let reason = case.skip.as_deref().unwrap_or_default();
-                    prop_assert!(!reason.chars().any(char::is_control), "{reason:?}");
-                    prop_assert_eq!(case.case.to_string(), case.id());
-                },
-            }
-        }
-    }
-
-    #[test]
-    fn no_suite_panics(text in prop_oneof![
-        pieces(),
-        any::<String>(),
-        pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = {text:?}\n")),
-        pieces().prop_map(|text| format!("name = \"x\"\n[[cases]]\nselect = \"pipe\"\n{text}\n")),
-    ]) {
-        let _ = parse_suite("x.toml", &text).map_err(one_line);
-        let _ = planned(&file(&text)).map_err(one_line);
-    }
-
     #[test]
     fn ids_are_as_many_as_the_product_says_and_select_exactly_their_cases(
         gap in subsequence(vec!["1us", "1ms", "5ns"], 1..=3),

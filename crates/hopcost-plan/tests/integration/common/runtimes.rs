@@ -1,6 +1,5 @@
 //! Workers of other runtimes to plan with: what they would say of themselves.
 
-use hopcost_model::case::Runtime;
 use hopcost_model::describe::Description;
 use hopcost_plan::RuntimeFacts;
 
@@ -28,14 +27,9 @@ pub fn here(text: &str) -> RuntimeFacts {
     RuntimeFacts { runtime, start_ns: None, state: Ok(described) }
 }
 
-/// A runtime that is not.
-pub fn absent(runtime: &str, why: &str) -> RuntimeFacts {
-    let runtime: Runtime = runtime.parse().unwrap();
-    RuntimeFacts { runtime, start_ns: None, state: Err(why.to_owned()) }
-}
-
 /// Python, C++ and Java are here, Go is not, and Node is not even looked for.
 pub fn scan() -> Vec<RuntimeFacts> {
-    let go = absent("go", "not built: run scripts/setup workers go");
+    let state = Err("not built: run scripts/setup workers go".to_owned());
+    let go = RuntimeFacts { state, ..here(GO) };
     vec![here(PYTHON), here(CPP), go, here(JAVA)]
 }
