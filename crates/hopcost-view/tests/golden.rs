@@ -102,7 +102,7 @@ fn json_report() {
 
 #[test]
 fn mechanisms_listed_and_shown() {
-    let (all, runtimes) = (facts::all(), facts::runtimes::all());
+    let (all, runtimes) = (facts::all(), facts::runtimes());
     let list = mechanisms::list(&all, &runtimes);
     insta::assert_snapshot!("mechanisms", list.text(&STYLE));
     insta::assert_snapshot!("mechanisms_reference", mechanisms::reference(&all));

@@ -20,8 +20,9 @@ fn between<'a>(page: &'a str, start: &str, end: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_policy_admits_this_style_and_this_script() {
+fn the_policy_admits_this_style_and_this_script_and_nothing_from_elsewhere() {
     let page = report(&worn());
+    assert!(page.contains("content=\"default-src 'none'; style-src 'sha256-"));
     for (element, hash) in [("style", STYLE_HASH), ("script", SCRIPT_HASH)] {
         let found = between(&page, &format!("<{element}>"), &format!("</{element}>"));
         assert_eq!(found.len(), 1, "one <{element}>");
