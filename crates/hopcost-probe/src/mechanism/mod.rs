@@ -160,7 +160,11 @@ mod tests {
         assert_eq!(rows.len(), ALL.len(), "two of one name");
         assert_eq!(rows, TABLE.keys().map(String::as_str).collect());
         for row in &ALL {
-            assert!(!row.facts().workloads.is_empty(), "{}", row.name);
+            let (facts, words) = (row.facts(), &row.facts().words);
+            let has_words =
+                [&words.about, &words.between_stamps].iter().all(|word| !word.is_empty());
+            let is_whole = has_words && !words.sources.is_empty() || facts.hidden();
+            assert!(is_whole && !facts.workloads.is_empty(), "{}", row.name);
         }
     }
 }

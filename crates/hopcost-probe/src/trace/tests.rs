@@ -9,22 +9,8 @@ use crate::clock::Pair;
 use crate::sys;
 
 /// Of Linux 6.18 on x86-64.
-const SWITCH: &str = "name: sched_switch
-ID: 372
-format:
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
-\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
-\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
-
-print fmt: \"prev_comm=%s prev_pid=%d\", REC->prev_comm, REC->prev_pid
-";
-const IDLE: &str = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-\tfield:u32 state;\toffset:8;\tsize:4;\tsigned:0;
-\tfield:u32 cpu_id;\toffset:12;\tsize:4;\tsigned:0;
-";
+const SWITCH: &str = include_str!("sched_switch.format");
+const IDLE: &str = include_str!("cpu_idle.format");
 
 fn source(name: &str) -> &'static event::Source {
     EVENTS.iter().find(|source| source.name == name).unwrap()

@@ -7,8 +7,6 @@ mod support;
 
 /// What an end allocates in a phase: nothing.
 mod allocations;
-/// Engines with known answers give them.
-mod engines;
 /// What an end notices when its partner lets go.
 mod exits;
 /// Lost messages are counted and are no samples.

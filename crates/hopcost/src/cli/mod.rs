@@ -184,21 +184,3 @@ fn missing_before(first: &str, cli: &Command) -> &'static [&'static str] {
     let known: Vec<&str> = names.chain(commands.iter().copied()).chain(suites()).collect();
     if nearest(first, &known).is_some_and(|near| commands.contains(&near)) { &[] } else { &["run"] }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_measured_may_stand_alone() {
-        let names = ["run", "report", "worker", "completions"];
-        let cli = Command::new("hopcost").subcommands(names.map(Command::new));
-        for word in ["pipe", "unix-*", "wake/pipe", "pipe?payload=4", "--suite", "--html", "zzz"] {
-            assert_eq!(missing_before(word, &cli), ["run"], "{word}");
-        }
-        assert_eq!(missing_before("wakeup", &cli), ["run", "--suite"]);
-        for word in ["run", "worker", "help", "--version", "rnu", "reprot", "completion"] {
-            assert_eq!(missing_before(word, &cli), [""; 0], "{word}");
-        }
-    }
-}
