@@ -1,4 +1,4 @@
-//! What is handed out, as others see it: the release binary in a disassembler, what an HTML report loads.
+//! The release binary as a disassembler sees it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -210,30 +210,4 @@ fn the_loops_of_ends_neither_panic_nor_allocate(code: &Disassembly) {
         assert!(kernel.contains(name), "no loop calls {name}, only {kernel:?}");
     }
     assert_eq!(found, [""; 0], "of {} loops of ends", code.ends.len());
-}
-
-/// The values of an attribute in some markup.
-fn attributes<'a>(markup: &'a str, name: &str) -> Vec<&'a str> {
-    let opening = format!(" {name}=\"");
-    let parts = markup.split(opening.as_str()).skip(1);
-    parts.map(|part| part.split('"').next().unwrap_or_default()).collect()
-}
-
-/// What a page would load from elsewhere.
-pub fn loads(page: &str) -> Vec<&str> {
-    let mut loads: Vec<&str> = ["src", "srcset", "data", "action", "poster", "xlink:href"]
-        .into_iter()
-        .flat_map(|name| attributes(page, name))
-        .collect();
-    loads.extend(attributes(page, "href").iter().filter(|link| !link.starts_with('#')));
-    for opening in ["url(", "@import", "fetch(", "XMLHttpRequest", "import(", "<link", "<base"] {
-        loads.extend(page.match_indices(opening).map(|(_, found)| found));
-    }
-    // The one name in the page that looks like an address; nothing loads it.
-    let names = page.match_indices("://").map(|(at, _)| {
-        let start = page[..at].rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |i| i + 1);
-        page[start..].split(['"', '\'', '<', '>', ' ', ')']).next().unwrap_or_default()
-    });
-    loads.extend(names.filter(|name| *name != "http://www.w3.org/2000/svg"));
-    loads
 }

@@ -69,5 +69,4 @@ fn one_cpu_and_no_home_are_enough() {
     assert!(said.contains(" 1 of 1 CPU, ") && said.contains("same-cpu"), "{said}");
     assert!(!said.contains("Round trip of a cache line"), "{said}");
     assert!(said.starts_with("First: ") && said.lines().count() <= 40, "{said}");
-    home.refuses(&["doctor", "--table", "cpu_gaps"], 2, "--table goes with --format csv");
 }

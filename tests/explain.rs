@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use hopcost_probe::trace::refused;
 use serde_json::Value;
 
 use crate::support::{Home, cross, measured, rows_of};
-
-/// What keeps the kernel's events from being recorded here, if anything does.
-fn refused() -> Option<String> {
-    hopcost_probe::trace::refused(0)
-}
 
 /// Far more than a hop over a pipe varies by from round to round.
 const DELAY_NS: f64 = 200e3;
@@ -18,7 +14,7 @@ const DELAY_NS: f64 = 200e3;
 #[test]
 fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     let home = Home::alone();
-    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    assert_eq!(refused(0), None, "this test needs root and the kernel's tracepoints");
     let asked = ["explain", "pipe", "delay:200us", "--place", "same-cpu"];
     let more = ["--measure", "1ms", "--budget", "4s"];
     let first = home.expect(&[&asked[..], &more[..]].concat(), measured());
@@ -64,7 +60,7 @@ fn typical(json: &Value, case: usize) -> BTreeMap<String, f64> {
 #[test]
 fn wake_ups_are_cut_one_way_and_stand_beside_each_other() {
     let home = Home::alone();
-    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    assert_eq!(refused(0), None, "this test needs root and the kernel's tracepoints");
     let place = if cross().is_some() { "cross" } else { "same-cpu" };
     let asked = ["explain", "wake/pipe?gap=10us", "wake/pipe?gap=100us", "--place", place];
     home.expect(&[&asked[..], &["--budget", "6s"]].concat(), measured());

@@ -52,15 +52,6 @@ fn every_mechanism_that_crosses_hosts_does() {
     assert_eq!(run.host_before.get("net.path"), Some("loopback"));
 }
 
-#[test]
-fn one_way_times_between_hosts_are_refused_with_the_reason() {
-    let home = Home::together();
-    for case in ["wake/tcp", "load/udp"] {
-        let said = home.expect(&["run", "--peer", &worker(&home), "--dry-run", case], 0);
-        assert!(said.contains("one-way times refused"), "{said}");
-    }
-}
-
 /// What crosses a veth pair is measured there, and the paths differ.
 #[test]
 fn a_pair_over_veth() {

@@ -1,6 +1,5 @@
 //! `hopcost list`: everything at a glance, and at once.
 
-use hopcost_model::mechanism::Words;
 use hopcost_probe::mechanism;
 
 use crate::support::Home;
@@ -23,9 +22,20 @@ fn every_mechanism_has_a_line_and_all_of_them_a_screen() {
             assert!(table.filter(|line| words(line)).count() >= 1, "{}\n{text}", facts.name);
         }
     }
-    for facts in shown {
-        let Words { about, between_stamps, sources, .. } = &facts.words;
-        assert!(!about.is_empty() && !between_stamps.is_empty(), "{}", facts.name);
-        assert!(!sources.is_empty(), "{} names no source", facts.name);
+}
+
+#[test]
+fn every_suite_is_listed_and_described() {
+    let output = Home::new().hopcost(&["list", "--suites"]).env("COLUMNS", "80").try_finish();
+    let list = String::from_utf8(output.expect("hopcost").stdout).expect("UTF-8");
+    assert_eq!(list.lines().count(), hopcost_plan::SHIPPED.len() + 2, "a line each:\n{list}");
+    let page = include_str!("../docs/suites.md");
+    for (name, _) in hopcost_plan::SHIPPED {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/suites.md");
+        let mut lines = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line =
+            lines.find(|words| words.first() == Some(name)).unwrap_or_else(|| panic!("{list}"));
+        let takes: u64 = line[1].parse().expect("a number");
+        assert!(takes > 0 && ["s", "min"].contains(&line[2]), "{line:?}");
     }
 }

@@ -27,7 +27,6 @@ mod reader;
 mod rounds;
 mod runtimes;
 mod streams;
-mod suites;
 mod support;
 mod threads;
 mod traced;

@@ -39,15 +39,6 @@ fn the_rounds_of_an_interval_are_shortened_before_they_are_given_up() {
 }
 
 #[test]
-fn a_run_that_its_budget_ended_says_so() {
-    let home = Home::alone();
-    let words = ["run", EXACT, "--rounds", "5000", "--budget", "1500ms", "--format", "json"];
-    let report = home.json(&words);
-    let why = report["runs"][0]["ended_early"].as_str().expect("the budget ended it");
-    assert!(why.contains(" of 5000 rounds: the budget of 1.5 s ended the run"), "{why}");
-}
-
-#[test]
 fn values_are_said_while_a_run_goes_on() {
     let home = Home::alone();
     let said = |more: &[&str]| {

@@ -1,4 +1,4 @@
-//! Run files: unreadable, in the way, without room; streams that are closed.
+//! Files: unreadable, in the way, without room; streams that are closed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -121,6 +121,25 @@ fn a_report_replaces_files_and_writes_through_no_link_and_into_no_pipe() {
 }
 
 #[test]
+fn suite_files_are_read_as_far_as_they_can_be_suites() {
+    let home = Home::new();
+    let huge = format!("name = \"{}\"", "x".repeat(2 << 20));
+    for (name, text) in [("wrong", "name = \"a\"\nronds = 3\n"), ("huge", &huge)] {
+        fs::write(home.path().join(name).with_extension("toml"), text).expect("to write");
+    }
+    assert!(Command::new("mkfifo").arg(home.path().join("fifo.toml")).finish().status.success());
+    for (file, why) in [
+        ("./wrong.toml", "./wrong.toml:2:1: unknown field `ronds`"),
+        ("./huge.toml", "1 MiB"),
+        ("./nothing.toml", "nothing.toml"),
+        ("./", "directory"),
+        ("./fifo.toml", "regular file"),
+    ] {
+        home.refuses(&["run", "--suite", file], 2, why);
+    }
+}
+
+#[test]
 fn streams_that_are_closed_do_no_harm() {
     let _together = together();
     let home = with_run();
@@ -137,6 +156,9 @@ fn streams_that_are_closed_do_no_harm() {
     };
     assert!(!without(0).stdout.is_empty());
     assert!(one_line(&without(1), "stdout", 1).contains("stdout: it is closed"));
+    let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+    let mut report = home.hopcost(&["report", "nope"]);
+    assert_eq!(report.stdout(Stdio::null()).stderr(full).finish().status.code(), Some(2));
     // A reader that goes away is not our failure.
     let mut command = home.hopcost(&["list"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start");

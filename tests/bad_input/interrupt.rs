@@ -34,10 +34,7 @@ const SHOWN: [(&[&str], &str); 4] = [
 #[test]
 fn what_is_finished_is_shown_by_every_subcommand_that_measures() {
     let home = Home::together();
-    let claims = "name = 'own'\nabout = 'a'\nsource = 'b'\n[case]\n\
-                  pipe = 'roundtrip/pipe?payload=64&boundary=process&place=same-cpu&wait=block'\n\
-                  [[claim]]\nid = '1'\nsentence = 'So it is.'\n\
-                  check = [{ of = 'pipe', statistic = 'llc-misses', to = -1 }]\n";
+    let claims = include_str!("../support/own.toml");
     std::fs::write(home.path().join("own.toml"), claims).expect("to write");
     for (at, (arguments, part)) in SHOWN.into_iter().enumerate() {
         let file = format!("{at}.hopcost");

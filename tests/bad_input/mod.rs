@@ -4,7 +4,6 @@
 mod asked;
 mod files;
 mod interrupt;
-mod suites;
 mod trust;
 
 use std::process::Output;

@@ -99,9 +99,6 @@ pub const FAULTS: &[Fault] = &[
         10,
         |home| edited(home, "UPDATE trial SET document = json_set(document, '$.started_ns', 0)"),
     ),
-    fault("a run file whose samples are a bomb", &[2], &["samples"], 10, |home| {
-        edited(home, "UPDATE trial SET samples = zeroblob(15000000)")
-    }),
     fault(
         "a stranger sends datagrams to the sockets of a trial",
         &[0],

@@ -105,16 +105,17 @@ impl Home {
     }
     /// The hopcost command, with this home, from an empty directory.
     pub fn hopcost(&self, arguments: &[&str]) -> Command {
-        self.program(text(hopcost_path()), arguments)
+        self.hopcost_by(&[], arguments)
     }
-    /// The same, executed by a program that takes it after these words.
+    /// The same, executed by a program that takes it after these words, if there are any.
     pub fn hopcost_by(&self, words: &[&str], arguments: &[&str]) -> Command {
-        self.program(words[0], &[&words[1..], &[text(hopcost_path())], arguments].concat())
+        self.program(words, &[&[text(hopcost_path())], arguments].concat())
     }
-    fn program(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
+    fn program(&self, by: &[&str], words: &[&str]) -> Command {
+        let words = [by, words].concat();
+        let mut command = Command::new(words[0]);
         command
-            .args(arguments)
+            .args(&words[1..])
             .current_dir(self.path())
             .env("HOME", self.path())
             .env("XDG_DATA_HOME", self.path().join("data"))
@@ -126,7 +127,7 @@ impl Home {
         command
     }
     /// The same by a user without rights, to whom the home is opened; `None` where this is not root.
-    pub fn hopcost_by_stranger(&self, arguments: &[&str]) -> Option<Command> {
+    pub fn hopcost_by_stranger(&self, words: &[&str], arguments: &[&str]) -> Option<Command> {
         if hopcost_probe::sys::user_id() != 0 {
             return None;
         }
@@ -134,7 +135,7 @@ impl Home {
         // Where the binary lies may be open to root alone.
         let program = self.path().join("copy-of-hopcost");
         std::fs::copy(hopcost_path(), &program).expect("a copy");
-        let mut command = self.program(text(&program), arguments);
+        let mut command = self.program(words, &[&[text(&program)], arguments].concat());
         command.uid(STRANGER).gid(STRANGER);
         Some(command)
     }

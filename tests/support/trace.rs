@@ -98,7 +98,7 @@ pub fn count(command: &mut Command, window: Window) -> (i32, Counts) {
     // Reaped below, by waitpid, as ptrace wants it.
     #[allow(clippy::zombie_processes)]
     let child = command.spawn().expect("the traced command starts");
-    let _limit = super::wait::limit(child.id());
+    let _limit = super::wait::limit(format!("{command:?}"));
     let root = child.id() as i32;
     let mut counts = Counts::default();
     let mut groups: BTreeMap<i32, i32> = BTreeMap::new();

@@ -1,11 +1,10 @@
-//! What a test waits for comes in time, or the test fails and names it. The programs that it starts
+//! What a test waits for comes in time, or is killed, so that the test fails. The programs that it starts
 //! act on every signal, even where the tests were started in the background.
 
 use std::io;
-use std::panic::resume_unwind;
 use std::process::{Child, Command, ExitStatus, Output};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a test waits for anything: longer than any program that it starts takes.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -25,27 +24,6 @@ static ACT_ON_SIGNALS: extern "C" fn() = {
     act
 };
 
-/// Does this beside the test, with a deadline after which `give_up` has the id of the thread that works.
-fn in_time<T: Send + 'static>(
-    what: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-    give_up: impl FnMut(u32),
-) -> T {
-    let ((began, begun), (done, over)) = (mpsc::channel(), mpsc::channel());
-    let thread = std::thread::spawn(move || {
-        let _ = began.send(hopcost_probe::sys::thread_id());
-        let _ = done.send(work());
-    });
-    match over.recv_timeout(PATIENCE) {
-        Ok(value) => value,
-        Err(RecvTimeoutError::Disconnected) => resume_unwind(thread.join().expect_err("a panic")),
-        Err(RecvTimeoutError::Timeout) => {
-            begun.into_iter().take(1).for_each(give_up);
-            panic!("not within {PATIENCE:?}: {what}")
-        }
-    }
-}
-
 /// Programs that end in time.
 pub trait InTime: Sized {
     /// Starts it if need be, waits for its end and takes what it printed; an error is that it did not start.
@@ -58,49 +36,31 @@ pub trait InTime: Sized {
 
 impl InTime for &mut Command {
     fn try_finish(self) -> io::Result<Output> {
-        let what = format!("the end of {self:?}");
-        let mut command = std::mem::replace(self, Command::new("true"));
-        let work = move || loop {
-            match command.output() {
+        let _limit = limit(format!("{self:?}"));
+        loop {
+            match self.output() {
                 // A child that another test has just forked still holds a fresh copy open for writing.
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
-                output => return (output, command),
+                output => return output,
             }
-        };
-        let (output, command) = in_time(&what, work, |thread| {
-            let children = format!("/proc/self/task/{thread}/children");
-            let children = std::fs::read_to_string(children).unwrap_or_default();
-            children.split_whitespace().filter_map(|pid| pid.parse().ok()).for_each(kill);
-        });
-        *self = command;
-        output
+        }
     }
 }
 
 impl InTime for Child {
     fn try_finish(self) -> io::Result<Output> {
-        let pid = self.id();
-        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let what = format!("the end of {}", line.replace('\0', " "));
-        in_time(&what, || self.wait_with_output(), |_| kill(pid))
+        let line = std::fs::read_to_string(format!("/proc/{}/cmdline", self.id()));
+        let _limit = limit(line.unwrap_or_default().replace('\0', " "));
+        self.wait_with_output()
     }
 }
 
-/// Waits for the end of a child that is held by reference; kills one that stays.
+/// Waits for the end of a child that is held by reference.
 pub fn reap(child: &mut Child) -> ExitStatus {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match child.try_wait().expect("our child") {
-            Some(status) => return status,
-            None if Instant::now() > until => {
-                kill(child.id());
-                panic!("not within {PATIENCE:?}: the end of process {}", child.id());
-            }
-            None => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
+    let _limit = limit(format!("process {}", child.id()));
+    child.wait().expect("our child")
 }
 
 /// A process that is killed when it is dropped.
@@ -113,19 +73,22 @@ impl Drop for Killed {
     }
 }
 
-/// Kills a process that is still there when this wait is over, unless what it returns is dropped before.
-pub fn limit(pid: u32) -> mpsc::Sender<()> {
+/// Kills what this thread has started and what is still there when this wait is over, unless what it
+/// returns is dropped before.
+pub fn limit(what: String) -> mpsc::Sender<()> {
     let (over, ended) = mpsc::channel();
+    let children = format!("/proc/self/task/{}/children", hopcost_probe::sys::thread_id());
     std::thread::spawn(move || {
         if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("not within {PATIENCE:?}: the end of process {pid}");
-            kill(pid);
+            eprintln!("not within {PATIENCE:?}: the end of {what}");
+            let children = std::fs::read_to_string(children).unwrap_or_default();
+            for pid in children.split_whitespace().filter_map(|pid| pid.parse().ok()) {
+                // SAFETY: kill with integer arguments, to a process that this test started.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
+            }
+            let still = ended.recv_timeout(Duration::from_secs(60));
+            still.is_err_and(|error| error == RecvTimeoutError::Timeout).then(std::process::abort);
         }
     });
     over
-}
-
-fn kill(pid: u32) {
-    // SAFETY: kill with integer arguments, to a process that this test started.
-    unsafe { libc::kill(pid as i32, libc::SIGKILL) };
 }
