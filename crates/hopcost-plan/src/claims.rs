@@ -286,37 +286,30 @@ pub enum Quantity {
     Finding(String, Option<String>),
 }
 
-/// The words of quantities that are neither statistics nor events.
-const WORDS: [(&str, Quantity); 8] = [
-    ("headline", Quantity::Headline),
-    ("ticks", Quantity::Ticks),
-    ("cpu", Quantity::Cpu),
-    ("context-switches", Quantity::Switches),
-    ("throughput", Quantity::Throughput),
-    ("copied-share", Quantity::CopiedShare),
-    ("lost-share", Quantity::LostShare),
-    ("between-runs", Quantity::BetweenRuns),
+/// The words of quantities that are neither statistics nor events, and their units.
+const WORDS: [(&str, Quantity, JudgedUnit); 8] = [
+    ("headline", Quantity::Headline, JudgedUnit::Ns),
+    ("ticks", Quantity::Ticks, JudgedUnit::Number),
+    ("cpu", Quantity::Cpu, JudgedUnit::Ns),
+    ("context-switches", Quantity::Switches, JudgedUnit::Number),
+    ("throughput", Quantity::Throughput, JudgedUnit::Gbps),
+    ("copied-share", Quantity::CopiedShare, JudgedUnit::Share),
+    ("lost-share", Quantity::LostShare, JudgedUnit::Share),
+    ("between-runs", Quantity::BetweenRuns, JudgedUnit::Share),
 ];
 /// Events that a run may count.
-const EVENTS: [&str; 7] = [
-    "system-calls",
-    "cycles",
-    "instructions",
-    "l1d-misses",
-    "llc-misses",
-    "migrations",
-    "page-faults",
-];
+const EVENTS: &str =
+    "system-calls cycles instructions l1d-misses llc-misses migrations page-faults";
 
 impl Quantity {
     fn parse(word: &str) -> Result<Self, String> {
-        if let Some((_, found)) = WORDS.iter().find(|(known, _)| *known == word) {
+        if let Some((_, found, _)) = WORDS.iter().find(|(known, ..)| *known == word) {
             return Ok(found.clone());
         }
         if let Some(statistic) = Statistic::of_label(word) {
             return Ok(Quantity::Statistic(statistic));
         }
-        if EVENTS.contains(&word) {
+        if EVENTS.split(' ').any(|event| event == word) {
             return Ok(Quantity::Event(word.to_owned()));
         }
         if word.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -325,7 +318,7 @@ impl Quantity {
         }
         let labels = Statistic::ALL.iter().map(|statistic| statistic.label());
         let known: Vec<&str> =
-            WORDS.iter().map(|(word, _)| *word).chain(EVENTS).chain(labels).collect();
+            WORDS.iter().map(|(word, ..)| *word).chain(EVENTS.split(' ')).chain(labels).collect();
         Err(unknown("statistic", word, &known))
     }
 
@@ -335,15 +328,10 @@ impl Quantity {
     }
 
     fn unit(&self) -> JudgedUnit {
+        let known = WORDS.iter().find(|(_, quantity, _)| quantity == self);
         match self {
-            Quantity::Headline | Quantity::Statistic(_) | Quantity::Cpu => JudgedUnit::Ns,
-            Quantity::Throughput => JudgedUnit::Gbps,
-            Quantity::CopiedShare | Quantity::LostShare | Quantity::BetweenRuns => {
-                JudgedUnit::Share
-            }
-            Quantity::Ticks | Quantity::Switches | Quantity::Event(_) | Quantity::Finding(..) => {
-                JudgedUnit::Number
-            }
+            Quantity::Statistic(_) => JudgedUnit::Ns,
+            _ => known.map_or(JudgedUnit::Number, |(.., unit)| *unit),
         }
     }
 }

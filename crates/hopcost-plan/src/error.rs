@@ -2,7 +2,6 @@
 //! to do. All of them are usage errors. The text of a suite or a claims file knows the places of its mistakes.
 
 use std::fmt;
-use std::sync::Arc;
 
 use hopcost_model::text::is_plain;
 use serde::de::DeserializeOwned;
@@ -13,7 +12,8 @@ use toml::de::{DeTable, DeValue};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct PlanError {
-    /// The selector or the option as written, or the file with line and column, both from 1.
+    /// The selector or the option as written, or the file with line and column, both from 1, the column in
+    /// bytes.
     place: String,
     /// What is wrong and what to do.
     pub(crate) message: String,
@@ -31,60 +31,25 @@ impl PlanError {
 
 /// Where something was asked for; turns a message into an error.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Origin {
-    /// Selector or option.
-    CommandLine(String),
-    File {
-        /// Shared, because a suite has many places, and read only on error,
-        /// because counting lines for each of them would take the square of its
-        /// length.
-        source: Arc<SourceText>,
-        /// Byte of the text.
-        byte: usize,
-        /// The key, or nothing.
-        key: String,
-    },
-}
-
-/// A file's name and text.
-#[derive(Debug, PartialEq)]
-pub(crate) struct SourceText {
-    /// Name, without control characters.
-    pub file: String,
-    pub text: String,
-}
-
-impl SourceText {
-    /// Line and column of a byte, both from 1, the column in characters.
-    fn place(&self, byte: usize) -> (usize, usize) {
-        let before = self.text.as_bytes().get(..byte).unwrap_or(self.text.as_bytes());
-        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
-    }
+pub(crate) struct Origin {
+    place: String,
+    /// The key in a file, or nothing.
+    key: String,
 }
 
 impl Origin {
     /// An option by its name (`--payload`).
     pub fn option(name: &str) -> Self {
-        Origin::CommandLine(name.to_owned())
+        Self { place: name.to_owned(), key: String::new() }
     }
     /// A selector as written.
     pub fn selector(text: &str) -> Self {
-        Origin::CommandLine(format!("selector {}", quote(text)))
+        Self::option(&format!("selector {}", quote(text)))
     }
     /// The error with this message at this place.
     pub fn error(&self, message: impl Into<String>) -> PlanError {
-        let message = message.into();
-        match self {
-            Origin::CommandLine(what) => PlanError { place: what.clone(), message },
-            Origin::File { source, byte, key } => {
-                let (line, column) = source.place(*byte);
-                let place = format!("{}:{line}:{column}", source.file);
-                let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
-                PlanError { place, message: key + &message }
-            }
-        }
+        let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
+        PlanError { place: self.place.clone(), message: key + &message.into() }
     }
 }
 
@@ -147,7 +112,13 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The text of a suite or a claims file, which gives the places of errors.
-pub(crate) struct Source(pub Arc<SourceText>);
+pub(crate) struct Source {
+    /// Name, without control characters.
+    file: String,
+    pub text: String,
+    /// Bytes at which lines begin.
+    lines: Vec<usize>,
+}
 
 /// Longest file, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
@@ -155,13 +126,15 @@ const LENGTH_MAX: usize = 1 << 20;
 impl Source {
     /// A text; `file` names it in errors.
     pub fn new(file: &str, text: &str) -> Self {
-        Self(Arc::new(SourceText { file: plain(file), text: text.to_owned() }))
+        let after = text.match_indices('\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(after).collect();
+        Self { file: plain(file), text: text.to_owned(), lines }
     }
 
     /// Refuses what is not TOML, hides characters or has another key than these; `kind` names
     /// what it is when it is too long.
     pub fn checked(self, kind: &str, keys: &[&str]) -> Result<Self> {
-        let text = &self.0.text;
+        let text = &self.text;
         if text.len() > LENGTH_MAX {
             let message = format!("longer than the {LENGTH_MAX} bytes that a {kind} may have");
             return Err(self.at(0, "").error(message));
@@ -189,7 +162,7 @@ impl Source {
 
     /// What serde makes of it.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        toml::from_str(&self.0.text).map_err(|error| {
+        toml::from_str(&self.text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             self.at(start, "").error(plain(error.message()))
         })
@@ -197,7 +170,9 @@ impl Source {
 
     /// The place of a byte of the file.
     pub fn at(&self, byte: usize, key: &str) -> Origin {
-        Origin::File { source: Arc::clone(&self.0), byte, key: key.to_owned() }
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let column = byte + 1 - self.lines[line - 1];
+        Origin { place: format!("{}:{line}:{column}", self.file), key: key.to_owned() }
     }
 
     /// The place of a value.

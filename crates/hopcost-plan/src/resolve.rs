@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hopcost_model::case::{Case, Placement};
+use hopcost_model::group::distinct;
 use hopcost_model::plan::{Plan, PlannedCase};
 
 use crate::ask::{Ask, CASES_MAX, CROSS, Selector, SuiteSource, Values, too_many};
@@ -307,18 +308,15 @@ impl<'c> Planner<'c> {
             used.iter().filter_map(|p| Some((*p, *cpus.pairs.get(p)?))).collect();
         let cross = cpus.precise(&CROSS);
         let relation = if used.contains(&cross) { Some(cross) } else { used.first().copied() };
-        let mut all = match relation.and_then(|relation| pairs.get_key_value(&relation)) {
+        let first = match relation.and_then(|relation| pairs.get_key_value(&relation)) {
             Some((Placement::Pinned, &(caller, _))) => vec![caller],
             Some((_, &(caller, callee))) => vec![caller, callee],
             None => vec![cpus.first],
         };
         let here = pairs.iter().filter(|(placement, _)| **placement != Placement::Pinned);
-        for cpu in here.flat_map(|(_, &(a, b))| [a, b]) {
-            if !all.contains(&cpu) {
-                all.push(cpu);
-            }
-        }
-        Plan { cpus: all, relation, pairs, ..Plan::default() }
+        let others = here.flat_map(|(_, &(a, b))| [a, b]);
+        let cpus = distinct(first.into_iter().chain(others));
+        Plan { cpus, relation, pairs, ..Plan::default() }
     }
 }
 

@@ -120,7 +120,7 @@ impl Source {
         }
         // Reports know a shipped suite by its name, and would give its labels to another's cases.
         let is_shipped =
-            |(shipped, text): &(&str, &str)| shipped == name.get_ref() && *text != self.0.text;
+            |(shipped, text): &(&str, &str)| shipped == name.get_ref() && *text != self.text;
         if SHIPPED.iter().any(is_shipped) {
             return refuse("a suite of hopcost's own, and this is another; give it another name");
         }
@@ -158,7 +158,7 @@ impl Source {
         }
         if all.is_empty() {
             let message = "no cases; add a [[cases]] with select = \"roundtrip/pipe\"";
-            return Err(self.at(self.0.text.len(), "").error(message));
+            return Err(self.at(self.text.len(), "").error(message));
         }
         Ok(all)
     }
