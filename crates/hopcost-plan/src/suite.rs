@@ -58,10 +58,8 @@ type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
 /// A number of `[trial]`: its key, its range, and where it goes.
 type TrialKey = (&'static str, Range, fn(&mut TrialShape, u64));
 /// Those of `[trial]`.
-const TRIAL: [TrialKey; 9] = [
+const TRIAL: [TrialKey; 6] = [
     ("measure", MEASURE, measure_for),
-    ("measure-max", MEASURE, |shape, ns| shape.measure_max_ns = ns),
-    ("operations-min", Range(Unit::Count, 1, 1_000_000_000), |shape, n| shape.operations_min = n),
     ("operations", OPERATIONS, |shape, n| shape.operations = Some(n)),
     ("warm-up", Range(Unit::Time, 0, 10_000_000_000), |shape, ns| shape.warm_up_ns = ns),
     ("warm-up-operations", Range(Unit::Count, 0, OPERATIONS_MAX), |shape, n| {
@@ -70,7 +68,6 @@ const TRIAL: [TrialKey; 9] = [
     ("count-system-calls", Range(Unit::Count, 0, COUNTED_MAX), |shape, n| {
         shape.counted_operations = n;
     }),
-    ("samples-max", Range(Unit::Count, 100, 65_536), |shape, n| shape.samples_max = n as u32),
     ("deadline", Range(Unit::Time, 100_000_000, 600_000_000_000), |shape, ns| {
         shape.deadline_ms = ns / 1_000_000;
     }),
@@ -138,12 +135,6 @@ impl Source {
                 return Err(self.of(key, "trial").error(message));
             };
             set(&mut shape, self.number(value, &format!("trial.{key}"), *range)?);
-        }
-        if let (true, Some(max)) =
-            (shape.measure_max_ns < shape.measure_ns, table.get("measure-max"))
-        {
-            let message = "is shorter than `measure`; make it at least as long";
-            return Err(self.of(max, "trial.measure-max").error(message));
         }
         if !table.contains_key("deadline") {
             shape.deadline_ms = deadline_ms(&shape);
