@@ -7,7 +7,7 @@ use crate::support::{Home, measured, stderr};
 #[test]
 fn a_run_writes_what_a_report_writes_and_the_published_table_has_a_row_a_case() {
     let home = Home::alone();
-    let cases = "stream/tcp-sendmsg?field=64,256&flows=1&place=free";
+    let cases = "stream/tcp-sendmsg?field=64,256&flows=1&place=free&ack-size=field";
     let small = ["run", cases, "--rounds", "1", "--measure", "5ms"];
     let written = ["--plots", "deep/plots", "--html", "page.html", "--output", "text"];
     assert_eq!(home.expect(&[&small[..], &written].concat(), measured()), "", "it is in a file");

@@ -117,10 +117,8 @@ pub struct Label {
 pub struct Export {
     /// What a run needs so that it has a row.
     pub needs: String,
-    /// The cases of a row, by its name, the best selector first.
-    pub rows: BTreeMap<String, Vec<Selector>>,
-    /// Columns of numbers by which the rows are sorted, before their names.
-    pub sort: Vec<String>,
+    /// The streams of a row, by its name.
+    pub rows: BTreeMap<String, Selector>,
     pub columns: Vec<ExportColumn>,
 }
 

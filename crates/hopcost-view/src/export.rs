@@ -2,8 +2,9 @@
 //! lists.
 
 use hopcost_model::case::Case;
-use hopcost_plan::{Export, ExportColumn, Selector};
+use hopcost_plan::{Export, ExportColumn};
 use hopcost_read::results::{CaseResult, CounterResult, Results, Status};
+use serde_json::json;
 
 use crate::csv::push_row;
 use crate::rows::text;
@@ -14,65 +15,44 @@ use crate::rows::text;
 /// No case belongs to it, or two belong to one row of it.
 pub fn table(export: &Export, results: &Results) -> Result<String, String> {
     let measured = results.results.iter().filter(|case| case.status == Status::Measured);
-    let mut rows: Vec<Line> = measured.filter_map(|result| line(export, result)).collect();
+    let rows = measured.filter_map(|result| Some((key(export, result)?, result)));
+    let mut rows: Vec<(Key, &CaseResult)> = rows.collect();
     if rows.is_empty() {
         return Err(format!("no measured case of this run belongs to the table: {}", export.needs));
     }
-    rows.sort_by(|a, b| (&a.key, a.choice).cmp(&(&b.key, b.choice)));
-    let twice =
-        rows.windows(2).find(|two| (&two[0].key, two[0].choice) == (&two[1].key, two[1].choice));
-    if let Some([one, other]) = twice {
-        let (one, other) = (&one.result.id, &other.result.id);
+    rows.sort_by_key(|(key, _)| *key);
+    if let Some([(_, one), (_, other)]) = rows.windows(2).find(|two| two[0].0 == two[1].0) {
+        let (one, other) = (&one.id, &other.id);
         return Err(format!(
             "two cases of this run would be one row of the table: {one} and {other}"
         ));
     }
-    rows.dedup_by(|later, first| later.key == first.key);
     let mut out = String::new();
     push_row(&mut out, export.columns.iter().map(|column| column.name.clone()));
-    rows.into_iter().for_each(|row| push_row(&mut out, row.fields.into_iter()));
+    for ((.., row), result) in rows {
+        let parts = json!(result.case);
+        let field = |column: &ExportColumn| match (column.of.as_str(), parts.get(&column.of)) {
+            ("row", _) => row.to_owned(),
+            (_, Some(part)) => text(part),
+            (of, None) => {
+                let value = value(result, of).filter(|value| value.is_finite());
+                let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
+                value.map_or(String::new(), number)
+            }
+        };
+        push_row(&mut out, export.columns.iter().map(field));
+    }
     Ok(out)
 }
 
-/// A case in its row.
-struct Line<'a> {
-    key: Key,
-    /// Which of the row's selectors has it; the first has the best.
-    choice: usize,
-    fields: Vec<String>,
-    result: &'a CaseResult,
-}
+/// What no two rows have in common, in their order: bytes of a field, flows, and the row's name.
+type Key<'e> = (u32, u32, &'e str);
 
-/// What a case's row says, if it has one.
-fn line<'a>(export: &Export, result: &'a CaseResult) -> Option<Line<'a>> {
-    let case: Case = result.id.parse().ok()?;
-    let fits = |(name, cases): (&String, &Vec<Selector>)| {
-        Some((name.clone(), cases.iter().position(|cases| cases.fits(&case))?))
-    };
-    let (name, choice) = export.rows.iter().find_map(fits)?;
-    let parts = serde_json::json!(result.case);
-    let field = |column: &ExportColumn| match (column.of.as_str(), parts.get(&column.of)) {
-        ("row", _) => name.clone(),
-        (_, Some(part)) => text(part),
-        (of, None) => {
-            let value = value(result, of).filter(|value| value.is_finite());
-            let number = |value: f64| format!("{:.*}", column.decimals, value / column.unit);
-            value.map_or(String::new(), number)
-        }
-    };
-    let fields: Vec<String> = export.columns.iter().map(field).collect();
-    Some(Line { key: key(export, &fields), choice, fields, result })
-}
-
-/// What no two rows have in common: the numbers by which they are sorted, and the name.
-type Key = (Vec<u64>, String);
-
-fn key(export: &Export, fields: &[String]) -> Key {
-    let at = |is_it: &dyn Fn(&ExportColumn) -> bool| {
-        export.columns.iter().position(is_it).map_or("", |at| &fields[at])
-    };
-    let numbers = export.sort.iter().map(|name| at(&|c| c.name == *name).parse().unwrap_or(0));
-    (numbers.collect(), at(&|c| c.of == "row").to_owned())
+/// That of a case, if it has a row.
+fn key<'e>(export: &'e Export, result: &CaseResult) -> Option<Key<'e>> {
+    let (case, stream): (Case, _) = (result.id.parse().ok()?, result.stream.as_ref()?);
+    let (name, _) = export.rows.iter().find(|(_, cases)| cases.fits(&case))?;
+    Some((stream.field_bytes, stream.flows, name))
 }
 
 /// The value of a statistic (`mean_ns`), or of an event of both ends (`cycles.both.per-trial`): where
@@ -105,9 +85,18 @@ mod tests {
         super::table(export.unwrap(), results)
     }
 
+    /// A run whose messages were acknowledged with a field.
+    fn copies() -> Results {
+        let mut results = stored::results("copies");
+        for case in &mut results.results {
+            case.id = case.id.replace("nodelay=off", "nodelay=off&ack-size=field");
+        }
+        results
+    }
+
     #[test]
     fn rows_stand_as_published_and_what_was_not_counted_is_empty() {
-        let table = table(&stored::results("copies")).expect("the grid");
+        let table = table(&copies()).expect("the grid");
         let lines: Vec<&str> = table.lines().collect();
         let head = "impl,msg_size,threads,throughput_gbps,latency_us,cycles,instructions,\
                     cache_misses,context_switches,aggregate_gbps";
@@ -134,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_row_is_never_one_of_two_cases() {
-        let results = stored::results("copies");
+        let results = copies();
         let whole = table(&results).unwrap();
         let mut twice = results.clone();
         let is_way = |case: &&CaseResult| case.id.contains("place=free&wait=block&nodelay=off");
@@ -144,11 +133,12 @@ mod tests {
             table(&twice)
         };
         assert_eq!(with("nodelay=off", "nodelay=on").as_ref(), Ok(&whole), "not one of the ways");
-        let field = with("nodelay=off", "nodelay=off&ack-size=field");
-        assert_eq!(field.as_ref(), Ok(&whole), "the better of two, here with the same numbers");
         assert!(with("place=free", "place=same-cpu").unwrap_err().starts_with("two cases"));
         let none = table(&stored::results("quick")).unwrap_err();
-        assert!(none.ends_with("with 8 fields, touch=verify and ack=per-message"), "{none}");
+        assert!(
+            none.ends_with("with 8 fields, touch=verify, ack=per-message and ack-size=field"),
+            "{none}"
+        );
     }
 
     #[test]
