@@ -34,17 +34,17 @@ impl Content for Checkup {
             count(self.cpus_allowed.len(), "CPU"),
             number::expected((self.took_s * 1e9) as u64),
         );
+        let findings = self.findings.iter();
+        let said = findings.map(|of| format!("{}: {} {}", of.code, of.evidence, of.remedy));
         let sections = [
             Section::of("doctor-gaps", gaps(self, if whole { usize::MAX } else { CPUS_MAX })),
             Section::of("doctor-handovers", [handovers(self)]),
             Section::of("doctor-machine", [machine_of(self)]),
+            Section::of("doctor-findings", said.chain([machine_line]).map(says)),
         ];
-        let findings = self.findings.iter();
-        let said = findings.map(|of| format!("{}: {} {}", of.code, of.evidence, of.remedy));
         Document {
             title: format!("First: {}", self.first),
             sections: sections.into_iter().flatten().collect(),
-            rest: said.chain([machine_line]).map(says).collect(),
             ..Document::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use hopcost_model::text::is_plain;
 
-use crate::section::model::{Block, Cell, Document, Table, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Table, Tone, What};
 
 impl Document {
     /// As Markdown.
@@ -11,12 +11,12 @@ impl Document {
         if !self.title.is_empty() {
             out.push_str(&format!("# {}\n\n", escape(&self.title)));
         }
+        blocks(&mut out, &self.banner);
         blocks(&mut out, &self.head);
         for section in &self.sections {
             out.push_str(&format!("## {}\n\n", escape(&section.title)));
             blocks(&mut out, &section.blocks);
         }
-        blocks(&mut out, &self.rest);
         out.truncate(out.trim_end().len());
         out.push('\n');
         out
@@ -70,12 +70,7 @@ fn table(out: &mut String, table: &Table) {
     let rule = |words| if words { "---".to_owned() } else { "---:".to_owned() };
     row(out, table.columns.iter().map(|column| rule(column.kind.is_words())));
     for cells in &table.rows {
-        let mut texts: Vec<String> = cells.iter().map(cell).collect();
-        if table.is_heading(cells) {
-            texts[0] = format!("**{}**", texts[0]);
-            texts.resize(table.columns.len(), String::new());
-        }
-        row(out, texts.into_iter());
+        row(out, cells.iter().map(cell));
     }
     out.push('\n');
 }
@@ -86,17 +81,12 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
 
 /// A cell in a line.
 pub(crate) fn cell(cell: &Cell) -> String {
-    match &cell.value {
-        Value::Empty => String::new(),
-        Value::Words(address) if address.starts_with("https://") => format!("<{address}>"),
-        Value::Words(text) => escape(text),
-        Value::Code(text) => code(text),
-        Value::Verdict(_, word) => (*word).to_owned(),
-        Value::Finding(code, _) => code.word().to_owned(),
-        value => {
-            let text = value.shown().map_or(String::new(), |shown| shown.to_string());
-            escape(&(text + value.mark("*")))
-        }
+    let text = cell.shown.to_string() + cell.mark("*");
+    match cell.what {
+        What::Words if text.starts_with("https://") => format!("<{text}>"),
+        What::Code => code(&text),
+        What::Verdict(_) | What::Finding(_) => text,
+        _ => escape(&text),
     }
 }
 

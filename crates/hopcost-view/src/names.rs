@@ -1,7 +1,7 @@
 //! How cases, places and quantiles are called in every view.
 
 use hopcost_model::case::library_of;
-use hopcost_read::results::{CaseResult, Estimate, LadderGroup, LadderRow, PlanBrief, Results};
+use hopcost_read::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results};
 
 pub(crate) use hopcost_read::results::Place;
 
@@ -82,15 +82,4 @@ pub(crate) fn capitalised(text: &str) -> String {
 pub(crate) fn foreign(case: &CaseResult) -> Option<String> {
     let is_told = |runtime: &String| runtime != "rust" && library_of(runtime).is_none();
     Some(case.case.runtime.clone()).filter(is_told)
-}
-
-/// `CPUs 0 and 1 (same-llc)`, and whether the ends were pinned to them.
-pub(crate) fn cpus(plan: &PlanBrief) -> String {
-    let list: Vec<String> = plan.cpus.iter().map(u32::to_string).collect();
-    let relation = plan.relation.map_or(String::new(), |relation| format!(" ({relation})"));
-    match list.as_slice() {
-        [] => "not pinned to any CPU".to_owned(),
-        [one] => format!("CPU {one}"),
-        all => format!("CPUs {}{relation}", all.join(" and ")),
-    }
 }

@@ -63,14 +63,6 @@ impl TextStyle {
         self.width.max(Self::LEAST_WIDTH)
     }
 
-    /// One of two spellings, by the character set.
-    pub(crate) fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
-        match self.charset {
-            Charset::Unicode => unicode,
-            Charset::Ascii => ascii,
-        }
-    }
-
     /// The text in its colour; an empty or blank text stays as it is.
     pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
         let code = match paint {
@@ -95,27 +87,21 @@ impl TextStyle {
             match c {
                 c if !is_plain(c) => out.push(' '),
                 c if c.is_ascii() || self.charset == Charset::Unicode => out.push(c),
-                'µ' | 'μ' => out.push('u'),
-                '×' => out.push('x'),
-                '≤' => out.push_str("<="),
-                '≥' => out.push_str(">="),
-                '±' => out.push_str("+-"),
-                '→' => out.push_str("->"),
-                '…' => out.push_str("..."),
-                '†' => out.push('^'),
-                '⁹' => out.push_str("^9"),
+                // The space within a number that does not break.
                 '\u{202f}' => out.push(' '),
-                '█' | '▉' | '▊' | '▋' | '▌' => out.push('#'),
-                '▍' | '▎' | '▏' => {}
-                '▶' => out.push('>'),
-                '–' | '—' | '−' | '·' | '─' => out.push('-'),
-                '“' | '”' => out.push('"'),
-                '‘' | '’' => out.push('\''),
-                _ => out.push('?'),
+                c => out.push_str(spelled(c)),
             }
         }
         out
     }
+}
+
+/// Characters with their spelling in ASCII, a line for those of each.
+const ASCII: &str = include_str!("ascii.txt");
+
+fn spelled(c: char) -> &'static str {
+    let mut lines = ASCII.lines().map(|line| line.split_once(' ').unwrap_or((line, "")));
+    lines.find(|(of, _)| of.contains(c)).map_or("?", |(_, ascii)| ascii)
 }
 
 /// Columns the text takes on a terminal.

@@ -75,7 +75,7 @@ addEventListener("load", () => {
   const found = [...document.querySelectorAll("iframe")].map((frame) => {
     const document = frame.contentDocument;
     const root = document.documentElement;
-    const folds = [...document.querySelectorAll("main details, .about")];
+    const folds = [...document.querySelectorAll("main details")];
     const target = document.getElementById(frame.src.split("#")[1] ?? "");
     const closed = folds.filter((fold) => !fold.open);
     const height = root.scrollHeight;

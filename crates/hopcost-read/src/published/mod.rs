@@ -307,8 +307,6 @@ fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
 document! {
     /// What makes a row and what a column of a published table.
     pub struct PublishedLayout {
-        /// What the rows are under headings by; `null` where there are none.
-        pub heading: Option<PublishedField>,
         /// What names a row.
         pub rows: Vec<PublishedField>,
         /// What names a column.

@@ -180,11 +180,6 @@ impl Answer {
     }
 
     fn rankings(&mut self, results: &Results) {
-        let row = |mut key: Value, at: usize, of: &RankedCase| {
-            key["position"] = (at + 1).into();
-            key["case"] = json!(spelling(results, Some(of.result)));
-            vec![key, value(of)]
-        };
         let mut rows = Vec::new();
         for group in &results.ladder {
             for ranking in &group.rankings {
@@ -194,10 +189,12 @@ impl Answer {
                         "group": group.title,
                         "place": ranking.place.name(),
                         "by": ranking.by,
+                        "position": at + 1,
+                        "case": spelling(results, Some(of.result)),
                         "label": named.map(|row| &row.label),
                         "spins": named.map(|row| row.spins),
                     });
-                    rows.push(row(key, at, of));
+                    rows.push(vec![key, value(of)]);
                 }
             }
         }

@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use crate::chart::model::Chart;
 use crate::csv::push_row;
 use crate::rows::{Leaf, leaves, text, value};
-use crate::section::model::{Section, says};
-use crate::section::{Document, Medium, table_of};
+use crate::section::{Document, Medium};
 use crate::style::TextStyle;
 
-/// What answers a question: a run, a comparison, advice, what doctor found, or any other answer.
+/// What answers a question: a run, a comparison, advice, or what doctor found.
 pub trait Content {
     /// What the name of its page ends with.
     fn name(&self) -> String;
@@ -21,9 +20,7 @@ pub trait Content {
     fn answer(&self) -> Answer;
 
     /// The same for people; `whole` where there is room for all of it.
-    fn document(&self, medium: Medium, whole: bool) -> Document {
-        self.answer().document(medium, whole)
-    }
+    fn document(&self, medium: Medium, whole: bool) -> Document;
 
     /// Its conclusions as lines to paste.
     fn sentences(&self) -> String {
@@ -66,8 +63,6 @@ pub struct Answer {
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    /// The fields of each part of a row.
-    kinds: Vec<Vec<Field>>,
     pub(super) columns: Vec<Column>,
     /// The parts of each row.
     rows: Vec<Vec<Value>>,
@@ -117,10 +112,8 @@ impl Answer {
         let leaves = all.flat_map(|(part, fields)| {
             leaves(fields, &[]).into_iter().map(move |leaf| (part, leaf))
         });
-        let columns: Vec<Column> = leaves.map(column).collect();
-        let (kinds, rows) =
-            (kinds.iter().map(|kind| kind.to_vec()).collect(), rows.into_iter().collect());
-        self.tables.push(Table { name, about, kinds, columns, rows });
+        let (columns, rows) = (leaves.map(column).collect(), rows.into_iter().collect());
+        self.tables.push(Table { name, about, columns, rows });
     }
 
     /// Adds a table with a row for each of these.
@@ -195,28 +188,5 @@ impl Answer {
             push_row(&mut out, cells.into_iter().chain(of_case).map(text));
         }
         Ok(out)
-    }
-}
-
-impl Content for Answer {
-    fn name(&self) -> String {
-        self.main.to_owned()
-    }
-
-    fn answer(&self) -> Answer {
-        self.clone()
-    }
-
-    fn document(&self, _: Medium, _: bool) -> Document {
-        let mut said = self.says.iter().cloned();
-        let tables = self.tables.iter();
-        Document {
-            title: said.next().unwrap_or_default(),
-            head: said.map(says).collect(),
-            sections: tables
-                .filter_map(|of| Section::of(of.name, [table_of(&of.kinds, &of.rows)]))
-                .collect(),
-            ..Document::default()
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! Draws a chart as SVG. Positions are decided here and nowhere else.
 
 use super::labels::{TEXT, fit, lines, text, width};
-use super::model::{Chart, Mark, Rows, Series, Style, Vertical};
-use super::scale::{Ruler, Tick};
+use super::model::{Axis, Chart, Point, Row, Series, Style, Vertical};
+use super::scale::Tick;
 use crate::markup::{Esc, Px, put};
 
 /// Width of a drawing on a page: what the narrowest telephones have, so that its texts are as large
@@ -44,9 +44,8 @@ struct Drawing<'a> {
     chart: &'a Chart,
     width: f64,
     plot: Plot,
-    x: Ruler<'a>,
-    /// That of the vertical axis, if it is a value axis.
-    y: Option<Ruler<'a>>,
+    /// The vertical axis, if it is a value axis.
+    y: Option<&'a Axis>,
     /// Ticks of the horizontal axis.
     ticks: Vec<Tick>,
     legend: Vec<(f64, f64, &'a Series)>,
@@ -86,7 +85,7 @@ pub(crate) fn svg(chart: &Chart, style: Option<&str>) -> String {
     drawing.x_axis(&mut out);
     match &chart.y {
         Vertical::Value(axis) => drawing.y_axis(&mut out, &axis.title()),
-        Vertical::Rows(rows) => drawing.rows(&mut out, rows),
+        Vertical::Rows(columns, rows) => drawing.rows(&mut out, columns, rows),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -106,7 +105,6 @@ impl<'a> Drawing<'a> {
             chart,
             width,
             plot: Plot { left: 0.0, right: width - BESIDE, top, bottom: top },
-            x: Ruler::new(&chart.x),
             y: None,
             ticks: Vec::new(),
             legend: Vec::new(),
@@ -116,21 +114,20 @@ impl<'a> Drawing<'a> {
         let plot = &mut drawing.plot;
         match &chart.y {
             Vertical::Value(axis) => {
-                let ruler = Ruler::new(axis);
-                plot.left = widest(ruler.ticks(6).iter().map(|tick| &tick.text)) + 10.0;
+                plot.left = widest(axis.ticks(6).iter().map(|tick| &tick.text)) + 10.0;
                 plot.top = top + 24.0;
                 plot.bottom = plot.top + height;
                 drawing.ticks = drawing.place_ticks();
                 // The legend stands below, so that plots side by side align.
                 let below = drawing.plot.bottom + BELOW;
                 (drawing.legend, drawing.height) = place_legend(chart, width, below);
-                drawing.y = Some(ruler);
+                drawing.y = Some(axis);
             }
-            Vertical::Rows(rows) => {
+            Vertical::Rows(columns, rows) => {
                 plot.top = top + 22.0;
-                plot.bottom = plot.top + ROW * rows.rows.len() as f64;
-                plot.right -= widest(rows.rows.iter().map(|row| &row.end));
-                drawing.gutter = gutter_columns(rows, width * 0.5);
+                plot.bottom = plot.top + ROW * rows.len() as f64;
+                plot.right -= widest(rows.iter().map(|row| &row.end));
+                drawing.gutter = gutter_columns(columns, rows, width * 0.5);
                 plot.left = drawing.gutter.last().copied().unwrap_or(BESIDE);
                 drawing.height = plot.bottom + BELOW;
                 drawing.ticks = drawing.place_ticks();
@@ -140,13 +137,13 @@ impl<'a> Drawing<'a> {
     }
 
     fn at_x(&self, value: f64) -> f64 {
-        self.plot.left + self.x.place(value) * (self.plot.right - self.plot.left)
+        self.plot.left + self.chart.x.place(value) * (self.plot.right - self.plot.left)
     }
 
     fn at_y(&self, value: f64) -> f64 {
         match &self.y {
             Some(y) => self.plot.bottom - y.place(value) * (self.plot.bottom - self.plot.top),
-            None => self.plot.top + value * ROW,
+            None => self.plot.top + (value + 0.5) * ROW,
         }
     }
 
@@ -163,14 +160,14 @@ impl<'a> Drawing<'a> {
             }
             tick
         };
-        self.x.ticks(wanted).into_iter().map(place).collect()
+        self.chart.x.ticks(wanted).into_iter().map(place).collect()
     }
 
     fn legend(&self, out: &mut String) {
         for (x, y, series) in &self.legend {
             open_group(out, "entry", series.style);
             put!(out, r#"<path class="l" d="M{} {}h26"/>"#, Px(*x), Px(y - 4.0));
-            if !series.marks.is_empty() {
+            if series.points.iter().any(|point| point.tip.is_some()) {
                 let (x, y) = (Px(x + (SAMPLE - 6.0) / 2.0), Px(y - 4.0));
                 let shape = series.style.marker;
                 put!(out, r#"<path class="m" d="M{x} {y}{shape}"/>"#);
@@ -199,7 +196,7 @@ impl<'a> Drawing<'a> {
 
     fn y_axis(&self, out: &mut String, label: &str) {
         let Plot { left, right, top, bottom } = self.plot;
-        let ticks = self.y.as_ref().map_or_else(Vec::new, |y| y.ticks(6));
+        let ticks = self.y.map_or_else(Vec::new, |y| y.ticks(6));
         for tick in &ticks {
             text(out, "quiet end", left - 6.0, self.at_y(tick.value) + 4.0, &tick.text);
         }
@@ -209,15 +206,15 @@ impl<'a> Drawing<'a> {
         text(out, "quiet", 0.0, top - 10.0, &fit(label, TEXT, self.width));
     }
 
-    fn rows(&self, out: &mut String, rows: &Rows) {
+    fn rows(&self, out: &mut String, headings: &[String], rows: &[Row]) {
         let Plot { right, top, .. } = self.plot;
         // Where each column of the gutter begins and ends.
         let starts = std::iter::once(0.0).chain(self.gutter.iter().copied());
         let columns: Vec<(f64, f64)> = starts.zip(self.gutter.iter().copied()).collect();
-        for ((start, _), heading) in columns.iter().zip(&rows.columns) {
+        for ((start, _), heading) in columns.iter().zip(headings) {
             text(out, "quiet", *start, top - 6.0, heading);
         }
-        for (r, row) in rows.rows.iter().enumerate() {
+        for (r, row) in rows.iter().enumerate() {
             let base = top + ROW * (r as f64 + 0.5) + 4.0;
             for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
                 let class = if i == 0 { "" } else { "quiet" };
@@ -226,24 +223,26 @@ impl<'a> Drawing<'a> {
             text(out, "quiet", right + 10.0, base, &row.end);
         }
         let line = |r: usize| format!("M0 {}H{}", Px(top + ROW * r as f64), Px(right));
-        grid(out, (0..rows.rows.len()).map(line));
+        grid(out, (0..rows.len()).map(line));
     }
 
     fn series(&self, out: &mut String, series: &Series) {
         open_group(out, "series", series.style);
-        let upper = series.band.iter().map(|(x, _, high)| (*x, *high));
-        let lower = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
-        self.path(out, "b", upper.chain(lower), "Z");
-        for line in &series.lines {
-            self.path(out, "l", line.iter().copied(), "");
+        let is_row = self.y.is_none();
+        if !is_row {
+            self.line(out, &series.points);
         }
-        for mark in &series.marks {
-            self.interval(out, mark);
-            let levels = mark.other.map(|other| [(mark.x, mark.y), other]);
-            self.path(out, "thin", levels.into_iter().flatten(), "");
-            let (class, shape) = self.shape(series, mark);
-            for (x, y) in [(mark.x, mark.y)].into_iter().chain(mark.other) {
-                let (x, y, tip) = (Px(self.at_x(x)), Px(self.at_y(y)), Esc(&mark.tip));
+        for point in &series.points {
+            let Some(tip) = &point.tip else { continue };
+            if let Some(ends) = point.ends.filter(|_| is_row) {
+                self.interval(out, self.at_y(point.at), ends);
+            }
+            let place = |value| if is_row { (value, point.at) } else { (point.at, value) };
+            let levels = point.other.iter().flat_map(|_| point.values());
+            self.path(out, "thin", levels.map(place), "");
+            let (class, shape) = self.shape(series, point);
+            for (x, y) in point.values().map(place) {
+                let (x, y, tip) = (Px(self.at_x(x)), Px(self.at_y(y)), Esc(tip));
                 put!(
                     out,
                     r#"<path class="{class}" transform="translate({x} {y})" d="{shape}"><title>{tip}</title></path>"#
@@ -251,6 +250,17 @@ impl<'a> Drawing<'a> {
             }
         }
         out.push_str("</g>");
+    }
+
+    /// A band of intervals, and a line that does not lead through what has two levels.
+    fn line(&self, out: &mut String, points: &[Point]) {
+        let bounded = points.iter().filter_map(|of| Some((of.at, of.ends?)));
+        let upper = bounded.clone().map(|(at, (_, high))| (at, high));
+        let lower = bounded.rev().map(|(at, (low, _))| (at, low));
+        self.path(out, "b", upper.chain(lower), "Z");
+        for part in points.split(|of| of.other.is_some()).filter(|part| part.len() > 1) {
+            self.path(out, "l", part.iter().map(|of| (of.at, of.value)), "");
+        }
     }
 
     /// A path through points, if there are any.
@@ -268,31 +278,29 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A marker from its middle, and its class; one that is an upper bound has an arrow to the left.
-    fn shape(&self, series: &Series, mark: &Mark) -> (&'static str, String) {
-        if series.style == Style::BARS && mark.other.is_none() {
-            let length = Px(self.at_x(mark.x) - self.plot.left);
+    /// A marker from its middle, and its class; in a row an upper bound has an arrow to the left.
+    fn shape(&self, series: &Series, point: &Point) -> (&'static str, String) {
+        if series.style == Style::BARS && point.other.is_none() {
+            let length = Px(self.at_x(point.value) - self.plot.left);
             return ("m bar", format!("m0-6v12h-{length}v-12z"));
         }
-        let arrow = if mark.at_most { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
+        let has_arrow = point.at_most && self.y.is_none();
+        let arrow = if has_arrow { "m-6 0h-10m4-3l-4 3l4 3m12-3" } else { "" };
         ("m", format!("{arrow}{}", series.style.marker))
     }
 
-    /// The interval of a mark.
-    fn interval(&self, out: &mut String, mark: &Mark) {
-        let y = self.at_y(mark.y);
-        if let Some((low, high)) = mark.interval {
-            let (a, b, at) = (Px(self.at_x(low)), Px(self.at_x(high)), Px(y));
-            let (up, down) = (Px(y - 3.5), Px(y + 3.5));
-            // An end beyond the axis is an arrow.
-            let end = |value: f64, inwards: f64| {
-                let x = self.at_x(value);
-                let back = Px(if self.x.is_beyond(value) { x + inwards } else { x });
-                format!("M{back} {up}L{} {at}L{back} {down}", Px(x))
-            };
-            let (left, right) = (end(low, 5.0), end(high, -5.0));
-            put!(out, r#"<path class="i" d="{left}M{a} {at}H{b}{right}"/>"#);
-        }
+    /// The interval of a row at this height.
+    fn interval(&self, out: &mut String, y: f64, (low, high): (f64, f64)) {
+        let (a, b, at) = (Px(self.at_x(low)), Px(self.at_x(high)), Px(y));
+        let (up, down) = (Px(y - 3.5), Px(y + 3.5));
+        // An end beyond the axis is an arrow.
+        let end = |value: f64, inwards: f64| {
+            let x = self.at_x(value);
+            let back = Px(if self.chart.x.is_beyond(value) { x + inwards } else { x });
+            format!("M{back} {up}L{} {at}L{back} {down}", Px(x))
+        };
+        let (left, right) = (end(low, 5.0), end(high, -5.0));
+        put!(out, r#"<path class="i" d="{left}M{a} {at}H{b}{right}"/>"#);
     }
 }
 
@@ -328,12 +336,12 @@ fn widest<'t>(texts: impl Iterator<Item = &'t String>) -> f64 {
 }
 
 /// Right ends of the gutter's columns, together no wider than `room`.
-fn gutter_columns(rows: &Rows, room: f64) -> Vec<f64> {
+fn gutter_columns(columns: &[String], rows: &[Row], room: f64) -> Vec<f64> {
     let column = |(i, heading): (usize, &String)| {
-        let cells = rows.rows.iter().filter_map(|row| row.cells.get(i));
+        let cells = rows.iter().filter_map(|row| row.cells.get(i));
         widest(cells.chain([heading])) + 14.0
     };
-    let mut widths: Vec<f64> = rows.columns.iter().enumerate().map(column).collect();
+    let mut widths: Vec<f64> = columns.iter().enumerate().map(column).collect();
     let total: f64 = widths.iter().sum();
     if let (true, Some(widest)) = (total > room, widths.iter_mut().max_by(|a, b| a.total_cmp(b))) {
         *widest = (*widest - (total - room)).max(60.0);

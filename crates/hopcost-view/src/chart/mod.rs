@@ -15,7 +15,6 @@ use model::Chart;
 pub use model::Unit;
 pub(crate) use palette::CSS;
 use palette::Ground;
-pub(crate) use scale::domain;
 
 /// A chart as an SVG file that stands alone: its style sheet inside, colours
 /// that follow the reader's preference for light or dark, an opaque ground.

@@ -1,6 +1,8 @@
 //! What a chart is, before it is drawn: axes, series and marks, in the units of
 //! the data. `section::shapes` decides what is shown, `draw` decides where.
 
+use hopcost_read::results::Estimate;
+
 use crate::names::quantile;
 use crate::number;
 
@@ -65,23 +67,14 @@ pub struct Chart {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Vertical {
     Value(Axis),
-    /// Named rows; the `y` of a mark is row + place within the row (0 to 1, from above).
-    Rows(Rows),
-}
-
-/// Named rows with a gutter of text columns on the left.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Rows {
-    /// Headings of the gutter's columns.
-    pub columns: Vec<String>,
-    /// The rows, from above.
-    pub rows: Vec<Row>,
+    /// Rows, from above, under the headings of the columns that name them.
+    Rows(Vec<String>, Vec<Row>),
 }
 
 /// A named row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
-    /// One text a column of the gutter.
+    /// One text a column.
     pub cells: Vec<String>,
     /// Written right of the plot.
     pub end: String,
@@ -96,16 +89,17 @@ pub struct Axis {
     pub scale: Scale,
     /// What the values are.
     pub unit: Unit,
-    /// Ends of the axis; those of its scale if absent.
-    pub domain: Option<(f64, f64)>,
+    /// Ends of the axis.
+    pub domain: (f64, f64),
     /// Values that get a tick (those that were swept); found from the scale if empty.
     pub at: Vec<f64>,
 }
 
 impl Axis {
-    /// An axis without ends yet, that finds its ticks itself.
+    /// An axis for no value yet, that finds its ticks itself.
     pub fn new(label: impl Into<String>, scale: Scale, unit: Unit) -> Self {
-        Self { label: label.into(), scale, unit, domain: None, at: Vec::new() }
+        let domain = domain(scale, std::iter::empty());
+        Self { label: label.into(), scale, unit, domain, at: Vec::new() }
     }
     /// What is written beside it.
     pub fn title(&self) -> String {
@@ -123,46 +117,73 @@ pub enum Scale {
     Nines,
 }
 
-/// What belongs together and looks alike.
+/// Ends that leave a little room around the values.
+pub(crate) fn domain(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let usable = |v: &f64| v.is_finite() && (scale != Scale::Log || *v > 0.0);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values.filter(usable) {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if low > high {
+        return if scale == Scale::Log { (1.0, 10.0) } else { (0.0, 1.0) };
+    }
+    match scale {
+        Scale::Linear => {
+            let room = if high > low { (high - low) * 0.03 } else { high.abs().max(1.0) * 0.1 };
+            let low = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
+            (low.max(f64::MIN), (high + room).min(f64::MAX))
+        }
+        Scale::Log => {
+            let room = (high / low).powf(0.04).max(1.04);
+            ((low / room).max(f64::MIN_POSITIVE), (high * room).min(f64::MAX))
+        }
+        Scale::Nines => (low.min(0.01), high.max(0.99)),
+    }
+}
+
+/// What belongs together and looks alike: a line, or marks in rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend; empty where something else tells what it is.
     pub name: String,
     /// How it looks.
     pub style: Style,
-    /// A line through each of these, in order.
-    pub lines: Vec<Vec<(f64, f64)>>,
-    /// An area between two heights: x, low, high.
-    pub band: Vec<(f64, f64, f64)>,
-    pub marks: Vec<Mark>,
+    pub points: Vec<Point>,
 }
 
-impl Series {
-    /// A series with nothing in it yet.
-    pub fn new(name: impl Into<String>, style: Style) -> Self {
-        let (lines, band, marks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name: name.into(), style, lines, band, marks }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
-    pub x: f64,
-    pub y: f64,
-    /// Interval along the x axis.
-    pub interval: Option<(f64, f64)>,
-    /// The other of two levels: a second mark, to which a thin line leads.
-    pub other: Option<(f64, f64)>,
+/// A value with its place: on the horizontal axis, or its row, counted from 0.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Point {
+    pub at: f64,
+    pub value: f64,
+    /// Of its interval.
+    pub ends: Option<(f64, f64)>,
+    /// The upper of two levels, of which the value is the lower: a second mark, to which a thin line
+    /// leads.
+    pub other: Option<f64>,
     /// The value is an upper bound.
     pub at_most: bool,
-    /// What it says when pointed at.
-    pub tip: String,
+    /// What its mark says when pointed at; without, it has no mark.
+    pub tip: Option<String>,
 }
 
-impl Mark {
-    /// A mark with nothing but its place and its words.
-    pub fn at(x: f64, y: f64, tip: impl Into<String>) -> Self {
-        Self { x, y, interval: None, other: None, at_most: false, tip: tip.into() }
+impl Point {
+    /// A value with its interval.
+    pub fn new(at: f64, value: f64, ends: Option<(f64, f64)>) -> Self {
+        Self { at, value, ends, ..Self::default() }
+    }
+
+    /// An estimate, or two levels instead; of an upper bound, only the bound is known.
+    pub fn of(at: f64, of: &Estimate, levels: Option<(f64, f64)>) -> Option<Self> {
+        let ends = of.low.zip(of.high).filter(|_| levels.is_none() && !of.at_most);
+        let (value, other) = levels.map_or((of.point?, None), |(low, high)| (low, Some(high)));
+        Some(Self { other, at_most: of.at_most, ..Self::new(at, value, ends) })
+    }
+
+    /// What it takes on the axis of values.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.value).chain(self.other)
     }
 }
 

@@ -2,14 +2,6 @@
 
 use super::model::{Axis, Scale};
 
-/// An axis with its ends fixed.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ruler<'a> {
-    axis: &'a Axis,
-    low: f64,
-    high: f64,
-}
-
 /// A tick: where, and what it says; nothing for one that is only a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -17,15 +9,10 @@ pub(crate) struct Tick {
     pub text: String,
 }
 
-impl<'a> Ruler<'a> {
-    pub fn new(axis: &'a Axis) -> Self {
-        let (low, high) = axis.domain.unwrap_or_else(|| domain(axis.scale, std::iter::empty()));
-        Self { axis, low, high }
-    }
-
+impl Axis {
     /// Place of a value, 0 to 1 from one end to the other; outside values stay at the ends.
-    pub fn place(&self, value: f64) -> f64 {
-        let (low, high) = (self.length(self.low), self.length(self.high));
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let (low, high) = (self.length(self.domain.0), self.length(self.domain.1));
         if high <= low {
             return 0.5;
         }
@@ -33,14 +20,14 @@ impl<'a> Ruler<'a> {
     }
 
     /// Whether a value lies before the axis, or behind it.
-    pub fn is_beyond(&self, value: f64) -> bool {
-        let (low, high) = (self.length(self.low), self.length(self.high));
+    pub(super) fn is_beyond(&self, value: f64) -> bool {
+        let (low, high) = (self.length(self.domain.0), self.length(self.domain.1));
         let room = 1e-9 * (high - low);
         !(low - room..=high + room).contains(&self.length(value))
     }
 
     fn length(&self, value: f64) -> f64 {
-        match self.axis.scale {
+        match self.scale {
             Scale::Linear => value,
             Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
             Scale::Nines => -(1.0 - value).max(1e-12).log10(),
@@ -48,25 +35,27 @@ impl<'a> Ruler<'a> {
     }
 
     /// Ticks over the axis, about `wanted` of them with a text.
-    pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
-        let values = match self.axis.scale {
-            _ if !self.axis.at.is_empty() => self.axis.at.clone(),
+    pub(super) fn ticks(&self, wanted: usize) -> Vec<Tick> {
+        let (low, high) = self.domain;
+        let values = match self.scale {
+            _ if !self.at.is_empty() => self.at.clone(),
             Scale::Linear => self.linear(wanted),
             Scale::Log => self.log(wanted),
             Scale::Nines => {
                 let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].into_iter();
-                quantiles.filter(|q| *q >= self.low && *q <= self.high + 1e-9).collect()
+                quantiles.filter(|q| *q >= low && *q <= high + 1e-9).collect()
             }
         };
-        let tick = |value| Tick { value, text: self.axis.unit.text(value) };
+        let tick = |value| Tick { value, text: self.unit.text(value) };
         values.into_iter().map(tick).collect()
     }
 
     fn linear(&self, wanted: usize) -> Vec<f64> {
-        let step = nice_step((self.high - self.low) / wanted.max(1) as f64);
-        let first = (self.low / step).ceil();
+        let (low, high) = self.domain;
+        let step = nice_step((high - low) / wanted.max(1) as f64);
+        let first = (low / step).ceil();
         // A range that no step divides into a few (overflow, no width) has no ticks.
-        let count = ((self.high / step + 1e-9).floor() - first + 1.0).max(0.0);
+        let count = ((high / step + 1e-9).floor() - first + 1.0).max(0.0);
         if count.is_finite() && count <= 4.0 * wanted.max(4) as f64 {
             (0..count as u32).map(|i| (first + f64::from(i)) * step).collect()
         } else {
@@ -76,11 +65,12 @@ impl<'a> Ruler<'a> {
 
     /// Decades, 1-2-5 or even steps: the finest that does not exceed what is wanted.
     fn log(&self, wanted: usize) -> Vec<f64> {
-        let decades = (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32);
+        let (low, high) = self.domain;
+        let decades = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
         let within = |digits: &[f64]| -> Vec<f64> {
             let values =
                 decades.clone().flat_map(|e| digits.iter().map(move |d| d * 10f64.powi(e)));
-            let holds = |v: &f64| *v >= self.low * (1.0 - 1e-9) && *v <= self.high * (1.0 + 1e-9);
+            let holds = |v: &f64| *v >= low * (1.0 - 1e-9) && *v <= high * (1.0 + 1e-9);
             values.filter(holds).collect()
         };
         let steps = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(within);
@@ -90,31 +80,6 @@ impl<'a> Ruler<'a> {
         let most = wanted.max(4);
         let fitting = steps.iter().find(|values| values.len() <= most).unwrap_or(&steps[2]);
         fitting.iter().copied().step_by(fitting.len().div_ceil(most)).collect()
-    }
-}
-
-/// Ends that leave a little room around the values.
-pub(crate) fn domain(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let usable = |v: &f64| v.is_finite() && (scale != Scale::Log || *v > 0.0);
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for value in values.filter(usable) {
-        low = low.min(value);
-        high = high.max(value);
-    }
-    if low > high {
-        return if scale == Scale::Log { (1.0, 10.0) } else { (0.0, 1.0) };
-    }
-    match scale {
-        Scale::Linear => {
-            let room = if high > low { (high - low) * 0.03 } else { high.abs().max(1.0) * 0.1 };
-            let low = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
-            (low.max(f64::MIN), (high + room).min(f64::MAX))
-        }
-        Scale::Log => {
-            let room = (high / low).powf(0.04).max(1.04);
-            ((low / room).max(f64::MIN_POSITIVE), (high * room).min(f64::MAX))
-        }
-        Scale::Nines => (low.min(0.01), high.max(0.99)),
     }
 }
 
@@ -130,12 +95,12 @@ fn nice_step(raw: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::Unit;
+    use super::super::model::{Unit, domain};
     use super::*;
 
     fn texts(scale: Scale, unit: Unit, domain: (f64, f64), wanted: usize) -> Vec<String> {
-        let axis = Axis { domain: Some(domain), ..Axis::new("", scale, unit) };
-        Ruler::new(&axis).ticks(wanted).into_iter().map(|t| t.text).collect()
+        let axis = Axis { domain, ..Axis::new("", scale, unit) };
+        axis.ticks(wanted).into_iter().map(|t| t.text).collect()
     }
 
     #[test]
@@ -162,9 +127,8 @@ mod tests {
     fn swept_values_get_the_ticks() {
         let at = vec![64.0, 1024.0, 65_536.0];
         let axis = Axis { at, ..Axis::new("", Scale::Log, Unit::Bytes) };
-        let texts = |axis: &Axis| -> Vec<String> {
-            Ruler::new(axis).ticks(8).into_iter().map(|t| t.text).collect()
-        };
+        let texts =
+            |axis: &Axis| -> Vec<String> { axis.ticks(8).into_iter().map(|t| t.text).collect() };
         assert_eq!(texts(&axis), ["64 B", "1 KiB", "64 KiB"]);
         let axis = Axis { at: vec![1.0, 2.5], unit: Unit::GigabitsPerSecond, ..axis };
         assert_eq!(texts(&axis), ["1 Gbit/s", "2.5 Gbit/s"]);
@@ -186,11 +150,10 @@ mod tests {
                 vec![f64::MIN, f64::MAX],
                 vec![1e18, 1e18 + 1000.0],
             ] {
-                let domain = Some(domain(scale, values.into_iter()));
+                let domain = domain(scale, values.into_iter());
                 let axis = Axis { domain, ..Axis::new("", scale, Unit::Ns) };
-                let ruler = Ruler::new(&axis);
-                assert!(ruler.place(7.0).is_finite());
-                assert!(ruler.ticks(6).len() < 40);
+                assert!(axis.place(7.0).is_finite());
+                assert!(axis.ticks(6).len() < 40);
             }
         }
     }

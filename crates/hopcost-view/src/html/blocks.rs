@@ -1,27 +1,21 @@
 //! The parts of a document as markup.
 
-use super::cells::{self, Place};
+use super::cells;
 use crate::chart;
 use crate::markup::{Esc, put};
 use crate::section::model::{
-    Block, Cell, Column, Document, Fold, Kind, Section, Table, Tone, Value,
+    Block, Cell, Column, Document, Fold, Kind, Section, Table, Tone, What,
 };
 use crate::text::side_by_side;
 
-/// What stands above the first section: the conclusion, sentences, and folded under them where and
-/// by what the run was made, so that the answer stands on the first screen.
+/// What stands above the first section: the conclusion first.
 pub(super) fn head(out: &mut String, document: &Document) {
     if !document.banner.is_empty() {
         put!(out, "<div class=\"banner\">\n");
         blocks(out, &document.banner, "h2");
         put!(out, "</div>\n");
     }
-    let is_said = |block: &&Block| matches!(block, Block::Text(..));
-    let (said, about): (Vec<&Block>, Vec<&Block>) = document.head.iter().partition(is_said);
-    said.into_iter().for_each(|block| one(out, block, "h2"));
-    put!(out, "<details class=\"about\"><summary>Machine, versions and command</summary>\n");
-    about.into_iter().for_each(|block| one(out, block, "h2"));
-    put!(out, "</details>\n");
+    blocks(out, &document.head, "h2");
 }
 
 /// A section that folds under its heading. The id is inside, so that a link to it unfolds it
@@ -103,41 +97,31 @@ fn table(out: &mut String, table: &Table) {
     let has_interval = |column: &&&Column| column.kind == Kind::Estimate;
     let span = columns.len() + columns.iter().filter(has_interval).count();
     // The spelling of a case alone is as wide as such a screen.
-    let is_case = |row: &Vec<Cell>| matches!(row.first(), Some(Cell { value: Value::Code(_), .. }));
+    let is_case = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.what == What::Code);
     let labelled = span > COLUMNS_MAX || span > 1 && table.rows.iter().any(is_case);
     let cards = if labelled { " cards" } else { "" };
-    // Rows under headings have their order.
-    let headed = table.rows.iter().any(|row| table.is_heading(row));
-    let sortable = if headed { "" } else { "sortable " };
-    put!(out, "<div class=\"scroll\"><table class=\"{sortable}ladder{cards}\"><thead>");
+    put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{cards}\"><thead>");
     heads(out, &columns);
     put!(out, "</thead><tbody>\n");
     for row in &table.rows {
-        if let [heading] = &row[..]
-            && table.is_heading(row)
-        {
-            let text = cells::inline(heading);
-            put!(out, "<tr><th scope=\"rowgroup\" colspan=\"{span}\">{text}</th></tr>\n");
-            continue;
-        }
         put!(out, "<tr>");
         let mut group = "";
         for (column, at) in columns.iter().zip(&shown) {
             let Some(cell) = row.get(*at) else { continue };
-            let place = match at {
-                0 => {
-                    let is_number = labelled && !column.kind.is_words();
-                    let head = is_number.then_some(column.head.as_str());
-                    Place::Head(head, named(table, row, &below))
-                }
-                _ if labelled && !cell.is_empty() && column.over != group => {
+            // What a cell carries along to where the row is a card: the first says what it is if it is
+            // a number, and the first of a group the heading of all.
+            let label = |head: &str| format!(" data-l=\"{}\"", Esc(head));
+            let label = match at {
+                _ if !labelled => String::new(),
+                0 if column.kind.is_words() => String::new(),
+                1.. if !cell.is_empty() && column.over != group => {
                     group = &column.over;
-                    Place::Begins(column.whole())
+                    label(&column.whole()) + " data-g=\"\""
                 }
-                _ if labelled => Place::Labelled(&column.head),
-                _ => Place::Under,
+                _ => label(&column.head),
             };
-            cells::cell(out, cell, column.kind, place);
+            let below = (*at == 0).then(|| named(table, row, &below));
+            cells::cell(out, cell, column.kind, &label, below);
         }
         put!(out, "</tr>\n");
     }

@@ -116,7 +116,7 @@
   nav.addEventListener("click", ({ target }) => {
     if (target.closest("a") && !beside.matches) contents.open = false;
   });
-  const folds = () => [...document.querySelectorAll("main details, .about")];
+  const folds = () => [...document.querySelectorAll("main details")];
   const unfolds = make("button", "unfold everything");
   unfolds.type = "button";
   unfolds.addEventListener("click", () => {
@@ -127,7 +127,7 @@
   contents.append(unfolds);
   let printed = [];
   addEventListener("beforeprint", () => {
-    printed = folds().filter((fold) => !fold.open && fold.matches(".part,.about"));
+    printed = folds().filter((fold) => !fold.open && fold.matches(".part"));
     printed.forEach((fold) => (fold.open = true));
   });
   addEventListener("afterprint", () => printed.forEach((fold) => (fold.open = false)));

@@ -9,13 +9,13 @@ use hopcost_model::text::span;
 use hopcost_model::units::format_number;
 use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
-use super::contrasts::{difference, margin, name, ratios, side, verdict};
+use super::contrasts::{difference, margin, name, side, verdict};
 use super::headline::Headline;
-use super::model::{Block, Cell, Rows, Unit, Value, notes, numbers, words};
-use super::shapes::About;
+use super::model::{Block, Cell, Rows, Unit, notes, numbers, words};
+use super::shapes::{About, lines};
 use super::words::{AXES, without};
 use crate::chart::Unit as ChartUnit;
-use crate::chart::model::{Axis as ChartAxis, Chart, Scale};
+use crate::chart::model::{Axis as ChartAxis, Chart, Point, Scale};
 use crate::names::capitalised;
 use crate::number;
 
@@ -38,9 +38,8 @@ pub(super) fn blocks(found: &RunComparison, along: &Along) -> Vec<Block> {
     let (first, second) = names(found, along);
     let table = Rows::of(&found.compared)
         .column(numbers(&along.axis), |of| {
-            at(of, along).map_or(Cell::none(), |at| {
-                Value::sorted(value_of(&along.axis, at), at as f64).into()
-            })
+            at(of, along)
+                .map_or(Cell::none(), |at| Cell::worded(value_of(&along.axis, at), at as f64))
         })
         .column(numbers(&format!("{first}, median")), |of| {
             Cell::maybe(of.baseline_ns, Unit::Time(3))
@@ -127,9 +126,12 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
     let (first, second) = names(found, along);
     let point = |of: &Compared| {
         let contrast = of.contrast?;
-        Some((at(of, along)? as f64, contrast.ratio, contrast.ends()))
+        Some(Point::new(at(of, along)? as f64, contrast.ratio, contrast.ends()))
     };
-    let points: Vec<_> = found.compared.iter().filter_map(point).collect();
+    let points: Vec<Point> = found.compared.iter().filter_map(point).collect();
+    let ends = points.first().into_iter().chain(points.last());
+    let equal = ends.map(|of| Point::new(of.at, 1.0, None)).collect();
+    let all = vec![("ratio".to_owned(), points), ("equal".to_owned(), equal)];
     let axis = along.axis.as_str();
     let about = About {
         id: format!("along-{axis}"),
@@ -137,7 +139,8 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
         says: format!("Below 1 {second} is faster. The band is the interval of each value."),
     };
     let unit = AXES.iter().find(|(key, ..)| *key == axis).map_or(ChartUnit::Count, |of| of.1);
-    ratios(&about, &ChartAxis::new(axis, Scale::Log, unit), &points)
+    let y = ChartAxis::new("time as a multiple of the baseline's", Scale::Log, ChartUnit::Count);
+    lines(&about, all, &ChartAxis::new(axis, Scale::Log, unit), &y)
 }
 
 /// The value of a comparison on the axis.

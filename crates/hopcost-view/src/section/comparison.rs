@@ -40,7 +40,7 @@ pub(super) fn live(found: &Comparison, results: &Results) -> Headline {
 
 /// A live comparison, below what it says first.
 pub(super) fn blocks(found: &Comparison) -> Vec<Block> {
-    let itself = difference(found.copy.contrast).value.shown();
+    let itself = found.copy.contrast.map(|of| difference(of).shown);
     let itself = itself.map_or(String::new(), |of| format!(" The baseline against itself: {of}."));
     let block_s = found.took_s / f64::from(found.blocks.max(1));
     let more =
@@ -117,7 +117,7 @@ pub fn document(found: &RunComparison, medium: Medium) -> Document {
         }
     };
     let charts = drawn(charts(found)).filter(|_| medium == Medium::Page);
-    let charts = charts.and_then(|of| Section::of("shifts", [of]));
+    let charts = charts.and_then(|of| Section::of("along", [of]));
     of_runs(found, SAID_MAX).document(blocks, charts.into_iter().collect())
 }
 
@@ -340,7 +340,7 @@ mod tests {
             (Outside, 0.3, (0.2, 0.4), "×0.300 [0.200, 0.400]", "faster, at least 2.50 ×"),
         ] {
             let of = compared(of, ratio, Some(ends));
-            let difference = difference(of.contrast).value.shown().unwrap().to_string();
+            let difference = difference(of.contrast).shown.to_string();
             assert_eq!((difference.as_str(), verdict(&of).as_str()), (shown, said));
         }
         let none = compared(Open, 1.05, None);

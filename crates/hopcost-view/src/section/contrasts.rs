@@ -1,17 +1,11 @@
-//! The words, numbers and charts of a contrast, whatever two sides it is of.
+//! The words and numbers of a contrast, whatever two sides it is of.
 
 use std::cmp::Ordering;
 
 use hopcost_read::results::{Compared, Contrast, Verdict};
 
-use super::model::{Cell, Value};
-use super::shapes::{About, Point, lines};
-use crate::chart::Unit;
-use crate::chart::model::{Axis, Chart, Scale};
+use super::model::Cell;
 use crate::number;
-
-/// A value of an axis, the ratio there, and the ends of its interval.
-pub(super) type Along = (f64, f64, Option<(f64, f64)>);
 
 /// Whether a case takes less or more, by its interval, or as much, by the margin.
 pub(super) fn side(of: &Contrast) -> Option<Ordering> {
@@ -57,8 +51,10 @@ pub(super) fn sentence(name: &str, base: &str, found: Option<&Contrast>) -> Stri
             format!("{name} is undecided, too few values for an interval: {n} a side")
         }
     };
-    let shown = difference(found.copied()).value.shown();
-    shown.map_or(said.clone(), |shown| format!("{said} ({shown})"))
+    match difference(found.copied()) {
+        none if none.is_empty() => said,
+        cell => format!("{said} ({})", cell.shown),
+    }
 }
 
 /// The same of a case, or why there is none.
@@ -109,7 +105,7 @@ pub(crate) fn difference(found: impl Into<Option<Contrast>>) -> Cell {
     let point = written(ratio);
     let text =
         if multiple { format!("×{point} {interval}") } else { format!("{point} % {interval}") };
-    Value::sorted(text, ratio).into()
+    Cell::worded(text, ratio)
 }
 
 fn is_multiple(ratio: f64) -> bool {
@@ -123,14 +119,4 @@ pub(super) fn digits((low, high): (f64, f64)) -> usize {
 
 pub(super) fn margin(margin: f64) -> String {
     format!("margin {} %", number::plain(margin * 100.0, 2))
-}
-
-/// Ratios along an axis, with the line on which both are equal.
-pub(super) fn ratios(about: &About, x: &Axis, points: &[Along]) -> Vec<Chart> {
-    let point = |line: &str, x, y, ends| Point { line: line.to_owned(), x, y, other: None, ends };
-    let ends = points.first().into_iter().chain(points.last());
-    let equal = ends.map(|(at, ..)| point("equal", *at, 1.0, None));
-    let own = points.iter().map(|(at, ratio, ends)| point("ratio", *at, *ratio, *ends));
-    let y = Axis::new("time as a multiple of the baseline's", Scale::Log, Unit::Count);
-    lines(about, own.chain(equal).collect(), x, &y)
 }

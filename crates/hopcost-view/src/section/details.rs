@@ -7,7 +7,7 @@ use hopcost_read::results::{CaseResult, Results, Status, TcpResult};
 
 use super::fields::table;
 use super::model::{
-    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, Value, facts, says, words,
+    Block, Cell, Fold, Interval, Medium, Rows, Scale, Section, Tone, facts, says, words,
 };
 use super::words::fate;
 use crate::names::headline;
@@ -42,7 +42,7 @@ fn one(index: usize, case: &CaseResult) -> Block {
         }
     }
     let findings = case.findings.iter();
-    let findings = findings.map(|of| ("finding", Value::Finding(of.code, of.severity).into()));
+    let findings = findings.map(|of| ("finding", Cell::finding(of.code, of.severity)));
     blocks.extend((!case.findings.is_empty()).then(|| facts(findings)));
     Block::Fold(Fold { id: format!("case-{index}"), open: false, brief, blocks })
 }

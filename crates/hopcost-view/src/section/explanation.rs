@@ -67,12 +67,13 @@ fn names(found: &Explanation) -> Vec<String> {
 
 /// `2.51 µs ±3% a hop, 5.12 µs while traced; most in switch (0.9 µs)`
 fn whole(case: &ExplainedCase) -> String {
-    let brief = |of| Cell::brief(Some(of), Scale::Time, "").value.shown();
     let Some(traced) = case.total_ns.point else {
         return "no hop could be cut into segments".to_owned();
     };
-    let untraced = brief(&case.untraced_p50_ns).filter(|_| case.untraced_p50_ns.point.is_some());
-    let untraced = untraced.map_or("not known".to_owned(), |of| of.to_string());
+    let untraced = Some(&case.untraced_p50_ns).filter(|of| of.point.is_some());
+    let untraced = untraced.map_or("not known".to_owned(), |of| {
+        Cell::brief(Some(of), Scale::Time, "").shown.to_string()
+    });
     let ns = |of: &ExplainedSegment| of.typical_ns.point.unwrap_or(0.0);
     let most = case.segments.iter().max_by(|a, b| ns(a).total_cmp(&ns(b)));
     let most = most.map(|of| format!("; most in {} ({})", of.segment, number::time(ns(of), 2)));

@@ -1,14 +1,12 @@
 //! Columns for people, made of the fields of a type: the key of a field is its heading and has its
 //! unit, and its type decides how its values are written.
 
-use hopcost_model::{Document, Field};
+use hopcost_model::Document;
 use hopcost_read::results::{Estimate, Ratio, Segment};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value as Json};
 
-use super::model::{
-    Block, Cell, Column, Interval, Rows, Scale, Unit, Value, estimates, numbers, words,
-};
+use super::model::{Block, Cell, Column, Interval, Rows, Scale, Unit, estimates, numbers, words};
 use crate::number;
 use crate::rows::{Leaf, bare, leaves, text, value};
 
@@ -22,23 +20,11 @@ pub(crate) fn table<D: Document>(rows: &[D]) -> Block {
     Rows::of(rows).fields("", Some).table()
 }
 
-/// A table of rows that are in parts already, each with the fields of its kind.
-pub(crate) fn table_of(kinds: &[Vec<Field>], rows: &[Vec<Json>]) -> Block {
-    let mut table = Rows::of(rows);
-    for (part, fields) in kinds.iter().enumerate() {
-        for leaf in leaves(fields, &WHOLE) {
-            let of = |row: &Vec<Json>| row.get(part).map_or(Cell::none(), |of| cell(&leaf, of));
-            table.table.push(column(&leaf), rows.iter().map(of).collect());
-        }
-    }
-    table.table()
-}
-
 /// What is known of one thing and is not 0, but for the fields of these keys, with blanks between them.
 pub(crate) fn facts_of<D: Document>(of: &D, without: &str) -> Vec<(String, Cell)> {
     let row = value(of);
     let known = shown::<D>(without).into_iter().map(|leaf| (head(&leaf), cell(&leaf, &row)));
-    known.filter(|(_, cell)| !cell.is_empty() && cell.value.key() != Some(0.0)).collect()
+    known.filter(|(_, cell)| !cell.is_empty() && cell.key != Some(0.0)).collect()
 }
 
 impl<'a, T> Rows<'a, T> {
@@ -54,7 +40,7 @@ impl<'a, T> Rows<'a, T> {
         let is_zero = |row: &Json, leaf: &Leaf| leaf.of(row).and_then(Json::as_f64) == Some(0.0);
         for leaf in shown::<D>(without) {
             if !rows.iter().all(|row| is_zero(row, &leaf)) {
-                let fold = u8::try_from(self.width()).unwrap_or(u8::MAX);
+                let fold = u8::try_from(self.table.columns.len()).unwrap_or(u8::MAX);
                 let cells = rows.iter().map(|row| cell(&leaf, row));
                 self.table.push(column(&leaf).fold(fold), cells.collect());
             }
@@ -121,7 +107,7 @@ fn of_number(key: &str, number: &Number) -> Cell {
         (Some(whole), _) if is("ns") => Cell::number(whole as f64, Unit::Exact),
         (Some(whole), _) if is("bytes") => {
             let bytes = u32::try_from(whole).unwrap_or(u32::MAX);
-            Value::sorted(number::bytes(bytes), whole as f64).into()
+            Cell::worded(number::bytes(bytes), whole as f64)
         }
         (Some(whole), _) => Cell::whole(whole),
         (None, value) if is("ns") => Cell::maybe(value, Unit::Time(3)),

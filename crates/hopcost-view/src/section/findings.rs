@@ -45,7 +45,7 @@ fn reach(findings: &[&Finding]) -> String {
 }
 
 /// Where the findings of this code and severity stand in a document.
-pub(crate) fn finding_id(code: Code, severity: Severity) -> String {
+pub(crate) fn finding_id(code: &str, severity: Severity) -> String {
     format!("finding-{code}-{severity}")
 }
 
@@ -64,7 +64,7 @@ fn fold(((code, severity), findings): &Kind, results: &Results) -> Block {
         });
     let brief = [Cell::code(code.word()), Cell::text(reach(findings)), Cell::text(code.means())];
     Block::Fold(Fold {
-        id: finding_id(*code, *severity),
+        id: finding_id(code.word(), *severity),
         open: *severity > Severity::Note,
         brief: [Cell::severity(*severity)].into_iter().chain(brief).collect(),
         blocks: vec![says(format!("Remedy: {remedy}")), table.table()],

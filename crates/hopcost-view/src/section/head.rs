@@ -10,7 +10,6 @@ use hopcost_read::results::{Results, Status};
 use super::fields::facts_of;
 use super::model::{Block, Cell, Medium, Section, Tone, notes, paste, says};
 use super::words::sentence;
-use crate::names::cpus;
 use crate::number;
 
 /// `Intel Xeon, KVM, Linux 6.18.44`
@@ -79,22 +78,11 @@ pub(super) fn besides(results: &Results) -> String {
     known.map(|part| part.trim_end_matches('.').to_owned()).collect::<Vec<_>>().join("; ")
 }
 
-/// What stands above the first section. A page says what casts doubt on the run, and folds the rest.
+/// What stands above the first section. A page says what casts doubt on the run.
 pub(super) fn blocks(results: &Results, medium: Medium) -> Vec<Block> {
-    let mut known = known(results);
-    let mut blocks = Vec::new();
-    match medium {
-        Medium::Page => {
-            let doubts = doubts(results).map(|finding| sentence(&finding.evidence));
-            blocks.extend(doubts.map(|doubt| Block::Text(Tone::Alert, doubt)));
-            known.insert(0, ("measured".to_owned(), Cell::text(summary(results))));
-        }
-        Medium::Document => blocks.push(Block::Text(Tone::Lead, summary(results))),
-    }
-    blocks.extend(alerts(results));
-    blocks.push(Block::Facts(known));
-    blocks.push(paste("Command that made this run", &results.command));
-    blocks
+    let doubts = doubts(results).filter(|_| medium == Medium::Page);
+    let doubts = doubts.map(|finding| Block::Text(Tone::Alert, sentence(&finding.evidence)));
+    doubts.chain(alerts(results)).collect()
 }
 
 /// What must not be overlooked.
@@ -135,31 +123,21 @@ pub(crate) fn doubts(results: &Results) -> impl Iterator<Item = &Finding> {
     of_run.filter(|finding| finding.severity > Severity::Note)
 }
 
-fn summary(results: &Results) -> String {
-    let plan = &results.plan;
-    let measured = results.results.iter().filter(|case| case.status == Status::Measured);
-    let doubts = distinct(doubts(results).map(|finding| finding.code.word()));
-    let whole = match doubts.is_empty() {
-        true => String::new(),
-        false => format!(" The run as a whole: {}.", doubts.join(", ")),
-    };
-    format!(
-        "{} of {} measured, {}: {} in {}.{whole}",
-        measured.count(),
-        count(results.results.len(), "case"),
-        cpus(plan),
-        count(plan.trials_done as usize, "trial"),
-        count(plan.rounds_done as usize, "round"),
-    )
-}
-
 /// What of a plan stands elsewhere, or in its command.
-const OF_PLAN: &str = "suite complete ended_early relation cpus trial";
+const OF_PLAN: &str = "suite complete ended_early trial";
 
-fn known(results: &Results) -> Vec<(String, Cell)> {
+/// Where and by what the run was made, where it is stored, and how it is drawn.
+pub(super) fn about(results: &Results, stored: Option<Stored<'_>>) -> Option<Section> {
     let machine = ("machine".to_owned(), Cell::text(machine(&results.host)));
     let known = [machine].into_iter().chain(facts_of(&results.plan, OF_PLAN));
-    known.chain(facts_of(&results.about, "argv")).collect()
+    let known = Block::Facts(known.chain(facts_of(&results.about, "argv")).collect());
+    let stored = stored.into_iter().flat_map(|Stored { path, show_command }| {
+        let shown = |how: &str| format!("{show_command} {how}");
+        let (page, plots) = (shown("--html"), shown("--plots DIR"));
+        [paste("Stored in", path), paste("As a page", page), paste("As SVG files", plots)]
+    });
+    let command = paste("Command that made this run", &results.command);
+    Section::of("about", [known, command].into_iter().chain(stored))
 }
 
 /// Where a run is stored and how to open its report; the view knows neither.
@@ -169,12 +147,4 @@ pub struct Stored<'a> {
     pub path: &'a str,
     /// The command that shows it as text, ready to paste.
     pub show_command: &'a str,
-}
-
-/// What stands below the last section: where the run is, and how it is drawn.
-pub(super) fn rest(stored: Stored<'_>) -> Vec<Block> {
-    let page = format!("{} --html", stored.show_command);
-    let plots = format!("{} --plots DIR", stored.show_command);
-    let lines = [("Stored in", stored.path), ("As a page", &page), ("As SVG files", &plots)];
-    lines.map(|(name, line)| paste(name, line)).into()
 }

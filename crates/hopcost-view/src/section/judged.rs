@@ -11,8 +11,7 @@ use hopcost_read::results::{
 use super::fields::facts_of;
 use super::headline::{Headline, rests_on};
 use super::model::{
-    Block, Cell, Fold, Interval, Rows, Scale, Section, Tone, Value, note, numbers, ruled, says,
-    words,
+    Block, Cell, Fold, Interval, Rows, Scale, Section, Tone, note, numbers, ruled, says, words,
 };
 
 /// Claims of a screen that have a line each; beyond it those that hold are listed by their ids, then
@@ -190,7 +189,7 @@ fn amount(value: &Estimate, unit: JudgedUnit) -> Cell {
             let (low, high) = (estimate.low, estimate.high);
             let (baseline, n_rounds) = (String::new(), estimate.n_trials);
             let ratio = Ratio { baseline, point, low, high, n_rounds };
-            return Value::ratio(&ratio, interval).into();
+            return Cell::multiple(&ratio, interval);
         }
         JudgedUnit::Number => Scale::Power(0),
         JudgedUnit::Ns => Scale::Difference,
@@ -217,8 +216,7 @@ fn decisive(claim: &JudgedClaim) -> Option<(&JudgedPart, &Estimate)> {
 fn claimed(part: &JudgedPart) -> Cell {
     let end = |end: f64| {
         let exact = Estimate::exact(end, 1);
-        let shown = amount(&Estimate { low: Some(end), high: Some(end), ..exact }, part.unit);
-        shown.value.shown().map_or(String::new(), |shown| shown.to_string())
+        amount(&Estimate { low: Some(end), high: Some(end), ..exact }, part.unit).shown.to_string()
     };
     match (part.region.low.map(end), part.region.high.map(end)) {
         (Some(low), Some(high)) if low == high => Cell::text(low),

@@ -8,8 +8,7 @@ use hopcost_read::results::{CaseResult, LadderGroup, LadderRow, Results, Statist
 
 use super::answer::stalled;
 use super::model::{
-    Block, Cell, Interval, Medium, Rows, Scale, Section, Unit, estimates, numbers, repeated, says,
-    words,
+    Block, Cell, Interval, Rows, Scale, Section, Unit, estimates, numbers, repeated, says, words,
 };
 use super::words::{both, estimated, uncounted};
 use crate::names::{Place, all_of, capitalised, headline, row_label};
@@ -24,24 +23,8 @@ const SWITCHES: &str = "context-switches";
 /// What of a stream the title of its table says.
 const OF_STREAM: &str = "label message_bytes field_bytes fields flows ack window aggregate_gbps";
 
-pub(super) fn trips(results: &Results, _: Medium) -> Option<Section> {
-    section("ladder", &[Workload::Call, Workload::Roundtrip], results)
-}
-
-pub(super) fn wakes(results: &Results, _: Medium) -> Option<Section> {
-    section("wake", &[Workload::Wake], results)
-}
-
-pub(super) fn loads(results: &Results, _: Medium) -> Option<Section> {
-    section("load", &[Workload::Load], results)
-}
-
-pub(super) fn streams(results: &Results, _: Medium) -> Option<Section> {
-    section("streams", &[Workload::Stream], results)
-}
-
 /// The groups whose cases are of these workloads.
-fn section(id: &'static str, of: &[Workload], results: &Results) -> Option<Section> {
+pub(super) fn section(id: &'static str, of: &[Workload], results: &Results) -> Option<Section> {
     let (mut blocks, mut cases, mut meaning) = (Vec::new(), Vec::new(), "");
     for group in &results.ladder {
         let lines: Vec<Line> = all_of(group, results).collect();

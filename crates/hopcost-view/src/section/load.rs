@@ -6,7 +6,7 @@ use hopcost_model::units::Rate;
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use super::headline::{Headline, titled};
-use super::model::{Block, Cell, Interval, Rows, Scale, Unit, Value, note, numbers};
+use super::model::{Block, Cell, Interval, Rows, Scale, Unit, note, numbers};
 use super::words::{estimated, labels, mechanism, payload, setting};
 use crate::number;
 
@@ -51,7 +51,7 @@ pub(super) fn headline(results: &Results) -> Headline {
     let loads = results.results.iter().filter(|case| case.load.is_some());
     let of_case = |case: &&CaseResult| {
         let p99 = estimated(case, Statistic::P99)?;
-        let shown = Cell::measured(Some(p99), Scale::Time, Interval::Fitting).value.shown()?;
+        let shown = Cell::measured(Some(p99), Scale::Time, Interval::Fitting).shown;
         Some((p99.point?, format!("{shown} at {}/s", case.load.as_ref()?.rate.brief())))
     };
     let said = |cases: &[&CaseResult]| {
@@ -122,5 +122,5 @@ fn brief(rows: &[Load<'_>], mark: &Mark<'_>) -> Block {
 
 /// `50k`
 fn rate(rate: Rate) -> Cell {
-    Value::sorted(rate.brief(), rate.per_s()).into()
+    Cell::worded(rate.brief(), rate.per_s())
 }

@@ -21,13 +21,14 @@ mod published;
 pub(crate) mod shapes;
 pub(crate) mod words;
 
+use hopcost_model::case::Workload;
 use hopcost_read::results::Results;
 
 pub(crate) use answer::between;
 #[cfg(test)]
 pub(crate) use answer::charts;
 use answer::{Part, Weight};
-pub(crate) use fields::{facts_of, table_of};
+pub(crate) use fields::facts_of;
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
@@ -49,10 +50,10 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, published::document),
     (ALL, head::remarks),
     (ALL, details::workers),
-    (ALL, ladder::trips),
-    (ALL, ladder::wakes),
-    (ALL, ladder::loads),
-    (ALL, ladder::streams),
+    (ALL, |of, _| ladder::section("ladder", &[Workload::Call, Workload::Roundtrip], of)),
+    (ALL, |of, _| ladder::section("wake", &[Workload::Wake], of)),
+    (ALL, |of, _| ladder::section("load", &[Workload::Load], of)),
+    (ALL, |of, _| ladder::section("streams", &[Workload::Stream], of)),
     (ALL, details::tcp),
     (ALL, published::section),
     (PAGE, plots::swept),
@@ -148,21 +149,14 @@ pub(crate) fn says_of(results: &Results) -> Vec<String> {
 /// The report of a run, as far as the medium can show it.
 pub(crate) fn report(results: &Results, medium: Medium, stored: Option<Stored<'_>>) -> Document {
     let shown = SECTIONS.iter().filter(|(media, _)| media.contains(&medium));
-    let headline = headline(results);
-    let title = match &results.judged {
-        Some(_) => headline.title.clone(),
-        None if medium == Medium::Page => head::line(results),
-        None => format!("hopcost: suite {}", results.plan.suite),
-    };
-    let banner = if medium == Medium::Page { headline.banner() } else { Vec::new() };
     Document {
-        title,
-        banner,
+        title: head::line(results),
+        banner: headline(results).banner(),
         head: head::blocks(results, medium),
         sections: judged::sections(results)
             .into_iter()
             .chain(shown.filter_map(|(_, section)| section(results, medium)))
+            .chain(head::about(results, stored))
             .collect(),
-        rest: stored.map_or(Vec::new(), head::rest),
     }
 }

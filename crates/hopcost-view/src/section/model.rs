@@ -21,14 +21,12 @@ pub enum Medium {
 pub struct Document {
     /// What it is called; empty where somebody else says so.
     pub(crate) title: String,
-    /// Its conclusion, which a page shows before everything else.
+    /// Its conclusion, where the title has another.
     pub(crate) banner: Vec<Block>,
     /// What stands above the first section.
     pub(crate) head: Vec<Block>,
     /// Its sections; each has something in it.
     pub(crate) sections: Vec<Section>,
-    /// What stands below the last.
-    pub(crate) rest: Vec<Block>,
 }
 
 /// A heading with what stands under it.
@@ -140,18 +138,13 @@ pub(crate) fn notes(sentences: impl IntoIterator<Item = String>) -> impl Iterato
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     pub columns: Vec<Column>,
-    /// One cell a column; a row of one cell is a heading of those below it.
+    /// One cell a column.
     pub rows: Vec<Vec<Cell>>,
     /// How it is laid out.
     pub form: Form,
 }
 
 impl Table {
-    /// Whether a row is a heading of those below it.
-    pub fn is_heading(&self, row: &[Cell]) -> bool {
-        row.len() == 1 && self.columns.len() > 1
-    }
-
     /// Adds a column with a cell for each row, and beside it the values of the quiet machine. One without
     /// a single value says nothing, and is left out.
     pub fn push(&mut self, column: Column, cells: Vec<Cell>) {
@@ -302,11 +295,6 @@ impl<'a, T> Rows<'a, T> {
         self
     }
 
-    /// How many columns it has yet, those of quiet values aside.
-    pub fn width(&self) -> usize {
-        self.table.columns.iter().filter(|column| column.head != QUIET).count()
-    }
-
     pub fn table(self) -> Block {
         Block::Table(self.table)
     }
@@ -322,45 +310,41 @@ impl<'a, T> Rows<'a, T> {
     }
 }
 
-/// What stands in one place of a table.
-#[derive(Debug, Clone)]
+/// What stands in one place of a table. Texts may use any character; a view that cannot show it
+/// finds another spelling.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
-    /// What it holds.
-    pub value: Value,
+    pub what: What,
+    /// As it is written.
+    pub shown: Shown,
+    /// What it is sorted by, where that is a number.
+    pub key: Option<f64>,
+    /// Whether it was computed from the samples of all trials together.
+    is_pooled: bool,
+    /// What is wrong with its case, where that is worse than the run as a whole.
+    mark: &'static str,
+    /// The same on the quiet machine.
+    quiet: Option<Box<Cell>>,
     /// Index of the case whose details it leads to.
     pub case: Option<usize>,
     /// More of it, as a tooltip.
     pub hint: Option<String>,
 }
 
-/// What a cell holds. Texts may use any character; a view that cannot show it
-/// finds another spelling.
-#[derive(Debug, Clone)]
-pub(crate) enum Value {
+/// What a cell holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum What {
     /// Nothing to say.
+    #[default]
     Empty,
-    Words(String),
+    Words,
     /// What is spelled exactly so: a case, a key, a command.
-    Code(String),
-    Number(Box<Number>),
+    Code,
+    Number,
     /// A word, and how bad that is, if it is not good.
-    Verdict(Option<Severity>, &'static str),
-    /// What was found.
-    Finding(Code, Severity),
-}
-
-/// A number as it is written.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Number {
-    pub shown: Shown,
-    /// What it is sorted by.
-    key: Option<f64>,
-    /// Whether it was computed from the samples of all trials together.
-    is_pooled: bool,
-    /// What is wrong with its case, where that is worse than the run as a whole.
-    mark: &'static str,
-    /// The same on the quiet machine.
-    quiet: Option<Box<Number>>,
+    Verdict(Option<Severity>),
+    /// The code of what was found.
+    Finding(Severity),
 }
 
 /// How a number is written.
@@ -440,9 +424,78 @@ impl Interval {
     }
 }
 
-impl Number {
-    fn of(shown: Shown, key: f64) -> Self {
-        Self { shown, key: Some(key), ..Self::default() }
+/// A farther end that is not within 99 %.
+const BEYOND: &str = "±>99%";
+
+/// `±3%`: how far the farther end of an interval is.
+fn relative(low: f64, point: f64, high: f64) -> Option<String> {
+    let far = ((high - point).max(point - low) / point.abs()).max(0.0);
+    far.is_finite().then(|| match far * 100.0 {
+        percent if percent < 0.95 => format!("±{:.1}%", (percent * 10.0).ceil().max(1.0) / 10.0),
+        percent if percent <= 99.0 => format!("±{:.0}%", percent.ceil()),
+        _ => BEYOND.to_owned(),
+    })
+}
+
+impl Cell {
+    /// No value.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.what == What::Empty
+    }
+
+    fn spelled(what: What, text: impl Into<String>) -> Self {
+        let shown = Shown::words(text);
+        if shown.value.is_empty() { Self::none() } else { Self { what, shown, ..Self::default() } }
+    }
+
+    /// Words; nothing where there are none.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::spelled(What::Words, text)
+    }
+
+    /// What is spelled exactly so; nothing where there is nothing.
+    pub fn code(text: impl Into<String>) -> Self {
+        Self::spelled(What::Code, text)
+    }
+
+    /// A number as it is shown, and what it is sorted by.
+    fn keyed(shown: Shown, key: impl Into<Option<f64>>) -> Self {
+        Self { what: What::Number, shown, key: key.into(), ..Self::default() }
+    }
+
+    /// A number that needs words, and what it is sorted by.
+    pub fn worded(text: impl Into<String>, key: f64) -> Self {
+        Self::keyed(Shown::words(text), key)
+    }
+
+    pub fn number(value: impl Into<f64>, unit: Unit) -> Self {
+        let value = value.into();
+        Self::keyed(unit.shown(value), value)
+    }
+
+    /// A whole number.
+    pub fn whole(value: u64) -> Self {
+        Self::number(value as f64, Unit::Whole)
+    }
+
+    /// A number that may be missing.
+    pub fn maybe(value: Option<f64>, unit: Unit) -> Self {
+        value.map_or(Self::none(), |value| Self::number(value, unit))
+    }
+
+    /// A value that may be missing, with the words that it is written in.
+    pub fn sorted(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+        value.map_or(Self::none(), |value| Self::worded(text(value), value))
+    }
+
+    /// An estimate with its interval told so.
+    pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
+        estimate.map_or(Self::none(), |estimate| Self::of_estimate(estimate, &scale, interval))
     }
 
     fn of_estimate(estimate: &Estimate, scale: &Scale, interval: Interval) -> Self {
@@ -464,120 +517,11 @@ impl Number {
         let is_brief = !matches!(interval, Interval::Told | Interval::Untold);
         let quiet = estimate.quietly();
         Self {
-            shown,
-            key: estimate.point,
             is_pooled: !is_brief && estimate.pooled && estimate.point.is_some(),
-            mark: "",
             quiet: quiet.map(|of| Box::new(Self::of_estimate(&of, scale, interval))),
+            hint: estimate.insufficient.clone().filter(|_| estimate.point.is_none()),
+            ..Self::keyed(shown, estimate.point)
         }
-    }
-}
-
-/// A farther end that is not within 99 %.
-const BEYOND: &str = "±>99%";
-
-/// `±3%`: how far the farther end of an interval is.
-fn relative(low: f64, point: f64, high: f64) -> Option<String> {
-    let far = ((high - point).max(point - low) / point.abs()).max(0.0);
-    far.is_finite().then(|| match far * 100.0 {
-        percent if percent < 0.95 => format!("±{:.1}%", (percent * 10.0).ceil().max(1.0) / 10.0),
-        percent if percent <= 99.0 => format!("±{:.0}%", percent.ceil()),
-        _ => BEYOND.to_owned(),
-    })
-}
-
-impl Value {
-    /// A number that needs words, and what it is sorted by.
-    pub fn sorted(text: String, key: f64) -> Self {
-        Value::Number(Box::new(Number::of(Shown::words(text), key)))
-    }
-
-    /// A multiple, and how its interval is shown.
-    pub fn ratio(ratio: &Ratio, interval: Interval) -> Self {
-        let mut shown = number::ratio(ratio);
-        shown.interval = interval.written(ratio.point, ratio.low.zip(ratio.high), shown.interval);
-        Value::Number(Box::new(Number::of(shown, ratio.point)))
-    }
-
-    /// A number as it is written; `None` for what is none.
-    pub fn shown(&self) -> Option<Shown> {
-        let Value::Number(of) = self else { return None };
-        Some(of.shown.clone())
-    }
-
-    /// The mark of a number: as a view spells that it was pooled, or what is wrong with its case.
-    pub fn mark<'a>(&self, pooled: &'a str) -> &'a str {
-        let Value::Number(of) = self else { return "" };
-        if of.is_pooled { pooled } else { of.mark }
-    }
-
-    /// What it is sorted by, where that is a number.
-    pub fn key(&self) -> Option<f64> {
-        match self {
-            Value::Number(of) => of.key,
-            Value::Verdict(bad, _) => Some(bad.map_or(0.0, |bad| f64::from(bad as u8) + 1.0)),
-            _ => None,
-        }
-    }
-}
-
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
-        Self { value, case: None, hint: None }
-    }
-}
-
-impl Cell {
-    /// No value.
-    pub fn none() -> Self {
-        Value::Empty.into()
-    }
-
-    /// Whether it says nothing.
-    pub fn is_empty(&self) -> bool {
-        matches!(self.value, Value::Empty)
-    }
-
-    /// Words; nothing where there are none.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::spelled(text.into(), Value::Words)
-    }
-
-    /// What is spelled exactly so; nothing where there is nothing.
-    pub fn code(text: impl Into<String>) -> Self {
-        Self::spelled(text.into(), Value::Code)
-    }
-
-    fn spelled(text: String, value: fn(String) -> Value) -> Self {
-        if text.is_empty() { Self::none() } else { value(text).into() }
-    }
-
-    pub fn number(value: impl Into<f64>, unit: Unit) -> Self {
-        let value = value.into();
-        Value::Number(Box::new(Number::of(unit.shown(value), value))).into()
-    }
-
-    /// A whole number.
-    pub fn whole(value: u64) -> Self {
-        Self::number(value as f64, Unit::Whole)
-    }
-
-    /// A number that may be missing.
-    pub fn maybe(value: Option<f64>, unit: Unit) -> Self {
-        value.map_or(Self::none(), |value| Self::number(value, unit))
-    }
-
-    /// A value that may be missing, with the words that it is written in.
-    pub fn sorted(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
-        value.map_or(Self::none(), |value| Value::sorted(text(value), value).into())
-    }
-
-    /// An estimate with its interval told so.
-    pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
-        let Some(estimate) = estimate else { return Self::none() };
-        let hint = estimate.insufficient.clone().filter(|_| estimate.point.is_none());
-        let number = Number::of_estimate(estimate, &scale, interval);
-        Self { hint, ..Value::Number(Box::new(number)).into() }
     }
 
     /// The same, or both levels of a case whose trials lie at two: no trial takes what lies between.
@@ -597,7 +541,7 @@ impl Cell {
         };
         let key = estimate.and_then(|of| of.point).unwrap_or(low);
         let between = estimate.filter(|_| interval == Interval::Told);
-        Value::Number(Box::new(Number::of(number::either(low, high, power, between), key))).into()
+        Self::keyed(number::either(low, high, power, between), key)
     }
 
     /// An estimate with its interval.
@@ -611,40 +555,29 @@ impl Cell {
         Self::measured(estimate, scale, Interval::Relative).marked(mark)
     }
 
-    /// The same with the mark of its case.
-    pub fn marked(mut self, mark: &'static str) -> Self {
-        if let Value::Number(of) = &mut self.value {
-            of.mark = mark;
-        }
-        self
-    }
-
-    /// As it was measured, where there is no room for the quiet machine.
-    pub fn raw(mut self) -> Self {
-        if let Value::Number(of) = &mut self.value {
-            of.quiet = None;
-        }
-        self
-    }
-
-    /// Its value on the quiet machine, if it has one.
-    fn quiet(&self) -> Self {
-        let Value::Number(of) = &self.value else { return Self::none() };
-        let quiet = of.quiet.clone();
-        quiet.map_or(Self::none(), |quiet| Self::from(Value::Number(quiet)).of(self.case))
+    /// A multiple, and how its interval is shown.
+    pub fn multiple(ratio: &Ratio, interval: Interval) -> Self {
+        let mut shown = number::ratio(ratio);
+        shown.interval = interval.written(ratio.point, ratio.low.zip(ratio.high), shown.interval);
+        Self::keyed(shown, ratio.point)
     }
 
     /// A multiple with its interval; the baseline itself is named so.
     pub fn ratio(ratio: Option<&Ratio>, own: &str, interval: Interval) -> Self {
         match ratio {
             Some(ratio) if own == ratio.baseline => Self::text("base"),
-            Some(ratio) => Value::ratio(ratio, interval).into(),
+            Some(ratio) => Self::multiple(ratio, interval),
             None => Self::none(),
         }
     }
 
+    fn verdict(bad: Option<Severity>, word: &str) -> Self {
+        let key = bad.map_or(0.0, |bad| f64::from(bad as u8) + 1.0);
+        Self { key: Some(key), ..Self::spelled(What::Verdict(bad), word) }
+    }
+
     pub fn severity(severity: Severity) -> Self {
-        Value::Verdict(Some(severity), severity.word()).into()
+        Self::verdict(Some(severity), severity.word())
     }
 
     /// The verdict on a claim; `None` where no measurement can tell.
@@ -655,7 +588,7 @@ impl Cell {
             Some(Ruling::Fails) => Some(Severity::Invalid),
             Some(Ruling::Undecided) | None => Some(Severity::Note),
         };
-        Value::Verdict(bad, ruled(ruling)).into()
+        Self::verdict(bad, ruled(ruling))
     }
 
     /// How far a case's numbers can be trusted, if it has any.
@@ -666,7 +599,33 @@ impl Cell {
             Some(Validity::Suspect) => Some(Severity::Suspect),
             Some(Validity::Invalid) => Some(Severity::Invalid),
         };
-        Value::Verdict(bad, validity.map_or("", Validity::word)).into()
+        Self::verdict(bad, validity.map_or("", Validity::word))
+    }
+
+    /// What was found, which leads to what is known of it.
+    pub fn finding(code: Code, severity: Severity) -> Self {
+        Self::spelled(What::Finding(severity), code.word())
+    }
+
+    /// The mark of a number: as a view spells that it was pooled, or what is wrong with its case.
+    pub fn mark<'a>(&self, pooled: &'a str) -> &'a str {
+        if self.is_pooled { pooled } else { self.mark }
+    }
+
+    /// The same number with the mark of its case.
+    pub fn marked(self, mark: &'static str) -> Self {
+        if self.what == What::Number { Self { mark, ..self } } else { self }
+    }
+
+    /// As it was measured, where there is no room for the quiet machine.
+    pub fn raw(self) -> Self {
+        Self { quiet: None, ..self }
+    }
+
+    /// Its value on the quiet machine, if it has one.
+    fn quiet(&self) -> Self {
+        let quiet = self.quiet.as_deref().cloned();
+        quiet.map_or(Self::none(), |quiet| quiet.of(self.case))
     }
 
     /// The same, leading to the details of a case.

@@ -6,14 +6,13 @@ use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
 };
 
-use super::answer;
-use super::head::machine;
 use super::model::{Medium, Section, drawn};
-use super::shapes::{About, Point, lines};
+use super::shapes::{About, Line, lines};
 use super::words::{AXES, estimated, labels, rates_at_levels, value, without};
+use super::{answer, head};
 use crate::chart::Unit;
-use crate::chart::model::{Axis, Chart, Scale};
-use crate::names::{Place, all_of, capitalised, cpus, headline, plain_id, row_name};
+use crate::chart::model::{Axis, Chart, Point, Scale};
+use crate::names::{Place, all_of, capitalised, headline, plain_id, row_name};
 
 /// Quantiles that get a mark.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -44,15 +43,10 @@ pub(crate) fn of_run(results: &Results) -> Vec<Chart> {
     charts.extend(answer::charts(results));
     charts.extend(curves(results));
     charts.extend(of_trials(results));
-    let of = origin(results);
+    // For a drawing that is seen by itself.
+    let of = format!("Run {}: {}.", results.about.id, head::line(results));
     charts.iter_mut().for_each(|chart| chart.notes.push(of.clone()));
     charts
-}
-
-/// Run, machine and CPUs, for a drawing that is seen by itself.
-fn origin(results: &Results) -> String {
-    let (machine, cpus) = (machine(&results.host), cpus(&results.plan));
-    format!("Run {}: {machine}; {cpus}.", results.about.id)
 }
 
 /// A chart of each workload and placement along each axis of which two values were measured.
@@ -70,13 +64,9 @@ fn along_axes(results: &Results) -> Vec<Chart> {
             let own: Vec<_> =
                 series.iter().filter(|(_, points)| of(points[0].1) == (workload, place)).collect();
             let cases: Vec<&CaseResult> = own.iter().map(|(_, points)| points[0].1).collect();
-            let points: Vec<(String, f64, &CaseResult)> = labels(&cases, key)
-                .into_iter()
-                .zip(&own)
-                .flat_map(|(label, (_, points))| {
-                    points.iter().map(move |(at, case)| (label.clone(), *at, *case))
-                })
-                .collect();
+            let named =
+                labels(&cases, key).into_iter().zip(own.iter().map(|(_, of)| of.as_slice()));
+            let named: Vec<(String, &[(f64, &CaseResult)])> = named.collect();
             let is_one = all.iter().all(|case| of(case).0 != workload || of(case).1 == place);
             let place = place.filter(|_| !is_one).map(|place| place.word());
             let x = Axis::new(key, Scale::Log, unit);
@@ -85,7 +75,7 @@ fn along_axes(results: &Results) -> Vec<Chart> {
             let place = place.map_or(String::new(), |place| format!(" ({place})"));
             let what = workload.word().replace("roundtrip", "round trip");
             let title = format!("{} by {name}{place}", capitalised(&what));
-            charts.extend(of_workload((id, title), &points, &x));
+            charts.extend(of_workload((id, title), &named, &x));
         }
     }
     charts
@@ -94,7 +84,7 @@ fn along_axes(results: &Results) -> Vec<Chart> {
 /// What is drawn of points along an axis: times, and of streams throughput and CPU time.
 fn of_workload(
     (id, title): (String, String),
-    points: &[(String, f64, &CaseResult)],
+    named: &[(String, &[(f64, &CaseResult)])],
     x: &Axis,
 ) -> Vec<Chart> {
     let gbps = |case: &CaseResult| case.stream.as_ref()?.aggregate_gbps.clone();
@@ -118,16 +108,20 @@ fn of_workload(
             says: "A line joins the values of one case along the axis; bands are their intervals."
                 .to_owned(),
         };
-        let points = points.iter().filter_map(|(line, at, case)| {
+        let point = |(at, case): &(f64, &CaseResult)| {
             let of = value(case)?;
             let levels = match unit {
                 Unit::Ns if suffix.is_empty() => case.levels,
                 Unit::GigabitsPerSecond => rates_at_levels(case, &of),
                 _ => None,
             };
-            Point::of(line, *at, Some(&of), levels)
-        });
-        lines(&about, points.collect(), x, &Axis::new(what, Scale::Log, unit))
+            Point::of(*at, &of, levels)
+        };
+        let line = |(name, of): &(String, &[(f64, &CaseResult)])| {
+            (name.clone(), of.iter().filter_map(point).collect())
+        };
+        let all = named.iter().map(line).collect();
+        lines(&about, all, x, &Axis::new(what, Scale::Log, unit))
     };
     charts.into_iter().flat_map(chart).collect()
 }
@@ -139,8 +133,8 @@ type Named<'a> = [(String, &'a CaseResult)];
 fn of_groups<'a>(
     results: &'a Results,
     (id, title, says): (&str, &str, &str),
-    points: impl Fn(&'a CaseResult) -> Vec<(f64, f64, Option<(f64, f64)>)>,
-    axes: impl Fn(&Named, &[Point]) -> [Axis; 2],
+    points: impl Fn(&'a CaseResult) -> Vec<Point>,
+    axes: impl Fn(&Named, &[Line]) -> [Axis; 2],
 ) -> Vec<Chart> {
     let chart = |(at, group): (usize, &LadderGroup)| {
         let several = distinct(all_of(group, results).map(|(_, place, ..)| place)).len() > 1;
@@ -149,11 +143,8 @@ fn of_groups<'a>(
             (format!("{}{place}", row_name(row, results)), case)
         };
         let named: Vec<(String, &CaseResult)> = all_of(group, results).map(name).collect();
-        let all = named.iter().flat_map(|(line, case)| {
-            let point = |(x, y, ends)| Point { line: line.clone(), x, y, other: None, ends };
-            points(case).into_iter().map(point)
-        });
-        let all: Vec<Point> = all.collect();
+        let all = named.iter().map(|(line, case)| (line.clone(), points(case)));
+        let all: Vec<Line> = all.collect();
         let title = format!("{}{title}", capitalised(&group.title));
         let [x, y] = axes(&named, &all);
         lines(&About { id: format!("{id}-{at}"), title, says: says.to_owned() }, all, &x, &y)
@@ -171,10 +162,10 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
         let is_kept = |at: usize, q: f64| at.is_multiple_of(3) || MARKED.contains(&q);
         let drawn = case.curve.iter().filter(|of| of.q > 0.0 && of.q < 1.0).enumerate();
         let drawn = drawn.filter(|(at, of)| is_kept(*at, of.q));
-        drawn.map(|(_, of)| (of.q, of.ns, of.low.zip(of.high))).collect()
+        drawn.map(|(_, of)| Point::new(of.q, of.ns, of.low.zip(of.high))).collect()
     };
-    let axes = |named: &Named, points: &[Point]| {
-        let farthest = points.iter().map(|of| of.x).fold(0.5, f64::max);
+    let axes = |named: &Named, all: &[Line]| {
+        let farthest = all.iter().flat_map(|(_, of)| of).map(|of| of.at).fold(0.5, f64::max);
         let at = MARKED.into_iter().filter(|q| *q <= farthest).collect();
         // A wake-up waits for nothing but its gap, a load for its schedule.
         let is_open =
@@ -194,13 +185,14 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
     let points = |case: &CaseResult| {
         let reported = headline(case).and_then(|(_, of)| of.point);
         let reported = case.levels.map(|(low, _)| low).or(reported);
-        let point =
-            |of: &TrialPoint| Some((f64::from(of.round) + 1.0, of.value_ns? / reported?, None));
+        let point = |of: &TrialPoint| {
+            Some(Point::new(f64::from(of.round) + 1.0, of.value_ns? / reported?, None))
+        };
         case.trials.iter().filter_map(point).collect()
     };
     let y = "trial as a multiple of the reported value";
     let axes = [("round", Scale::Linear), (y, Scale::Log)];
-    let axes = |_: &Named, _: &[Point]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
+    let axes = |_: &Named, _: &[Line]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
     of_groups(results, ("trials", ": trials", says), points, axes)
 }
 

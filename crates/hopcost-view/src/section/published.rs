@@ -8,8 +8,8 @@ use hopcost_read::results::{
 
 use super::answer::{Doubts, between};
 use super::model::{
-    Block, Cell, Column, Form, Interval, Medium, Part, Rows, Scale, Section, Table, Value, notes,
-    numbers, repeated, words as texts,
+    Block, Cell, Column, Form, Interval, Medium, Part, Rows, Scale, Section, Table, notes, numbers,
+    repeated, words as texts,
 };
 use super::words::{index_of, sentence};
 use crate::number;
@@ -62,7 +62,6 @@ struct Sheet<'a> {
     /// A table of each file.
     files: Vec<&'a PublishedTable>,
     entries: Vec<Entry<'a>>,
-    heading: Option<Field>,
     rows: &'a [Field],
     columns: Field,
     is_brief: bool,
@@ -110,7 +109,7 @@ enum Side {
     Ratio,
 }
 
-/// A row: its heading and the fields that name it, and its entries.
+/// A row: its place where there are several, the fields that name it, and its entries.
 type Row<'s, 'a> = ((String, Vec<&'a str>), Vec<&'s Entry<'a>>);
 
 impl<'a> Sheet<'a> {
@@ -123,7 +122,6 @@ impl<'a> Sheet<'a> {
         Self {
             files: files.iter().map(|tables| tables[0]).collect(),
             entries: files.iter().enumerate().flat_map(of).collect(),
-            heading: layout.heading,
             rows: &layout.rows,
             columns: layout.columns,
             is_brief: false,
@@ -160,7 +158,7 @@ impl<'a> Sheet<'a> {
         let brief = self.files[0].layout.brief.as_ref();
         if let Some(brief) = brief {
             self.entries.retain(|entry| entry.row.statistic == brief.statistic);
-            (self.heading, self.columns, self.rows) = (None, brief.columns, &brief.rows);
+            (self.columns, self.rows) = (brief.columns, &brief.rows);
         }
         self.is_brief = true;
         let mut remarks = self.remarks();
@@ -218,12 +216,12 @@ impl<'a> Sheet<'a> {
         let several = distinct(self.entries.iter().map(|entry| place(entry.table))).len() > 1;
         let key = |entry: &&Entry<'a>| {
             let place = if several { place(entry.table) } else { String::new() };
-            let own = self.heading.map_or("", |field| entry.value(field)).to_owned();
-            (joined([place, own]), self.rows.iter().map(|field| entry.value(*field)).collect())
+            (place, self.rows.iter().map(|field| entry.value(*field)).collect())
         };
         let mut rows: Vec<Row> = grouped(&self.entries, key);
-        let headings = distinct(rows.iter().map(|((heading, _), _)| heading.clone()));
-        rows.sort_by_key(|((heading, _), _)| headings.iter().position(|of| of == heading));
+        let first = |((place, names), _): &Row<'_, 'a>| (place.clone(), names.first().copied());
+        let firsts = distinct(rows.iter().map(first));
+        rows.sort_by_key(|row| firsts.iter().position(|of| *of == first(row)));
         let keys = self.column_keys();
         let cell = |(_, entries): &Row<'_, 'a>, key: &str, side: Side| {
             let is_here = |entry: &&&Entry| match side {
@@ -233,17 +231,13 @@ impl<'a> Sheet<'a> {
             let entries: Vec<&Entry<'a>> = entries.iter().filter(is_here).copied().collect();
             self.cell(&entries, side)
         };
-        let named = Rows::of(&rows).parts(|(_, entries)| self.named(entries));
+        let named = Rows::of(&rows)
+            .column(repeated("place"), |((place, _), _)| Cell::text(place.as_str()))
+            .parts(|(_, entries)| self.named(entries));
         let all = self.sides(&keys).into_iter().fold(named, |table, (key, side)| {
             table.column(self.column(key, side, keys.len()), |row| cell(row, key, side))
         });
-        let mut table = all.table;
-        for (at, ((heading, _), _)) in rows.iter().enumerate().rev() {
-            if !heading.is_empty() && (at == 0 || rows[at - 1].0.0 != *heading) {
-                table.rows.insert(at, vec![Cell::text(heading.as_str())]);
-            }
-        }
-        table
+        all.table
     }
 
     /// The notes, each with the labels of its rows.
@@ -376,14 +370,12 @@ impl<'a> Sheet<'a> {
         let own = row.case.as_deref().unwrap_or_default();
         let index = index_of(self.results, own);
         let mark = index.map_or("", |index| self.doubts.mark(&self.results.results[index]));
-        let cell: Cell = match (&row.measured, &row.measured_ratio) {
+        let cell = match (&row.measured, &row.measured_ratio) {
             (Some(of), _) if self.files.len() == 1 => Cell::brief(Some(of), Scale::Power(0), mark),
             (Some(of), _) => Cell::sorted(of.point, |value| narrow(value, of.digits)),
-            (None, Some(ratio)) if ratio.baseline == own => Value::sorted("1".into(), 1.0).into(),
+            (None, Some(ratio)) if ratio.baseline == own => Cell::worded("1", 1.0),
             // Without an interval, a median of a few ratios may contradict the values.
-            (None, Some(ratio)) if ratio.low.is_some() => {
-                Value::ratio(ratio, Interval::Relative).into()
-            }
+            (None, Some(ratio)) if ratio.low.is_some() => Cell::multiple(ratio, Interval::Relative),
             (None, _) => Cell::none(),
         };
         cell.of(index)

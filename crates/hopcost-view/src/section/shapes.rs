@@ -1,10 +1,9 @@
 //! Values as charts, in two shapes: rows with intervals, and lines.
 
-use hopcost_model::group::{distinct, grouped};
+use hopcost_model::group::distinct;
 use hopcost_read::results::Estimate;
 
-use crate::chart::domain;
-use crate::chart::model::{Axis, Chart, Mark, Row, Rows, Scale, Series, Style, Unit, Vertical};
+use crate::chart::model::{Axis, Chart, Point, Row, Scale, Series, Style, Unit, Vertical, domain};
 use crate::number;
 
 /// What a chart is called, and what is to be seen on it, for those who do not see it.
@@ -26,32 +25,6 @@ const TICKS_MAX: usize = 12;
 /// Points of a line up to which each has a mark; of more those at a tick have one.
 const MARKS_MAX: usize = 16;
 
-/// A value of a line.
-pub(crate) struct Point {
-    /// The name of the line.
-    pub line: String,
-    pub x: f64,
-    pub y: f64,
-    /// The upper of two levels, of which `y` is the lower.
-    pub other: Option<f64>,
-    pub ends: Option<(f64, f64)>,
-}
-
-impl Point {
-    /// An estimate, or two levels instead; of an upper bound, only the bound is known.
-    pub fn of(
-        line: &str,
-        x: f64,
-        y: Option<&Estimate>,
-        levels: Option<(f64, f64)>,
-    ) -> Option<Self> {
-        let ends =
-            y?.low.zip(y?.high).filter(|_| levels.is_none() && !y.is_some_and(|y| y.at_most));
-        let (y, other) = (levels.map_or(y?.point?, |of| of.0), levels.map(|of| of.1));
-        Some(Self { line: line.to_owned(), x, y, other, ends })
-    }
-}
-
 /// A row: its cells, its estimate, and the two levels at which its trials lie, if there are two.
 pub(crate) type Drawn<'a> = (Vec<String>, &'a Estimate, Option<(f64, f64)>);
 
@@ -67,40 +40,27 @@ pub(crate) fn rows(
     values: &[Drawn<'_>],
     axis: &Axis,
 ) -> Option<Chart> {
-    let places = values.iter().flat_map(|(_, of, levels)| match levels {
-        Some((low, high)) => [Some(*low), Some(*high)],
-        None => [of.point, None],
-    });
-    let points: Vec<f64> = places.flatten().collect();
-    let least = points.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = points.iter().copied().fold(0.0, f64::max);
+    let point = |(at, (names, of, levels)): (usize, &Drawn)| {
+        let said = either(*levels).unwrap_or_else(|| number::estimate(of).to_string());
+        let tip = Some(format!("{}\n{said}", names.join(", ")));
+        Some(Point { tip, ..Point::of(at as f64, of, *levels)? })
+    };
+    let mut points: Vec<Point> = values.iter().enumerate().filter_map(point).collect();
+    let places = || points.iter().flat_map(Point::values);
+    let least = places().fold(f64::INFINITY, f64::min);
+    let most = places().fold(0.0, f64::max);
     let is_bars = least > 0.0 && most <= BARS_MAX * least;
-    let (scale, look) = match is_bars {
+    let (scale, style) = match is_bars {
         true => (Scale::Linear, Style::BARS),
         false => (axis.scale, Style::DISTINCT[0]),
     };
-    let mut series = Series::new("", look);
-    for (at, (names, of, levels)) in values.iter().enumerate() {
-        let said = either(*levels).unwrap_or_else(|| number::estimate(of).to_string());
-        let tip = format!("{}\n{said}", names.join(", "));
-        let (x, other) = levels.map_or((of.point, None), |(low, high)| (Some(low), Some(high)));
-        let Some(x) = x.filter(|x| holds(scale, *x)) else { continue };
-        let y = at as f64 + 0.5;
-        let ends = of
-            .low
-            .zip(of.high)
-            .filter(|(low, high)| [*low, *high].iter().all(|end| holds(scale, *end)));
-        let interval = ends.filter(|_| !of.at_most && levels.is_none());
-        let other = other.map(|x| (x, y));
-        series.marks.push(Mark { interval, other, at_most: of.at_most, ..Mark::at(x, y, tip) });
-    }
-    series.marks.first()?;
+    points.retain(|point| holds(scale, point.value));
+    points.first()?;
     let zero = is_bars.then_some(0.0);
-    let marks = series.marks.iter().flat_map(|mark| [Some(mark.x), mark.other.map(|of| of.0)]);
-    let points: Vec<f64> = marks.flatten().chain(zero).collect();
-    let ends = series.marks.iter().filter_map(|mark| mark.interval);
-    let found = clipped(scale, &points, ends.flat_map(<[f64; 2]>::from));
-    let x = Axis { scale, domain: Some((zero.unwrap_or(found.0), found.1)), ..axis.clone() };
+    let places: Vec<f64> = points.iter().flat_map(Point::values).chain(zero).collect();
+    let ends = points.iter().filter_map(|point| point.ends);
+    let found = clipped(scale, &places, ends.flat_map(<[f64; 2]>::from));
+    let x = Axis { scale, domain: (zero.unwrap_or(found.0), found.1), ..axis.clone() };
     let row = |(names, of, levels): &Drawn| Row {
         cells: names.clone(),
         end: either(*levels).unwrap_or_else(|| number::estimate(of).amount()),
@@ -111,12 +71,12 @@ pub(crate) fn rows(
         id: about.id,
         title: about.title,
         description: described(&about.says, &[&x], is_torn),
-        y: Vertical::Rows(Rows {
-            columns: columns.iter().map(|head| (*head).to_owned()).collect(),
-            rows: values.iter().map(row).collect(),
-        }),
+        y: Vertical::Rows(
+            columns.iter().map(|head| (*head).to_owned()).collect(),
+            values.iter().map(row).collect(),
+        ),
         x,
-        series: vec![series],
+        series: vec![Series { name: String::new(), style, points }],
         notes: is_adjusted.then(|| QUIET.to_owned()).into_iter().collect(),
     })
 }
@@ -125,61 +85,56 @@ pub(crate) fn rows(
 const QUIET: &str =
     "Drawn is what was measured; the tables have the values of the quiet machine too.";
 
-/// A line for each name, through its points; several charts where there are many.
-pub(crate) fn lines(about: &About, points: Vec<Point>, x: &Axis, y: &Axis) -> Vec<Chart> {
-    let fitting = points.into_iter().filter(|of| holds(x.scale, of.x) && holds(y.scale, of.y));
-    let named = grouped(fitting, |point| point.line.clone());
-    let all = || named.iter().flat_map(|(_, points)| points);
-    let xs = distinct(all().map(|point| point.x));
-    let ys: Vec<f64> = all().flat_map(|of| [Some(of.y), of.other]).flatten().collect();
-    let ends = all().filter_map(|point| point.ends).flat_map(<[f64; 2]>::from);
+/// A line with its name.
+pub(crate) type Line = (String, Vec<Point>);
+
+/// Lines through their points; several charts where there are many.
+pub(crate) fn lines(about: &About, mut all: Vec<Line>, x: &Axis, y: &Axis) -> Vec<Chart> {
+    for (_, points) in &mut all {
+        points.retain(|of| holds(x.scale, of.at) && holds(y.scale, of.value));
+        points.sort_by(|a, b| a.at.total_cmp(&b.at));
+    }
+    all.retain(|(_, points)| !points.is_empty());
+    let points = || all.iter().flat_map(|(_, points)| points);
+    let xs = distinct(points().map(|point| point.at));
+    let ys: Vec<f64> = points().flat_map(Point::values).collect();
+    let ends = points().filter_map(|point| point.ends).flat_map(<[f64; 2]>::from);
     let at = if xs.len() <= TICKS_MAX && x.at.is_empty() { xs.clone() } else { x.at.clone() };
-    let x = Axis { at, domain: Some(domain(x.scale, xs.into_iter())), ..x.clone() };
-    let y = Axis { domain: Some(clipped(y.scale, &ys, ends)), ..y.clone() };
-    let parts = named.len().div_ceil(LINES_MAX).max(1);
-    let size = named.len().div_ceil(parts).max(1);
-    let part = |(at, named): (usize, &[(String, Vec<Point>)])| {
+    let x = Axis { at, domain: domain(x.scale, xs.into_iter()), ..x.clone() };
+    let y = Axis { domain: clipped(y.scale, &ys, ends), ..y.clone() };
+    let parts = all.len().div_ceil(LINES_MAX).max(1);
+    let size = all.len().div_ceil(parts).max(1);
+    let part = |(at, lines): (usize, &[Line])| {
         let (number, of) = match parts {
             1 => Default::default(),
             _ => (format!("-{}", at + 1), format!(" ({} of {parts})", at + 1)),
         };
-        let looks = Style::DISTINCT.into_iter().zip(named);
-        let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
-        let is_torn = named.iter().flat_map(|(_, points)| points).any(|of| of.other.is_some());
+        let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
+        let is_torn = lines.iter().flat_map(|(_, points)| points).any(|of| of.other.is_some());
         let said = described(&about.says, &[&x, &y], is_torn);
+        let styled = Style::DISTINCT.into_iter().zip(lines);
         Chart {
             id: format!("{}{number}", about.id),
             title: format!("{}{of}", about.title),
             description: format!("{said} Lines: {}.", names.join("; ")),
             x: x.clone(),
             y: Vertical::Value(y.clone()),
-            series: looks
-                .map(|(look, (name, points))| line(look, name, points, &x, y.unit))
-                .collect(),
+            series: styled.map(|(style, of)| marked(style, of, &x, y.unit)).collect(),
             notes: Vec::new(),
         }
     };
-    named.chunks(size).enumerate().map(part).collect()
+    all.chunks(size).enumerate().map(part).collect()
 }
 
-fn line(look: Style, name: &str, points: &[Point], x: &Axis, unit: Unit) -> Series {
-    let mut points: Vec<&Point> = points.iter().collect();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let is_marked =
-        |of: &&&Point| points.len() <= MARKS_MAX || of.other.is_some() || x.at.contains(&of.x);
-    let mark = |of: &&Point| {
+/// A line with a mark at each point, or at the ticks where there are many.
+fn marked(style: Style, (name, points): &Line, x: &Axis, unit: Unit) -> Series {
+    let point = |of: &Point| {
+        let is_marked = points.len() <= MARKS_MAX || of.other.is_some() || x.at.contains(&of.at);
         let or = of.other.map_or(String::new(), |other| format!(" or {}", unit.text(other)));
-        let tip = format!("{name}\n{}: {}{or}", x.unit.text(of.x), unit.text(of.y));
-        Mark { other: of.other.map(|other| (of.x, other)), ..Mark::at(of.x, of.y, tip) }
+        let tip = format!("{name}\n{}: {}{or}", x.unit.text(of.at), unit.text(of.value));
+        Point { tip: is_marked.then_some(tip), ..of.clone() }
     };
-    // A line does not lead through what has two levels.
-    let lines = points.split(|of| of.other.is_some()).filter(|part| part.len() > 1);
-    Series {
-        lines: lines.map(|part| part.iter().map(|of| (of.x, of.y)).collect()).collect(),
-        band: points.iter().filter_map(|of| of.ends.map(|(low, high)| (of.x, low, high))).collect(),
-        marks: points.iter().filter(is_marked).map(mark).collect(),
-        ..Series::new(name, look)
-    }
+    Series { name: name.clone(), style, points: points.iter().map(point).collect() }
 }
 
 /// The ends of an axis that holds all points, and intervals as far as they leave room for these.

@@ -135,8 +135,7 @@ pub(super) fn both(case: &CaseResult, event: &str) -> Cell {
     let text =
         |value: Option<f64>| value.map_or("–".to_owned(), |value| unit.shown(value).to_string());
     match (value(Some(Role::Caller)), value(Some(Role::Callee))) {
-        (None, None) => Cell::maybe(value(None).filter(|of| *of > 0.0), unit),
-        (caller, None) => Cell::maybe(caller.filter(|of| *of > 0.0), unit),
+        (caller, None) => Cell::maybe(caller.or(value(None)).filter(|of| *of > 0.0), unit),
         (caller, callee) => {
             let sum = caller.unwrap_or(0.0) + callee.unwrap_or(0.0);
             let both = Some(sum).filter(|sum| *sum > 0.0);

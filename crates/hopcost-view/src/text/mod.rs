@@ -4,7 +4,7 @@ mod table;
 
 use self::table::plain;
 pub(crate) use self::table::side_by_side;
-use crate::section::model::{Block, Cell, Document, Fold, Table, Tone, Value};
+use crate::section::model::{Block, Cell, Document, Fold, Table, Tone, What};
 use crate::style::{Align, Paint, pad, width_of, wrap};
 
 pub use crate::section::Stored;
@@ -26,6 +26,7 @@ impl Document {
         if !self.title.is_empty() {
             text.paragraph("", "", &self.title, Paint::Bold);
         }
+        text.blocks(&self.banner, "");
         text.blocks(&self.head, "");
         for section in &self.sections {
             if !text.out.is_empty() {
@@ -34,10 +35,6 @@ impl Document {
             text.paragraph("", "", &section.title, Paint::Bold);
             text.blocks(&section.blocks, "  ");
         }
-        if !self.rest.is_empty() {
-            text.out.push('\n');
-        }
-        text.blocks(&self.rest, "");
         text.out
     }
 }
@@ -142,10 +139,10 @@ impl Text<'_> {
     fn fold(&mut self, fold: &Fold, indent: &str) {
         let brief: Vec<String> = fold.brief.iter().map(plain).collect();
         let hanging = format!("{indent}  ");
-        let paint = match fold.brief.first().map(|cell| &cell.value) {
-            Some(Value::Verdict(bad, _)) => {
+        let paint = match fold.brief.first().map(|cell| cell.what) {
+            Some(What::Verdict(bad)) => {
                 self.out.push('\n');
-                table::paint_of(*bad)
+                table::paint_of(bad)
             }
             _ => Paint::Plain,
         };

@@ -3,7 +3,7 @@
 
 use hopcost_model::finding::Severity;
 
-use crate::section::model::{Cell, Column, Form, Kind, Table, Value};
+use crate::section::model::{Cell, Column, Form, Kind, Table, What};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};
 
 /// Blanks before the first column and between two.
@@ -43,27 +43,21 @@ type Piece = (String, String, Paint);
 
 /// What a cell says, in any character.
 fn piece(cell: &Cell) -> Option<Piece> {
-    let words = |text: &str, paint| Some((text.to_owned(), String::new(), paint));
-    match &cell.value {
-        Value::Empty => None,
-        Value::Words(text) | Value::Code(text) => words(text, Paint::Plain),
-        Value::Verdict(bad, word) => words(word, paint_of(*bad)),
-        Value::Finding(code, _) => words(code.word(), Paint::Plain),
-        value => {
-            let shown = value.shown()?;
-            let mark = value.mark("*");
-            Some(match &shown.interval {
-                Some(interval) => (shown.amount(), format!("{interval}{mark}"), Paint::Plain),
-                None => (shown.amount() + mark, String::new(), Paint::Plain),
-            })
-        }
-    }
+    let paint = match cell.what {
+        What::Empty => return None,
+        What::Verdict(bad) => paint_of(bad),
+        _ => Paint::Plain,
+    };
+    let (value, mark) = (cell.shown.amount(), cell.mark("*"));
+    Some(match &cell.shown.interval {
+        Some(interval) => (value, format!("{interval}{mark}"), paint),
+        None => (value + mark, String::new(), paint),
+    })
 }
 
 /// A cell in one line.
 pub(super) fn plain(cell: &Cell) -> String {
-    let (value, behind, _) = piece(cell).unwrap_or((String::new(), String::new(), Paint::Plain));
-    if behind.is_empty() { value } else { format!("{value} {behind}") }
+    cell.shown.to_string() + cell.mark("*")
 }
 
 /// A line of a cell.
@@ -74,8 +68,6 @@ struct Grid<'a> {
     columns: &'a [Column],
     form: Form,
     style: &'a TextStyle,
-    /// What those say that are headings of the rows below them.
-    headings: Vec<Option<String>>,
     rows: Vec<Vec<Option<Line>>>,
     /// `None` for a column that goes below its row.
     widths: Vec<Option<usize>>,
@@ -85,20 +77,12 @@ impl<'a> Grid<'a> {
     fn of(table: &'a Table, style: &'a TextStyle) -> Self {
         let mut rows: Vec<Vec<Option<Line>>> = table.rows.iter().map(|_| Vec::new()).collect();
         for (at, column) in table.columns.iter().enumerate() {
-            let cell = |row: &'a Vec<Cell>| {
-                let own = row.get(at).filter(|_| !table.is_heading(row));
-                own.and_then(piece)
-            };
-            let texts = lined_up(table.rows.iter().map(cell), column.kind, style);
+            let cells = table.rows.iter().map(|row| row.get(at).and_then(piece));
+            let texts = lined_up(cells, column.kind, style);
             rows.iter_mut().zip(texts).for_each(|(row, text)| row.push(text));
         }
-        let heading = |row: &'a Vec<Cell>| {
-            let own = row.first().filter(|_| table.is_heading(row));
-            own.map(|cell| style.clean(&plain(cell)))
-        };
-        let headings = table.rows.iter().map(heading).collect();
         let (columns, form, widths) = (&table.columns, table.form, Vec::new());
-        let mut grid = Self { columns, form, style, headings, rows, widths };
+        let mut grid = Self { columns, form, style, rows, widths };
         grid.widths = (0..table.columns.len()).map(|at| Some(grid.widest(at))).collect();
         grid.reach();
         grid.quiet();
@@ -235,14 +219,7 @@ impl<'a> Grid<'a> {
             if block.iter().any(|at| !self.columns[*at].heading().is_empty()) {
                 self.lines(out, &heads, &block);
             }
-            for (row, heading) in self.rows.iter().zip(&self.headings) {
-                if let Some(heading) = heading {
-                    let room = self.style.columns().saturating_sub(GAP);
-                    for line in wrap(heading, room) {
-                        out.push_str(&format!("{}{line}\n", " ".repeat(GAP)));
-                    }
-                    continue;
-                }
+            for row in &self.rows {
                 self.lines(out, row, &block);
                 if !matches!(self.form, Form::Brief | Form::Lines) {
                     self.below(out, row);
@@ -303,23 +280,23 @@ impl<'a> Grid<'a> {
         if width_of(text) <= width {
             return (text.clone(), *paint);
         }
-        let end = self.style.pick("…", "...");
-        let first = wrap(text, width.saturating_sub(width_of(end))).into_iter().next();
-        (first.unwrap_or_default() + end, *paint)
+        let end = self.style.clean("…");
+        let first = wrap(text, width.saturating_sub(width_of(&end))).into_iter().next();
+        (first.unwrap_or_default() + &end, *paint)
     }
 
     /// What has no column, named, on as few lines as hold it.
     fn below(&self, out: &mut String, row: &[Option<Line>]) {
         const INDENT: &str = "      ";
-        let (dot, room) = (self.style.pick(" · ", ", "), self.style.columns() - INDENT.len());
+        let (dot, room) = (self.style.clean(" · "), self.style.columns() - INDENT.len());
         let mut lines: Vec<String> = Vec::new();
         for ((column, text), _) in
             self.columns.iter().zip(row).zip(&self.widths).filter(|(_, width)| width.is_none())
         {
             let Some(item) = text.as_ref().and_then(|of| self.named(column, of)) else { continue };
             match lines.last_mut() {
-                Some(line) if width_of(line) + width_of(dot) + width_of(&item) <= room => {
-                    line.push_str(dot);
+                Some(line) if width_of(line) + width_of(&dot) + width_of(&item) <= room => {
+                    line.push_str(&dot);
                     line.push_str(&item);
                 }
                 _ => lines.extend(wrap(&item, room)),

@@ -53,7 +53,7 @@ pub(super) fn beside(question: &Question) -> Option<(String, String)> {
 /// `5.2 µs ±3%`, or both levels of what has two.
 fn value(entry: &Entry) -> String {
     let cell = Cell::at_levels(entry.levels, Some(&entry.estimate), Scale::Time, Interval::Fitting);
-    cell.value.shown().map_or(String::new(), |shown| shown.to_string())
+    cell.shown.to_string()
 }
 
 fn of_spinning(best: &Entry) -> String {
@@ -76,7 +76,7 @@ fn of_two(entries: &[&Entry]) -> Option<String> {
         Some(_) => format!("is {}", bounded(&said, None)?),
         None => "shows no difference".to_owned(),
     };
-    let shown = difference(said).value.shown()?;
+    let shown = difference(said).shown;
     Some(format!("{} takes {}; {found} {bound} ({shown})", base.name, value(base)))
 }
 

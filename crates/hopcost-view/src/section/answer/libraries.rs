@@ -6,7 +6,7 @@ use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Ratio, Re
 use crate::names::{all_of, row_label};
 use crate::number;
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Cell, Interval, Scale, Value};
+use crate::section::model::{Cell, Interval, Scale};
 
 /// How many times as high as its lower end the upper end of an interval is that a line shows.
 const WIDE: f64 = 1.25;
@@ -24,7 +24,7 @@ pub(super) fn headline(results: &Results) -> Option<Headline> {
     let here = found.iter().filter(|(_, (_, at, ..))| *at == place);
     let line = |(of, (row, ..)): &(&LibraryCost, (&LadderRow, Place, usize, &CaseResult))| {
         let (_, _, _, beneath) = case(&of.beneath)?;
-        let adds = sentence(of, &beneath.case.mechanism)?;
+        let adds = sentence(of, &beneath.case.mechanism);
         Some(format!("{} {adds}.", row_label(row, results)))
     };
     let lines: Vec<String> = here.filter_map(line).collect();
@@ -37,9 +37,9 @@ pub(super) fn headline(results: &Results) -> Option<Headline> {
 }
 
 /// `adds 60 µs ±5% to unix-stream (×7.0 ±30%): 8 more system calls, 21 µs more CPU a message`
-fn sentence(of: &LibraryCost, beneath: &str) -> Option<String> {
-    let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference, "").value.shown()?;
-    let times = of.times.as_ref().and_then(multiple);
+fn sentence(of: &LibraryCost, beneath: &str) -> String {
+    let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference, "").shown;
+    let times = of.times.as_ref().map(multiple);
     let times = times.map_or(String::new(), |times| format!(" ({times})"));
     let calls = of.system_calls.filter(|calls| *calls >= 0.5);
     let calls = calls.map(|calls| count(calls.round() as usize, "more system call"));
@@ -50,11 +50,11 @@ fn sentence(of: &LibraryCost, beneath: &str) -> Option<String> {
     let other = of.other.as_ref().map_or(String::new(), |name| {
         format!("; {} of the CPU time is {name}'s", number::share(of.other_share))
     });
-    Some(format!("adds {adds} to {beneath}{times}{why}{other}"))
+    format!("adds {adds} to {beneath}{times}{why}{other}")
 }
 
-fn multiple(times: &Ratio) -> Option<String> {
+fn multiple(times: &Ratio) -> String {
     let is_wide = times.high > times.low.map(|low| WIDE * low);
     let interval = if is_wide { Interval::Relative } else { Interval::Untold };
-    Some(Value::ratio(times, interval).shown()?.to_string())
+    Cell::multiple(times, interval).shown.to_string()
 }

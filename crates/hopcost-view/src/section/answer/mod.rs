@@ -32,19 +32,13 @@ pub(super) fn section(results: &Results, medium: Medium) -> Option<Section> {
     if results.comparison.is_some() {
         return Section::of("answer", know::blocks(know));
     }
-    let all = match medium {
-        Medium::Page => drawn(results, doubts),
-        Medium::Document => {
-            let parts = parts(results).into_iter().flat_map(|(_, part)| part);
-            headline(results).banner().into_iter().chain(parts).collect()
-        }
-    };
+    let parts = parts(results, medium).into_iter().flat_map(|(_, part)| part);
     // A document has room for all columns.
     let whole = |block: Block| match block {
         Block::Table(table) => Block::Table(Table { form: Form::Columns, ..table }),
         other => other,
     };
-    Section::of("answer", all.into_iter().chain(know::blocks(know)).map(whole))
+    Section::of("answer", parts.chain(know::blocks(know)).map(whole))
 }
 
 /// The conclusion of a run, in words.
@@ -77,7 +71,7 @@ pub(super) fn headline(results: &Results) -> Headline {
 pub(super) fn screen(results: &Results) -> Vec<Part> {
     let mut parts = match &results.comparison {
         Some(found) => vec![(Weight::Must, comparison::blocks(found))],
-        None => parts(results),
+        None => parts(results, Medium::Document),
     };
     parts.extend(
         to_know(results)
@@ -88,11 +82,11 @@ pub(super) fn screen(results: &Results) -> Vec<Part> {
     parts
 }
 
-fn parts(results: &Results) -> Vec<Part> {
+fn parts(results: &Results, medium: Medium) -> Vec<Part> {
     let doubts = &Doubts::of(results);
     let (questions, _) = question::all(results);
     let mut parts = runtimes::tables(results, doubts);
-    parts.extend(tables(&questions, doubts));
+    parts.extend(tables(&questions, doubts, medium));
     let load = load::answer(results, &|case| doubts.mark(case));
     parts.extend((!load.is_empty()).then_some((Weight::Must, load)));
     parts.extend(know::of_wake_ups(results).into_iter().map(|note| (Weight::Aside, vec![note])));
@@ -103,14 +97,20 @@ fn parts(results: &Results) -> Vec<Part> {
     parts
 }
 
-/// A table for each question. The last of one place or two stands beside the calls.
-fn tables(questions: &[Question<'_>], doubts: &Doubts) -> Vec<Part> {
+/// A table for each question, where the last of one place or two stands beside the calls; on a page
+/// charts where nothing was swept.
+fn tables(questions: &[Question<'_>], doubts: &Doubts, medium: Medium) -> Vec<Part> {
+    let is_page = medium == Medium::Page;
     let is_placed = |of: &&Question| of.shape == Shape::Placed;
     let lines = questions.iter().find(|of| of.shape == Shape::Calls);
-    let beside = questions.iter().skip(1).rfind(is_placed).filter(|_| lines.is_some());
+    let beside = questions.iter().skip(1).rfind(is_placed);
+    let beside = beside.filter(|_| lines.is_some() && !is_page);
     let table = |(at, question): (usize, &Question)| {
         let Question { title, entries, shape } = question;
+        let charts = if is_page { charts_of(at, question) } else { Vec::new() };
         let blocks = match shape {
+            Shape::Swept(by) => table::swept(entries, *by, doubts),
+            _ if !charts.is_empty() => vec![Block::Charts(charts)],
             Shape::Placed if beside.is_some_and(|of| std::ptr::eq(of, question)) => {
                 let brief = table::placed(entries, false, doubts);
                 let title = capitalised(&entries[0].group.title);
@@ -122,7 +122,6 @@ fn tables(questions: &[Question<'_>], doubts: &Doubts) -> Vec<Part> {
                 let whole = table::placed(entries, true, doubts);
                 vec![Block::Heading(title.clone()), whole]
             }
-            Shape::Swept(by) => table::swept(entries, *by, doubts),
             Shape::Calls if beside.is_some() => Vec::new(),
             Shape::Calls => vec![table::listed(title, entries, doubts)],
         };
@@ -130,30 +129,6 @@ fn tables(questions: &[Question<'_>], doubts: &Doubts) -> Vec<Part> {
     };
     let all = questions.iter().enumerate().map(table);
     all.filter(|(_, blocks)| !blocks.is_empty()).collect()
-}
-
-/// The questions on a page: as charts, or as tables of what was swept.
-fn drawn(results: &Results, doubts: &Doubts) -> Vec<Block> {
-    let (questions, _) = question::all(results);
-    let block = |(at, question): (usize, &Question)| match question.shape {
-        Shape::Swept(by) => table::swept(&question.entries, by, doubts),
-        _ => match charts_of(at, question) {
-            none if none.is_empty() => {
-                let Question { title, entries, .. } = question;
-                let whole = table::placed(entries, true, doubts);
-                vec![Block::Heading(title.clone()), whole]
-            }
-            charts => vec![Block::Charts(charts)],
-        },
-    };
-    let runtimes = runtimes::tables(results, doubts).into_iter().flat_map(|(_, part)| part);
-    let mut blocks: Vec<Block> =
-        runtimes.chain(questions.iter().enumerate().flat_map(block)).collect();
-    blocks.extend(know::of_stalls(results));
-    if !blocks.is_empty() {
-        blocks.push(legend(&questions, results));
-    }
-    blocks
 }
 
 /// The charts of a run's questions.

@@ -57,10 +57,9 @@ pub(super) fn all(results: &Results) -> (Vec<Question<'_>>, Vec<Entry<'_>>) {
 fn groups(results: &Results, workload: Workload) -> Vec<&LadderGroup> {
     let told = runtimes::told(results);
     let is_own = |group: &&LadderGroup| {
-        let mut cases = all_of(group, results).peekable();
-        let does = cases.peek().is_some_and(|of| of.3.case.workload == workload);
-        let all: Vec<_> = cases.collect();
-        does && all.iter().any(|(.., case)| case.estimates.is_some())
+        let all: Vec<_> = all_of(group, results).collect();
+        all.first().is_some_and(|(.., case)| case.case.workload == workload)
+            && all.iter().any(|(.., case)| case.estimates.is_some())
             && !all.iter().any(|(_, _, index, _)| told.contains(&(*index as u32)))
     };
     results.ladder.iter().filter(is_own).collect()
@@ -178,24 +177,19 @@ fn of_streams<'a>(groups: Vec<&'a LadderGroup>, results: &'a Results) -> Vec<Que
         }
         let of_time = swept(&groups, RankedBy::Time, results).entries;
         let key = |entry: &Entry| (entry.name.clone(), entry.flows);
-        let rows = grouped(&of_time, |entry| key(entry));
-        let is_alone = |entry: &Entry| {
-            rows.iter().any(|(of, entries)| *of == key(entry) && entries.len() == 1)
-        };
+        let rows = grouped(&of_time, |entry| key(entry)).into_iter();
+        let alone = rows.filter(|(_, entries)| entries.len() == 1);
+        let alone: Vec<usize> = alone.map(|(_, entries)| entries[0].index).collect();
+        let is_alone = |entry: &&Entry| alone.contains(&entry.index);
         // Where each message waits for its acknowledgement, throughput says what latency would.
         let window = groups.iter().find_map(stream).and_then(|stream| stream.window);
         let by = [RankedBy::Throughput, RankedBy::Time];
         for by in by.into_iter().take(if window == Some(1) { 1 } else { 2 }) {
             let mut question = swept(&groups, by, results);
-            question.entries.retain(|entry| !is_alone(entry));
+            question.entries.retain(|entry| !is_alone(&entry));
             all.push(question);
         }
-        let alone: Vec<usize> =
-            of_time.iter().filter(|entry| is_alone(entry)).map(|entry| entry.index).collect();
-        let has_alone = |question: &Question| {
-            let own = question.entries.iter().filter(|entry| alone.contains(&entry.index));
-            own.count() > 1
-        };
+        let has_alone = |of: &Question| of.entries.iter().filter(is_alone).count() > 1;
         let placed = groups.into_iter().map(|group| placed(group, &[], results));
         all.extend(placed.filter(has_alone));
     }

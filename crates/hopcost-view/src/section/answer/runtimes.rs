@@ -10,7 +10,7 @@ use super::know::{Doubts, Part, Weight};
 use crate::names::{capitalised, case_at, foreign};
 use crate::number;
 use crate::section::headline::{Headline, titled};
-use crate::section::model::{Block, Cell, Interval, Rows, Scale, Value, numbers, words as texts};
+use crate::section::model::{Block, Cell, Interval, Rows, Scale, numbers, words as texts};
 
 /// The runtime that multiples are of.
 const BASE: &str = "rust";
@@ -99,7 +99,7 @@ fn table(
         let Some(cell) = row.cells.get(at) else { return Cell::none() };
         let case = cell.result.and_then(|index| case_at(results, index));
         let shown = match cell.ratio.as_ref().filter(|ratio| ratio.low.is_some()) {
-            Some(ratio) if runtime != BASE => Value::ratio(ratio, Interval::Relative).into(),
+            Some(ratio) if runtime != BASE => Cell::multiple(ratio, Interval::Relative),
             _ => {
                 let mark = case.map_or("", |(_, case)| doubts.mark(case));
                 let levels = case.and_then(|(_, case)| case.levels);

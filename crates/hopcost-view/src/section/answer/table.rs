@@ -7,9 +7,7 @@ use super::entry::{Entry, ends, usual};
 use super::know::Doubts;
 use crate::names::{Place, capitalised};
 use crate::number;
-use crate::section::model::{
-    Block, Cell, Column, Interval, Part, Rows, Scale, Value, numbers, words,
-};
+use crate::section::model::{Block, Cell, Column, Interval, Part, Rows, Scale, numbers, words};
 use crate::section::words::rates_at_levels;
 
 /// Columns up to which all places stand in one table.
@@ -91,7 +89,7 @@ fn rank_cell<'e, 'r: 'e>(entry: &Entry, beside: impl Iterator<Item = &'e Entry<'
     let gap = |rank: &str| if is_any_marked && !rank.ends_with('~') { " " } else { "" };
     let cell = |rank: String, number: u32| {
         let gap = gap(&rank);
-        Value::sorted(format!("{rank}{gap}"), f64::from(number)).into()
+        Cell::worded(format!("{rank}{gap}"), f64::from(number))
     };
     match entry.rank {
         Some(rank) => cell(rank.to_string(), rank.number),
@@ -132,7 +130,7 @@ fn multiple(entry: &Entry) -> Cell {
     let written = |ratio: &Ratio| number::ratio(ratio).value.replace('×', "");
     match told(entry) {
         _ if is_base(entry) => Cell::text("base"),
-        Some(ratio) => Value::sorted(written(ratio), ratio.point).into(),
+        Some(ratio) => Cell::worded(written(ratio), ratio.point),
         None => Cell::none(),
     }
 }

@@ -1,6 +1,10 @@
 use super::*;
 use crate::chart::tests::well_formed;
-use crate::chart::{element, model::Vertical, svg};
+use crate::chart::{
+    element,
+    model::{Series, Vertical},
+    svg,
+};
 use crate::stored::{self, RUNS, worn};
 
 #[test]
@@ -68,14 +72,13 @@ fn what_differs_in_size_is_a_curve_with_its_tail() {
     }
     let chart = charts.iter().find(|chart| chart.id.starts_with("stream-payload")).unwrap();
     let Vertical::Value(y) = &chart.y else { panic!("lines have a value axis") };
-    let (low, high) = y.domain.unwrap();
+    let (low, high) = y.domain;
     let all = charts.iter().filter(|one| one.title.starts_with("Stream by message size"));
-    let lines = all.flat_map(|one| &one.series).flat_map(|one| one.lines.iter().flatten());
-    let points: Vec<f64> = lines.map(|(_, y)| *y).collect();
-    let most = points.iter().copied().fold(0.0, f64::max);
+    let points = all.flat_map(|one| &one.series).flat_map(|one| &one.points);
+    let most = points.map(|point| point.value).fold(0.0, f64::max);
     assert!(low > 0.0 && high < most * 3.0, "an interval does not stretch the axis");
-    let lines = chart.series.iter().flat_map(|one| &one.lines);
-    assert!(lines.clone().all(|line| line.is_sorted_by(|a, b| a.0 <= b.0)) && lines.count() > 0);
+    let sorted = |one: &Series| one.points.is_sorted_by(|a, b| a.at <= b.at);
+    assert!(!chart.series.is_empty() && chart.series.iter().all(sorted));
     assert!(chart.notes.last().unwrap().starts_with(&format!("Run {}: ", results.about.id)));
 }
 
@@ -85,11 +88,11 @@ fn the_rows_of_a_question_stand_in_the_order_of_their_ranks() {
     let charts = answer::charts(&results);
     assert!(charts.len() > 3, "{}", charts.len());
     for chart in charts {
-        let Vertical::Rows(rows) = &chart.y else { panic!("rows") };
-        assert_eq!(rows.rows.len(), chart.series[0].marks.len(), "{}", chart.title);
-        let ranked = rows.rows.iter().zip(&chart.series[0].marks);
+        let Vertical::Rows(_, rows) = &chart.y else { panic!("rows") };
+        assert_eq!(rows.len(), chart.series[0].points.len(), "{}", chart.title);
+        let ranked = rows.iter().zip(&chart.series[0].points);
         let ranked = ranked.filter(|(row, _)| row.cells[1] != "*" && !row.cells[1].is_empty());
-        let values: Vec<f64> = ranked.map(|(_, mark)| mark.x).collect();
+        let values: Vec<f64> = ranked.map(|(_, point)| point.value).collect();
         assert!(values.is_sorted(), "{}: {values:?}", chart.title);
     }
 }
@@ -109,8 +112,8 @@ fn an_interval_without_an_end_is_cut_off_with_an_arrow() {
         crate::section::shapes::rows(about, &["case"], &values, &axis).unwrap()
     };
     let (near, far) = (bars(330.0), bars(1e6));
-    assert_eq!((near.x.scale, near.x.domain.unwrap().0), (Scale::Linear, 0.0), "bars from zero");
-    assert!(near.x.domain.unwrap().1 > 330.0 && far.x.domain.unwrap().1 < 700.0);
+    assert_eq!((near.x.scale, near.x.domain.0), (Scale::Linear, 0.0), "bars from zero");
+    assert!(near.x.domain.1 > 330.0 && far.x.domain.1 < 700.0);
     assert!(svg(&far) != svg(&near) && svg(&far).contains("v12h-"), "from zero");
 }
 
@@ -128,12 +131,14 @@ fn two_levels_are_two_marks_with_nothing_between() {
     torn.unwrap().levels = Some((880.0, 65_000.0));
     let chart = answer::charts(&results).into_iter().find(|one| one.id.ends_with("two-cpus"));
     let chart = chart.unwrap();
-    let Vertical::Rows(rows) = &chart.y else { panic!("rows") };
-    let at = rows.rows.iter().position(|row| row.cells[0] == "pipe").unwrap();
-    let y = at as f64 + 0.5;
-    let mark = chart.series[0].marks.iter().find(|mark| mark.y == y).unwrap();
-    assert_eq!((mark.x, mark.other, mark.interval), (880.0, Some((65_000.0, y)), None));
-    assert_eq!(rows.rows[at].end, "0.88 or 65 µs");
+    let Vertical::Rows(_, rows) = &chart.y else { panic!("rows") };
+    let at = rows.iter().position(|row| row.cells[0] == "pipe").unwrap();
+    let point = chart.series[0].points.iter().find(|point| point.at == at as f64).unwrap();
+    assert_eq!((point.value, point.other, point.ends), (880.0, Some(65_000.0), None));
+    assert_eq!(rows[at].end, "0.88 or 65 µs");
     assert!(chart.description.ends_with("the two levels at which trials lie."));
-    assert!(svg(&chart).contains("class=\"thin\"") && mark.tip.ends_with("\n0.88 or 65 µs"));
+    assert!(
+        svg(&chart).contains("class=\"thin\"")
+            && point.tip.as_ref().unwrap().ends_with("\n0.88 or 65 µs")
+    );
 }
