@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_probe::trace::refused;
 use serde_json::Value;
 
+use crate::runtimes::has_zeromq;
 use crate::support::{Home, cross, measured, rows_of};
 
 /// Far more than a hop over a pipe varies by from round to round.
@@ -36,6 +37,20 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
     assert!((share - 1.0).abs() < 0.05, "{delayed:?}");
     let untraced = json["explanation"][0]["untraced_ratio"].as_f64().unwrap();
     assert!(untraced > 2.0, "{untraced}");
+}
+
+/// A library's threads work for the end whose process it is.
+#[test]
+fn the_threads_of_a_library_are_cut_too() {
+    let home = Home::alone();
+    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    if has_zeromq(&home) {
+        let asked = ["explain", "zeromq?place=same-cpu&runtime=c+zeromq", "--budget", "4s"];
+        home.expect(&asked, measured());
+        let json = home.json(&["report", "last", "--format", "json"]);
+        ensure_mostly_cut(&json);
+        assert!(typical(&json, 0)["forth caller send"] > 0.0, "{json}");
+    }
 }
 
 fn ensure_mostly_cut(json: &Value) {

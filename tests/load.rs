@@ -98,11 +98,11 @@ fn several_senders_share_a_link_exactly_once_and_in_order() {
     let mut cases = every_load(20_000);
     // The receiver finds out itself what is missing, comes twice or overtakes.
     cases.iter_mut().for_each(|(_, case)| (case.senders, case.payload_bytes) = (4, Some(64)));
-    let several = |facts: &Mechanism| matches!(facts.here.senders, Senders::Several { .. });
+    let several = |facts: &Mechanism| matches!(facts.senders, Senders::Several { .. });
     let shared: BTreeSet<_> =
         cases.iter().filter(|(facts, _)| several(facts)).map(|(facts, _)| &facts.name).collect();
     assert_eq!(shared.len(), 9, "mechanisms whose link several senders may share: {shared:?}");
-    none_wrong(cases, |facts, case| match (&facts.here.senders, trial(&home, case, MESSAGES)) {
+    none_wrong(cases, |facts, case| match (&facts.senders, trial(&home, case, MESSAGES)) {
         (Senders::Several { .. }, Ok(row)) => wrong(&row, 4).map(|what| format!("{case}: {what}")),
         (Senders::Several { .. }, Err(error)) => Some(error),
         (Senders::One(why), Err(error)) if error.contains(why) => None,
@@ -117,9 +117,9 @@ fn a_message_makes_half_of_a_round_trips_system_calls() {
     // Where looking again is no system call, and the messages far apart.
     cases.retain(|(_, case)| case.wait(Role::Callee) == WaitKind::Block);
     for (facts, case) in &mut cases {
-        case.senders = match facts.here.senders {
+        case.senders = match facts.senders {
             // Each of several repeats its end marker for as long as a tracer holds the receiver up.
-            Senders::Several { .. } if facts.here.loses => 1,
+            Senders::Several { .. } if facts.loses => 1,
             Senders::Several { .. } if case.boundary == Boundary::Process => 2,
             _ => 1,
         };

@@ -340,6 +340,38 @@ fn ends_of_two_libraries_meet_by_a_name() {
     assert_eq!(document["cases"][0]["status"], "measured", "{said}: {document}");
 }
 
+/// Whether the worker for ZeroMQ is installed now.
+pub fn has_zeromq(home: &Home) -> bool {
+    let output = home.run(&["worker", "install", "zeromq"]);
+    if !output.status.success() {
+        eprintln!("NOT CHECKED: {}", stderr(&output));
+    }
+    output.status.success()
+}
+
+#[test]
+fn what_a_publisher_drops_is_counted_and_several_senders_have_one_receiver() {
+    let home = Home::together();
+    if !has_zeromq(&home) {
+        return;
+    }
+    let loads = [("pub-sub", 1), ("pub-sub", 3), ("push-pull", 3)];
+    for (pattern, senders) in loads {
+        let case = format!(
+            "load/zeromq-{pattern}?payload=64&boundary=process&place=same-cpu&wait=block&queue=10\
+             &rate=5000000&senders={senders}&runtime=c+zeromq"
+        );
+        let row = trial(&home, &case.parse().expect("a case"), 9999);
+        let row = row.unwrap_or_else(|error| panic!("{case}: {error}"));
+        let load = row.load.expect("a load");
+        let callee = row.ends.last().expect("ends");
+        assert_eq!((load.offered, row.ends.len()), (9999, senders + 1), "{case}");
+        assert_eq!(load.offered - load.delivered, callee.lost, "{case}");
+        assert_eq!(callee.lost > 0, pattern == "pub-sub", "{case}: {callee:?}");
+        assert!(load.delivered > 0, "{case}: {callee:?}");
+    }
+}
+
 #[test]
 fn the_suite_of_libraries_says_what_it_lacks() {
     let home = Home::together();

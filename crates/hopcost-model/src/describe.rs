@@ -184,6 +184,7 @@ fn of_other_runtime(hopcosts: &Mechanism) -> serde_json::Result<Map<String, Valu
         words,
         workloads,
         boundaries,
+        loses: hopcosts.loses,
         waits,
         payload,
         parameters,

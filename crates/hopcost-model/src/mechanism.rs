@@ -113,7 +113,7 @@ pub struct Argument {
 }
 
 /// Whether several ends may send over one link.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Senders {
     /// Only one may, for this reason.
@@ -195,6 +195,10 @@ struct Facts {
     waits: Vec<String>,
     payload: Option<PayloadRange>,
     #[serde(default)]
+    loses: bool,
+    #[serde(default)]
+    senders: Senders,
+    #[serde(default)]
     parameters: Vec<String>,
     #[serde(default = "first")]
     revision: u32,
@@ -224,6 +228,8 @@ impl Entry {
             boundaries: facts.boundaries,
             waits: waits.iter().map(|facts| facts.wait).collect(),
             payload: facts.payload,
+            loses: facts.loses,
+            senders: facts.senders,
             parameters: parameters.collect(),
             link: LinkSource::Descriptors,
             peers: Peers::Any,
@@ -352,6 +358,12 @@ document! {
         pub carrier: Option<String>,
         /// Who may play the other end.
         pub peers: Peers,
+        /// Whether a message may not arrive, without an error.
+        #[serde(skip_serializing_if = "is_default")]
+        pub loses: bool,
+        /// Whether several ends may send over one link (`load`).
+        #[serde(skip_serializing_if = "is_default")]
+        pub senders: Senders,
         /// System calls in one operation, both ends being of this runtime and
         /// waiting its default way; absent where nobody says.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -366,6 +378,10 @@ document! {
         #[serde(skip)]
         pub here: Here,
     }
+}
+
+fn is_default<T: Default + PartialEq>(of: &T) -> bool {
+    *of == T::default()
 }
 
 fn first() -> u32 {
@@ -414,12 +430,8 @@ pub struct Here {
     /// What a test engine's name has to carry; by default anything.
     #[serde(skip)]
     pub argument: Option<Argument>,
-    /// Whether a message may not arrive, without an error.
-    pub loses: bool,
     /// Whether every round trip has a connection of its own.
     pub connects: bool,
-    /// Whether several ends may send over one link (`load`).
-    pub senders: Senders,
     /// What an end notices of its partner's exit.
     pub peer_exit: PeerExit,
     /// Whether read(2) and write(2) of the link's descriptors (the incoming one and the outgoing
@@ -438,9 +450,7 @@ impl Default for Here {
             available: || Ok(()),
             available_as: |_| Ok(()),
             argument: None,
-            loses: false,
             connects: false,
-            senders: Senders::default(),
             peer_exit: PeerExit::default(),
             bare_messages: false,
             axes: Vec::new(),

@@ -183,14 +183,13 @@ impl Feasible {
 
 /// Why a case takes workers in Rust, if one is not.
 fn only_in_rust(case: &Case) -> Option<String> {
-    let Case { touch, ack_size, senders, fields, flows, .. } = case;
+    let Case { touch, ack_size, fields, flows, .. } = case;
     let one = |count: &Option<u32>| count.is_none_or(|count| count == 1);
     let (does, asked) = match () {
         () if case.runtimes.are_rust() => return None,
         () if *touch != Touch::Verify => {
             ("writes and compares every byte", format!("touch={touch}"))
         }
-        () if *senders > 1 => ("is the one sender of a load", format!("senders={senders}")),
         () if !one(fields) || !one(flows) => (
             "sends a message in one piece, over one flow",
             format!("fields={} and flows={}", fields.unwrap_or(1), flows.unwrap_or(1)),
@@ -270,7 +269,7 @@ fn ends_lack(case: &Case, mechanism: &Mechanism, name: &str) -> Option<String> {
              wait for room to send"
                 .to_owned()
         }
-        () => return Some(format!("{name} {}", mechanism.here.senders.lack(case)?)),
+        () => return Some(format!("{name} {}", mechanism.senders.lack(case)?)),
     })
 }
 

@@ -128,7 +128,7 @@ impl Row {
     }
     /// Makes a link with a half for each caller of the case, and the callee's.
     pub fn open_for_all(&self, opening: &Opening<'_>) -> io::Result<(Vec<Half>, Half)> {
-        if let Some(reason) = self.facts().here.senders.lack(opening.case) {
+        if let Some(reason) = self.facts().senders.lack(opening.case) {
             return Err(sys::failure(format!("{} {reason}", self.name)));
         }
         let Link { caller, callee } = self.open(opening)?;

@@ -20,13 +20,16 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES (256 * 1024 + 2)
-enum { CALLEE, CALLER }; /* the callee is opened first */
-static const char *const ROLES[] = {"callee", "caller"};
+/* Ends by number: the callee, which is opened first, then the caller, or the senders of a load. */
+enum { CALLEE, CALLER, ENDS_MAX = 17 };
+static const char *role(int end) { return end == CALLEE ? "callee" : "caller"; }
 
 /* An end: what it exchanges, and the socket to the controller. */
 struct end {
     struct ask ask;
     int fd, samples_fd, schedule_fd, is_load, is_stream, is_open;
+    int is_numbered; /* a load whose messages begin with their numbers, above which stands whose they are */
+    uint64_t sender;
     uint64_t window; /* messages of a stream that may be unacknowledged, 0 where none is acknowledged */
     int controller; /* its process, where that has not forked this one */
     void *link;
@@ -37,7 +40,7 @@ struct end {
 };
 /* What an end saw in a phase, times in nanoseconds. */
 struct seen {
-    uint64_t count, samples, longest, elapsed, first, late;
+    uint64_t count, samples, longest, elapsed, first, late, lost;
 };
 static _Thread_local int failing_fd = 1; /* where this thread reports a failure */
 static int port;                         /* made by the controller, the same for both ends */
@@ -102,8 +105,18 @@ static uint64_t now(void) {
 
 /* --- an end --- */
 
+#pragma weak is_there
+enum { SENDER = 56 }; /* the bit of a number at which that of its sender begins */
+
+
+static inline unsigned char *message_of(const struct end *end, uint64_t number) {
+    unsigned char *message = end->messages + number % end->contents * end->ask.size;
+    uint64_t full = end->sender << SENDER | number;
+    if (end->is_numbered) memcpy(message, &full, sizeof full);
+    return message;
+}
 static inline void put(struct end *end) {
-    unsigned char *message = end->messages + end->number % end->contents * end->ask.size;
+    unsigned char *message = message_of(end, end->number);
     if (end->number == end->spoil) {
         memcpy(end->spoilt, message, end->ask.size);
         end->spoilt[end->ask.size / 2] ^= 1;
@@ -113,14 +126,24 @@ static inline void put(struct end *end) {
     end->number++;
 }
 static inline int is(const struct end *end, uint64_t number, size_t came) {
-    size_t size = end->ask.size;
-    return came == size && !memcmp(end->got, end->messages + number % end->contents * size, size);
+    return came == end->ask.size && !memcmp(end->got, message_of(end, number), came);
 }
-static inline void take(struct end *end) {
+/* Of what came and begins with its number: that, and whose it is. */
+static uint64_t got_number(const struct end *end, uint64_t *sender) {
+    uint64_t full;
+    memcpy(&full, end->got, sizeof full), *sender = full >> SENDER;
+    return full & (((uint64_t)1 << SENDER) - 1);
+}
+static inline int take_one(struct end *end) { /* 0: it was another sender's, or one that came again */
     size_t came = receive_message(end->link, end->got, end->ask.size + 1);
+    uint64_t sender;
+    if (end->is_numbered && (got_number(end, &sender) < end->number || sender != end->sender)) return 0;
     if (!is(end, end->number, came))
         give_up("message %ju did not arrive as it was sent (%zu bytes)", (uintmax_t)end->number, came);
-    end->number++;
+    return end->number++ > 0;
+}
+static inline void take(struct end *end) {
+    while (!take_one(end)) {}
 }
 static inline void exchange(struct end *end) {
     if (end->ask.is_caller) put(end), take(end);
@@ -131,6 +154,7 @@ static void fill(struct ask *ask, const char *line) {
     text_of(line, "\"mechanism\":\"", "\"", ask->mechanism, sizeof ask->mechanism);
     text_of(line, "\"scratch\":\"", "\"", ask->scratch, sizeof ask->scratch);
     text_of(line, "\"prefix\":\"", "\"", ask->prefix, sizeof ask->prefix);
+    ask->senders = atoi(value(ask, "senders")), ask->senders += !ask->senders;
     ask->size = number_of(line, "payload="), ask->spins = !strcmp(value(ask, "wait"), "spin"), ask->port = port;
 }
 /* A descriptor that hopcost has the controller inherit, and -1 if there is none. */
@@ -161,7 +185,8 @@ static void open_it(struct end *end, const char *line) {
         for (uint64_t i = 0; i < size; i++)
             end->messages[s * size + i] = (unsigned char)((s * 0x9E3779B97F4A7C15u + i / 8) >> (i % 8 * 8));
     end->link = open_end(ask), end->is_open = 1;
-    say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", ROLES[ask->is_caller], gettid(), getpid());
+    end->is_numbered = end->is_load && is_there && is_there(end->link, 0) >= 0, end->sender = ask->sender;
+    say(end->fd, "+{'role':'%s','tid':%d,'pid':%d}", role(ask->is_caller), gettid(), getpid());
 }
 static void note(struct end *end, struct seen *seen, uint64_t sample) {
     end->ticks[seen->samples++] = sample;
@@ -170,19 +195,52 @@ static void note(struct end *end, struct seen *seen, uint64_t sample) {
 static struct seen exchanges(struct end *end, uint64_t count, uint64_t batch) {
     struct seen seen = {.count = count};
     exchange(end), exchange(end); /* the lead-in: neither stamped nor counted */
+    seen.first = now();
     for (uint64_t i = 0; i < count && !end->ask.is_caller; i++) exchange(end);
-    for (uint64_t i = 0, before = now(), then; i < count && end->ask.is_caller; i += batch, before = then) {
+    for (uint64_t i = 0, before = seen.first, then; i < count && end->ask.is_caller; i += batch, before = then) {
         for (uint64_t j = 0; j < batch; j++) exchange(end);
         note(end, &seen, (then = now()) - before);
     }
     return seen;
 }
+static void answer(struct end *end, uint64_t sender, uint64_t number) {
+    end->sender = sender, end->number = number + 1, put(end);
+}
+/* The receiver of a load whose messages are numbered, of each sender apart. It answers the two before the load, the
+ * second once all senders are there, and the one behind it. A stamp of 0 is of a message that did not come. */
+static struct seen receive_numbered(struct end *end, uint64_t count) {
+    uint64_t senders = end->ask.senders, first = end->number + 4, last = first + 2 * count, next[ENDS_MAX];
+    struct seen seen = {.samples = senders * count};
+    memset(end->ticks, 0, seen.samples * 8);
+    for (uint64_t s = 0; s < senders; s++) next[s] = end->number;
+    for (uint64_t ready = 0, over = 0, s; over < senders;) {
+        size_t came = receive_message(end->link, end->got, end->ask.size + 1);
+        uint64_t then = now(), number = got_number(end, &s);
+        if (s < senders && number < next[s]) continue; /* the last one comes again and again */
+        end->sender = s;
+        if (s >= senders || number > last || (number - first) % 2 || !is(end, number, came))
+            give_up("message %ju did not arrive as it was sent (%zu bytes)", (uintmax_t)number, came);
+        next[s] = number + 2;
+        if (number == last) over++, answer(end, s, number);
+        else if (number >= first) {
+            seen.first = seen.count++ ? seen.first : then, seen.elapsed = then - seen.first;
+            end->ticks[s * count + (number - first) / 2] = then;
+        } else if (number < first - 2) answer(end, s, number);
+        else if (++ready == senders)
+            for (s = 0; s < senders; s++) answer(end, s, number);
+    }
+    end->number = last + 2;
+    seen.lost = seen.samples - seen.count;
+    return seen;
+}
 /* Stamps of a load; the highest bit says of a message that the sender came to it late. */
 static struct seen load(struct end *end, uint64_t count, int is_alone) {
-    struct seen seen = {.count = count};
+    struct seen seen = {.count = count * (end->ask.is_caller ? 1 : end->ask.senders)};
     uint64_t *times = end->ask.is_caller ? malloc(count * 8) : NULL;
     if (!times && is_alone) return seen;
-    if (times && pread(end->schedule_fd, times, count * 8, 0) != (ssize_t)(count * 8)) give_up("no schedule");
+    if (!times && end->is_numbered) return receive_numbered(end, count);
+    off_t from = end->ask.sender * count * 8;
+    if (times && pread(end->schedule_fd, times, count * 8, from) != (ssize_t)(count * 8)) give_up("no schedule");
     if (!is_alone) exchange(end), exchange(end);
     seen.first = now();
     for (; seen.samples < count; seen.samples++) {
@@ -196,6 +254,11 @@ static struct seen load(struct end *end, uint64_t count, int is_alone) {
         if (!is_alone) end->number++; /* the one that nobody answers with */
     }
     free(times);
+    int is_over = !end->is_numbered || is_alone;
+    for (; !is_over; end->number -= !is_over) { /* the receiver may have lost the last, and what says so too */
+        put(end);
+        while (!is_over && is_there(end->link, 1)) is_over = take_one(end);
+    }
     return seen;
 }
 static void acknowledge(struct end *end, uint64_t number) { send_message(end->link, &number, sizeof number); }
@@ -247,8 +310,9 @@ static void run(struct end *end, const char *line) {
     if (after(line, "\"kind\":\"batch\"")) batch = number_of(line, "\"n\":");
     if (!end->is_open || !batch || count % batch || after(line, "\"two-lengths\"")) give_up("this cannot be run");
     int is_alone = end->is_load && after(line, "\"phase\":\"pilot\"");
-    if (count / batch > end->room) {
-        end->room = count / batch, end->ticks = realloc(end->ticks, end->room * 8);
+    uint64_t room = count / batch * (end->ask.is_caller ? 1 : end->ask.senders);
+    if (room > end->room) {
+        end->room = room, end->ticks = realloc(end->ticks, end->room * 8);
         if (!end->ticks) give_up("out of memory");
         memset(end->ticks, 1, end->room * 8); /* so that no page of it is touched first in the loop */
     }
@@ -258,10 +322,11 @@ static void run(struct end *end, const char *line) {
     else if (end->ask.is_caller) seen = send_stream(end, count, number_of(line, "\"cap_ns\":"));
     else seen = receive_stream(end);
     end->kept = is_alone || after(line, "\"phase\":\"measure\"") ? seen.samples : 0;
-    say(end->fd, "+{'role':'%s','count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju,'first_tick':%ju,"
-                 "'overruns':%ju,'bytes':%ju}",
-        ROLES[end->ask.is_caller], (uintmax_t)seen.count, (uintmax_t)end->kept, (uintmax_t)seen.longest,
-        (uintmax_t)seen.elapsed, (uintmax_t)seen.first, (uintmax_t)seen.late, (uintmax_t)(seen.count * end->ask.size));
+    say(end->fd, "+{'role':'%s','flow':%d,'count':%ju,'samples':%ju,'max_ticks':%ju,'elapsed_ticks':%ju,'first_tick':%ju,"
+                 "'overruns':%ju,'lost':%ju,'bytes':%ju}",
+        role(end->ask.is_caller), end->ask.sender, (uintmax_t)seen.count, (uintmax_t)end->kept, (uintmax_t)seen.longest,
+        (uintmax_t)seen.elapsed, (uintmax_t)seen.first, (uintmax_t)seen.late, (uintmax_t)seen.lost,
+        (uintmax_t)(seen.count * end->ask.size));
 }
 static void hand_over(struct end *end) { /* the samples of the last phase: one end after the other */
     for (size_t left = end->kept * 8, done = 0; left; left -= done) {
@@ -304,14 +369,15 @@ static void become_end(const char *scratch, const char *controller) { /* in a pr
 
 /* --- the controller --- */
 
-static int sockets[2] = {-1, -1}; /* to each end, by role */
-static unsigned our_roles;        /* those that hopcost has this worker play; another worker may play the other end */
+static int sockets[ENDS_MAX] = {-1}; /* to each end */
+static unsigned our_ends; /* a bit for each that hopcost has this worker play; another worker may play the other end */
 
-static void start(int role, int is_thread) {
+static void start(int number, int is_thread) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) give_up("no socket");
     struct end *end = calloc(1, sizeof *end);
-    end->fd = pair[1], end->ask.is_caller = role == CALLER, end->ask.is_thread = is_thread, sockets[role] = pair[0];
+    end->fd = pair[1], end->ask.is_caller = number != CALLEE, end->ask.is_thread = is_thread, sockets[number] = pair[0];
+    end->ask.sender = end->ask.is_caller ? number - CALLER : 0;
     if (is_thread) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, serve, end)) give_up("no thread");
@@ -322,14 +388,14 @@ static void start(int role, int is_thread) {
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(1);
-        for (int other = 0; other <= role; other++) close(sockets[other]);
+        for (int other = 0; other <= number; other++) close(sockets[other]);
         serve(end);
     }
     close(pair[1]);
 }
 static void start_elsewhere(const char *line) { /* both ends, by launch_ends */
     struct ask ask = {0};
-    int listener = socket(AF_UNIX, SOCK_STREAM, 0), role;
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0), is_caller;
     fill(&ask, line);
     if (at_controller(bind, listener, ask.scratch) || listen(listener, 2)) give_up("no socket in %s", ask.scratch);
     pid_t launcher = launch_ends(&ask);
@@ -338,47 +404,49 @@ static void start_elsewhere(const char *line) { /* both ends, by launch_ends */
         while (poll(&ready, 1, 50) < 1)
             if (kill(launcher, 0)) give_up("what was to start the ends has ended");
         int fd = accept(listener, NULL, NULL);
-        if (read(fd, &role, sizeof role) != sizeof role) give_up("an end is gone");
-        sockets[role ? CALLER : CALLEE] = fd;
+        if (read(fd, &is_caller, sizeof is_caller) != sizeof is_caller) give_up("an end is gone");
+        sockets[is_caller ? CALLER : CALLEE] = fd;
     }
 }
 /* Tells these ends a line and waits for their answers, whichever comes first; what they say goes to `said`. */
-static void ask_ends(const char *line, unsigned roles, char said[2][1024]) {
-    for (int role = 0; role < 2; role++)
-        if (roles >> role & 1 && write(sockets[role], line, strlen(line)) < 0)
-            give_up("the %s's process is gone", ROLES[role]);
-    while (roles) {
-        struct pollfd fds[2];
-        for (int role = 0; role < 2; role++)
-            fds[role] = (struct pollfd){.fd = roles >> role & 1 ? sockets[role] : -1, .events = POLLIN};
-        if (poll(fds, 2, -1) < 0) continue;
-        for (int role = 0; role < 2; role++) {
-            if (!fds[role].revents) continue;
-            ssize_t got = read(sockets[role], said[role], sizeof said[role] - 1);
-            if (got <= 0) give_up("the %s's process is gone", ROLES[role]);
-            said[role][got - 1] = 0; /* a line that an end writes comes whole */
-            if (*said[role] == '-') give_up("%s: %s", ROLES[role], said[role] + 1);
-            roles &= ~(1u << role);
+static void ask_ends(const char *line, unsigned ends, char said[ENDS_MAX][1024]) {
+    for (int end = 0; end < ENDS_MAX; end++)
+        if (ends >> end & 1 && write(sockets[end], line, strlen(line)) < 0)
+            give_up("the %s's process is gone", role(end));
+    while (ends) {
+        struct pollfd fds[ENDS_MAX];
+        for (int end = 0; end < ENDS_MAX; end++)
+            fds[end] = (struct pollfd){.fd = ends >> end & 1 ? sockets[end] : -1, .events = POLLIN};
+        if (poll(fds, ENDS_MAX, -1) < 0) continue;
+        for (int end = 0; end < ENDS_MAX; end++) {
+            if (!fds[end].revents) continue;
+            ssize_t got = read(sockets[end], said[end], sizeof said[end] - 1);
+            if (got <= 0) give_up("the %s's process is gone", role(end));
+            said[end][got - 1] = 0; /* a line that an end writes comes whole */
+            if (*said[end] == '-') give_up("%s: %s", role(end), said[end] + 1);
+            ends &= ~(1u << end);
         }
     }
 }
-/* Replies with what the ends say, the caller first. */
-static void say_of_ends(const char *is, char said[2][1024]) {
-    const char *of[2];
-    for (int role = 0; role < 2; role++) of[role] = our_roles >> role & 1 ? said[role] + 1 : "";
-    say(1, "{'is':%s:[%s%s%s]}", is, of[CALLER], our_roles == 3 ? "," : "", of[CALLEE]);
+/* Replies with what the ends say, the callers first. */
+static void say_of_ends(const char *is, char said[ENDS_MAX][1024]) {
+    char all[ENDS_MAX * 400] = "";
+    for (int nth = CALLER, length = 0; nth <= ENDS_MAX; nth++)
+        if (our_ends >> nth % ENDS_MAX & 1)
+            length += snprintf(all + length, 400, "%s%s", length ? "," : "", said[nth % ENDS_MAX] + 1);
+    say(1, "{'is':%s:[%s]}", is, all);
 }
 static void attach(const char *line) {
-    char said[2][1024], mechanism[64], known[80];
+    static char said[ENDS_MAX][1024], nothing[ENDS_MAX][1024];
+    char mechanism[64], known[80], is[40];
     text_of(line, "\"mechanism\":\"", "\"", mechanism, sizeof mechanism);
     snprintf(known, sizeof known, "'name':'%s'", mechanism);
     uint64_t size = number_of(line, "payload=");
     if (!*mechanism || !strstr(describe(), known)) give_up("there is no mechanism %s here", mechanism);
     if (size < 1 || size > 1 << 26) give_up("this is not played here");
-    for (int role = 0; role < 2; role++) {
-        snprintf(known, sizeof known, "{\"role\":\"%s\"", ROLES[role]);
-        our_roles |= after(line, known) ? 1u << role : 0;
-    }
+    our_ends = !!after(line, "{\"role\":\"callee\"");
+    int end = CALLER;
+    for (const char *seat = line; (seat = after(seat, "{\"role\":\"caller\"")) && end < ENDS_MAX;) our_ends |= 1u << end++;
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof any;
     int probe = socket(AF_INET, SOCK_STREAM, 0);
@@ -386,13 +454,12 @@ static void attach(const char *line) {
     if (bind(probe, address, length) || getsockname(probe, address, &length)) give_up("no free port");
     close(probe), port = ntohs(any.sin_port);
     if (launch_ends) start_elsewhere(line);
-    for (int role = 0; role < 2; role++) {
-        if (~our_roles >> role & 1) continue;
-        if (!launch_ends) start(role, !!after(line, "boundary=thread"));
-        ask_ends(line, 1u << role, said);
+    for (end = 0; end < ENDS_MAX; end++) {
+        if (~our_ends >> end & 1) continue;
+        if (!launch_ends) start(end, !!after(line, "boundary=thread"));
+        ask_ends(line, 1u << end, said);
     }
-    char nothing[2][1024], is[40];
-    ask_ends("{\"do\":\"meet\"}\n", our_roles, nothing);
+    ask_ends("{\"do\":\"meet\"}\n", our_ends, nothing);
     snprintf(is, sizeof is, "'attached','pid':%d,'seats'", getpid());
     say_of_ends(is, said);
 }
@@ -408,7 +475,7 @@ static void clock_cost(const char *line) {
         (uintmax_t)number_of(line, "\"cpu\":"), (uintmax_t)costs[0], (uintmax_t)costs[5000], (uintmax_t)costs[9900]);
 }
 int main(int argc, char **argv) {
-    static char line[LINE_MAX_BYTES], said[2][1024], nothing[2][1024];
+    static char line[LINE_MAX_BYTES], said[ENDS_MAX][1024], nothing[ENDS_MAX][1024];
     int is_attached = 0;
     signal(SIGPIPE, SIG_IGN);
     if (argc == 3 && join_ends) become_end(argv[1], argv[2]);
@@ -419,9 +486,9 @@ int main(int argc, char **argv) {
         else if (after(line, "\"do\":\"clock\"")) clock_cost(line);
         else if (after(line, "\"do\":\"attach\"") && !is_attached) attach(line), is_attached = 1;
         else if (after(line, "\"do\":\"run\"") && is_attached) {
-            ask_ends(line, our_roles, said);
-            for (int role = CALLER; role >= CALLEE; role--)
-                if (our_roles >> role & 1) ask_ends("{\"do\":\"hand-over\"}\n", 1u << role, nothing);
+            ask_ends(line, our_ends, said);
+            for (int nth = CALLER; nth <= ENDS_MAX; nth++)
+                ask_ends("{\"do\":\"hand-over\"}\n", our_ends & 1u << nth % ENDS_MAX, nothing);
             say_of_ends("'ran','ends'", said);
         } else give_up("this command is not possible here");
     }

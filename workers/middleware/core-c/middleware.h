@@ -9,6 +9,7 @@
 struct ask {
     int is_caller, is_thread; /* is_thread: both ends are threads of one process */
     int spins;                /* wait=spin */
+    int senders, sender;      /* callers of a load to the one callee, and which of them this end is, from 0 */
     size_t size;              /* bytes of a message */
     char mechanism[64];
     char scratch[256]; /* a directory of this trial's own, for sockets and files */
@@ -32,6 +33,10 @@ void meet(void *end);
 void send_message(void *end, const void *message, size_t size);
 /* Receives a message of at most `room` bytes into `to`, and returns how many it has. */
 size_t receive_message(void *end, void *to, size_t room);
+
+/* Only of a library that may lose messages or have several senders, whose loads are numbered: whether a message is
+ * there within so many milliseconds; -1 of a link without either. */
+int is_there(void *end, int milliseconds);
 
 /* Only where something else has to start the ends: starts it, and it starts two processes of this very program with
  * the scratch directory and this process's number as arguments. */

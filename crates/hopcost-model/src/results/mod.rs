@@ -316,7 +316,7 @@ impl AdviceRequest {
         let spins = own.is_some_and(|own| own.spins_first)
             || [Role::Caller, Role::Callee].into_iter().any(|role| case.wait(role).spins());
         let here = mechanism.map(|mechanism| &mechanism.here);
-        let loses = here.is_some_and(|here| here.loses);
+        let loses = mechanism.is_some_and(|mechanism| mechanism.loses);
         match () {
             () if spins && !self.spinning => Some("spins while it waits"),
             () if loses && !self.loss => Some("may lose messages (--allow-loss)"),

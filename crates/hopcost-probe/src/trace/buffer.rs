@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use libc::clockid_t;
 use rustix::param::page_size;
 
 use super::record::{self, Layout, Sample};
@@ -44,7 +45,7 @@ pub struct Buffer {
 
 impl Buffer {
     /// Opens these tracepoints on a CPU, switched off, and maps the buffer of `bytes` bytes.
-    pub fn open(cpu: u32, bytes: usize, ids: &[u64]) -> Result<Self, String> {
+    pub fn open(cpu: u32, bytes: usize, ids: &[u64], clock: clockid_t) -> Result<Self, String> {
         let layout = layout();
         let own_ids = if layout == Layout::OwnIds { SAMPLE_TID } else { 0 };
         let mut read_format = FORMAT_LOST;
@@ -58,7 +59,7 @@ impl Buffer {
                 flags: flags | WATERMARK | USE_CLOCK,
                 // A reader is never woken: that would be an interrupt of our own.
                 wakeup_watermark: u32::MAX,
-                clock: libc::CLOCK_MONOTONIC_RAW,
+                clock,
                 ..Attributes::default()
             };
             let output = leader.map_or(0, |_| FLAG_FD_OUTPUT);

@@ -41,7 +41,7 @@ impl Bare {
     /// In words, if nothing can be recorded, or if events were lost.
     pub fn event_cost_ns(&self) -> Result<f64, String> {
         let (traced_ns, events) = on(self.cpu, || {
-            let recorder = Recorder::open(&[self.cpu], BYTES)?;
+            let recorder = Recorder::open(&[self.cpu], BYTES, libc::CLOCK_MONOTONIC_RAW)?;
             let buffer = &recorder.buffers[0];
             let traced_ns = hop_ns(|| buffer.switch(true))?;
             buffer.switch(false)?;

@@ -17,12 +17,14 @@ mod tie;
 mod tests;
 
 use hopcost_model::trace::{TraceEvent, TraceThread};
+use libc::clockid_t;
 
 use crate::perf::tracefs::Tracefs;
 use buffer::Buffer;
 pub use cost::Bare;
 use event::{EVENTS, Source};
 use format::Tracepoint;
+pub use libc::{CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW};
 pub use tie::BOUND_MAX_NS;
 use tie::Tie;
 
@@ -76,7 +78,7 @@ pub struct Recorder {
 
 /// What was recorded.
 pub struct Recording {
-    /// In time order; `at_ns` is that of CLOCK_MONOTONIC_RAW.
+    /// In time order; `at_ns` is that of the recorder's clock.
     pub events: Vec<TraceEvent>,
     /// Events that the kernel dropped.
     pub lost: u64,
@@ -110,28 +112,29 @@ pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> Result<usize,
 
 /// Why nothing can be traced here, or on this CPU, if it cannot.
 pub fn refused(cpu: u32) -> Option<String> {
-    Recorder::opened(&[cpu], BYTES_MIN, &EVENTS[..1]).err()
+    let tie = Tie::begin(&[cpu], CLOCK_MONOTONIC_RAW);
+    tie.and_then(|tie| Recorder::opened(tie, BYTES_MIN, &EVENTS[..1])).err()
 }
 
 impl Recorder {
     /// Opens every event on each of these CPUs, with so many bytes of buffer for each, a power
-    /// of two.
+    /// of two. Their clock is CLOCK_MONOTONIC where the stamps are nanoseconds of that, and
+    /// CLOCK_MONOTONIC_RAW where they are ticks of the processor's counter.
     ///
     /// # Errors
     /// In words, with what to do.
-    pub fn open(cpus: &[u32], bytes: usize) -> Result<Self, String> {
-        Self::opened(cpus, bytes, EVENTS)
+    pub fn open(cpus: &[u32], bytes: usize, clock: clockid_t) -> Result<Self, String> {
+        Self::opened(Tie::begin(cpus, clock)?, bytes, EVENTS)
     }
 
-    fn opened(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
-        Self::tried(cpus, bytes, sources).map_err(|why| {
+    fn opened(tie: Tie, bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
+        Self::tried(tie, bytes, sources).map_err(|why| {
             let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
             if hides_events(&lockdown) { HIDDEN.to_owned() } else { why }
         })
     }
 
-    fn tried(cpus: &[u32], bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
-        let tie = Tie::begin(cpus)?;
+    fn tried(tie: Tie, bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
         let tracefs = Tracefs::open()?;
         let (mut tracepoints, mut missing) = (Vec::new(), Vec::new());
         for source in sources {
@@ -141,7 +144,7 @@ impl Recorder {
             }
         }
         let ids: Vec<u64> = tracepoints.iter().map(|one| u64::from(one.id)).collect();
-        let buffers = cpus.iter().map(|cpu| Buffer::open(*cpu, bytes, &ids));
+        let buffers = tie.cpus.iter().map(|cpu| Buffer::open(*cpu, bytes, &ids, tie.clock));
         let buffers = buffers.collect::<Result<_, String>>()?;
         Ok(Self { buffers, tracepoints, missing, tie })
     }

@@ -197,7 +197,7 @@ fn events_without_room_are_counted() {
     let cpu = sys::allowed_cpus().unwrap()[0];
     let work = || {
         sys::pin(cpu).unwrap();
-        let mut recorder = Recorder::open(&[cpu], BYTES_MIN)?;
+        let mut recorder = Recorder::open(&[cpu], BYTES_MIN, libc::CLOCK_MONOTONIC_RAW)?;
         recorder.start()?;
         for _ in 0..CALLS {
             sys::getppid();

@@ -3,11 +3,12 @@
 //! Stamps are ticks of the processor's counter, events are in nanoseconds of
 //! CLOCK_MONOTONIC_RAW, at which the kernel reads them off the same counter where it trusts it.
 //! Both are read together on every CPU concerned, before and after: one line has to go through
-//! all of these readings.
+//! all of these readings. Where the stamps are of CLOCK_MONOTONIC, the events are too.
 
 use std::collections::BTreeMap;
 
 use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
+use libc::{CLOCK_MONOTONIC, clockid_t};
 
 use super::EndStamp;
 use crate::clock::{Clock, Hardware, Pair};
@@ -30,7 +31,9 @@ pub fn is_shifted(offsets: &str) -> bool {
 /// A line from ticks to nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Tie {
-    cpus: Vec<u32>,
+    pub cpus: Vec<u32>,
+    /// Of the events.
+    pub clock: clockid_t,
     pairs: Vec<Pair>,
     /// Nanoseconds in a tick.
     rate: f64,
@@ -39,16 +42,16 @@ pub struct Tie {
 }
 
 impl Tie {
-    /// Reads both clocks on these CPUs for the first time.
-    pub fn begin(cpus: &[u32]) -> Result<Self, String> {
+    /// Reads both clocks on these CPUs for the first time; `clock` is that of the events.
+    pub fn begin(cpus: &[u32], clock: clockid_t) -> Result<Self, String> {
         if is_shifted(&std::fs::read_to_string(TIME_NAMESPACE).unwrap_or_default()) {
             return Err(
                 "the clocks of events and stamps cannot be tied: this time namespace shifts \
-                        CLOCK_MONOTONIC_RAW for programs and not for events; run outside of it"
+                        CLOCK_MONOTONIC for programs and not for events; run outside of it"
                     .into(),
             );
         }
-        let mut tie = Tie { cpus: cpus.to_vec(), pairs: Vec::new(), rate: 0.0, bound_ns: 0 };
+        let mut tie = Tie { cpus: cpus.to_vec(), clock, pairs: Vec::new(), rate: 0.0, bound_ns: 0 };
         tie.read()?;
         Ok(tie)
     }
@@ -56,6 +59,11 @@ impl Tie {
     /// Reads both clocks on every CPU once more, in a thread of its own, so that the affinity of
     /// the calling one stays as it is.
     pub fn read(&mut self) -> Result<(), String> {
+        if self.clock == CLOCK_MONOTONIC {
+            // It is that of the stamps too: any two points of the line will do.
+            self.pairs = [0, 1 << 32].map(|at| Pair { ticks: at, ns: at, half_ticks: 0 }).into();
+            return Ok(());
+        }
         let cpus = &self.cpus;
         let read = || -> std::io::Result<Vec<Pair>> {
             cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| Pair::read(TRIES))).collect()
@@ -109,7 +117,8 @@ impl Tie {
     /// For tests: of readings that were made up.
     #[cfg(test)]
     pub fn of(pairs: &[Pair]) -> Self {
-        Tie { cpus: Vec::new(), pairs: pairs.to_vec(), rate: 0.0, bound_ns: 0 }
+        let (cpus, clock) = (Vec::new(), libc::CLOCK_MONOTONIC_RAW);
+        Tie { cpus, clock, pairs: pairs.to_vec(), rate: 0.0, bound_ns: 0 }
     }
 }
 

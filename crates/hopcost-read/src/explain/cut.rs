@@ -421,7 +421,9 @@ impl Open {
         if let TraceKind::Waking(thread) = event.kind {
             let woken = role(thread);
             let is_unsent = matches!(self.place, Place::User | Place::Send);
-            if woken == Some(self.sender()) && is_unsent && self.sender() == Role::Caller {
+            // One thread of a library may wake another of its end.
+            let is_own = role(event.thread) == woken;
+            if woken == Some(Role::Caller) && woken == Some(self.sender()) && is_unsent && !is_own {
                 self.contradiction = Some("the callee was not asleep when the message came");
             }
             // Who was home had not fetched a message but been run in between.

@@ -120,13 +120,14 @@ fn hand_over(open: &mut Open) -> Result<()> {
 fn exchanges(open: &mut Open, count: u64, batch: u64) -> Result<Seen> {
     let Open { end, script, .. } = open;
     end.exchange(2, script)?;
+    let first = now();
     if script.is_caller() {
-        script.start(batch);
+        script.start(batch, first);
     }
     end.exchange(count, script)?;
     script.stop();
     let longest = script.ticks.iter().copied().max().unwrap_or(0);
-    Ok(Seen { longest, elapsed: script.ticks.iter().sum(), ..Seen::default() })
+    Ok(Seen { longest, elapsed: script.ticks.iter().sum(), first, ..Seen::default() })
 }
 
 /// Of a stamp: the sender came to its message late.

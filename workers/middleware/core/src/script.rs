@@ -111,9 +111,9 @@ impl Script {
         self.number += 1;
     }
 
-    /// From now on every `batch` exchanges are a sample, for which `reserve` made room.
-    pub(crate) fn start(&mut self, batch: u64) {
-        (self.batch, self.left, self.before) = (batch, batch, now());
+    /// From `now` on every `batch` exchanges are a sample, for which `reserve` made room.
+    pub(crate) fn start(&mut self, batch: u64, now: u64) {
+        (self.batch, self.left, self.before) = (batch, batch, now);
     }
 
     pub(crate) fn stop(&mut self) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, bail, ensure};
 use hopcost_model::case::{Ack, Boundary, Case, Placement, Workload};
 use hopcost_model::group::distinct;
-use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
+use hopcost_model::mechanism::{LinkSource, Mechanism, Peers, Senders};
 use hopcost_model::plan::Plan;
 use hopcost_model::protocol::{Command, Reply, Stamp};
 use hopcost_model::raw::RawTrial;
@@ -199,7 +199,10 @@ fn plan(bench: &Bench<'_>, mechanism: &Mechanism) -> Result<Plan> {
         }
     }
     if mechanism.workloads.contains(&Workload::Load) {
-        selectors.push(format!("load/{name}?runtime={own}&rate=20k,{TOO_MANY}&place=free"));
+        let several = matches!(mechanism.senders, Senders::Several { .. });
+        let senders = if several { "&senders=1,3" } else { "" };
+        selectors
+            .push(format!("load/{name}?runtime={own}&rate=20k,{TOO_MANY}&place=free{senders}"));
     }
     if mechanism.workloads.contains(&Workload::Stream) {
         selectors

@@ -27,7 +27,7 @@ const STRAY: Duration = Duration::from_millis(5);
 
 /// What the links of a case are made of, as `offer` names it.
 pub fn carrier(row: &Row) -> &'static str {
-    if row.facts().here.loses { "udp" } else { "tcp" }
+    if row.facts().loses { "udp" } else { "tcp" }
 }
 
 /// Where strangers may come.
@@ -146,7 +146,7 @@ fn answered(socket: UdpSocket, token: &str, door: &mut Door) -> io::Result<UdpSo
 
 /// The caller's half of a link: connects and shows the token.
 pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
-    if row.facts().here.loses {
+    if row.facts().loses {
         return asked(address, case, token).map(|socket| Half::of_fds([socket.into()]));
     }
     let prepare = |socket: &OwnedFd| prepare(socket, case).map(drop);

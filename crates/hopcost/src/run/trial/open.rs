@@ -334,8 +334,7 @@ impl TrialWorkers<'_> {
             }
         }
         for (seat, said) in one.seats.iter().zip(&attached) {
-            let has_process = one.seats.iter().filter(|other| other.pid == seat.pid).count() == 1;
-            let failed = is_foreign.then(|| seat.pin(has_process).err()).flatten();
+            let failed = is_foreign.then(|| seat.pin(one.has_process(seat)).err()).flatten();
             let error = failed.map(|error| error.to_string()).or(said.pin_error.clone());
             self.pin_errors.extend(error.map(|error| format!("{}: {error}", said.role)));
         }

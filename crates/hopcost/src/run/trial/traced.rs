@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use hopcost_model::case::{Role, Workload};
+use hopcost_model::describe::WorkerClock;
 use hopcost_model::protocol::{Phase, Stamp};
 use hopcost_model::raw::RawTrial;
 use hopcost_model::trace::{Trace, TraceThread};
@@ -15,6 +16,7 @@ use hopcost_probe::sys;
 use hopcost_probe::trace::{self as probe, Bare, EndStamp, Ends, Recorder};
 
 use super::keep;
+use super::snapshot::Process;
 use super::spec::TrialSpec;
 use super::workers::{TrialWorkers, unexpected};
 
@@ -53,10 +55,11 @@ fn traced(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Trace> {
     let workload = spec.case.workload;
     let is_traced = matches!(workload, Workload::Roundtrip | Workload::Wake);
     ensure!(is_traced, "only round trips and wake-ups are, not a {workload}");
-    ensure!(
-        !spec.case.has_virtual_clock() && spec.case.runtimes.caller.is_rust(),
-        "it takes a caller in Rust, which stamps with the processor's own counter"
-    );
+    let clock = match spec.workers.foreign(Role::Caller).map(|ready| &ready.description.clock) {
+        None if !spec.case.has_virtual_clock() => probe::CLOCK_MONOTONIC_RAW,
+        Some(clock) if *clock == WorkerClock::default() => probe::CLOCK_MONOTONIC,
+        _ => bail!("no event of the kernel has the caller's clock"),
+    };
     let cpus = cpus(spec)?;
     let ends = ends(workers)?;
     workers.warm_up(operations.div_ceil(WARM_UP), Stamp::Each, None)?;
@@ -67,7 +70,7 @@ fn traced(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Trace> {
     let first = *cpus.first().context("no CPU")?;
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
-    let mut recorder = Recorder::open(&cpus, bytes).map_err(Error::msg)?;
+    let mut recorder = Recorder::open(&cpus, bytes, clock).map_err(Error::msg)?;
     recorder.start().map_err(Error::msg)?;
     let traced = stamped(workers, operations);
     recorder.stop().map_err(Error::msg)?;
@@ -93,13 +96,17 @@ fn traced(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Trace> {
 /// The threads of the ends.
 fn ends(workers: &TrialWorkers<'_>) -> Result<Ends> {
     let mut ends = Ends::default();
-    for seat in workers.all.iter().flat_map(|one| &one.seats) {
+    for (one, seat) in workers.all.iter().flat_map(|one| one.seats.iter().map(move |s| (one, s))) {
         let of_end = match seat.role {
             Role::Caller => &mut ends.caller,
             Role::Callee => &mut ends.callee,
         };
         of_end.extend(Some(seat.tid).filter(|tid| *tid != 0));
         of_end.extend(&seat.helpers);
+        // A library's threads work for the end whose process it is.
+        if one.foreign_ticks_per_ns.is_some() && one.has_process(seat) {
+            of_end.extend(Process::look(seat.pid).threads.keys());
+        }
     }
     let is_known = !ends.caller.is_empty() && !ends.callee.is_empty();
     ensure!(is_known, "a worker did not report the thread of an end");

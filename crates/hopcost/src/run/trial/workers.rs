@@ -67,6 +67,11 @@ impl TrialWorker {
         pids.into_iter().collect()
     }
 
+    /// Whether a seat is alone in its process.
+    pub fn has_process(&self, seat: &Seated) -> bool {
+        self.seats.iter().filter(|other| other.pid == seat.pid).count() == 1
+    }
+
     /// The processes that it has started, by name: those of its ends, and all others.
     pub fn started(&self) -> Vec<(String, u32)> {
         let ends = self.seats.iter().filter(|seat| seat.pid != self.worker.id());
@@ -166,11 +171,12 @@ impl TrialWorkers<'_> {
         // What is compiled while it runs takes more messages to warm up than have their time.
         let is_paced = phase != Phase::WarmUp || !self.spec.workers.warms_up_until_steady();
         for file in self.all.iter().filter_map(|one| one.schedule.as_ref()) {
-            let offsets = match is_paced {
-                true => schedule::offsets(&self.spec.case, self.spec.schedule(), 0, count),
+            let offsets = |sender| match is_paced {
+                true => schedule::offsets(&self.spec.case, self.spec.schedule(), sender, count),
                 false => vec![0; count as usize],
             };
-            let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+            let offsets = (0..self.spec.case.senders).flat_map(offsets);
+            let bytes: Vec<u8> = offsets.flat_map(u64::to_le_bytes).collect();
             file.write_all_at(&bytes, 0)?;
         }
         self.were_stopped();
@@ -198,7 +204,8 @@ impl TrialWorkers<'_> {
             if let Some(ticks_per_ns) = self.all[at].foreign_ticks_per_ns {
                 // The time ends a stream; how many messages it had is looked at later.
                 if self.spec.case.workload != Workload::Stream {
-                    plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count)
+                    let all = count.saturating_mul(self.spec.case.senders.into());
+                    plausible::foreign(Measure { outside_ns, ticks_per_ns }, &ends, count, all)
                         .map_err(|why| anyhow!("{who} {why}"))?;
                 }
                 wall_ns = outside_ns;
