@@ -82,29 +82,12 @@ pub fn open_by_path(opening: &Opening<'_>) -> io::Result<Link> {
     Ok(Link::of_pair(<[_; 2]>::from(ends)))
 }
 
-/// `unix-dgram`: two datagram sockets, each bound to a path and connected to the other.
+/// `unix-dgram`: two connected datagram sockets, without names, from socketpair(2).
 ///
 /// One send is one datagram, received whole by one recv. Unlike UDP nothing is
-/// lost or reordered: a full receive queue makes the sender wait. The paths are
-/// removed as soon as the two are connected; a connection refers to the socket
-/// and not to its path.
-pub fn open_datagrams(opening: &Opening<'_>) -> io::Result<Link> {
-    let (a, b) = (opening.fresh_path("dgram"), opening.fresh_path("dgram"));
-    let pair = bound(&a, &b);
-    for path in [&a, &b] {
-        let _ = std::fs::remove_file(path);
-    }
-    pair.map(Link::of_pair)
-        .map_err(|e| sys::context(e, &format!("connecting sockets at {}", a.display())))
-}
-
-/// Two sockets bound to these paths and connected to each other.
-fn bound(a: &Path, b: &Path) -> io::Result<[UnixDatagram; 2]> {
-    let caller = UnixDatagram::bind(a)?;
-    let callee = UnixDatagram::bind(b)?;
-    caller.connect(b)?;
-    callee.connect(a)?;
-    Ok([caller, callee])
+/// lost or reordered: a full receive queue makes the sender wait.
+pub fn open_datagrams(_: &Opening<'_>) -> io::Result<Link> {
+    Ok(Link::of_pair(<[_; 2]>::from(UnixDatagram::pair()?)))
 }
 
 /// `unix-seqpacket`: two connected sockets that keep message borders.
