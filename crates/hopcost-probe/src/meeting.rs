@@ -183,10 +183,11 @@ impl Meeting {
     /// Waits for a word to become `number`, which it does in time if the other end is alive.
     #[inline(always)]
     fn until_equal(&self, word: &AtomicU64, number: u64, pause: Pause) -> io::Result<()> {
-        match becomes(word, number, pause) {
-            true => Ok(()),
-            false => until_equal_or_gone(word, number, pause, Patience::of(self.gone_ns)),
+        let mut patience = None;
+        while !becomes(word, number, pause) {
+            patience.get_or_insert_with(|| Patience::of(self.gone_ns)).look()?;
         }
+        Ok(())
     }
 
     /// Sends message `sequence`, which may be lost, again and again until the receiver has taken
@@ -258,32 +259,26 @@ impl Meeting {
     ) -> io::Result<GateReading> {
         // After each turn: on a busy machine every one takes a time slice.
         let until_ns = now_ns() + COMPARE_NS / u64::from(self.callers);
-        let mut best = Offset::of(self.turn::<C>(pause)?);
+        let mut found = self.turn::<C>(pause)?.offset();
         let mut done = 1;
         while done < exchanges && now_ns() < until_ns {
-            let offset = Offset::of(self.turn::<C>(pause)?);
-            if offset.bound_ticks < best.bound_ticks {
-                best = offset;
+            let offset = self.turn::<C>(pause)?.offset();
+            if offset.bound_ticks < found.bound_ticks {
+                found = offset;
             }
             done += 1;
         }
-        let mut backward_steps = 0;
+        found.exchanges = done;
         // The test always begins, so that its outcome is never that of no test at all.
-        let (mut turns, wanted) = (0, steps.div_ceil(2));
-        while turns < wanted && (turns == 0 || now_ns() < until_ns) {
-            backward_steps += best.backward_steps(self.turn::<C>(pause)?);
-            turns += 1;
+        let wanted = 2 * steps.div_ceil(2);
+        while found.steps < wanted && (found.steps == 0 || now_ns() < until_ns) {
+            found.backward_steps += self.turn::<C>(pause)?.backward_steps(&found);
+            found.steps += 2;
         }
         self.words().question.0.last.store(1, Ordering::Relaxed);
         self.turn::<C>(pause)?;
         self.words().question.0.last.store(0, Ordering::Relaxed);
-        Ok(GateReading {
-            offset_ticks: best.ticks,
-            bound_ticks: best.bound_ticks,
-            exchanges: done,
-            steps: 2 * turns,
-            backward_steps,
-        })
+        Ok(found)
     }
 
     /// A turn, at the caller's end.
@@ -330,19 +325,6 @@ fn becomes(word: &AtomicU64, number: u64, pause: Pause) -> bool {
     false
 }
 
-#[cold]
-fn until_equal_or_gone(
-    word: &AtomicU64,
-    number: u64,
-    pause: Pause,
-    mut patience: Patience,
-) -> io::Result<()> {
-    while !becomes(word, number, pause) {
-        patience.look()?;
-    }
-    Ok(())
-}
-
 /// How long an end goes on looking for the other.
 struct Patience {
     in_all_ns: u64,
@@ -378,33 +360,27 @@ fn now_ns() -> u64 {
     sys::clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// The callee's clock minus the caller's, and how well that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Offset {
-    ticks: i64,
-    bound_ticks: u64,
-}
-
-impl Offset {
-    /// As one turn gives it: the answer came at some time between the other two
+impl Turn {
+    /// What it tells of the clocks: the answer came at some time between the other two
     /// stamps, so the middle of them is right to half of their distance.
-    fn of(turn: Turn) -> Self {
-        let round_trip = turn.seen.wrapping_sub(turn.asked);
-        let middle = turn.asked.wrapping_add(round_trip / 2);
-        Self {
-            ticks: turn.answered.wrapping_sub(middle) as i64,
+    fn offset(self) -> GateReading {
+        let round_trip = self.seen.wrapping_sub(self.asked);
+        let middle = self.asked.wrapping_add(round_trip / 2);
+        GateReading {
+            offset_ticks: self.answered.wrapping_sub(middle) as i64,
             bound_ticks: round_trip.div_ceil(2),
+            ..GateReading::default()
         }
     }
 
-    /// Of the two steps of a turn, those that ran backwards by more than the bound.
-    fn backward_steps(self, turn: Turn) -> u64 {
-        let answered = turn.answered.wrapping_sub(self.ticks as u64);
+    /// Of its two steps, those that ran backwards by more than the bound of this offset.
+    fn backward_steps(self, of: &GateReading) -> u64 {
+        let answered = self.answered.wrapping_sub(of.offset_ticks as u64);
         let backward = |from: u64, to: u64| {
             let step = to.wrapping_sub(from) as i64;
-            u64::from(step < 0 && step.unsigned_abs() > self.bound_ticks)
+            u64::from(step < 0 && step.unsigned_abs() > of.bound_ticks)
         };
-        backward(turn.asked, answered) + backward(answered, turn.seen)
+        backward(self.asked, answered) + backward(answered, self.seen)
     }
 }
 
@@ -422,12 +398,12 @@ mod tests {
             for (there, back) in [(0, 0), (1, 0), (0, 1), (40, 60), (7, 100), (1000, 1)] {
                 let asked: u64 = 10_000_000;
                 let answered = asked.wrapping_add(there).wrapping_add(true_offset as u64);
-                let found = Offset::of(turn(asked, answered, asked + there + back));
+                let found = turn(asked, answered, asked + there + back).offset();
                 assert!(
-                    found.ticks.abs_diff(true_offset) <= found.bound_ticks,
+                    found.offset_ticks.abs_diff(true_offset) <= found.bound_ticks,
                     "{true_offset} {there} {back}: {found:?}"
                 );
-                assert_eq!(found.backward_steps(turn(asked, answered, asked + there + back)), 0);
+                assert_eq!(turn(asked, answered, asked + there + back).backward_steps(&found), 0);
             }
         }
     }
@@ -447,12 +423,12 @@ mod tests {
 
     #[test]
     fn a_clock_that_moves_by_more_than_the_bound_runs_backwards_one_way_or_the_other() {
-        let offset = Offset::of(turn(1000, 1550, 1100));
-        assert_eq!(offset, Offset { ticks: 500, bound_ticks: 50 });
+        let offset = turn(1000, 1550, 1100).offset();
+        assert_eq!((offset.offset_ticks, offset.bound_ticks), (500, 50));
         // The bound is the most that a step may miss by.
-        assert_eq!(offset.backward_steps(turn(2000, 2450, 2100)), 0);
-        assert_eq!(offset.backward_steps(turn(2000, 2449, 2100)), 1);
-        assert_eq!(offset.backward_steps(turn(2000, 2650, 2100)), 0);
-        assert_eq!(offset.backward_steps(turn(2000, 2651, 2100)), 1);
+        assert_eq!(turn(2000, 2450, 2100).backward_steps(&offset), 0);
+        assert_eq!(turn(2000, 2449, 2100).backward_steps(&offset), 1);
+        assert_eq!(turn(2000, 2650, 2100).backward_steps(&offset), 0);
+        assert_eq!(turn(2000, 2651, 2100).backward_steps(&offset), 1);
     }
 }

@@ -7,22 +7,10 @@ use std::marker::PhantomData;
 
 use hopcost_model::case::{Case, Touch, Workload};
 
-use crate::memory::Place;
-use crate::shape::{Attaching, Channel, Delivery, End, Half, Link, Notifier, Opening};
+use crate::shape::{Attaching, Channel, Delivery};
 use crate::sys;
-use crate::transport::{by_role, peer_closed};
+use crate::transport::peer_closed;
 use crate::wait::Wait;
-
-/// Whether messages are lost, and what can be done then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Losses {
-    /// None is ever lost, and one that comes twice is an error.
-    Never,
-    /// One that is sent again is known by its number.
-    Repairable,
-    /// Without payload each looks like the next.
-    Fatal,
-}
 
 /// One end of an exchange of numbered messages.
 pub trait Party {
@@ -32,13 +20,10 @@ pub trait Party {
     /// Receives a message, calls `then`, and sees that it is message `sequence` and
     /// no other: nothing but the mechanism's own receiving comes ahead of `then`.
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T>;
-    /// What becomes of a message that is lost.
-    fn losses(&self) -> Losses {
-        Losses::Never
-    }
-    /// Whether a message may be sent only when the one before it has been taken.
-    fn holds_one(&self) -> bool {
-        false
+    /// How messages are delivered.
+    #[inline(always)]
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
     }
     /// As `receive_then`, where messages before this one may be missing: how many are, besides.
     #[inline(always)]
@@ -57,10 +42,6 @@ pub trait Party {
         _then: impl FnOnce() -> T,
     ) -> io::Result<(T, u64)> {
         Err(sys::failure("this mechanism has one sender"))
-    }
-    /// As [`Channel::flush`].
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
     /// Sends message `sequence`.
     #[inline(always)]
@@ -200,10 +181,12 @@ fn low_bytes(buffer: &[u8]) -> u64 {
     buffer.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// How many bytes of a message are written, and how many compared: of either as many as the
-/// case's `touch` says, and always those of the first word, which tells it from the others.
+/// What a message of a case is: how long, and how many bytes of it are written, and how many
+/// compared. Of either as many as the case's `touch` says, and always those of the first word, which
+/// tells it from the others.
 #[derive(Debug, Clone, Copy)]
 pub struct Touched {
+    pub payload: usize,
     written: usize,
     compared: usize,
     content_bits: u64,
@@ -222,15 +205,15 @@ impl Touched {
         // Rust alone plays these, where messages are lost or many are under way: each has to tell
         // its number.
         let content_bits = match case.workload {
-            Workload::Load => u64::MAX,
+            Workload::Load | Workload::Stream => u64::MAX,
             _ if !case.is_one_by_one() => u64::MAX,
             _ => content_bits(payload),
         };
-        Self { written, compared, content_bits }
+        Self { payload, written, compared, content_bits }
     }
     /// The first word of message `sequence`.
     #[inline(always)]
-    fn first_word(self, sequence: u64) -> u64 {
+    pub fn first_word(self, sequence: u64) -> u64 {
         first_word(sequence & self.content_bits)
     }
     /// Writes message `sequence` as far as it is to be written.
@@ -238,10 +221,11 @@ impl Touched {
     pub fn fill(self, message: &mut [u8], sequence: u64) {
         fill_words(self.to_write(message, 0), self.first_word(sequence));
     }
-    /// Whether a buffer holds the message with this first word, as far as it is to be compared.
+    /// Whether it is the message with this first word, as far as it is to be compared.
     #[inline(always)]
-    pub fn verify(self, message: &[u8], word: u64) -> bool {
-        verify_words(self.to_compare(message), word)
+    pub fn is(self, message: &[u8], word: u64) -> bool {
+        let compared = &message[..message.len().min(self.compared)];
+        message.len() == self.payload && verify_words(compared, word)
     }
     /// What is written of a part of a message that begins at this byte of it.
     #[inline(always)]
@@ -249,10 +233,44 @@ impl Touched {
         let len = part.len().min(self.written.saturating_sub(offset));
         &mut part[..len]
     }
-    /// What is compared of a message.
-    #[inline(always)]
-    pub fn to_compare(self, message: &[u8]) -> &[u8] {
-        &message[..message.len().min(self.compared)]
+
+    /// How many messages are missing before this one, where `sequence` was to come; none of a
+    /// message that has come before.
+    #[cold]
+    fn missing(self, message: &[u8], sequence: u64, delivery: Delivery) -> io::Result<Option<u64>> {
+        let bits = 8 * message.len().min(WORD_BYTES) as u32;
+        if bits > 0 {
+            let number = number_of(message);
+            // The low bits of a distance that is negative where the message is an old one.
+            let unused = u64::BITS - bits;
+            let ahead = ((number.wrapping_sub(sequence) << unused) as i64) >> unused;
+            if self.is(message, self.first_word(sequence.wrapping_add(ahead as u64))) {
+                return Ok(u64::try_from(ahead).ok());
+            }
+        }
+        Err(self.unlike(message, sequence, delivery))
+    }
+
+    /// Why it is not message `sequence`.
+    #[cold]
+    fn unlike(self, message: &[u8], sequence: u64, delivery: Delivery) -> io::Error {
+        let again = |before| format!("message {before} arrived a second time");
+        match (delivery, sequence.checked_sub(2)) {
+            (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
+            (Delivery::Lossy, Some(before)) if self.is(message, self.first_word(before)) => {
+                io::Error::new(io::ErrorKind::AlreadyExists, again(before))
+            }
+            (_, Some(before)) if self.tells(message, before) => sys::failure(again(before)),
+            _ if self.tells(message, sequence + 2) => {
+                sys::failure(format!("message {} arrived before message {sequence}", sequence + 2))
+            }
+            _ => corrupted(sequence, message.len(), self.payload),
+        }
+    }
+
+    /// Whether it is message `sequence` and has bytes enough to tell.
+    fn tells(self, message: &[u8], sequence: u64) -> bool {
+        !message.is_empty() && self.is(message, self.first_word(sequence))
     }
 }
 
@@ -273,7 +291,6 @@ pub fn is_stale(error: &io::Error) -> bool {
 /// A channel as a party.
 pub struct OverChannel<E, W> {
     pub channel: E,
-    payload: usize,
     touched: Touched,
     wait: PhantomData<W>,
 }
@@ -281,14 +298,7 @@ pub struct OverChannel<E, W> {
 impl<E: Channel, W> OverChannel<E, W> {
     /// Over an end that is attached.
     pub fn new(channel: E, attaching: &Attaching<'_>) -> Self {
-        let touched = Touched::of(attaching.case);
-        Self { channel, payload: attaching.payload(), touched, wait: PhantomData }
-    }
-
-    #[inline(always)]
-    fn wanted(&self) -> Wanted {
-        let delivery = self.channel.delivery();
-        Wanted { payload: self.payload, touched: self.touched, delivery }
+        Self { channel, touched: Touched::of(attaching.case), wait: PhantomData }
     }
 }
 
@@ -303,89 +313,29 @@ fn number_of(message: &[u8]) -> u64 {
     word.wrapping_mul(0xF1DE_83E1_9937_733D)
 }
 
-/// What a message has to be.
-#[derive(Clone, Copy)]
-struct Wanted {
-    payload: usize,
-    touched: Touched,
-    delivery: Delivery,
-}
-
-impl Wanted {
-    /// Whether it is the message with this first word.
-    #[inline(always)]
-    fn is(self, message: &[u8], word: u64) -> bool {
-        message.len() == self.payload && self.touched.verify(message, word)
-    }
-
-    /// How many messages are missing before this one, where `sequence` was to come; none of a
-    /// message that has come before.
-    #[cold]
-    fn missing(self, message: &[u8], sequence: u64) -> io::Result<Option<u64>> {
-        let bits = 8 * message.len().min(WORD_BYTES) as u32;
-        if bits > 0 {
-            let number = number_of(message);
-            // The low bits of a distance that is negative where the message is an old one.
-            let unused = u64::BITS - bits;
-            let ahead = ((number.wrapping_sub(sequence) << unused) as i64) >> unused;
-            if self.is(message, self.touched.first_word(sequence.wrapping_add(ahead as u64))) {
-                return Ok(u64::try_from(ahead).ok());
-            }
-        }
-        Err(self.unlike(message, sequence))
-    }
-
-    /// Why it is not.
-    #[cold]
-    fn unlike(self, message: &[u8], sequence: u64) -> io::Error {
-        let again = |before| format!("message {before} arrived a second time");
-        match (self.delivery, sequence.checked_sub(2)) {
-            (Delivery::EmptyAtEnd, _) if message.is_empty() => peer_closed(),
-            (Delivery::Lossy, Some(before))
-                if self.is(message, self.touched.first_word(before)) =>
-            {
-                io::Error::new(io::ErrorKind::AlreadyExists, again(before))
-            }
-            (_, Some(before)) if self.tells(message, before) => sys::failure(again(before)),
-            _ if self.tells(message, sequence + 2) => {
-                sys::failure(format!("message {} arrived before message {sequence}", sequence + 2))
-            }
-            _ => corrupted(sequence, message.len(), self.payload),
-        }
-    }
-
-    /// Whether it is message `sequence` and has bytes enough to tell.
-    fn tells(self, message: &[u8], sequence: u64) -> bool {
-        !message.is_empty() && self.is(message, self.touched.first_word(sequence))
-    }
-}
-
 impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
-    fn losses(&self) -> Losses {
-        match (self.channel.delivery(), self.payload) {
-            (Delivery::Reliable | Delivery::EmptyAtEnd, _) => Losses::Never,
-            (Delivery::Lossy, 0) => Losses::Fatal,
-            (Delivery::Lossy, _) => Losses::Repairable,
-        }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.channel.flush()
+    #[inline(always)]
+    fn delivery(&self) -> Delivery {
+        self.channel.delivery()
     }
     #[inline(always)]
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
-        self.touched.fill(self.channel.slot::<W>(self.payload)?, sequence);
+        self.touched.fill(self.channel.slot::<W>(self.touched.payload)?, sequence);
         let value = before();
-        self.channel.send::<W>(self.payload)?;
+        self.channel.send::<W>(self.touched.payload)?;
         Ok(value)
     }
     #[inline(always)]
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let wanted = self.wanted();
+        let (touched, delivery) = (self.touched, self.channel.delivery());
         // Before the message comes: afterwards it would be in its way.
-        let word = wanted.touched.first_word(sequence);
+        let word = touched.first_word(sequence);
         let message = self.channel.recv::<W>()?;
         let value = then();
-        if wanted.is(message, word) { Ok(value) } else { Err(wanted.unlike(message, sequence)) }
+        match touched.is(message, word) {
+            true => Ok(value),
+            false => Err(touched.unlike(message, sequence, delivery)),
+        }
     }
     #[inline(always)]
     fn receive_any<T>(
@@ -393,110 +343,29 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
         sequence: u64,
         mut then: impl FnMut() -> T,
     ) -> io::Result<(T, u64)> {
-        let wanted = self.wanted();
-        let word = wanted.touched.first_word(sequence);
+        let (touched, delivery) = (self.touched, self.channel.delivery());
+        let word = touched.first_word(sequence);
         loop {
             let message = self.channel.recv::<W>()?;
             let value = then();
-            if wanted.is(message, word) {
+            if touched.is(message, word) {
                 return Ok((value, 0));
             }
-            if let Some(missing) = wanted.missing(message, sequence)? {
+            if let Some(missing) = touched.missing(message, sequence, delivery)? {
                 return Ok((value, missing));
             }
         }
     }
     #[inline(always)]
     fn receive_numbered<T>(&mut self, _: u64, then: impl FnOnce() -> T) -> io::Result<(T, u64)> {
-        let wanted = self.wanted();
+        let (touched, delivery) = (self.touched, self.channel.delivery());
         let message = self.channel.recv::<W>()?;
         let value = then();
         let number = number_of(message);
-        match wanted.is(message, wanted.touched.first_word(number)) {
+        match touched.is(message, touched.first_word(number)) {
             true => Ok((value, number)),
-            false => Err(wanted.unlike(message, number)),
+            false => Err(touched.unlike(message, number, delivery)),
         }
-    }
-}
-
-/// A notifier with a shared buffer as a party: the one adapter that writes the payload
-/// there before notifying, and reads it there after being notified. With no payload it
-/// is the bare notification.
-pub struct OverNotifier<E, W> {
-    notifier: E,
-    buffers: Option<Buffers>,
-    touched: Touched,
-    wait: PhantomData<W>,
-}
-
-/// One for each direction.
-struct Buffers {
-    outgoing: Place<[u8]>,
-    incoming: Place<[u8]>,
-}
-
-/// Distance of the two directions' buffers: whole pages.
-fn stride(payload: usize) -> usize {
-    payload.next_multiple_of(4096).max(4096)
-}
-
-/// Puts the shared buffers, where there is a payload, last in both halves of a notifier's link.
-pub fn add_buffers(link: &mut Link, opening: &Opening<'_>) -> io::Result<()> {
-    match opening.payload() {
-        0 => Ok(()),
-        payload => link.add_memory(opening.memory(2 * stride(payload))?),
-    }
-}
-
-impl<E: Notifier + End, W> OverNotifier<E, W> {
-    /// Attaches one end of a notifier to a link with its buffers.
-    pub fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let payload = attaching.payload();
-        let buffers = if payload > 0 {
-            let stride = stride(payload);
-            let memory = half.take_memory(2 * stride)?;
-            let (outgoing, incoming) = by_role(attaching.role, (0, stride), (stride, 0));
-            Some(Buffers {
-                outgoing: Place::bytes(&memory, outgoing, payload),
-                incoming: Place::bytes(&memory, incoming, payload),
-            })
-        } else {
-            None
-        };
-        let touched = Touched::of(attaching.case);
-        Ok(Self { notifier: E::attach(half, attaching)?, buffers, touched, wait: PhantomData })
-    }
-}
-
-impl<E: Notifier, W: Wait> Party for OverNotifier<E, W> {
-    /// Its buffer has one message, and a second notification might be none.
-    fn holds_one(&self) -> bool {
-        true
-    }
-    #[inline(always)]
-    fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
-        if let Some(buffers) = &self.buffers {
-            // SAFETY: the other end does not touch the buffer between being answered and
-            // being notified.
-            self.touched.fill(unsafe { &mut *buffers.outgoing.as_ptr() }, sequence);
-        }
-        let value = before();
-        self.notifier.notify::<W>()?;
-        Ok(value)
-    }
-    #[inline(always)]
-    fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let word = self.touched.first_word(sequence);
-        self.notifier.wait::<W>()?;
-        let value = then();
-        if let Some(buffers) = &self.buffers {
-            // SAFETY: as above, with the roles exchanged.
-            let message = unsafe { &*buffers.incoming.as_ptr() };
-            if !self.touched.verify(message, word) {
-                return Err(corrupted(sequence, message.len(), message.len()));
-            }
-        }
-        Ok(value)
     }
 }
 
@@ -511,23 +380,22 @@ mod tests {
                 "load/udp?payload={payload}&rate=100&boundary=thread&place=free&wait=block"
             );
             let touched = Touched::of(&id.parse().unwrap());
-            let wanted = Wanted { payload, touched, delivery: Delivery::Lossy };
             let missing = |number, expected| {
                 let mut message = vec![0; payload];
                 touched.fill(&mut message, number);
-                wanted.missing(&message, expected)
+                touched.missing(&message, expected, Delivery::Lossy)
             };
             assert_eq!(missing(1_000, 997).unwrap(), Some(3), "{payload}");
             assert_eq!(missing(1_000, 1_001).unwrap(), None, "an old one");
             assert_eq!(missing(1_100, 1_000).unwrap(), Some(100));
         }
-        let touched = Touched { written: 64, compared: 64, content_bits: u64::MAX };
-        let wanted = Wanted { payload: 64, touched, delivery: Delivery::Lossy };
+        let touched = Touched { payload: 64, written: 64, compared: 64, content_bits: u64::MAX };
         let mut message = vec![0; 64];
         touched.fill(&mut message, 7);
         message[40] ^= 1;
-        assert!(wanted.missing(&message, 5).is_err(), "it is not as it was sent");
-        assert!(wanted.missing(&[], 5).is_err());
+        let missing = |message| touched.missing(message, 5, Delivery::Lossy);
+        assert!(missing(&message).is_err(), "it is not as it was sent");
+        assert!(missing(&[]).is_err());
     }
 
     #[test]
@@ -559,7 +427,7 @@ mod tests {
             );
             let touched = Touched::of(&id.parse().unwrap());
             let mut buffer = vec![0xAA; bytes];
-            assert_eq!(touched.to_compare(&buffer).len(), compared, "{id}");
+            assert_eq!(touched.compared, compared, "{id}");
             let mut all = 0;
             for (at, part) in buffer.chunks_mut(3).enumerate() {
                 all += touched.to_write(part, 3 * at).len();
@@ -567,9 +435,9 @@ mod tests {
             assert_eq!(all, written, "{id}");
             touched.fill(&mut buffer, 7);
             assert!(buffer[written..].iter().all(|byte| *byte == 0xAA), "{id}");
-            assert!(touched.verify(&buffer, touched.first_word(7)));
+            assert!(touched.is(&buffer, touched.first_word(7)));
             // The number is compared with every kind of touch.
-            assert_eq!(touched.verify(&buffer, touched.first_word(8)), bytes == 0);
+            assert_eq!(touched.is(&buffer, touched.first_word(8)), bytes == 0);
         }
     }
 

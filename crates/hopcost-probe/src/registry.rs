@@ -5,14 +5,15 @@ use std::io;
 use std::sync::OnceLock;
 
 use hopcost_model::case::Case;
-use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
+use hopcost_model::mechanism::{Argument, Mechanism, Shape, TABLE};
 use rustix::process::Resource;
 
 use crate::clock::{self, Hardware};
 use crate::endpoint;
-use crate::party;
-use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening, Sink, Source};
+use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening};
+use crate::stream::{Sink, Source};
 use crate::sys;
+use crate::transport::beside::{self, Beside};
 use crate::transport::tcp_socket;
 use crate::workload::{Endpoint, stream};
 
@@ -25,8 +26,6 @@ pub struct Row {
     pub name: &'static str,
     open: Open,
     attach: Attach,
-    /// Whether a message lies in a buffer beside the mechanism, which only wakes.
-    only_wakes: bool,
     available: fn() -> Result<(), String>,
     available_as: fn(&Case) -> Result<(), String>,
     argument: Option<Argument>,
@@ -40,7 +39,6 @@ impl Row {
             name,
             open,
             attach,
-            only_wakes: false,
             available: clock::available,
             available_as: takes,
             argument: None,
@@ -53,13 +51,11 @@ impl Row {
     }
     /// A notifier whose ends meet like this.
     pub const fn notifier<E: Notifier + End>(name: &'static str, open: Open) -> Self {
-        let mut row = Row::new(name, open, endpoint::notifier::<E, Hardware>);
-        row.only_wakes = true;
-        row
+        Row::channel::<Beside<E>>(name, open)
     }
     /// A channel whose ends meet like this.
     pub const fn channel<E: Channel + End>(name: &'static str, open: Open) -> Self {
-        Row::new(name, open, endpoint::channel::<E>)
+        Row::new(name, open, endpoint::channel::<E, Hardware>)
     }
     /// A stream whose ends meet like this.
     pub const fn stream<Out: Source, In: Sink>(name: &'static str, open: Open) -> Self {
@@ -105,8 +101,8 @@ impl Row {
             link.caller.fds.extend(more.caller.fds);
             link.callee.fds.extend(more.callee.fds);
         }
-        if self.only_wakes {
-            party::add_buffers(&mut link, opening)?;
+        if self.facts().shape() == Shape::Notifier {
+            beside::add_buffers(&mut link, opening)?;
         }
         Ok(link)
     }

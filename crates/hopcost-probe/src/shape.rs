@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use hopcost_model::case::{Case, Role, WaitKind};
-use hopcost_model::protocol::{ScheduleSeed, ZeroCopySends};
+use hopcost_model::protocol::ScheduleSeed;
 
 use crate::clock::rough_ticks;
 use crate::memory::{Backing, Scope, Shared};
@@ -26,10 +26,9 @@ pub struct Half {
     pub names: Vec<String>,
     /// Memory of this process, where both ends are its threads.
     pub memory: Vec<Arc<Shared>>,
-    /// An in-process object, where there is neither descriptor nor name.
-    pub local: Option<Box<dyn Any + Send>>,
-    /// The objects of the callers beyond the first, where several share the link.
-    pub more: Vec<Box<dyn Any + Send>>,
+    /// In-process objects, where there is neither descriptor nor name: one for each end that
+    /// shares the link.
+    pub locals: Vec<Box<dyn Any + Send>>,
 }
 
 impl Half {
@@ -38,21 +37,28 @@ impl Half {
         Half { fds: fds.into_iter().collect(), ..Half::default() }
     }
 
-    /// A half that is one in-process object.
-    pub fn of_local<T: Send + 'static>(object: T) -> Self {
-        Half { local: Some(Box::new(object)), ..Half::default() }
+    /// A half that is in-process objects, one for each end that shares it.
+    pub fn of_locals<T: Send + 'static>(objects: impl IntoIterator<Item = T>) -> Self {
+        let locals = objects.into_iter().map(|object| Box::new(object) as Box<dyn Any + Send>);
+        Half { locals: locals.collect(), ..Half::default() }
     }
 
-    /// A half for each of several ends: descriptors are duplicated, everything else is the same.
+    /// A half for each of several ends: descriptors are duplicated, in-process objects handed out,
+    /// and everything else is the same.
     pub fn shared_by(mut self, ends: u32) -> io::Result<Vec<Half>> {
-        let mut more = std::mem::take(&mut self.more).into_iter();
         let mut halves = Vec::new();
         for _ in 1..ends {
             let fds = self.fds.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-            let (names, memory, local) = (self.names.clone(), self.memory.clone(), more.next());
-            halves.push(Half { fds, names, memory, local, ..Half::default() });
+            let (names, memory) = (self.names.clone(), self.memory.clone());
+            halves.push(Half {
+                fds,
+                names,
+                memory,
+                locals: self.locals.pop().into_iter().collect(),
+            });
         }
-        halves.insert(0, self);
+        halves.push(self);
+        halves.reverse();
         Ok(halves)
     }
 
@@ -89,8 +95,9 @@ impl Half {
     }
 
     /// The in-process object.
-    pub fn take_local<T: 'static>(self) -> io::Result<T> {
-        self.local
+    pub fn take_local<T: 'static>(mut self) -> io::Result<T> {
+        self.locals
+            .pop()
             .and_then(|object| object.downcast().ok())
             .map(|object| *object)
             .ok_or_else(|| crate::sys::failure("this end needs its partner in the same process"))
@@ -256,11 +263,24 @@ pub trait Notifier {
 pub enum Delivery {
     /// Each arrives, once.
     Reliable,
+    /// The same, but that one may be sent only when the one before has been taken: there is one
+    /// buffer, and a second notification might be none.
+    OneByOne,
     /// Each arrives, once, and an empty one says that the other end is gone.
     EmptyAtEnd,
     /// One can be lost. Then the caller's `recv` in a round trip fails with
-    /// [`io::ErrorKind::TimedOut`] when nothing came for a while.
+    /// [`io::ErrorKind::TimedOut`] when nothing came for a while, and one that is sent again is known by
+    /// its number.
     Lossy,
+    /// The same of messages without payload, of which each looks like the next.
+    LossyAndAlike,
+}
+
+impl Delivery {
+    /// Whether a message can be lost.
+    pub fn loses(self) -> bool {
+        matches!(self, Self::Lossy | Self::LossyAndAlike)
+    }
 }
 
 /// Moves messages between two ends, with a loan-style interface, so that copying
@@ -275,50 +295,8 @@ pub trait Channel {
     /// is as long as the payload that it attached with, so that one with a buffer of its own
     /// lends and sends all of it, and checks nothing in the loop.
     fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]>;
-    /// Sends what was written into the slot; it may leave with the next `recv`, where that
-    /// follows anyway.
+    /// Sends what was written into the slot.
     fn send<W: Wait>(&mut self, len: usize) -> io::Result<()>;
     /// The next message, lent until the next call.
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]>;
-    /// Sends what would leave with the next `recv`, because none follows.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The end of a stream that sends messages of several separate fields: the caller's. Acknowledgements
-/// come the other way. How the ends wait, where there is a choice, they learn at attach.
-///
-/// A mechanism may hold on to the fields of a message that it has sent: it has
-/// as many sets of them as it needs, and [`Source::claim`] gives the next.
-pub trait Source: Sized + 'static {
-    /// Takes the caller's end of a link.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
-    /// Makes sure that the fields of the next message may be written, waiting if need be.
-    /// Without a send in between it gives the same again.
-    #[inline(always)]
-    fn claim(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-    /// Gives `write` each field of the claimed set in turn, to be filled.
-    fn fields(&mut self, write: impl FnMut(&mut [u8]));
-    /// Sends the claimed set as one message.
-    fn send(&mut self) -> io::Result<()>;
-    /// Waits for the next acknowledgement and says of which message it is.
-    fn acknowledged(&mut self) -> io::Result<u64>;
-    /// Waits until every send is completed, and says what became of those
-    /// that were to be without a copy since it was last asked.
-    fn settle(&mut self) -> io::Result<Option<ZeroCopySends>> {
-        Ok(None)
-    }
-}
-
-/// The end of a stream that receives messages.
-pub trait Sink: Sized + 'static {
-    /// Takes the callee's end of a link; both do so at the same time.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self>;
-    /// The next whole message, lent until the next call.
-    fn receive(&mut self) -> io::Result<&[u8]>;
-    /// Acknowledges this message.
-    fn acknowledge(&mut self, sequence: u64) -> io::Result<()>;
 }

@@ -492,13 +492,14 @@ pub fn sleep(time: libc::timespec) {
     {}
 }
 
-/// Sleeps until a descriptor may be ready for these events (poll(2)); may return early.
-pub fn poll_one(fd: &impl AsRawFd, events: libc::c_short) -> io::Result<()> {
+/// Sleeps until a descriptor may be ready for these events (poll(2)), and says for which; may return
+/// early.
+pub fn poll_one(fd: &impl AsRawFd, events: libc::c_short) -> io::Result<libc::c_short> {
     let mut polled = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
     // SAFETY: one entry is passed as one entry.
     match check(unsafe { libc::poll(&raw mut polled, 1, -1) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
-        _ => Ok(()),
+        _ => Ok(polled.revents),
     }
 }
 

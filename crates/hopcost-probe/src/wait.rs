@@ -33,6 +33,8 @@ pub trait WithWait {
 /// The waits that a mechanism has loops for: a tuple of them, so that no others are
 /// compiled, or [`AtRunTime`].
 pub trait Waits {
+    /// Whether an end may sleep by any of them.
+    const MAY_SLEEP: bool;
     /// Does `then` with the wait of this kind; `None` if there are no loops for it.
     fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output>;
 }
@@ -40,6 +42,7 @@ pub trait Waits {
 macro_rules! tuples {
     ($($($wait:ident)+;)+) => { $(
         impl<$($wait: Wait),+> Waits for ($($wait,)+) {
+            const MAY_SLEEP: bool = $(may_sleep($wait::KIND))||+;
             fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output> {
                 match kind {
                     $(kind if kind == $wait::KIND => Some(then.with::<$wait>()),)+
@@ -62,6 +65,7 @@ pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
 pub struct AtRunTime;
 
 impl Waits for AtRunTime {
+    const MAY_SLEEP: bool = true;
     fn choose<T: WithWait>(_: WaitKind, then: T) -> Option<T::Output> {
         Some(then.with::<Block>())
     }
@@ -69,8 +73,8 @@ impl Waits for AtRunTime {
 
 /// Whether an end that waits like this may be asleep in the kernel, so that
 /// its partner has to wake it.
-pub fn may_sleep(kind: WaitKind) -> bool {
-    kind.sleeps() || kind == WaitKind::SpinThenBlock
+pub const fn may_sleep(kind: WaitKind) -> bool {
+    kind.sleeps() || matches!(kind, WaitKind::SpinThenBlock)
 }
 
 /// How an end spins.
@@ -118,14 +122,10 @@ pub fn until<W: Wait>(
                 sys::sched_yield();
             }
         }
-        WaitKind::SpinThenBlock => {
-            if !spin_on_budget(spinning, &mut ready) {
-                while !ready() {
-                    sleep()?;
-                }
+        kind => {
+            if kind == WaitKind::SpinThenBlock && spin_on_budget(spinning, &mut ready) {
+                return Ok(());
             }
-        }
-        WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge => {
             while !ready() {
                 sleep()?;
             }
@@ -152,6 +152,8 @@ fn spin_on_budget(spinning: Spinning, ready: &mut impl FnMut() -> bool) -> bool 
 
 /// What an end needs to wait on a descriptor.
 pub struct FdWait {
+    /// How its end waits, where a library owns the loop.
+    pub kind: WaitKind,
     budget_ticks: u64,
     epoll: Option<OwnedFd>,
     /// How an end that spins for a while looks at the descriptor.
@@ -181,12 +183,12 @@ impl FdWait {
             WaitKind::EpollEdge => Some(sys::epoll(&[fd], libc::EPOLLIN | libc::EPOLLET)?),
             _ => None,
         };
-        Ok(Self { budget_ticks, epoll, spinning })
+        Ok(Self { kind, budget_ticks, epoll, spinning })
     }
 
     /// The same of what has no descriptor, and looks without sleeping where it is told to.
-    pub fn without_fd(budget_ticks: u64) -> Self {
-        Self { budget_ticks, epoll: None, spinning: Look::AtSocket }
+    pub const fn without_fd(kind: WaitKind, budget_ticks: u64) -> Self {
+        Self { kind, budget_ticks, epoll: None, spinning: Look::AtSocket }
     }
 
     /// Repeats `attempt` (a system call on the descriptor that returns the
@@ -201,15 +203,11 @@ impl FdWait {
     ) -> io::Result<usize> {
         match kind {
             WaitKind::Block => sys::uninterrupted(|| attempt(Look::AsOpened)),
-            WaitKind::Spin => loop {
+            WaitKind::Spin | WaitKind::Yield => loop {
                 match attempt(Look::AsOpened) {
-                    Err(error) if would_block(&error) => {}
-                    done => return done,
-                }
-            },
-            WaitKind::Yield => loop {
-                match attempt(Look::AsOpened) {
-                    Err(error) if would_block(&error) => sys::sched_yield(),
+                    Err(error) if !would_block(&error) => return Err(error),
+                    Err(_) if kind == WaitKind::Yield => sys::sched_yield(),
+                    Err(_) => {}
                     done => return done,
                 }
             },
@@ -221,7 +219,7 @@ impl FdWait {
                         Err(error) if would_block(&error) => {
                             if Hardware::stamp().0.wrapping_sub(start) > self.budget_ticks {
                                 match self.spinning {
-                                    Look::AsOpened => sys::poll_one(fd, libc::POLLIN)?,
+                                    Look::AsOpened => drop(sys::poll_one(fd, libc::POLLIN)?),
                                     Look::AtSocket | Look::Now => look = Look::AsOpened,
                                 }
                             }

@@ -6,66 +6,47 @@ pub mod window;
 use std::io;
 use std::marker::PhantomData;
 
-use crate::clock::{Clock, Hardware};
-use crate::party::{OverChannel, OverNotifier};
-use crate::shape::{Attaching, Channel, End, Half, Notifier};
+use hopcost_model::case::WaitKind;
+
+use crate::clock::Clock;
+use crate::party::OverChannel;
+use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
 use crate::workload::{Endpoint, end_of};
 
-/// An end's party once its wait is known as a type.
-struct ChannelEnd<'a, E> {
+/// An end's party once its wait is known as a type, stamped by a clock.
+struct ChannelEnd<'a, E, C> {
     channel: E,
     attaching: &'a Attaching<'a>,
+    clock: PhantomData<C>,
 }
 
-impl<E: Channel + 'static> WithWait for ChannelEnd<'_, E> {
+impl<E: Channel + 'static, C: Clock> WithWait for ChannelEnd<'_, E, C> {
     type Output = io::Result<Box<dyn Endpoint>>;
     fn with<W: Wait>(self) -> Self::Output {
         let party = OverChannel::<E, W>::new(self.channel, self.attaching);
-        end_of::<_, Hardware>(party, self.attaching)
-    }
-}
-
-/// The same of a notifier, stamped by a clock.
-struct NotifierEnd<'a, E, C> {
-    half: Half,
-    attaching: &'a Attaching<'a>,
-    kind: PhantomData<(E, C)>,
-}
-
-impl<E: Notifier + End, C: Clock> WithWait for NotifierEnd<'_, E, C> {
-    type Output = io::Result<Box<dyn Endpoint>>;
-    fn with<W: Wait>(self) -> Self::Output {
-        let party = OverNotifier::<E, W>::attach(self.half, self.attaching)?;
         end_of::<_, C>(party, self.attaching)
     }
 }
 
 /// Attaches one end of a channel.
-pub fn channel<E: Channel + End>(
+pub fn channel<E: Channel + End, C: Clock>(
     half: Half,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
     let channel = E::attach(half, attaching)?;
-    waiting::<E::Waits, _>(attaching, ChannelEnd { channel, attaching })
+    let end = ChannelEnd { channel, attaching, clock: PhantomData::<C> };
+    waiting::<E::Waits, _>(attaching.wait(), attaching, end)
 }
 
-/// Attaches one end of a notifier.
-pub fn notifier<E: Notifier + End, C: Clock>(
-    half: Half,
-    attaching: &Attaching<'_>,
-) -> io::Result<Box<dyn Endpoint>> {
-    let end = NotifierEnd::<E, C> { half, attaching, kind: PhantomData };
-    waiting::<E::Waits, _>(attaching, end)
-}
-
-/// Makes an end with the wait that its case names, if there are loops for it.
+/// Makes an end with this wait, if there are loops for it.
 fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
+    kind: WaitKind,
     attaching: &Attaching<'_>,
     end: T,
 ) -> T::Output {
-    let (kind, name) = (attaching.wait(), &attaching.case.mechanism);
+    let name = &attaching.case.mechanism;
     S::choose(kind, end)
         .unwrap_or_else(|| Err(sys::failure(format!("{name} has no wait `{kind}`"))))
 }

@@ -2,13 +2,14 @@
 
 use std::io;
 
-use hopcost_model::case::{Case, Role, WaitKind, Waits};
+use hopcost_model::case::{Role, WaitKind};
 
 use super::{channel, waiting};
+use crate::clock::Hardware;
 use crate::party::OverChannel;
 use crate::shape::{Attaching, Half};
 use crate::sys;
-use crate::transport::stream::{Several, Stream};
+use crate::transport::stream::Stream;
 use crate::wait::{Every, Ready, Wait, WithWait};
 use crate::workload::{Endpoint, PhaseSpec, roundtrip, window};
 
@@ -18,33 +19,31 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
     let connections = case.connections as usize;
     // A callee of one connection answers one message after the other, however many are in flight.
     if case.is_one_by_one() || (role == Role::Callee && connections == 1) {
-        return channel::<Stream>(half, attaching);
+        return channel::<Stream, Hardware>(half, attaching);
     }
     if !half.fds.len().is_multiple_of(connections) {
         let found = half.fds.len();
         return Err(sys::failure(format!("{found} descriptors are not of {connections} links")));
     }
     let each = half.fds.len() / connections;
-    let (ready, waits) = match role {
-        Role::Caller => (None, case.waits),
+    let (ready, kind) = match role {
+        Role::Caller => (None, attaching.wait()),
         // Of each connection the first descriptor is that for what comes in. What an end receives
         // that waits for all is there already.
         Role::Callee => {
             let incoming: Vec<_> = half.fds.iter().step_by(each.max(1)).collect();
-            (Some(Ready::of(&incoming)?), Some(Waits::both(WaitKind::Block)))
+            (Some(Ready::of(&incoming)?), WaitKind::Block)
         }
     };
-    let case = Case { waits, ..case.clone() };
-    let attaching = Attaching::new(&case, role);
     let mut fds = half.fds.into_iter();
     let halves = (0..connections).map(|_| Half::of_fds(fds.by_ref().take(each)));
-    let streams = Stream::<Several>::attach(halves, &attaching)?;
-    waiting::<Every, _>(&attaching, Streams { streams, ready, attaching: &attaching })
+    let streams = Stream::of(halves, attaching, kind)?;
+    waiting::<Every, _>(kind, attaching, Streams { streams, ready, attaching })
 }
 
 /// The streams of an end once its wait is known as a type.
 struct Streams<'a> {
-    streams: Stream<Several>,
+    streams: Stream,
     ready: Option<Ready>,
     attaching: &'a Attaching<'a>,
 }
@@ -55,7 +54,7 @@ impl WithWait for Streams<'_> {
         let Self { streams, mut ready, attaching } = self;
         let connections = streams.connections() as u64;
         let mut party = OverChannel::<_, W>::new(streams, attaching);
-        let mut starts = vec![0; attaching.case.window as usize];
+        let window = u64::from(attaching.case.window);
         let mut expected: Vec<u64> = (0..connections).map(|at| 1 + 2 * at).collect();
         let mut sequence = 1;
         Ok(Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
@@ -65,7 +64,7 @@ impl WithWait for Streams<'_> {
             sequence += 2 * roundtrip::answers(count, stamp);
             let asked = (count, stamp);
             match &mut ready {
-                None => window::caller(&mut party, &mut starts, first, asked, out),
+                None => window::caller(&mut party, window, first, asked, out),
                 Some(ready) => window::callee(&mut party, ready, &mut expected, asked),
             }
         }))

@@ -10,7 +10,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::path::PathBuf;
 
 use hopcost_model::case::{Case, Role};
 use rustix::io::Errno;
@@ -48,7 +47,7 @@ fn kind(case: &Case) -> SocketType {
     }
 }
 
-/// Listens at a path, which goes with the listener.
+/// Listens at a path, which goes with the run.
 pub fn open_unix(opening: &Opening<'_>) -> io::Result<Link> {
     let (path, kind) = (opening.fresh_path("connect"), kind(opening.case));
     let listen = || {
@@ -99,7 +98,8 @@ pub struct Connect {
 /// How an end gets and ends a connection.
 pub enum Side {
     Caller(Caller),
-    Callee { listener: OwnedFd, path: Option<PathBuf> },
+    /// The one that accepts, by its listener.
+    Callee(OwnedFd),
 }
 
 /// What connects.
@@ -217,11 +217,11 @@ impl Side {
     /// Takes an end of a link.
     pub fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let name = half.names.pop().ok_or_else(|| sys::failure("the link has no address"))?;
-        let inet = name.parse::<SocketAddr>().ok();
         if attaching.role == Role::Callee {
             let [listener] = half.take_fds()?;
-            return Ok(Side::Callee { listener, path: inet.is_none().then(|| name.into()) });
+            return Ok(Side::Callee(listener));
         }
+        let inet = name.parse::<SocketAddr>().ok();
         let resets = attaching.parameter("close") == "reset";
         Ok(Side::Caller(Caller {
             address: match inet {
@@ -237,14 +237,6 @@ impl Side {
                 _ => u64::MAX,
             },
         }))
-    }
-}
-
-impl Drop for Side {
-    fn drop(&mut self) {
-        if let Side::Callee { path: Some(path), .. } = self {
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
 
@@ -266,8 +258,8 @@ impl Channel for Connect {
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
         match (&mut self.side, &self.socket) {
             (Side::Caller(caller), _) => self.socket = Some(caller.connect(&self.out)?),
-            (Side::Callee { .. }, Some(socket)) => send_all(socket, &self.out, 0)?,
-            (Side::Callee { .. }, None) => return Err(peer_closed()),
+            (Side::Callee(_), Some(socket)) => send_all(socket, &self.out, 0)?,
+            (Side::Callee(_), None) => return Err(peer_closed()),
         }
         Ok(())
     }
@@ -279,7 +271,7 @@ impl Channel for Connect {
                 receive_all(&socket, &mut self.input)?;
                 caller.close(socket)?;
             }
-            Side::Callee { listener, .. } => {
+            Side::Callee(listener) => {
                 finished(self.socket.take())?;
                 let socket = accept(listener)?;
                 receive_all(&socket, &mut self.input)?;
@@ -287,8 +279,5 @@ impl Channel for Connect {
             }
         }
         Ok(&self.input)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        finished(self.socket.take())
     }
 }

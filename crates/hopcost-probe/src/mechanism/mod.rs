@@ -35,7 +35,7 @@ use notifiers::{Condvar, EventFd, Flag, Futex, Park, Semaphore, Signal};
 use shm_ring::ShmRing;
 use shm_stream::{ShmSink, ShmSource};
 use tcp_calls::{FieldByField, Gather, InFile, OneSendmsg};
-use vm_readv::{VmSink, VmSource};
+use vm_readv::{Announced, VmSink};
 use websocket::{WebSocketConnect, WebSocketInline};
 use websocket_threaded::WebSocketThreaded;
 
@@ -101,7 +101,7 @@ pub static ALL: [Row; 59] = [
         .available_as(tcp_uring::zc_available_as),
     over_tcp::<InFile>("tcp-sendfile"),
     over_socket::<OneSendmsg>("unix-sendmsg", pairs::open_pair).available_as(acknowledgements_fit),
-    Row::stream::<VmSource, VmSink>("vm-readv", pairs::open_pair)
+    Row::stream::<SocketSource<Announced>, VmSink>("vm-readv", pairs::open_pair)
         .available(vm_readv::available)
         .available_as(vm_readv::available_as),
     Row::stream::<ShmSource, ShmSink>("shm-stream", shm_stream::open).available_as(number_alone),

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +18,7 @@ use crate::sys;
 use crate::transport::by_role;
 use crate::transport::counter::Counter;
 use crate::transport::page::{self, LINES, Page};
-use crate::wait::{self, Block, Every, FdWait, Spin, Spinning, Wait, WithoutFd, Yield};
+use crate::wait::{self, Block, Every, FdWait, Spin, Spinning, Wait, Waits, WithoutFd, Yield};
 
 /// Between two looks for the other end.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
@@ -40,37 +41,7 @@ fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
 /// waiter looks until the count is the next one. So a line is only ever written
 /// by one end and read by the other, and a notification can be neither lost nor
 /// taken twice. The floor of everything that crosses two CPUs.
-pub struct Flag {
-    page: Page<AtomicU32>,
-    notified: u32,
-    awaited: u32,
-    spinning: Spinning,
-}
-
-impl End for Flag {
-    type Waits = (Spin, Yield);
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        // The budget and the sleep belong to waits that this mechanism does not have.
-        let spinning = Spinning::of(attaching.case, 0);
-        Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0, spinning })
-    }
-}
-
-impl Notifier for Flag {
-    #[inline(always)]
-    fn notify<W: Wait>(&mut self) -> io::Result<()> {
-        self.notified = self.notified.wrapping_add(1);
-        self.page.peer.store(self.notified, Ordering::Release);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn wait<W: Wait>(&mut self) -> io::Result<()> {
-        self.awaited = self.awaited.wrapping_add(1);
-        let (count, awaited) = (&self.page.own, self.awaited);
-        wait::until::<W>(self.spinning, || count.load(Ordering::Acquire) == awaited, || Ok(()))
-    }
-}
+pub type Flag = Counted<(Spin, Yield)>;
 
 /// `futex`: a count in memory per direction, and futex(2) to sleep on it.
 ///
@@ -88,7 +59,10 @@ impl Notifier for Flag {
 /// another sleep. That is why the count is a range.
 ///
 /// Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG.
-pub struct Futex {
+pub type Futex = Counted<WithoutFd>;
+
+/// A count per direction that one end moves and the other waits for, in one of these ways.
+pub struct Counted<Ws> {
     outgoing: Counter,
     incoming: Counter,
     /// Notifications sent.
@@ -96,10 +70,11 @@ pub struct Futex {
     /// Notifications taken.
     awaited: u32,
     spinning: Spinning,
+    waits: PhantomData<Ws>,
 }
 
-impl End for Futex {
-    type Waits = WithoutFd;
+impl<Ws: Waits + 'static> End for Counted<Ws> {
+    type Waits = Ws;
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let memory = half.take_memory(page::BYTES)?;
         let Attaching { case, role, .. } = *attaching;
@@ -110,15 +85,20 @@ impl End for Futex {
             notified: 0,
             awaited: 0,
             spinning: Spinning::of(case, attaching.budget_ticks),
+            waits: PhantomData,
         })
     }
 }
 
-impl Notifier for Futex {
+impl<Ws: Waits> Notifier for Counted<Ws> {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.notified = self.notified.wrapping_add(1);
-        self.outgoing.publish(self.notified)
+        if Ws::MAY_SLEEP {
+            return self.outgoing.publish(self.notified);
+        }
+        self.outgoing.set(self.notified);
+        Ok(())
     }
 
     #[inline(always)]
@@ -364,14 +344,13 @@ impl Notifier for EventFd {
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         let (fd, mut count) = (&self.incoming, [0; 8]);
         self.wait.receive(W::KIND, fd, |look| sys::read(fd, &mut count, look))?;
-        let count = u64::from_ne_bytes(count);
-        if count == 1 { Ok(()) } else { Err(miscounted(count)) }
+        match u64::from_ne_bytes(count) {
+            1 => Ok(()),
+            count => {
+                Err(sys::failure(format!("the eventfd counted {count} notifications instead of 1")))
+            }
+        }
     }
-}
-
-#[cold]
-fn miscounted(count: u64) -> io::Error {
-    sys::failure(format!("the eventfd counted {count} notifications instead of 1"))
 }
 
 /// `signal`: SIGUSR1 to the other end, which waits for it in sigwaitinfo(2): no
@@ -403,10 +382,8 @@ fn block() -> io::Result<libc::sigset_t> {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, libc::SIGUSR1);
-        match libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) {
-            0 => Ok(set),
-            code => Err(sys::context(io::Error::from_raw_os_error(code), "blocking SIGUSR1")),
-        }
+        let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        pthread(blocked, "blocking SIGUSR1").map(|()| set)
     }
 }
 
@@ -487,7 +464,7 @@ pub struct Park {
 /// Makes the link.
 pub fn open_park(_: &Opening<'_>) -> io::Result<Link> {
     let meeting: Sides = Default::default();
-    Ok(Link { caller: Half::of_local(meeting.clone()), callee: Half::of_local(meeting) })
+    Ok(Link { caller: Half::of_locals([meeting.clone()]), callee: Half::of_locals([meeting]) })
 }
 
 impl End for Park {

@@ -20,8 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hopcost_model::case::Role;
 
 use crate::memory::{Buffer, Place};
-use crate::shape::{Attaching, Half, Link, Opening, Sink, Source};
+use crate::shape::{Attaching, Half, Link, Opening};
 use crate::stream::fields::Fields;
+use crate::stream::{Sink, Source};
 use crate::transport::counter::{COUNTER_BYTES, Counter};
 
 /// Bytes of the ring at least.
@@ -170,8 +171,8 @@ impl Source for ShmSource {
         Ok(Self { ring: Ring::attach(half, attaching)?, fields: Fields::new(attaching) })
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.fields.each(write);
+    fn fields(&mut self) -> &mut Fields {
+        &mut self.fields
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {

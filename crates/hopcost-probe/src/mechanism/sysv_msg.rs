@@ -178,7 +178,7 @@ impl End for SysvMsg {
         Ok(Self {
             incoming: queue(incoming)?,
             outgoing: queue(outgoing)?,
-            wait: FdWait::without_fd(attaching.budget_ticks),
+            wait: FdWait::without_fd(attaching.wait(), attaching.budget_ticks),
             out: Typed::new(payload),
             input: Typed::new(payload),
         })

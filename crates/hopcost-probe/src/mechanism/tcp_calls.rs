@@ -18,24 +18,19 @@ use crate::sys;
 /// nothing to answer yet, puts off for up to 40 ms (delayed acknowledgement). A
 /// field that fills a segment leaves at once; loopback's segments are 65483 bytes.
 pub struct FieldByField {
-    fields: Fields,
     /// Flags of every send but the last.
     flags: i32,
 }
 
 impl Outlet for FieldByField {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
         let flags = if attaching.parameter("more") == "on" { libc::MSG_MORE } else { 0 };
-        Ok(Self { fields: Fields::new(attaching), flags })
+        Ok((Self { flags }, Fields::sets(1, attaching)))
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.fields.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let last = self.fields.iter().len() - 1;
-        for (at, field) in self.fields.iter().enumerate() {
+    fn send(&mut self, socket: &OwnedFd, _: usize, fields: &Fields) -> io::Result<()> {
+        let last = fields.iter().len() - 1;
+        for (at, field) in fields.iter().enumerate() {
             send_all(socket, field, if at == last { 0 } else { self.flags })?;
         }
         Ok(())
@@ -48,22 +43,17 @@ impl Outlet for FieldByField {
 /// system call for each field but one, and with it Nagle's trap (see [`FieldByField`]):
 /// a message that is one segment leaves at once.
 pub struct Gather {
-    fields: Fields,
     whole: Buffer,
 }
 
 impl Outlet for Gather {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self { fields: Fields::new(attaching), whole: Buffer::new(attaching.payload()) })
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
+        Ok((Self { whole: Buffer::new(attaching.payload()) }, Fields::sets(1, attaching)))
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.fields.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
+    fn send(&mut self, socket: &OwnedFd, _: usize, fields: &Fields) -> io::Result<()> {
         let mut rest: &mut [u8] = &mut self.whole;
-        for field in self.fields.iter() {
+        for field in fields.iter() {
             // The buffer is as long as all fields.
             let Some((part, after)) = rest.split_at_mut_checked(field.len()) else { break };
             part.copy_from_slice(field);
@@ -78,31 +68,21 @@ impl Outlet for Gather {
 /// The kernel walks the list of fields and copies each into the socket buffers, so
 /// that neither the sender copies nor is there a system call for each field. Over a Unix socket
 /// there is no protocol below the call: what the two mechanisms differ by is what TCP costs.
-pub struct OneSendmsg(Fields);
+pub struct OneSendmsg;
 
 impl Outlet for OneSendmsg {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self(Fields::new(attaching)))
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
+        Ok((Self, Fields::sets(1, attaching)))
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.0.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        all_of(self.0.vectors(), self.0.bytes(), |rest| send_vectors(socket, rest, 0))
+    fn send(&mut self, socket: &OwnedFd, _: usize, fields: &Fields) -> io::Result<()> {
+        all_of(fields.vectors(), fields.bytes(), |rest| send_vectors(socket, rest, 0))
     }
 }
 
 /// Distance of two messages in the file: whole pages.
 fn stride(payload: usize) -> usize {
     payload.next_multiple_of(4096)
-}
-
-/// A message in the file: where it begins, and its fields.
-struct Message {
-    offset: usize,
-    fields: Vec<Place<[u8]>>,
 }
 
 /// `tcp-sendfile`: a message over TCP whose fields lie in a file in memory, from
@@ -116,36 +96,27 @@ struct Message {
 /// do without acknowledgements.
 pub struct InFile {
     file: OwnedFd,
-    payload: usize,
-    messages: InTurn<Message>,
 }
 
 impl Outlet for InFile {
-    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
         let (payload, count) = (attaching.payload(), fields::count(attaching));
         let window = unacknowledged(attaching)?;
         let bytes = window * stride(payload);
         let file = Shared::create(bytes)?;
         let memory = Shared::map(&file, bytes)?;
-        let messages = InTurn::new(window, |number| {
-            let (offset, field_bytes) = (number * stride(payload), payload / count);
-            let field = |at| Place::bytes(&memory, offset + at * field_bytes, field_bytes);
-            Message { offset, fields: (0..count).map(field).collect() }
+        let sets = InTurn::new(window, |number| {
+            let message = Place::bytes(&memory, number * stride(payload), payload);
+            let start = message.as_ptr().cast::<u8>();
+            let starts = (0..count).map(|at| start.wrapping_add(at * (payload / count))).collect();
+            Fields::at(starts, payload, Box::new(message))
         });
-        Ok(Self { file, payload, messages })
+        Ok((Self { file }, sets))
     }
     #[inline(always)]
-    fn fields(&mut self, mut write: impl FnMut(&mut [u8])) {
-        for field in &self.messages.current().fields {
-            // SAFETY: nobody else maps the file, and nobody reads these bytes until the message
-            // is sent.
-            write(unsafe { &mut *field.as_ptr() });
-        }
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let mut offset = self.messages.current().offset as libc::off_t;
-        let mut left = self.payload;
+    fn send(&mut self, socket: &OwnedFd, set: usize, fields: &Fields) -> io::Result<()> {
+        let mut left = fields.bytes();
+        let mut offset = (set * stride(left)) as libc::off_t;
         while left > 0 {
             let (to, from) = (socket.as_raw_fd(), self.file.as_raw_fd());
             // SAFETY: the offset is valid for writing.
@@ -153,7 +124,6 @@ impl Outlet for InFile {
             let sent = moved(sent.map(|bytes| bytes as usize))?;
             left = left.checked_sub(sent).ok_or_else(|| sys::failure("sendfile sent too much"))?;
         }
-        self.messages.pass();
         Ok(())
     }
 }

@@ -91,13 +91,6 @@ enum Sends {
     ByField,
 }
 
-/// A message's fields.
-struct Set {
-    fields: Fields,
-    /// Sends of which no notification has come.
-    pending: usize,
-}
-
 /// `tcp-uring`: a message over TCP with one io_uring submission of IORING_OP_SENDMSG that names all
 /// its fields, and `tcp-uring-zc`: the same of IORING_OP_SENDMSG_ZC, as `tcp-zerocopy` has one
 /// sendmsg(2) with MSG_ZEROCOPY.
@@ -118,13 +111,12 @@ struct Set {
 /// may not be written, so the sender has sixteen sets of them and takes them in
 /// turn. Over loopback the kernel always copies.
 pub struct Submission {
-    // Dropped first: the ring lets go of the buffers before they are freed.
     ring: IoUring,
-    socket: Fd,
     sends: Sends,
     /// Bytes of one send.
     bytes: usize,
-    sets: InTurn<Set>,
+    /// Sends of each set of which no notification has come.
+    pending: Vec<usize>,
     seen: ZeroCopySends,
 }
 
@@ -135,8 +127,8 @@ impl Submission {
         let mut queued = 0;
         while let Some(completion) = self.ring.completion().next() {
             if cqueue::notif(completion.flags()) {
-                if let Some(set) = self.sets.get_mut(completion.user_data() as usize) {
-                    set.pending -= 1;
+                if let Some(pending) = self.pending.get_mut(completion.user_data() as usize) {
+                    *pending -= 1;
                 }
                 self.seen.completed += 1;
                 self.seen.copied +=
@@ -149,19 +141,20 @@ impl Submission {
             };
             let goes_on = cqueue::more(completion.flags());
             if sent != self.bytes || goes_on == (self.sends == Sends::Copied) {
-                return Err(not_sent(sent, self.bytes));
+                let wanted = self.bytes;
+                return Err(sys::failure(format!("io_uring sent {sent} of {wanted} bytes")));
             }
             queued += 1;
         }
         Ok(queued)
     }
 
-    /// Takes completions, as they come, until the sets are as they have to be.
+    /// Takes completions, as they come, until none of a set's is to come.
     #[inline(always)]
-    fn wait_until(&mut self, done: impl Fn(&InTurn<Set>) -> bool) -> io::Result<()> {
-        while !done(&self.sets) {
+    fn wait_for(&mut self, set: usize) -> io::Result<()> {
+        while self.pending[set] > 0 {
             self.take_completions()?;
-            if !done(&self.sets) {
+            if self.pending[set] > 0 {
                 self.enter(1)?;
             }
         }
@@ -179,20 +172,17 @@ impl Submission {
         }
     }
 
-    /// Queues a send for each field of the current set, in their order, and says how many that
-    /// were.
+    /// Queues a send for each field of a set, in their order, and says how many that were.
     #[inline(always)]
-    fn queue_fields(&mut self) -> io::Result<usize> {
-        let set = self.sets.number();
-        let vectors = self.sets.current().fields.vectors();
-        let count = vectors.len();
-        for (at, field) in vectors.iter().enumerate() {
+    fn queue_fields(&mut self, socket: Fd, set: usize, fields: &Fields) -> io::Result<usize> {
+        let count = fields.vectors().len();
+        for (at, field) in fields.vectors().iter().enumerate() {
             let (more, link) = match at + 1 == count {
                 true => (0, squeue::Flags::empty()),
                 false => (libc::MSG_MORE, squeue::Flags::IO_LINK),
             };
             let bytes = field.iov_len as u32;
-            let entry = opcode::SendZc::new(self.socket, field.iov_base.cast(), bytes)
+            let entry = opcode::SendZc::new(socket, field.iov_base.cast(), bytes)
                 .buf_index(Some((set * count + at) as u16))
                 .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | more)
                 .zc_flags(SEND_ZC_REPORT_USAGE)
@@ -229,13 +219,8 @@ fn failed(error: i32) -> io::Error {
     }
 }
 
-#[cold]
-fn not_sent(sent: usize, bytes: usize) -> io::Error {
-    sys::failure(format!("io_uring sent {sent} of {bytes} bytes"))
-}
-
 impl Outlet for Submission {
-    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn new(_: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
         let sends = match attaching.case.mechanism_name() {
             "tcp-uring" => Sends::Copied,
             _ if attaching.parameter("sends") == "field" => Sends::ByField,
@@ -249,13 +234,13 @@ impl Outlet for Submission {
         };
         // Two completions for each send, of all sets.
         let ring = open_ring(count, 2 * count * sets)?;
-        let fields = InTurn::new(sets, |_| Set { fields: Fields::new(attaching), pending: 0 });
+        let (pending, sets) = (vec![0; sets], Fields::sets(sets, attaching));
         if sends == Sends::ByField {
-            let vectors = fields.all().iter().flat_map(|set| set.fields.vectors()).copied();
+            let vectors = sets.all().iter().flat_map(Fields::vectors).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
             unsafe { ring.submitter().register_buffers(&vectors) }.map_err(|error| {
-                let bytes = sets * attaching.payload();
+                let bytes = pending.len() * attaching.payload();
                 sys::context(
                     error,
                     &format!(
@@ -264,44 +249,34 @@ impl Outlet for Submission {
                 )
             })?;
         }
-        Ok(Self {
-            ring,
-            socket: Fd(socket.as_raw_fd()),
-            sends,
-            bytes: attaching.payload() / count,
-            sets: fields,
-            seen: ZeroCopySends::default(),
-        })
+        let (bytes, seen) = (attaching.payload() / count, ZeroCopySends::default());
+        Ok((Self { ring, sends, bytes, pending, seen }, sets))
     }
     #[inline(always)]
-    fn claim(&mut self, _: &OwnedFd) -> io::Result<()> {
-        self.wait_until(|sets| sets.current().pending == 0)
+    fn claim(&mut self, _: &OwnedFd, set: usize) -> io::Result<()> {
+        self.wait_for(set)
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.sets.current_mut().fields.each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, _: &OwnedFd) -> io::Result<()> {
-        let vectors = self.sets.current().fields.vectors();
-        let message = message_of(vectors);
+    fn send(&mut self, socket: &OwnedFd, set: usize, fields: &Fields) -> io::Result<()> {
+        let socket = Fd(socket.as_raw_fd());
+        let message = message_of(fields.vectors());
         // MSG_WAITALL: a part that the socket has no room for is sent by the kernel when there is,
         // and the completion is of the whole.
         let flags = (libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32;
         let message = &raw const message;
         let entry = match self.sends {
             Sends::ByField => None,
-            Sends::Copied => Some(opcode::SendMsg::new(self.socket, message).flags(flags).build()),
+            Sends::Copied => Some(opcode::SendMsg::new(socket, message).flags(flags).build()),
             Sends::Referred => Some(
-                opcode::SendMsgZc::new(self.socket, message)
+                opcode::SendMsgZc::new(socket, message)
                     .flags(flags)
                     .ioprio(SEND_ZC_REPORT_USAGE)
                     .build()
-                    .user_data(self.sets.number() as u64),
+                    .user_data(set as u64),
             ),
         };
         let count = match &entry {
-            None => self.queue_fields()?,
+            None => self.queue_fields(socket, set, fields)?,
             Some(entry) => {
                 // SAFETY: the message lives until it is sent, and the fields are not written or
                 // freed before their notification.
@@ -309,17 +284,16 @@ impl Outlet for Submission {
                 1
             }
         };
-        self.sets.current_mut().pending = if self.sends == Sends::Copied { 0 } else { count };
+        self.pending[set] = if self.sends == Sends::Copied { 0 } else { count };
         let mut queued = 0;
         while queued < count {
             self.enter(count - queued)?;
             queued += self.take_completions()?;
         }
-        self.sets.pass();
         Ok(())
     }
     fn settle(&mut self, _: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
-        self.wait_until(|sets| sets.all().iter().all(|set| set.pending == 0))?;
+        (0..self.pending.len()).try_for_each(|set| self.wait_for(set))?;
         Ok((self.sends != Sends::Copied).then(|| std::mem::take(&mut self.seen)))
     }
 }

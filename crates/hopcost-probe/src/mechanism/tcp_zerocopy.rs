@@ -33,53 +33,41 @@ pub fn available() -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Sets of fields whose pages are pinned while they are sent.
+/// Sends from pages that are pinned meanwhile.
 pub struct Pinned {
-    sets: InTurn<Fields>,
     sends: Outstanding,
 }
 
 impl Outlet for Pinned {
-    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
         set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
         let sets = sets(attaching);
-        Ok(Self {
-            sets: InTurn::new(sets, |_| Fields::new(attaching)),
-            sends: Outstanding::new(sets),
-        })
+        Ok((Self { sends: Outstanding::new(sets) }, Fields::sets(sets, attaching)))
     }
     #[inline(always)]
-    fn claim(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        while self.sends.holds(self.sets.number()) {
+    fn claim(&mut self, socket: &OwnedFd, set: usize) -> io::Result<()> {
+        while self.sends.holds(set) {
             await_completion(socket, &mut self.sends)?;
         }
         Ok(())
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.sets.current_mut().each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        let Self { sets, sends } = self;
-        let (vectors, bytes) = (sets.current().vectors(), sets.current().bytes());
-        all_of(vectors, bytes, |rest| {
+    fn send(&mut self, socket: &OwnedFd, set: usize, fields: &Fields) -> io::Result<()> {
+        all_of(fields.vectors(), fields.bytes(), |rest| {
             let sent = loop {
                 match send_vectors(socket, rest, libc::MSG_ZEROCOPY) {
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
-                        make_room(socket, sends)?;
+                        make_room(socket, &mut self.sends)?;
                     }
                     sent => break sent?,
                 }
             };
             if sent > 0 {
                 // The kernel numbers the calls that sent anything.
-                sends.began(sets.number());
+                self.sends.began(set);
             }
             Ok(sent)
-        })?;
-        sets.pass();
-        Ok(())
+        })
     }
     fn settle(&mut self, socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
         while !self.sends.under_way.is_empty() {
@@ -145,9 +133,16 @@ impl Outstanding {
             *sends += 1;
         }
     }
-    /// These sends are completed.
-    fn completed(&mut self, of: Completion) -> io::Result<()> {
-        let Completion { first, last, copied } = of;
+    /// What the error queue says of them: an inclusive range of numbers, which may wrap around, is
+    /// completed.
+    fn completed(&mut self, said: &libc::sock_extended_err) -> io::Result<()> {
+        if said.ee_origin != ORIGIN_ZEROCOPY || said.ee_errno != 0 {
+            return Err(sys::failure(format!(
+                "the error queue holds error {} of origin {}, which is no completion",
+                said.ee_errno, said.ee_origin
+            )));
+        }
+        let (first, last, copied) = (said.ee_info, said.ee_data, said.ee_code & CODE_COPIED != 0);
         let count = u64::from(last.wrapping_sub(first)) + 1;
         let at = first.wrapping_sub(self.oldest) as usize;
         if at as u64 + count > self.under_way.len() as u64 {
@@ -181,29 +176,24 @@ fn unknown(first: u32, last: u32) -> io::Error {
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
-/// Sends of which the error queue says that they are completed
-/// (Documentation/networking/msg_zerocopy.rst): an inclusive range of numbers, which may wrap around.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Completion {
-    first: u32,
-    last: u32,
-    /// Whether the kernel copied after all.
-    copied: bool,
+/// The control message that comes with a completion, and more room than it takes.
+#[repr(C, align(8))]
+struct Control {
+    header: libc::cmsghdr,
+    error: libc::sock_extended_err,
+    rest: [u8; 128],
 }
 
-/// Room for the control messages that come with a completion.
-#[repr(C, align(8))]
-struct Control([u8; 256]);
-
 /// The next completion; `None` if there is none yet. Never waits.
-fn next_completion(socket: &OwnedFd) -> io::Result<Option<Completion>> {
-    let mut control = Control([0; 256]);
-    // SAFETY: all-zero is an empty message; the control buffer is valid for its length.
-    let (result, message) = unsafe {
+fn next_completion(socket: &OwnedFd) -> io::Result<Option<libc::sock_extended_err>> {
+    // SAFETY: all-zero is valid for each, and an empty message; the control message is valid for
+    // its length.
+    let (result, control) = unsafe {
+        let mut control: Control = std::mem::zeroed();
         let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = control.0.len() as _;
-        (libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_ERRQUEUE), message)
+        message.msg_control = (&raw mut control).cast();
+        message.msg_controllen = size_of::<Control>() as _;
+        (libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_ERRQUEUE), control)
     };
     if let Err(error) = sys::check(result) {
         return match error.raw_os_error() {
@@ -211,39 +201,12 @@ fn next_completion(socket: &OwnedFd) -> io::Result<Option<Completion>> {
             _ => Err(sys::context(error, "reading the error queue")),
         };
     }
-    let mut found = None;
-    // SAFETY: the kernel filled the control buffer as cmsg(3) says, and the macros stay
-    // within its length; the extended error is plain data and read unaligned.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(&message);
-        while let Some(control) = header.as_ref() {
-            let extended = matches!(
-                (control.cmsg_level, control.cmsg_type),
-                (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
-            );
-            if extended {
-                let error: libc::sock_extended_err =
-                    std::ptr::read_unaligned(libc::CMSG_DATA(header).cast());
-                found = Some(interpret(&error)?);
-            }
-            header = libc::CMSG_NXTHDR(&message, header);
+    match (control.header.cmsg_level, control.header.cmsg_type) {
+        (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR) => {
+            Ok(Some(control.error))
         }
+        _ => Err(sys::failure("a message in the error queue that says nothing")),
     }
-    found.map(Some).ok_or_else(|| sys::failure("a message in the error queue that says nothing"))
-}
-
-fn interpret(error: &libc::sock_extended_err) -> io::Result<Completion> {
-    if error.ee_origin != ORIGIN_ZEROCOPY || error.ee_errno != 0 {
-        return Err(sys::failure(format!(
-            "the error queue holds error {} of origin {}, which is no completion",
-            error.ee_errno, error.ee_origin
-        )));
-    }
-    Ok(Completion {
-        first: error.ee_info,
-        last: error.ee_data,
-        copied: error.ee_code & CODE_COPIED != 0,
-    })
 }
 
 /// Looks in vain after which a socket that says it has news is given up.
@@ -251,22 +214,17 @@ const LOOKS_MAX: u32 = 1000;
 
 /// Waits for a completion and notes it.
 fn await_completion(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
+    let mut is_closed = false;
     for _ in 0..LOOKS_MAX {
         if let Some(completion) = next_completion(socket)? {
-            return sends.completed(completion);
+            return sends.completed(&completion);
         }
-        // Nothing is asked for: POLLERR and POLLHUP come unasked.
-        let mut polled = libc::pollfd { fd: socket.as_raw_fd(), events: 0, revents: 0 };
-        // SAFETY: one entry is passed as one entry.
-        unsafe { libc::poll(&mut polled, 1, -1) };
-        if let Some(completion) = next_completion(socket)? {
-            return sends.completed(completion);
-        }
-        if get_option(socket, libc::SOL_SOCKET, libc::SO_ERROR)? != 0
-            || polled.revents & libc::POLLHUP != 0
-        {
+        if is_closed {
             return Err(peer_closed());
         }
+        // Nothing is asked for: POLLERR and POLLHUP come unasked.
+        is_closed = sys::poll_one(socket, 0)? & libc::POLLHUP != 0
+            || get_option(socket, libc::SOL_SOCKET, libc::SO_ERROR)? != 0;
     }
     Err(sys::failure("the error queue announces completions and has none"))
 }
@@ -275,8 +233,16 @@ fn await_completion(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()>
 mod tests {
     use super::*;
 
-    fn of(first: u32, last: u32, copied: bool) -> Completion {
-        Completion { first, last, copied }
+    fn of(first: u32, last: u32, copied: bool) -> libc::sock_extended_err {
+        libc::sock_extended_err {
+            ee_errno: 0,
+            ee_origin: ORIGIN_ZEROCOPY,
+            ee_type: 0,
+            ee_code: u8::from(copied),
+            ee_pad: 0,
+            ee_info: first,
+            ee_data: last,
+        }
     }
 
     #[test]
@@ -287,11 +253,11 @@ mod tests {
             sends.began(set);
         }
         // The second, third and fourth are numbers 2^32 - 1, 0 and 1.
-        sends.completed(of(u32::MAX, 0, true)).unwrap();
+        sends.completed(&of(u32::MAX, 0, true)).unwrap();
         assert!(sends.holds(0) && !sends.holds(1) && sends.holds(2));
-        sends.completed(of(1, 1, false)).unwrap();
+        sends.completed(&of(1, 1, false)).unwrap();
         assert!(!sends.holds(2) && !sends.under_way.is_empty());
-        sends.completed(of(u32::MAX - 1, u32::MAX - 1, true)).unwrap();
+        sends.completed(&of(u32::MAX - 1, u32::MAX - 1, true)).unwrap();
         assert!(sends.under_way.is_empty() && !sends.holds(0));
         assert_eq!(sends.seen, ZeroCopySends { completed: 4, copied: 3 });
         assert_eq!(sends.oldest, 2);
@@ -303,10 +269,10 @@ mod tests {
         sends.began(0);
         sends.began(1);
         for (first, last) in [(0, 2), (2, 2), (1, 0), (u32::MAX, 0)] {
-            assert!(sends.completed(of(first, last, false)).is_err(), "{first} to {last}");
+            assert!(sends.completed(&of(first, last, false)).is_err(), "{first} to {last}");
         }
-        sends.completed(of(1, 1, false)).unwrap();
-        assert!(sends.completed(of(1, 1, false)).is_err());
+        sends.completed(&of(1, 1, false)).unwrap();
+        assert!(sends.completed(&of(1, 1, false)).is_err());
         assert!(sends.holds(0));
     }
 }

@@ -15,10 +15,10 @@ use std::os::fd::OwnedFd;
 use hopcost_model::case::Case;
 
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Sink, Source};
+use crate::shape::{Attaching, Half};
 use crate::stream::fields::{self, Fields, InTurn, unacknowledged};
-use crate::stream::sockets::{receive_all, receive_number, send_all, send_number};
-use crate::stream::{acknowledgements_fit, number_alone};
+use crate::stream::sockets::{Outlet, receive_all, receive_number, send_all, send_number};
+use crate::stream::{Sink, acknowledgements_fit, number_alone};
 use crate::sys;
 
 /// Whether a process may read memory in this way here, or why not.
@@ -63,9 +63,8 @@ fn not_copied(result: io::Result<isize>, wanted: usize) -> io::Error {
     }
 }
 
-pub struct VmSource {
-    socket: OwnedFd,
-    sets: InTurn<Fields>,
+/// The sender's announcements.
+pub struct Announced {
     sent: u64,
 }
 
@@ -79,23 +78,11 @@ pub struct VmSink {
     buffer: Buffer,
 }
 
-fn send_numbers(socket: &OwnedFd, numbers: &[u64]) -> io::Result<()> {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    send_all(socket, &bytes, 0)
-}
-
-fn receive_numbers(socket: &OwnedFd, count: usize) -> io::Result<Vec<u64>> {
-    let mut bytes = vec![0; 8 * count];
-    receive_all(socket, &mut bytes)?;
-    Ok(bytes.as_chunks::<8>().0.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
-}
-
-impl Source for VmSource {
+impl Outlet for Announced {
     /// The sender lets the receiver read its memory and tells it where to.
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [socket] = half.take_fds()?;
-        let sets = InTurn::new(unacknowledged(attaching)?, |_| Fields::new(attaching));
-        let reader = receive_numbers(&socket, 1)?[0];
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
+        let sets = Fields::sets(unacknowledged(attaching)?, attaching);
+        let reader = receive_number(socket)?;
         // Fails where there is no Yama, and then nobody needs it.
         // SAFETY: prctl with integer arguments.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, reader as libc::c_ulong, 0, 0, 0) };
@@ -105,23 +92,15 @@ impl Source for VmSource {
                 set.vectors().iter().map(|vector| vector.iov_base.expose_provenance() as u64),
             );
         }
-        send_numbers(&socket, &numbers)?;
-        Ok(Self { socket, sets, sent: 0 })
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        send_all(socket, &bytes, 0)?;
+        Ok((Self { sent: 0 }, sets))
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.sets.current_mut().each(write);
-    }
-    #[inline(always)]
-    fn send(&mut self) -> io::Result<()> {
-        send_number(&self.socket, self.sent)?;
+    fn send(&mut self, socket: &OwnedFd, _: usize, _: &Fields) -> io::Result<()> {
+        send_number(socket, self.sent)?;
         self.sent += 1;
-        self.sets.pass();
         Ok(())
-    }
-    #[inline(always)]
-    fn acknowledged(&mut self) -> io::Result<u64> {
-        receive_number(&self.socket)
     }
 }
 
@@ -130,16 +109,18 @@ impl Sink for VmSink {
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
         let (sets, count) = (unacknowledged(attaching)?, fields::count(attaching));
-        send_numbers(&socket, &[u64::from(std::process::id())])?;
-        let numbers = receive_numbers(&socket, 1 + sets * count)?;
-        let process = numbers[0] as libc::pid_t;
+        send_number(&socket, u64::from(std::process::id()))?;
+        let process = receive_number(&socket)? as libc::pid_t;
+        let mut bytes = vec![0; 8 * sets * count];
+        receive_all(&socket, &mut bytes)?;
         let iov_len = attaching.payload() / count;
-        let field = |&address: &u64| libc::iovec {
-            iov_base: std::ptr::without_provenance_mut(address as usize),
+        let field = |address: &[u8; 8]| libc::iovec {
+            iov_base: std::ptr::without_provenance_mut(u64::from_le_bytes(*address) as usize),
             iov_len,
         };
+        let addresses = bytes.as_chunks().0;
         let sets = InTurn::new(sets, |set| {
-            numbers[1 + set * count..][..count].iter().map(field).collect::<Vec<_>>()
+            addresses[set * count..][..count].iter().map(field).collect::<Vec<_>>()
         });
         let mut buffer = Buffer::new(attaching.payload());
         copy_from(process, sets.current(), &mut buffer)?;

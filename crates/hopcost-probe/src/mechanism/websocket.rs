@@ -47,25 +47,29 @@ fn config(payload: usize, role: Role) -> WebSocketConfig {
     WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0)
 }
 
-/// Shakes hands over a connected stream: the caller as client, the callee as server.
+/// Shakes hands over a connected socket, the caller as client, the callee as server: what `reads`
+/// makes of the socket reads it from then on.
 ///
 /// The codec is made anew afterwards, because the library goes on in the buffer of
 /// its handshake, whatever size was asked for. Nothing can lie in there: a callee
 /// does not speak before it is asked, and a caller not before hands are shaken.
-pub(super) fn shake_hands<S: Read + Write>(
-    stream: S,
+pub(super) fn shake_hands<R>(
+    fd: OwnedFd,
     payload: usize,
     role: Role,
-) -> io::Result<WebSocket<S>> {
-    let config = Some(config(payload, role));
+    reads: impl FnOnce(&OwnedFd) -> io::Result<R>,
+) -> io::Result<WebSocket<Wire<R>>> {
+    let (config, stream) = (Some(config(payload, role)), Wire { fd, reads: BLOCKING });
     let socket = match role {
         Role::Caller => client_with_config("ws://127.0.0.1/", stream, config)
             .map_err(handshake_failed)
             .map(|(socket, _)| socket)?,
         Role::Callee => accept_with_config(stream, config).map_err(handshake_failed)?,
     };
+    let fd = socket.into_inner().fd;
+    let wire = Wire { reads: reads(&fd)?, fd };
     let role = by_role(role, protocol::Role::Client, protocol::Role::Server);
-    Ok(WebSocket::from_raw_socket(socket.into_inner(), role, config))
+    Ok(WebSocket::from_raw_socket(wire, role, config))
 }
 
 fn handshake_failed<R: HandshakeRole>(error: HandshakeError<R>) -> io::Error {
@@ -111,18 +115,16 @@ pub(super) struct Wire<R> {
 }
 
 /// Reads wait as the case says, so the library never learns that a socket can be without data.
-struct Waiting {
-    wait: FdWait,
-    kind: WaitKind,
-}
-
-impl Read for Wire<Waiting> {
+impl Read for Wire<FdWait> {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Waiting { wait, kind } = &self.reads;
-        wait.receive(*kind, &self.fd, |look| sys::read(&self.fd, buffer, look))
+        let Self { fd, reads } = self;
+        reads.receive(reads.kind, fd, |look| sys::read(fd, buffer, look))
     }
 }
+
+/// One that sleeps until there is something to be read.
+const BLOCKING: FdWait = FdWait::without_fd(WaitKind::Block, 0);
 
 /// Writes all or a part; waits for room where the socket does not.
 impl<R> Write for Wire<R> {
@@ -141,7 +143,7 @@ impl<R> Write for Wire<R> {
 }
 
 pub struct WebSocketInline {
-    socket: WebSocket<Wire<Waiting>>,
+    socket: WebSocket<Wire<FdWait>>,
     out: Outgoing,
     /// The message that is lent: a piece of the library's read buffer.
     message: Bytes,
@@ -176,21 +178,26 @@ impl Outgoing {
     }
 }
 
+impl WebSocketInline {
+    /// Takes an end that waits like this.
+    pub(super) fn waiting(
+        half: Half,
+        attaching: &Attaching<'_>,
+        kind: WaitKind,
+    ) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let payload = attaching.payload();
+        let socket = shake_hands(fd, payload, attaching.role, |fd| {
+            FdWait::prepare(kind, fd, wait::look_at, attaching.budget_ticks)
+        })?;
+        Ok(Self { socket, out: Outgoing::new(payload), message: Bytes::new() })
+    }
+}
+
 impl End for WebSocketInline {
     type Waits = AtRunTime;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        let (kind, payload) = (attaching.wait(), attaching.payload());
-        let wait = attaching.fd_wait(&fd, wait::look_at)?;
-        Ok(Self {
-            socket: shake_hands(
-                Wire { fd, reads: Waiting { wait, kind } },
-                payload,
-                attaching.role,
-            )?,
-            out: Outgoing::new(payload),
-            message: Bytes::new(),
-        })
+        Self::waiting(half, attaching, attaching.wait())
     }
 }
 
@@ -219,16 +226,14 @@ pub struct WebSocketConnect {
     payload: usize,
     role: Role,
     /// The connection of the exchange under way.
-    socket: Option<WebSocket<Wire<Waiting>>>,
+    socket: Option<WebSocket<Wire<FdWait>>>,
     out: Outgoing,
     message: Bytes,
 }
 
 impl WebSocketConnect {
     fn shake_hands(&mut self, fd: OwnedFd) -> io::Result<()> {
-        let (wait, kind) = (FdWait::without_fd(0), WaitKind::Block);
-        self.socket =
-            Some(shake_hands(Wire { fd, reads: Waiting { wait, kind } }, self.payload, self.role)?);
+        self.socket = Some(shake_hands(fd, self.payload, self.role, |_| Ok(BLOCKING))?);
         Ok(())
     }
 }
@@ -259,7 +264,7 @@ impl Channel for WebSocketConnect {
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
         self.message = Bytes::new();
-        if let Side::Callee { listener, .. } = &self.side {
+        if let Side::Callee(listener) = &self.side {
             finished(self.socket.take().map(|socket| socket.into_inner().fd))?;
             let fd = accept(listener)?;
             self.shake_hands(fd)?;
@@ -272,8 +277,5 @@ impl Channel for WebSocketConnect {
             caller.close(socket.into_inner().fd)?;
         }
         Ok(&self.message)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        finished(self.socket.take().map(|socket| socket.into_inner().fd))
     }
 }

@@ -28,80 +28,33 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::Role;
+use hopcost_model::case::{Role, WaitKind};
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 
-use super::websocket::{Outgoing, Wire, io_error, read_binary, shake_hands};
+use super::websocket::{Outgoing, WebSocketInline, Wire, io_error, read_binary, shake_hands};
 use crate::shape::{Attaching, Channel, End, Half};
 use crate::sys::{self, Look};
 use crate::transport::peer_closed;
 use crate::wait::{Block, Wait};
 
-/// How the socket is read: it blocks until hands are shaken, and then it is read once each time
-/// epoll has found it readable. What the library asks for beyond that is answered without a system
-/// call.
-enum Reads {
-    Block,
-    Once,
-    NotNow,
-}
-
-impl Read for Wire<Reads> {
+/// A socket that is read once each time epoll has found it readable, and of which that is said. What
+/// the library asks for beyond is answered without a system call.
+impl Read for Wire<bool> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.reads {
-            Reads::NotNow => return Err(io::ErrorKind::WouldBlock.into()),
-            Reads::Once => self.reads = Reads::NotNow,
-            Reads::Block => {}
+        match std::mem::take(&mut self.reads) {
+            true => sys::uninterrupted(|| sys::read(&self.fd, buffer, Look::AsOpened)),
+            false => Err(io::ErrorKind::WouldBlock.into()),
         }
-        sys::uninterrupted(|| sys::read(&self.fd, buffer, Look::AsOpened))
     }
 }
 
 /// What epoll calls the socket: the first that it watches.
 const SOCKET: u64 = 0;
 
-/// The socket from now on: read only when epoll has found it readable.
-fn polled(mut socket: WebSocket<Wire<Reads>>) -> io::Result<WebSocket<Wire<Reads>>> {
-    socket.get_mut().reads = Reads::NotNow;
-    sys::set_nonblocking(&socket.get_ref().fd)?;
-    Ok(socket)
-}
-
-/// An end that is the library's I/O thread itself.
-struct Handler {
-    socket: WebSocket<Wire<Reads>>,
-    epoll: OwnedFd,
-}
-
-impl Handler {
-    fn new(socket: WebSocket<Wire<Reads>>) -> io::Result<Self> {
-        let socket = polled(socket)?;
-        let epoll = sys::epoll(&[&socket.get_ref().fd], libc::EPOLLIN)?;
-        Ok(Self { socket, epoll })
-    }
-
-    fn send(&mut self, message: Bytes) -> io::Result<()> {
-        self.socket.send(Message::Binary(message)).map_err(io_error)
-    }
-
-    /// Returns where the library would call the message handler.
-    fn receive(&mut self) -> io::Result<Bytes> {
-        loop {
-            match read_binary(&mut self.socket).map_err(io_error) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
-            }
-            if sys::epoll_wait(&self.epoll, &mut [sys::NO_EVENT; 2])? > 0 {
-                self.socket.get_mut().reads = Reads::Once;
-            }
-        }
-    }
-}
-
 /// What an I/O thread beside the application works on.
 struct IoThread {
-    socket: WebSocket<Wire<Reads>>,
+    socket: WebSocket<Wire<bool>>,
     event: OwnedFd,
     epoll: OwnedFd,
     /// From the application.
@@ -155,7 +108,7 @@ impl IoThread {
 
     /// Reads once, and queues every message that is complete by then.
     fn receive(&mut self) -> io::Result<()> {
-        self.socket.get_mut().reads = Reads::Once;
+        self.socket.get_mut().reads = true;
         loop {
             match read_binary(&mut self.socket).map_err(io_error) {
                 // An application that has let go is noticed in `send`.
@@ -168,35 +121,47 @@ impl IoThread {
 }
 
 /// An end with an I/O thread beside it.
-struct Application {
+pub struct Application {
     /// None once it lets go.
     outgoing: Option<Sender<Bytes>>,
     event: OwnedFd,
     incoming: Receiver<io::Result<Bytes>>,
     thread: Option<JoinHandle<()>>,
+    out: Outgoing,
+    /// The message that is lent: a piece of the library's read buffer.
+    message: Bytes,
 }
 
 impl Application {
-    fn new(socket: WebSocket<Wire<Reads>>, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let socket = polled(socket)?;
+    fn new(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        let [fd] = half.take_fds()?;
+        let payload = attaching.payload();
+        let socket = shake_hands(fd, payload, attaching.role, |fd| {
+            sys::set_nonblocking(fd)?;
+            Ok(false)
+        })?;
         let event = sys::eventfd()?;
         let epoll = sys::epoll(&[&socket.get_ref().fd, &event], libc::EPOLLIN)?;
         let (outgoing, queued) = channel();
         let (received, incoming) = channel();
         let io = IoThread { socket, event: event.try_clone()?, epoll, queued, received };
-        let thread = attaching.start_helper("hopcost-io", move || io.run())?;
-        Ok(Self { outgoing: Some(outgoing), event, incoming, thread: Some(thread) })
+        let thread = Some(attaching.start_helper("hopcost-io", move || io.run())?);
+        let (outgoing, out, message) = (Some(outgoing), Outgoing::new(payload), Bytes::new());
+        Ok(Self { outgoing, event, incoming, thread, out, message })
     }
 
-    fn send(&self, message: Bytes) -> io::Result<()> {
+    fn send(&mut self) -> io::Result<()> {
+        let message = self.out.message();
         match self.outgoing.as_ref().map(|queue| queue.send(message)) {
             Some(Ok(())) => wake(&self.event),
             _ => Err(peer_closed()),
         }
     }
 
-    fn receive(&self) -> io::Result<Bytes> {
-        self.incoming.recv().map_err(|_| peer_closed())?
+    fn receive(&mut self) -> io::Result<&[u8]> {
+        self.message = Bytes::new();
+        self.message = self.incoming.recv().map_err(|_| peer_closed())??;
+        Ok(&self.message)
     }
 }
 
@@ -216,58 +181,52 @@ fn wake(event: &OwnedFd) -> io::Result<()> {
     sys::write(event, &1u64.to_ne_bytes()).map(drop)
 }
 
-/// Who reads and writes the socket.
-enum Side {
+pub enum WebSocketThreaded {
     Application(Application),
-    Handler(Box<Handler>),
-}
-
-pub struct WebSocketThreaded {
-    side: Side,
-    out: Outgoing,
-    /// The message that is lent: a piece of the library's read buffer.
-    message: Bytes,
+    /// An end that is the library's I/O thread itself.
+    Handler(Box<WebSocketInline>),
 }
 
 impl End for WebSocketThreaded {
     type Waits = (Block,);
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        let [fd] = half.take_fds()?;
-        let socket =
-            shake_hands(Wire { fd, reads: Reads::Block }, attaching.payload(), attaching.role)?;
-        let side = match (attaching.role, attaching.parameter("answer")) {
-            (Role::Callee, "handler") => Side::Handler(Box::new(Handler::new(socket)?)),
-            _ => Side::Application(Application::new(socket, attaching)?),
-        };
-        Ok(Self { side, out: Outgoing::new(attaching.payload()), message: Bytes::new() })
+        Ok(match (attaching.role, attaching.parameter("answer")) {
+            (Role::Callee, "handler") => {
+                let end = WebSocketInline::waiting(half, attaching, WaitKind::Epoll)?;
+                Self::Handler(Box::new(end))
+            }
+            _ => Self::Application(Application::new(half, attaching)?),
+        })
     }
 }
 
 impl Channel for WebSocketThreaded {
     #[inline(always)]
-    fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
-        // Given back before the I/O thread can be reading the next one: a buffer that is
-        // still shared would have to be replaced, and by one too small for a frame.
-        self.message = Bytes::new();
-        Ok(self.out.slot())
+    fn slot<W: Wait>(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        match self {
+            Self::Application(end) => {
+                // Given back before the I/O thread can be reading the next one: a buffer that is
+                // still shared would have to be replaced, and by one too small for a frame.
+                end.message = Bytes::new();
+                Ok(end.out.slot())
+            }
+            Self::Handler(end) => end.slot::<W>(len),
+        }
     }
 
     #[inline(always)]
-    fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let message = self.out.message();
-        match &mut self.side {
-            Side::Application(application) => application.send(message),
-            Side::Handler(handler) => handler.send(message),
+    fn send<W: Wait>(&mut self, len: usize) -> io::Result<()> {
+        match self {
+            Self::Application(end) => end.send(),
+            Self::Handler(end) => end.send::<W>(len),
         }
     }
 
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        self.message = Bytes::new();
-        self.message = match &mut self.side {
-            Side::Application(application) => application.receive()?,
-            Side::Handler(handler) => handler.receive()?,
-        };
-        Ok(&self.message)
+        match self {
+            Self::Application(end) => end.receive(),
+            Self::Handler(end) => end.recv::<W>(),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A message's fields in the sender's memory, and which set of them is whose turn.
 
+use std::any::Any;
 use std::io;
 
 use hopcost_model::case::Ack;
@@ -11,34 +12,49 @@ use crate::sys;
 /// Memory that the sets of one flow may take together.
 const SETS_BYTES_MAX: usize = 256 << 20;
 
-/// The fields of one message, each an allocation of its own: from 4096 bytes on at a page.
+/// The fields of one message.
 pub struct Fields {
-    fields: Vec<Buffer>,
     vectors: Vec<libc::iovec>,
     bytes: usize,
+    /// What they lie in.
+    _memory: Box<dyn Any>,
 }
 
 impl Fields {
-    /// Fields for the messages of this case.
+    /// Fields for the messages of this case, each an allocation of its own: from 4096 bytes on at a
+    /// page.
     pub fn new(attaching: &Attaching<'_>) -> Self {
-        let count = count(attaching);
-        let bytes = attaching.payload();
-        let mut fields: Vec<Buffer> = (0..count).map(|_| Buffer::new(bytes / count)).collect();
-        let vectors = fields
-            .iter_mut()
-            .map(|field| libc::iovec { iov_base: field.as_mut_ptr().cast(), iov_len: field.len() })
-            .collect();
-        Self { fields, vectors, bytes }
+        let (bytes, count) = (attaching.payload(), count(attaching));
+        let mut buffers: Vec<_> = (0..count).map(|_| Buffer::new(bytes / count)).collect();
+        let starts: Vec<_> = buffers.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
+        Self::at(starts, bytes, Box::new(buffers))
+    }
+    /// Sets of them that are taken in turn.
+    pub fn sets(count: usize, attaching: &Attaching<'_>) -> InTurn<Self> {
+        InTurn::new(count, |_| Self::new(attaching))
+    }
+    /// Fields that begin at these addresses of this memory, and have so many bytes together.
+    pub fn at(starts: Vec<*mut u8>, bytes: usize, memory: Box<dyn Any>) -> Self {
+        let iov_len = bytes / starts.len().max(1);
+        let vector = |start: *mut u8| libc::iovec { iov_base: start.cast(), iov_len };
+        Self { vectors: starts.into_iter().map(vector).collect(), bytes, _memory: memory }
     }
     /// Gives `write` each field in turn.
     #[inline(always)]
     pub fn each(&mut self, mut write: impl FnMut(&mut [u8])) {
-        for field in &mut self.fields {
-            write(field);
+        for field in &self.vectors {
+            // SAFETY: it names memory that these fields keep, and that nobody else looks at before
+            // the message is sent.
+            write(unsafe { std::slice::from_raw_parts_mut(field.iov_base.cast(), field.iov_len) });
         }
     }
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Buffer> {
-        self.fields.iter()
+    #[inline(always)]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        // SAFETY: as above.
+        let field = |one: &libc::iovec| unsafe {
+            std::slice::from_raw_parts(one.iov_base.cast::<u8>().cast_const(), one.iov_len)
+        };
+        self.vectors.iter().map(field)
     }
     /// Where the fields are; valid as long as they live.
     #[inline(always)]
@@ -71,11 +87,6 @@ impl<T> InTurn<T> {
     /// All of them.
     pub fn all(&self) -> &[T] {
         &self.all
-    }
-    /// The one with this number.
-    #[inline(always)]
-    pub fn get_mut(&mut self, number: usize) -> Option<&mut T> {
-        self.all.get_mut(number)
     }
     /// The number of that whose turn it is.
     #[inline(always)]

@@ -10,25 +10,24 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use hopcost_model::case::AckSize;
 use hopcost_model::protocol::ZeroCopySends;
 
+use super::{Sink, Source};
 use crate::memory::Buffer;
-use crate::shape::{Attaching, Half, Sink, Source};
-use crate::stream::fields;
+use crate::shape::{Attaching, Half};
+use crate::stream::fields::{self, Fields, InTurn};
 use crate::sys;
 use crate::transport::peer_closed;
 
 /// How the fields of a message get into a connected socket.
 pub trait Outlet: Sized + 'static {
-    /// Prepares the sender's end.
-    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<Self>;
-    /// As [`Source::claim`].
+    /// Prepares the sender's end, and the sets of fields that it sends in turn.
+    fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)>;
+    /// As [`Source::claim`], of the set with this number.
     #[inline(always)]
-    fn claim(&mut self, _socket: &OwnedFd) -> io::Result<()> {
+    fn claim(&mut self, _socket: &OwnedFd, _set: usize) -> io::Result<()> {
         Ok(())
     }
-    /// As [`Source::fields`].
-    fn fields(&mut self, write: impl FnMut(&mut [u8]));
-    /// As [`Source::send`].
-    fn send(&mut self, socket: &OwnedFd) -> io::Result<()>;
+    /// Sends the set with this number.
+    fn send(&mut self, socket: &OwnedFd, set: usize, fields: &Fields) -> io::Result<()>;
     /// As [`Source::settle`].
     fn settle(&mut self, _socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
         Ok(None)
@@ -46,28 +45,32 @@ fn acknowledgement(attaching: &Attaching<'_>) -> Buffer {
 
 /// The sender's end.
 pub struct SocketSource<O> {
+    // Dropped first: it may send from the fields until then.
+    outlet: O,
+    sets: InTurn<Fields>,
     socket: OwnedFd,
     acknowledgement: Buffer,
-    outlet: O,
 }
 
 impl<O: Outlet> Source for SocketSource<O> {
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let [socket] = half.take_fds()?;
-        let (outlet, acknowledgement) = (O::new(&socket, attaching)?, acknowledgement(attaching));
-        Ok(Self { socket, acknowledgement, outlet })
+        let (outlet, sets) = O::new(&socket, attaching)?;
+        Ok(Self { outlet, sets, socket, acknowledgement: acknowledgement(attaching) })
     }
     #[inline(always)]
     fn claim(&mut self) -> io::Result<()> {
-        self.outlet.claim(&self.socket)
+        self.outlet.claim(&self.socket, self.sets.number())
     }
     #[inline(always)]
-    fn fields(&mut self, write: impl FnMut(&mut [u8])) {
-        self.outlet.fields(write);
+    fn fields(&mut self) -> &mut Fields {
+        self.sets.current_mut()
     }
     #[inline(always)]
     fn send(&mut self) -> io::Result<()> {
-        self.outlet.send(&self.socket)
+        self.outlet.send(&self.socket, self.sets.number(), self.sets.current())?;
+        self.sets.pass();
+        Ok(())
     }
     #[inline(always)]
     fn acknowledged(&mut self) -> io::Result<u64> {

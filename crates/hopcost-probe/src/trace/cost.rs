@@ -30,7 +30,7 @@ impl Bare {
     /// # Errors
     /// In words, if there are no pipes or threads to be had.
     pub fn measured(cpu: u32) -> Result<Self, String> {
-        let hop_ns = on(cpu, || hop_ns(|| Ok(())))?;
+        let hop_ns = on(cpu, hop_ns)?;
         Ok(Self { cpu, hop_ns })
     }
 
@@ -43,14 +43,16 @@ impl Bare {
         let (traced_ns, events) = on(self.cpu, || {
             let recorder = Recorder::open(&[self.cpu], BYTES, libc::CLOCK_MONOTONIC_RAW)?;
             let buffer = &recorder.buffers[0];
-            let traced_ns = hop_ns(|| buffer.switch(true))?;
+            buffer.switch(true)?;
+            let traced_ns = hop_ns()?;
             buffer.switch(false)?;
             match buffer.lost()? {
                 0 => Ok((traced_ns, buffer.samples()?.0.len())),
                 lost => Err(format!("{lost} events were lost")),
             }
         })?;
-        let cost_ns = (traced_ns - self.hop_ns) * HOPS as f64 / events as f64;
+        let hops = (WARM_UP + HOPS) as f64;
+        let cost_ns = (traced_ns - self.hop_ns) * hops / events as f64;
         let cost_ns = Some(cost_ns).filter(|cost_ns| *cost_ns > 0.0 && cost_ns.is_finite());
         cost_ns.ok_or("round trips with events were not slower than without".to_owned())
     }
@@ -62,8 +64,8 @@ fn on<T: Send>(cpu: u32, work: impl FnOnce() -> Result<T, String> + Send) -> Res
     sys::on_a_thread(pinned).map_err(|error| error.to_string())?
 }
 
-/// The median round trip to another thread on this CPU; `begin` is called when both are warm.
-fn hop_ns(begin: impl FnOnce() -> Result<(), String>) -> Result<f64, String> {
+/// The median round trip to another thread on this CPU, once both are warm.
+fn hop_ns() -> Result<f64, String> {
     let pipe = || io::pipe().map_err(|error| error.to_string());
     let (mut asked, mut request) = pipe()?;
     let (mut reply, mut answer) = pipe()?;
@@ -88,7 +90,6 @@ fn hop_ns(begin: impl FnOnce() -> Result<(), String>) -> Result<f64, String> {
                 .map_err(|error| error.to_string())
         };
         hops(WARM_UP)?;
-        begin()?;
         let mut all_ns = hops(HOPS)?;
         all_ns.sort_by(f64::total_cmp);
         Ok(all_ns[all_ns.len() / 2])

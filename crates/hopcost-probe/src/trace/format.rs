@@ -69,10 +69,7 @@ impl Field {
     pub fn read(self, data: &[u8]) -> Option<u64> {
         let bytes = data.get(self.offset..self.offset.checked_add(self.size)?)?;
         let mut wide = [0; 8];
-        match cfg!(target_endian = "big") {
-            true => wide[8 - self.size..].copy_from_slice(bytes),
-            false => wide[..self.size].copy_from_slice(bytes),
-        }
-        Some(u64::from_ne_bytes(wide))
+        wide[..self.size].copy_from_slice(bytes);
+        Some(u64::from_le_bytes(wide))
     }
 }

@@ -1,6 +1,7 @@
 //! What mechanisms have in common: what moves their messages once their ends have met.
 //! Mechanisms over one transport differ in how their ends meet, and share its compiled loops.
 
+pub mod beside;
 pub mod counter;
 pub mod packets;
 pub mod page;

@@ -32,18 +32,13 @@ const TIMEOUT: Duration = Duration::from_millis(200);
 /// lasted for at least a time-out and at most half as long again.
 const TICKS: u32 = 3;
 
-#[cold]
-#[inline(never)]
-fn sent_in_part(sent: usize, len: usize) -> io::Error {
-    sys::failure(format!("only {sent} of {len} bytes were sent"))
-}
-
 /// How a socket delivers packets.
-fn delivery(socket: &OwnedFd) -> io::Result<Delivery> {
+fn delivery(socket: &OwnedFd, payload: usize) -> io::Result<Delivery> {
     let option = |option| sys::get_option(socket, libc::SOL_SOCKET, option);
     Ok(match (option(libc::SO_DOMAIN)?, option(libc::SO_TYPE)?) {
         (_, libc::SOCK_SEQPACKET) => Delivery::EmptyAtEnd,
         (libc::AF_UNIX, _) => Delivery::Reliable,
+        _ if payload == 0 => Delivery::LossyAndAlike,
         _ => Delivery::Lossy,
     })
 }
@@ -61,10 +56,10 @@ impl End for Packets {
         let payload = attaching.payload();
         // One byte more than a message, so that a longer one is seen as such.
         let (out, input) = (Buffer::new(payload), Buffer::new(payload + 1));
-        let delivery = delivery(&fd)?;
+        let delivery = delivery(&fd, payload)?;
         let sends_again = attaching.role == Role::Caller
             && attaching.case.workload == Workload::Roundtrip
-            && delivery == Delivery::Lossy;
+            && delivery.loses();
         let ticker = match sends_again {
             true => Some(Ticker::start(timeout(attaching) / 2)?),
             false => None,
@@ -88,7 +83,9 @@ impl Channel for Packets {
         loop {
             match sys::send(&self.fd, &self.out, 0) {
                 Ok(n) if n == len => return Ok(()),
-                Ok(n) => return Err(sent_in_part(n, len)),
+                Ok(n) => {
+                    return Err(sys::failure(format!("only {n} of {len} bytes were sent")));
+                }
                 Err(error) => wait_writable(&self.fd, error).map(drop)?,
             }
         }

@@ -1,8 +1,8 @@
 //! A message as a vector whose ownership goes through a queue of a library, from one
 //! thread to another; the same vector goes there and back.
 
-use std::any::Any;
 use std::io;
+use std::iter::{once, repeat_with};
 use std::sync::mpsc::{self, TryRecvError};
 
 use hopcost_model::case::WaitKind;
@@ -49,17 +49,15 @@ impl<Q: Queue> OverQueues<Q> {
     pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
         let (request_out, request_in) = Q::new();
         let (reply_out, reply_in) = Q::new();
-        let held = fresh(opening.payload());
-        // Several senders get no replies.
-        let more = (1..opening.case.senders).map(|_| {
-            let (outgoing, held) = (request_out.clone(), fresh(opening.payload()));
-            Box::new(Self { outgoing, incoming: Q::new().1, held }) as Box<dyn Any + Send>
+        // Only the first of several senders would get replies.
+        let incoming = once(reply_in).chain(repeat_with(|| Q::new().1));
+        let callers = incoming.take(opening.case.senders as usize).map(|incoming| Self {
+            outgoing: request_out.clone(),
+            incoming,
+            held: fresh(opening.payload()),
         });
-        let more = more.collect();
-        let caller: Self = Self { outgoing: request_out, incoming: reply_in, held };
         let callee: Self = Self { outgoing: reply_out, incoming: request_in, held: Vec::new() };
-        let caller = Half { more, ..Half::of_local(caller) };
-        Ok(Link { caller, callee: Half::of_local(callee) })
+        Ok(Link { caller: Half::of_locals(callers), callee: Half::of_locals([callee]) })
     }
 }
 

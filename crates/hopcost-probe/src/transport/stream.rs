@@ -1,7 +1,7 @@
 //! A message over a byte stream: what a pipe and a stream socket have in common.
 
-use std::borrow::Borrow;
 use std::io;
+use std::iter::once;
 use std::os::fd::OwnedFd;
 
 use hopcost_model::case::WaitKind;
@@ -21,9 +21,9 @@ pub struct Ways {
 }
 
 impl Ways {
-    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+    fn attach(half: Half, attaching: &Attaching<'_>, kind: WaitKind) -> io::Result<Self> {
         let (incoming, outgoing) = half.take_ways()?;
-        let wait = attaching.fd_wait(&incoming, wait::look_at)?;
+        let wait = FdWait::prepare(kind, &incoming, wait::look_at, attaching.budget_ticks)?;
         Ok(Self { incoming, outgoing, wait })
     }
     fn outgoing(&self) -> &OwnedFd {
@@ -31,63 +31,45 @@ impl Ways {
     }
 }
 
-/// Several byte streams, of which one is in use.
-pub struct Several {
+/// A message of fixed length over a byte stream: `write` until all is written, `read` until all
+/// is there. Several streams, of which one is in use, share two buffers, since a server with
+/// thousands keeps little of each.
+pub struct Stream {
     all: Vec<Ways>,
     at: usize,
-}
-
-impl Borrow<Ways> for Several {
-    #[inline(always)]
-    fn borrow(&self) -> &Ways {
-        &self.all[self.at]
-    }
-}
-
-/// A message of fixed length over a byte stream: `write` until all is written, `read` until all
-/// is there. Several streams share two buffers, since a server with thousands keeps little of each.
-pub struct Stream<S = Ways> {
-    ways: S,
     out: Buffer,
     input: Buffer,
 }
 
-impl<S> Stream<S> {
-    fn over(ways: S, attaching: &Attaching<'_>) -> Self {
-        let payload = attaching.payload();
-        let (out, input) = (Buffer::new(payload), Buffer::new(payload));
-        Self { ways, out, input }
-    }
-}
-
-impl Stream<Several> {
-    /// An end of each of these halves.
-    pub fn attach(
+impl Stream {
+    /// An end of each of these halves, which waits like this.
+    pub fn of(
         halves: impl Iterator<Item = Half>,
         attaching: &Attaching<'_>,
+        kind: WaitKind,
     ) -> io::Result<Self> {
-        let all = halves.map(|half| Ways::attach(half, attaching)).collect::<io::Result<_>>()?;
-        Ok(Self::over(Several { all, at: 0 }, attaching))
+        let all = halves.map(|half| Ways::attach(half, attaching, kind));
+        let all = all.collect::<io::Result<_>>()?;
+        let payload = attaching.payload();
+        Ok(Self { all, at: 0, out: Buffer::new(payload), input: Buffer::new(payload) })
     }
     /// How many there are.
     pub fn connections(&self) -> usize {
-        self.ways.all.len()
+        self.all.len()
     }
     /// Uses this one from now on.
     #[inline(always)]
     pub fn turn_to(&mut self, connection: usize) {
-        self.ways.at = connection;
+        self.at = connection;
     }
-}
 
-impl<S: Borrow<Ways>> Stream<S> {
     /// Writes what the first call has left: no part of the loop, in which most messages go in one
     /// call, so that nothing is sliced there.
     #[cold]
     #[inline(never)]
     fn write_rest(&mut self, mut done: usize) -> io::Result<()> {
         while done < self.out.len() {
-            done += write_some(self.ways.borrow().outgoing(), &self.out[done..])?;
+            done += write_some(self.all[self.at].outgoing(), &self.out[done..])?;
         }
         Ok(())
     }
@@ -96,7 +78,7 @@ impl<S: Borrow<Ways>> Stream<S> {
     #[cold]
     #[inline(never)]
     fn read_rest(&mut self, wait: WaitKind, mut done: usize) -> io::Result<()> {
-        let Ways { incoming, wait: prepared, .. } = self.ways.borrow();
+        let Ways { incoming, wait: prepared, .. } = &self.all[self.at];
         while done < self.input.len() {
             let rest = &mut self.input[done..];
             done += prepared.receive(wait, incoming, |look| read_some(incoming, rest, look))?;
@@ -108,23 +90,23 @@ impl<S: Borrow<Ways>> Stream<S> {
 impl End for Stream {
     type Waits = Every;
     fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
-        Ok(Self::over(Ways::attach(half, attaching)?, attaching))
+        Self::of(once(half), attaching, attaching.wait())
     }
 }
 
-impl<S: Borrow<Ways>> Channel for Stream<S> {
+impl Channel for Stream {
     #[inline(always)]
     fn slot<W: Wait>(&mut self, _: usize) -> io::Result<&mut [u8]> {
         Ok(&mut self.out)
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let done = write_some(self.ways.borrow().outgoing(), &self.out)?;
+        let done = write_some(self.all[self.at].outgoing(), &self.out)?;
         if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let (Ways { incoming, wait, .. }, input) = (self.ways.borrow(), &mut self.input);
+        let (Ways { incoming, wait, .. }, input) = (&self.all[self.at], &mut self.input);
         let done = wait.receive(W::KIND, incoming, |look| read_some(incoming, input, look))?;
         if done < self.input.len() {
             self.read_rest(W::KIND, done)?;

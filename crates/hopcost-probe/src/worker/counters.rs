@@ -42,7 +42,9 @@ impl Snapshot {
         // SAFETY: all-zero is a valid rusage, and it is valid for writing.
         let usage = unsafe {
             let mut usage = std::mem::zeroed();
-            libc::getrusage(whose, &mut usage);
+            if time == Time::Real {
+                libc::getrusage(whose, &mut usage);
+            }
             usage
         };
         Self {
@@ -50,7 +52,7 @@ impl Snapshot {
             whose,
             thread_cpu_ns: time.ns(libc::CLOCK_THREAD_CPUTIME_ID),
             usage,
-            run_delay_ns: run_delay_ns(),
+            run_delay_ns: if time == Time::Real { run_delay_ns() } else { Some(0) },
             cpu: sys::current_cpu(),
         }
     }
@@ -64,26 +66,23 @@ impl Snapshot {
         pinned_to: Option<u32>,
     ) -> EndCounters {
         let now = Snapshot::take(self.time, self.whose);
-        let real = |value: i64| if self.time == Time::Real { value.max(0) as u64 } else { 0 };
+        let since = |after: i64, before: i64| after.saturating_sub(before).max(0) as u64;
+        let (after, before) = (&now.usage, &self.usage);
         EndCounters {
             role,
-            flow: 0,
             count: stamped.count,
             samples,
             max_ticks: stamped.max_ticks,
             elapsed_ticks: stamped.elapsed_ticks,
             thread_cpu_ns: now.thread_cpu_ns.saturating_sub(self.thread_cpu_ns),
-            voluntary: real(now.usage.ru_nvcsw - self.usage.ru_nvcsw),
-            involuntary: real(now.usage.ru_nivcsw - self.usage.ru_nivcsw),
-            minor_faults: real(now.usage.ru_minflt - self.usage.ru_minflt),
-            major_faults: real(now.usage.ru_majflt - self.usage.ru_majflt),
-            run_delay_ns: match self.time {
-                Time::Virtual => Some(0),
-                Time::Real => now
-                    .run_delay_ns
-                    .zip(self.run_delay_ns)
-                    .map(|(after, before)| after.saturating_sub(before)),
-            },
+            voluntary: since(after.ru_nvcsw, before.ru_nvcsw),
+            involuntary: since(after.ru_nivcsw, before.ru_nivcsw),
+            minor_faults: since(after.ru_minflt, before.ru_minflt),
+            major_faults: since(after.ru_majflt, before.ru_majflt),
+            run_delay_ns: now
+                .run_delay_ns
+                .zip(self.run_delay_ns)
+                .map(|(after, before)| after.saturating_sub(before)),
             cpu_before: self.cpu,
             cpu_after: now.cpu,
             cpu_changes: stamped.cpu_changes,
@@ -94,8 +93,7 @@ impl Snapshot {
             lost: stamped.lost,
             overruns: stamped.overruns,
             zero_copy: stamped.zero_copy,
-            tcp: None,
-            events: Vec::new(),
+            ..EndCounters::default()
         }
     }
 }

@@ -11,16 +11,15 @@
 
 use std::io;
 
-use hopcost_model::axis::SENDERS_MAX;
 use hopcost_model::case::{Role, Workload};
 use hopcost_model::protocol::Phase;
 
-use super::phase::{Endpoint, Met, PhaseSpec, Seen, Stamped};
+use super::phase::{Endpoint, PhaseSpec, Seen, Stamped, met};
 use super::schedule;
 use crate::clock::Clock;
 use crate::meeting::Meeting;
-use crate::party::{Losses, Party};
-use crate::shape::Attaching;
+use crate::party::Party;
+use crate::shape::{Attaching, Delivery};
 use crate::sys;
 use crate::transport::by_role;
 
@@ -57,28 +56,26 @@ pub fn sender<P: Party, C: Clock>(
     offsets: &[u64],
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    match party.losses() {
-        Losses::Never => {
-            party.send(first)?;
-            meeting.until_taken(first)?;
-        }
-        Losses::Repairable | Losses::Fatal => {
-            meeting.until_had(first, FIRST_NS, || party.send(first))?;
-        }
+    let delivery = party.delivery();
+    if delivery.loses() {
+        meeting.until_had(first, FIRST_NS, || party.send(first))?;
+    } else {
+        party.send(first)?;
+        meeting.until_taken(first)?;
     }
     C::reach(meeting.released());
     let mut seen = Seen::from(C::stamp().0);
     let mut sequence = first + LEAD_IN;
     for offset in offsets {
         let intended = seen.stamped.first_tick.wrapping_add(*offset);
-        if party.holds_one() {
+        if delivery == Delivery::OneByOne {
             meeting.until_taken(sequence - 1)?;
         }
         let stamp = party.send_after(sequence, || C::until(intended))?;
         seen.sent(stamp, out);
         sequence += 1;
     }
-    if party.losses() != Losses::Never {
+    if delivery.loses() {
         // A receiver that may have lost the last message is told that it was the last. This end
         // sleeps meanwhile: other senders may not be done.
         let (mut apart_ns, most_ns) = MARKER_NS;
@@ -107,7 +104,8 @@ pub fn receiver<P: Party, C: Clock>(
         return Err(unexpected(first + skipped, first));
     }
     meeting.take(first);
-    let (loses, tells) = (party.losses() != Losses::Never, party.holds_one());
+    let delivery = party.delivery();
+    let (loses, tells) = (delivery.loses(), delivery == Delivery::OneByOne);
     let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
     let mut seen = Seen::default();
     let mut next = begin;
@@ -150,7 +148,7 @@ pub fn receiver_of_many<P: Party, C: Clock>(
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     out.fill(0);
-    let loses = party.losses() != Losses::Never;
+    let loses = party.delivery().loses();
     let (begin, end) = (first + LEAD_IN, first + LEAD_IN + count);
     let all = (1 << meetings.len()) - 1;
     let (mut next, mut awaited) = (vec![first; meetings.len()], all);
@@ -212,10 +210,10 @@ pub fn end<P: Party + 'static, C: Clock>(
 ) -> io::Result<Box<dyn Endpoint>> {
     let Attaching { case, role, meeting, schedule, flow, .. } = *attaching;
     let senders = case.senders;
-    if !(1..=SENDERS_MAX).contains(&senders) || flow >= senders {
+    if flow >= senders {
         return Err(sys::failure(format!("there is no sender {flow} of {senders}")));
     }
-    if party.losses() != Losses::Never && attaching.payload() < NUMBER_BYTES {
+    if party.delivery().loses() && attaching.payload() < NUMBER_BYTES {
         return Err(sys::failure(format!(
             "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
         )));
@@ -225,7 +223,7 @@ pub fn end<P: Party + 'static, C: Clock>(
     let meetings = mine.map(attach).collect::<io::Result<_>>()?;
     let schedule = schedule.ok_or_else(|| sys::failure("a load needs a schedule"))?;
     let (case, mut sequence) = (case.clone(), 1u64);
-    Met::<_, C>::boxed(meetings, move |meetings, spec, out| {
+    Ok(met::<C>(meetings, move |meetings, spec, out| {
         let PhaseSpec { phase, count, .. } = *spec;
         let offsets = match role {
             Role::Caller => schedule::offsets(&case, schedule, flow, count),
@@ -244,5 +242,5 @@ pub fn end<P: Party + 'static, C: Clock>(
             (Role::Callee, [meeting]) => receiver::<P, C>(party, meeting, first, count, out),
             (_, meetings) => receiver_of_many::<P, C>(party, meetings, first, count, out),
         }
-    })
+    }))
 }

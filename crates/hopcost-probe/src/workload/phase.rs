@@ -1,7 +1,6 @@
 //! What a loop is asked for, what it saw, and an end that runs phases of it.
 
 use std::io;
-use std::marker::PhantomData;
 
 use hopcost_model::protocol::{GateReading, Phase, Stamp, ZeroCopySends};
 
@@ -53,13 +52,19 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Notes a sample, and keeps it if there is room.
+    /// Counts a sample, and keeps it if there is room.
     #[inline(always)]
-    pub(crate) fn note(&mut self, ticks: u64, out: &mut [u64]) {
+    pub(super) fn keep(&mut self, word: u64, out: &mut [u64]) {
         if let Some(place) = out.get_mut(self.samples as usize) {
-            *place = ticks;
+            *place = word;
         }
         self.samples += 1;
+    }
+
+    /// Notes a sample that is a time.
+    #[inline(always)]
+    pub(super) fn note(&mut self, ticks: u64, out: &mut [u64]) {
+        self.keep(ticks, out);
         self.max_ticks = self.max_ticks.max(ticks);
         self.elapsed_ticks += ticks;
     }
@@ -77,19 +82,10 @@ impl Seen {
         Self { stamped: Stamped { first_tick, ..Stamped::default() }, cpu: None }
     }
 
-    /// The next slot of `out`.
-    #[inline(always)]
-    pub(super) fn keep(&mut self, word: u64, out: &mut [u64]) {
-        if let Some(place) = out.get_mut(self.stamped.samples as usize) {
-            *place = word;
-        }
-        self.stamped.samples += 1;
-    }
-
     #[inline(always)]
     pub(super) fn note(&mut self, word: u64, (ticks, cpu): (u64, u32), out: &mut [u64]) {
-        self.keep(word, out);
         let stamped = &mut self.stamped;
+        stamped.keep(word, out);
         stamped.count += 1;
         stamped.elapsed_ticks = ticks.wrapping_sub(stamped.first_tick);
         stamped.cpu_changes += u64::from(self.cpu.replace(cpu).is_some_and(|before| before != cpu));
@@ -112,7 +108,7 @@ impl Seen {
 
     #[cold]
     pub(super) fn lost(&mut self, messages: u64, out: &mut [u64]) {
-        (0..messages).for_each(|_| self.keep(0, out));
+        (0..messages).for_each(|_| self.stamped.keep(0, out));
         self.stamped.lost += messages;
     }
 }
@@ -129,25 +125,21 @@ pub trait Endpoint {
 }
 
 /// An end whose loop meets the other end, or several of them, beside the mechanism.
-pub(super) struct Met<F, C> {
+struct Met<F> {
     meetings: Vec<Meeting>,
     run: F,
-    clock: PhantomData<C>,
+    compare: fn(&mut Meeting, u64, u64) -> io::Result<Option<GateReading>>,
 }
 
-impl<F, C: Clock> Met<F, C>
-where
-    F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped> + 'static,
-{
-    pub(super) fn boxed(meetings: Vec<Meeting>, run: F) -> io::Result<Box<dyn Endpoint>> {
-        Ok(Box::new(Self { meetings, run, clock: PhantomData::<C> }))
-    }
+/// One that runs like this, and whose stamps are of this clock.
+pub(super) fn met<C: Clock>(
+    meetings: Vec<Meeting>,
+    run: impl FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped> + 'static,
+) -> Box<dyn Endpoint> {
+    Box::new(Met { meetings, run, compare: Meeting::compare::<C> })
 }
 
-impl<F, C: Clock> Endpoint for Met<F, C>
-where
-    F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped>,
-{
+impl<F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped>> Endpoint for Met<F> {
     fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
         if spec.stamp != Stamp::Each {
             return Err(sys::failure("every message one way is stamped: batches mean nothing"));
@@ -157,7 +149,7 @@ where
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
         let mut found: Option<GateReading> = None;
         for meeting in &mut self.meetings {
-            let reading = meeting.compare::<C>(exchanges, steps)?;
+            let reading = (self.compare)(meeting, exchanges, steps)?;
             found = found.map_or(reading, |one| reading.map(|other| one.joined(other)));
         }
         Ok(found)

@@ -12,7 +12,8 @@ use hopcost_model::protocol::Stamp;
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::Clock;
-use crate::party::{Losses, Party, is_stale};
+use crate::party::{Party, is_stale};
+use crate::shape::Delivery;
 use crate::sys;
 
 /// Exchanges before the first stamp of a phase.
@@ -92,9 +93,9 @@ fn call_again<P: Party>(
 ) -> io::Result<Outcome> {
     let (mut timeouts, mut skipped) = (0, 0);
     loop {
-        if error.kind() == io::ErrorKind::TimedOut && party.losses() != Losses::Never {
+        if error.kind() == io::ErrorKind::TimedOut && party.delivery().loses() {
             timeouts += 1;
-            if party.losses() == Losses::Fatal {
+            if party.delivery() == Delivery::LossyAndAlike {
                 return Err(sys::failure(format!(
                     "message {sequence} or its reply was lost; a message without payload looks \
                      like the next one, so use a payload of at least 1 byte"
@@ -189,24 +190,6 @@ pub fn answers(count: u64, stamp: Stamp) -> u64 {
     stamped + LEAD_IN
 }
 
-/// Takes a message of `sequence` and answers it; says when it had come where it is to be
-/// stamped.
-#[inline(always)]
-fn answer<P: Party, C: Clock, const STAMPED: bool>(
-    party: &mut P,
-    sequence: &mut u64,
-) -> io::Result<u64> {
-    if let Err(error) = party.receive(*sequence) {
-        answer_again(party, *sequence, error)?;
-    }
-    // Before the answer: on one CPU the caller runs on as soon as it has that, and after the
-    // last answer it does so for good.
-    let tick = if STAMPED { C::stamp().0 } else { 0 };
-    party.send(*sequence + 1)?;
-    *sequence += 2;
-    Ok(tick)
-}
-
 /// The callee's loop. Two stamps, when the first counted message has come and when
 /// the last has, tell how long the exchanges between them took by its clock.
 #[inline(never)]
@@ -217,29 +200,23 @@ pub fn callee<P: Party, C: Clock>(
     stamp: Stamp,
 ) -> io::Result<Stamped> {
     let answers = answers(count, stamp);
+    let mut seen = Stamped { count: answers - LEAD_IN, ..Stamped::default() };
     let mut sequence = first;
-    if answers <= LEAD_IN + 1 {
-        for _ in 0..answers {
-            answer::<P, C, false>(party, &mut sequence)?;
+    for number in 0..answers {
+        if let Err(error) = party.receive(sequence) {
+            answer_again(party, sequence, error)?;
         }
-        party.flush()?;
-        return Ok(Stamped { count: answers - LEAD_IN, ..Stamped::default() });
+        // Before the answer: on one CPU the caller runs on as soon as it has that, and after the
+        // last answer it does so for good.
+        if number == LEAD_IN {
+            seen.first_tick = C::stamp().0;
+        } else if number + 1 == answers {
+            seen.elapsed_ticks = C::stamp().0.wrapping_sub(seen.first_tick);
+        }
+        party.send(sequence + 1)?;
+        sequence += 2;
     }
-    for _ in 0..LEAD_IN {
-        answer::<P, C, false>(party, &mut sequence)?;
-    }
-    let first_tick = answer::<P, C, true>(party, &mut sequence)?;
-    for _ in 0..answers - LEAD_IN - 2 {
-        answer::<P, C, false>(party, &mut sequence)?;
-    }
-    let last_tick = answer::<P, C, true>(party, &mut sequence)?;
-    party.flush()?;
-    Ok(Stamped {
-        count: answers - LEAD_IN,
-        first_tick,
-        elapsed_ticks: last_tick.wrapping_sub(first_tick),
-        ..Stamped::default()
-    })
+    Ok(seen)
 }
 
 /// What the callee does when another message came than `sequence`: answers again

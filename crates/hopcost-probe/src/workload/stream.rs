@@ -6,6 +6,7 @@
 //! the first keeps the two ends' different starting times out of the phase, the
 //! second tells the receiver that it is over.
 
+use std::collections::VecDeque;
 use std::io;
 
 use hopcost_model::case::{Ack, Case, Role};
@@ -13,9 +14,9 @@ use hopcost_model::protocol::Stamp;
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::{Clock, Hardware, rough_ticks};
-use crate::party::{Touched, fill_low_bytes, fill_words, first_word, verify_words};
-use crate::shape::{Attaching, Half, Sink, Source};
-use crate::stream::FIELDS_MAX;
+use crate::party::{Touched, fill_low_bytes, fill_words, first_word};
+use crate::shape::{Attaching, Half};
+use crate::stream::{FIELDS_MAX, Sink, Source};
 use crate::sys;
 
 /// The sequence number of the end marker.
@@ -24,9 +25,7 @@ pub const END: u64 = u64::MAX;
 /// What a flow is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow {
-    /// Bytes of a message.
-    pub payload: usize,
-    /// Of these, written and compared.
+    /// What its messages are.
     pub touched: Touched,
     /// Messages that may be unacknowledged; `None` where none is acknowledged.
     pub window: Option<u64>,
@@ -62,7 +61,7 @@ pub fn fill_part(part: &mut [u8], sequence: u64, offset: usize) {
 fn fill<M: Source>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()> {
     stream.claim()?;
     let mut offset = 0;
-    stream.fields(|field| {
+    stream.fields().each(|field| {
         fill_part(flow.touched.to_write(field, offset), sequence, offset);
         offset += field.len();
     });
@@ -73,47 +72,9 @@ fn fill<M: Source>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()>
 fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Result<()> {
     match stream.acknowledged()? {
         acknowledged if acknowledged == sequence => Ok(()),
-        other => Err(unexpected_acknowledgement(other, sequence)),
-    }
-}
-
-#[cold]
-fn unexpected_acknowledgement(got: u64, want: u64) -> io::Error {
-    sys::failure(format!("message {want} was to be acknowledged, and {got} was"))
-}
-
-/// When the messages were sent whose acknowledgements are due.
-pub(super) struct Starts<'a> {
-    /// As many as a window has messages, taken in turn.
-    stamps: &'a mut [u64],
-    next: usize,
-    oldest: usize,
-}
-
-impl<'a> Starts<'a> {
-    /// None is due; there is room for those of a window.
-    pub(super) fn new(stamps: &'a mut [u64]) -> Self {
-        Self { stamps, next: 0, oldest: 0 }
-    }
-    pub(super) fn window(&self) -> u64 {
-        self.stamps.len() as u64
-    }
-    #[inline(always)]
-    fn after(&self, at: usize) -> usize {
-        if at + 1 < self.stamps.len() { at + 1 } else { 0 }
-    }
-    #[inline(always)]
-    pub(super) fn push(&mut self, start: u64) {
-        if let Some(stamp) = self.stamps.get_mut(self.next) {
-            *stamp = start;
+        other => {
+            Err(sys::failure(format!("message {sequence} was to be acknowledged, and {other} was")))
         }
-        self.next = self.after(self.next);
-    }
-    #[inline(always)]
-    pub(super) fn pop(&mut self) -> u64 {
-        let start = self.stamps.get(self.oldest).copied().unwrap_or_default();
-        self.oldest = self.after(self.oldest);
-        start
     }
 }
 
@@ -121,15 +82,15 @@ impl<'a> Starts<'a> {
 /// before the first call that sends it, and again when its acknowledgement has
 /// been read. An acknowledgement is waited for as soon as the window is full and
 /// not looked at before; those still due when the phase ends are collected then.
-/// `starts` has room for the stamps of a window.
 #[inline(never)]
 pub fn sender<M: Source, C: Clock>(
     stream: &mut M,
     flow: &Flow,
     part: &Part,
-    starts: &mut [u64],
     out: &mut [u64],
 ) -> io::Result<Stamped> {
+    // When those messages were sent whose acknowledgements are due.
+    let mut starts = VecDeque::with_capacity(flow.window.unwrap_or(0) as usize);
     fill(stream, flow, part.first)?;
     stream.send()?;
     expect_acknowledgement(stream, part.first)?;
@@ -137,7 +98,6 @@ pub fn sender<M: Source, C: Clock>(
     stream.settle()?;
 
     let mut seen = Stamped::default();
-    let (mut collected, mut starts) = (0, Starts::new(starts));
     let (mut last, mut cpu_before) = (0, None);
     while seen.count < part.count {
         let sequence = part.first + 1 + seen.count;
@@ -153,20 +113,19 @@ pub fn sender<M: Source, C: Clock>(
         match flow.window {
             None => last = C::stamp().0,
             Some(window) => {
-                starts.push(start);
-                if seen.count + 1 - collected == window {
-                    last =
-                        collect::<M, C>(stream, part, &mut collected, &mut starts, &mut seen, out)?;
+                starts.push_back(start);
+                if starts.len() as u64 == window {
+                    last = collect::<M, C>(stream, part, &mut starts, &mut seen, out)?;
                 }
             }
         }
         seen.count += 1;
     }
-    while flow.window.is_some() && collected < seen.count {
-        last = collect::<M, C>(stream, part, &mut collected, &mut starts, &mut seen, out)?;
+    while !starts.is_empty() {
+        last = collect::<M, C>(stream, part, &mut starts, &mut seen, out)?;
     }
     seen.elapsed_ticks = if seen.count > 0 { last.wrapping_sub(seen.first_tick) } else { 0 };
-    seen.bytes = seen.count * flow.payload as u64;
+    seen.bytes = seen.count * flow.touched.payload as u64;
     seen.zero_copy = stream.settle()?;
 
     fill(stream, flow, END)?;
@@ -180,15 +139,13 @@ pub fn sender<M: Source, C: Clock>(
 fn collect<M: Source, C: Clock>(
     stream: &mut M,
     part: &Part,
-    collected: &mut u64,
-    starts: &mut Starts<'_>,
+    starts: &mut VecDeque<u64>,
     seen: &mut Stamped,
     out: &mut [u64],
 ) -> io::Result<u64> {
-    expect_acknowledgement(stream, part.first + 1 + *collected)?;
+    expect_acknowledgement(stream, part.first + 1 + seen.samples)?;
     let (now, _) = C::stamp();
-    seen.note(now.wrapping_sub(starts.pop()), out);
-    *collected += 1;
+    seen.note(now.wrapping_sub(starts.pop_front().unwrap_or(now)), out);
     Ok(now)
 }
 
@@ -202,10 +159,8 @@ pub fn receiver<M: Sink, C: Clock>(
     part: &Part,
 ) -> io::Result<Stamped> {
     let mut seen = Stamped::default();
-    let is = |message: &[u8], sequence| {
-        message.len() == flow.payload
-            && verify_words(flow.touched.to_compare(message), first_word(sequence))
-    };
+    let touched = flow.touched;
+    let is = |message: &[u8], sequence| touched.is(message, touched.first_word(sequence));
 
     let whole = is(stream.receive()?, part.first);
     let (first_tick, mut cpu_before) = C::stamp();
@@ -233,7 +188,7 @@ pub fn receiver<M: Sink, C: Clock>(
             }
         } else if is(message, END) {
             stream.acknowledge(END)?;
-            seen.bytes = seen.count * flow.payload as u64;
+            seen.bytes = seen.count * touched.payload as u64;
             return Ok(seen);
         } else {
             return Err(corrupted(expected));
@@ -263,7 +218,7 @@ pub fn flow_of(case: &Case) -> io::Result<Flow> {
         )));
     }
     let window = case.ack.unwrap_or(Ack::PerMessage).window();
-    Ok(Flow { payload, touched: Touched::of(case), window })
+    Ok(Flow { touched: Touched::of(case), window })
 }
 
 /// Attaches one end.
@@ -277,10 +232,7 @@ pub fn end<Out: Source, In: Sink>(
     Ok(match attaching.role {
         Role::Caller => {
             let mut source = Out::attach(half, attaching)?;
-            let mut starts = vec![0; flow.window.unwrap_or(1) as usize];
-            numbered(move |part, out| {
-                sender::<_, Hardware>(&mut source, &flow, part, &mut starts, out)
-            })
+            numbered(move |part, out| sender::<_, Hardware>(&mut source, &flow, part, out))
         }
         Role::Callee => {
             let mut sink = In::attach(half, attaching)?;
@@ -308,6 +260,7 @@ fn numbered(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::party::verify_words;
     use crate::transport::peer_closed;
 
     #[test]

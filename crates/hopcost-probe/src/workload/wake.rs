@@ -12,7 +12,7 @@ use std::io;
 
 use hopcost_model::case::{Role, Workload};
 
-use super::phase::{Endpoint, Met, Seen, Stamped};
+use super::phase::{Endpoint, Seen, Stamped, met};
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
@@ -45,13 +45,15 @@ pub fn sender<P: Party, C: Clock>(
     count: u64,
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let (gap, put_off) = (Sleep::of(gap_ns), Sleep::of(gap_ns.max(PUT_OFF_NS)));
+    let (gap, put_off) = (sys::timespec(gap_ns), sys::timespec(gap_ns.max(PUT_OFF_NS)));
     let mut seen = Seen::default();
     for sequence in first..first.saturating_add(numbers(count)) {
-        gap.sleep();
+        if gap_ns > 0 {
+            sys::sleep(gap);
+        }
         let overrun = meeting.taken() != sequence - 1;
         if overrun {
-            until_taken(meeting, sequence - 1, &put_off)?;
+            until_taken(meeting, sequence - 1, put_off)?;
         }
         let stamp = party.send_after(sequence, C::stamp)?;
         if sequence >= first + LEAD_IN {
@@ -83,7 +85,7 @@ pub fn receiver<P: Party, C: Clock>(
 }
 
 #[cold]
-fn until_taken(meeting: &Meeting, sequence: u64, put_off: &Sleep) -> io::Result<()> {
+fn until_taken(meeting: &Meeting, sequence: u64, put_off: libc::timespec) -> io::Result<()> {
     let until_ns = sys::clock_ns(libc::CLOCK_MONOTONIC) + STUCK_NS;
     while meeting.taken() != sequence {
         if sys::clock_ns(libc::CLOCK_MONOTONIC) > until_ns {
@@ -92,25 +94,9 @@ fn until_taken(meeting: &Meeting, sequence: u64, put_off: &Sleep) -> io::Result<
                 STUCK_NS / 1_000_000_000
             )));
         }
-        put_off.sleep();
+        sys::sleep(put_off);
     }
     Ok(())
-}
-
-/// A sleep of fixed length; none at all if it is 0.
-struct Sleep(libc::timespec);
-
-impl Sleep {
-    fn of(ns: u64) -> Self {
-        Sleep(sys::timespec(ns))
-    }
-
-    #[inline(always)]
-    fn sleep(&self) {
-        if self.0.tv_sec != 0 || self.0.tv_nsec != 0 {
-            sys::sleep(self.0);
-        }
-    }
 }
 
 /// An attached party as the sender or the receiver of a `wake`, on the thread that will run it.
@@ -125,7 +111,7 @@ pub fn end<P: Party + 'static, C: Clock>(
         sys::exact_timers()?;
     }
     let mut sequence = 1u64;
-    Met::<_, C>::boxed(vec![meeting], move |meetings, spec, out| {
+    Ok(met::<C>(vec![meeting], move |meetings, spec, out| {
         let (meeting, first, count) = (&meetings[0], sequence, spec.count);
         // Both ends advance by the same amount, so the numbering runs through the whole trial.
         sequence = first.saturating_add(numbers(count));
@@ -133,5 +119,5 @@ pub fn end<P: Party + 'static, C: Clock>(
             Role::Caller => sender::<P, C>(&mut party, meeting, gap_ns, first, count, out),
             Role::Callee => receiver::<P, C>(&mut party, meeting, first, count, out),
         }
-    })
+    }))
 }

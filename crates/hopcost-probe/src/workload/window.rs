@@ -6,20 +6,20 @@
 //! response time of one, from its request to its reply, and the phase over its exchanges is the time
 //! of each. Two exchanges, one after the other, come before.
 
+use std::collections::VecDeque;
 use std::io;
 
 use hopcost_model::protocol::Stamp;
 
 use super::phase::Stamped;
 use super::roundtrip::{LEAD_IN, answers};
-use super::stream::Starts;
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, Party};
-use crate::transport::stream::{Several, Stream};
+use crate::transport::stream::Stream;
 use crate::wait::{Ready, Wait};
 
 /// The connections of an end.
-type Connections<W> = OverChannel<Stream<Several>, W>;
+type Connections<W> = OverChannel<Stream, W>;
 
 /// A place among `of` places that are taken in turn.
 struct Turn {
@@ -40,7 +40,8 @@ impl Turn {
 struct Flight<'a, W> {
     party: &'a mut Connections<W>,
     /// When those in flight began.
-    starts: Starts<'a>,
+    starts: VecDeque<u64>,
+    window: u64,
     /// Number of the next request, and its connection.
     request: (u64, Turn),
     /// The same of the next reply.
@@ -49,16 +50,17 @@ struct Flight<'a, W> {
 
 impl<'a, W: Wait> Flight<'a, W> {
     /// None is in flight yet; `first` numbers the next.
-    fn new(party: &'a mut Connections<W>, starts: &'a mut [u64], first: u64) -> Self {
+    fn new(party: &'a mut Connections<W>, window: u64, first: u64) -> Self {
         let of = party.channel.connections();
         let turn = || Turn { at: (first / 2 % of as u64) as usize, of };
         let (request, reply) = ((first, turn()), (first + 1, turn()));
-        Self { party, starts: Starts::new(starts), request, reply }
+        let starts = VecDeque::with_capacity(window as usize);
+        Self { party, starts, window, request, reply }
     }
     #[inline(always)]
     fn send(&mut self, start: u64) -> io::Result<()> {
         let (sequence, to) = &mut self.request;
-        self.starts.push(start);
+        self.starts.push_back(start);
         self.party.channel.turn_to(to.pass());
         self.party.send(*sequence)?;
         *sequence += 2;
@@ -71,7 +73,7 @@ impl<'a, W: Wait> Flight<'a, W> {
         self.party.channel.turn_to(from.pass());
         self.party.receive(*sequence)?;
         *sequence += 2;
-        Ok(self.starts.pop())
+        Ok(self.starts.pop_front().unwrap_or_default())
     }
     /// Makes `count` exchanges and notes the response time of each with the CPU of its stamp. Returns
     /// the stamps before the first and after the last.
@@ -79,7 +81,7 @@ impl<'a, W: Wait> Flight<'a, W> {
     fn exchange(&mut self, count: u64, mut note: impl FnMut(u64, u32)) -> io::Result<(u64, u64)> {
         let (begin, _) = Hardware::stamp();
         let mut sent = 0;
-        while sent < count.min(self.starts.window()) {
+        while sent < count.min(self.window) {
             self.send(if sent == 0 { begin } else { Hardware::stamp().0 })?;
             sent += 1;
         }
@@ -99,16 +101,15 @@ impl<'a, W: Wait> Flight<'a, W> {
 }
 
 /// The caller's loop over its connections: `count` exchanges, as [`super::roundtrip::caller`].
-/// `starts` has room for the stamps of a window.
 #[inline(never)]
 pub fn caller<W: Wait>(
     party: &mut Connections<W>,
-    starts: &mut [u64],
+    window: u64,
     first: u64,
     (count, stamp): (u64, Stamp),
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut flight = Flight::new(party, starts, first);
+    let mut flight = Flight::new(party, window, first);
     for _ in 0..LEAD_IN {
         flight.send(0)?;
         flight.receive()?;

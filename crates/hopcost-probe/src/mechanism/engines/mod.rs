@@ -10,10 +10,11 @@ use hopcost_model::units::parse_duration_ns;
 
 use super::notifiers::Flag;
 use crate::clock::{Shifted, rough_ticks};
-use crate::endpoint::notifier;
+use crate::endpoint::channel;
 use crate::party::{Party, fill, verify};
 use crate::shape::{Attaching, Channel, Delivery, End, Half};
 use crate::sys;
+use crate::transport::beside::Beside;
 use crate::transport::by_role;
 use crate::wait::{Block, Wait};
 use crate::workload::Endpoint;
@@ -49,7 +50,7 @@ pub fn time_ns(argument: Option<&str>) -> Option<u64> {
 pub fn skew(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
     let ahead = ticks_ahead(attaching.case.argument()).unwrap_or(0);
     Shifted::set_ticks(by_role(attaching.role, 0, ahead));
-    notifier::<Flag, Shifted>(half, attaching)
+    channel::<Beside<Flag>, Shifted>(half, attaching)
 }
 
 /// A time with or without a sign, in ticks that wrap around.

@@ -4,9 +4,9 @@
 //! sender leaves the wait for every 50th message 1 ms late, with `late=send` that message's send
 //! takes 1 ms.
 
-use std::any::Any;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::iter::Peekable;
+use std::sync::mpsc::{IntoIter, Sender, channel};
 
 use hopcost_model::case::Role;
 
@@ -27,32 +27,15 @@ const LATE_NS: u64 = 1_000_000;
 /// A message: its number, and when it was sent.
 type Message = (u64, u64);
 
+/// What comes from a sender.
+type Queue = Peekable<IntoIter<Message>>;
+
 /// Makes the link.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
-    let (sender, receiver) = channel::<Message>();
-    let (mut caller, mut queues) = (Half::of_local(sender), vec![Queue { receiver, head: None }]);
-    for _ in 1..opening.case.senders {
-        let (sender, receiver) = channel::<Message>();
-        caller.more.push(Box::new(sender) as Box<dyn Any + Send>);
-        queues.push(Queue { receiver, head: None });
-    }
-    Ok(Link { caller, callee: Half::of_local(queues) })
-}
-
-/// What comes from a sender.
-struct Queue {
-    receiver: Receiver<Message>,
-    /// Taken out and not yet served.
-    head: Option<Message>,
-}
-
-impl Queue {
-    /// The next one, waited for.
-    fn head(&mut self) -> io::Result<Message> {
-        let head = self.head.or_else(|| self.receiver.recv().ok()).ok_or_else(peer_closed)?;
-        self.head = Some(head);
-        Ok(head)
-    }
+    let ends = (0..opening.case.senders).map(|_| channel::<Message>());
+    let ends = ends.map(|(sender, receiver)| (sender, receiver.into_iter().peekable()));
+    let (senders, queues): (Vec<_>, Vec<Queue>) = ends.unzip();
+    Ok(Link { caller: Half::of_locals(senders), callee: Half::of_locals([queues]) })
 }
 
 /// Attaches an end.
@@ -122,11 +105,12 @@ impl Party for Served {
         let End::Server(queues) = &mut self.end else { return Err(peer_closed()) };
         let mut first: Option<(u64, usize)> = None;
         for (at, queue) in queues.iter_mut().enumerate().filter(|(at, _)| awaited >> at & 1 == 1) {
-            let head = (queue.head()?.1, at);
+            let (_, sent_ns) = queue.peek().ok_or_else(peer_closed)?;
+            let head = (*sent_ns, at);
             first = Some(first.map_or(head, |one| one.min(head)));
         }
         let (sent_ns, at) = first.ok_or_else(peer_closed)?;
-        let (number, _) = queues[at].head.take().ok_or_else(peer_closed)?;
+        let (number, _) = queues[at].next().ok_or_else(peer_closed)?;
         self.serve(sent_ns);
         Ok((then(), number))
     }

@@ -71,13 +71,8 @@ pub const KERNEL: &[Event] = &[
 impl Event {
     /// A reading that is none, because of this.
     fn unavailable(self, reason: impl Into<String>) -> EventReading {
-        EventReading {
-            event: self.word.to_owned(),
-            value: None,
-            enabled_ns: 0,
-            running_ns: 0,
-            unavailable: Some(reason.into()),
-        }
+        let (event, unavailable) = (self.word.to_owned(), Some(reason.into()));
+        EventReading { event, unavailable, ..EventReading::default() }
     }
 }
 
