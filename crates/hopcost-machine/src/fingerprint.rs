@@ -37,27 +37,24 @@ pub fn fingerprint(root: &Root, cpus: &[u32]) -> Host {
             let cpus = if is_of_cpu(&run[0]) { seen.cpus.as_slice() } else { &[0] };
             for &cpu in cpus {
                 let read = |(key, read): &Row| {
-                    reading(section, key.replace("{}", &cpu.to_string()), read(&seen, cpu))
+                    let key = key.replace("{}", &cpu.to_string());
+                    reading(section, &key, read(&seen, cpu))
                 };
                 readings.extend(run.iter().map(read));
             }
         }
         if *section == "mitigations" {
             let found = mitigations(&seen).into_iter();
-            readings.extend(found.map(|(key, found)| reading(section, key, found)));
+            readings.extend(found.map(|(key, found)| reading(section, &key, found)));
         }
     }
     Host { readings }
 }
 
-fn reading(section: &str, key: String, found: Found) -> Reading {
+fn reading(section: &str, key: &str, found: Found) -> Reading {
     // A reading is one line, whatever the file held.
     let line = |text: String| text.replace(|c: char| c.is_control(), " ");
-    let (value, reason) = match found {
-        Ok(value) => (Some(line(value)), None),
-        Err(reason) => (None, Some(line(reason))),
-    };
-    Reading { section: section.to_owned(), key, value, reason }
+    Reading::found(section, key, found.map(line).map_err(line))
 }
 
 /// A reading for each vulnerability, which differ from kernel to kernel.

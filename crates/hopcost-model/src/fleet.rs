@@ -42,7 +42,7 @@ pub struct IndexedRun {
 pub struct IndexedEstimate {
     /// Canonical spelling of the case.
     pub case: String,
-    /// Name of the statistic; empty where the case has no value.
+    /// Name of the statistic.
     pub statistic: String,
     /// Unit of the numbers.
     pub unit: String,
@@ -50,12 +50,8 @@ pub struct IndexedEstimate {
     pub point: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Trials behind it.
-    pub trials: u32,
     /// Validity of the case's result.
     pub validity: Option<Validity>,
-    /// Why there is no value.
-    pub skip: Option<String>,
 }
 
 impl IndexedEstimate {

@@ -27,8 +27,14 @@ document! {
 impl Reading {
     /// One that could be read.
     pub fn known(section: &str, key: &str, value: String) -> Self {
-        let (section, key) = (section.to_owned(), key.to_owned());
-        Self { section, key, value: Some(value), reason: None }
+        Self::found(section, key, Ok(value))
+    }
+
+    /// One with its value, or the reason why there is none.
+    pub fn found(section: &str, key: &str, found: Result<String, String>) -> Self {
+        let (section, key, reason) =
+            (section.to_owned(), key.to_owned(), found.as_ref().err().cloned());
+        Self { section, key, value: found.ok(), reason }
     }
 }
 

@@ -5,55 +5,37 @@ use hopcost_model::raw::Throttling;
 use super::seen::{Found, Seen, because};
 use crate::root::{Root, Unreadable};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
-    One,
-    Two,
-}
-
-/// Where this process sits in the hierarchy that has the CPU controller.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
-    version: Version,
-    /// Directories of the own group and its ancestors, the own first, up to and
-    /// including that where the hierarchy is mounted: never empty.
-    dirs: Vec<String>,
-}
-
-impl Place {
-    /// A controller that a v1 hierarchy has is not in v2, so v1 is asked first.
-    fn find(root: &Root) -> Result<Place, String> {
-        let read = |path: &str| root.text(path).map_err(because("kernel without cgroups"));
-        let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
-        let has = |list: &str| list.split(',').any(|name| name == "cpu");
-        let v1 = group_path(&groups, has).zip(mount(&mounts, "cgroup", has));
-        let v2 = || {
-            let unified = group_path(&groups, |list| list.is_empty());
-            unified.zip(mount(&mounts, "cgroup2", |_| true))
-        };
-        let (version, (group, (inner, mount))) = match v1 {
-            Some(found) => (Version::One, found),
-            None => (Version::Two, v2().ok_or("no cgroup file system is mounted")?),
-        };
-        // Where only part of the hierarchy is mounted (containers without a
-        // cgroup namespace), paths are relative to that part.
-        let inner = inner.trim_end_matches('/');
-        let below = match group.strip_prefix(inner) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
-            _ => return Err("own control group lies outside of what is mounted here".into()),
-        };
-        if below.split('/').any(|part| part == "..") {
-            return Err("own control group lies outside of this cgroup namespace".into());
-        }
-        let mut below = below.trim_end_matches('/');
-        let mut dirs = Vec::new();
-        while !below.is_empty() {
-            dirs.push(format!("{mount}{below}"));
-            below = below.rsplit_once('/').map_or("", |(parent, _)| parent);
-        }
-        dirs.push(mount);
-        Ok(Place { version, dirs })
+/// Directories of the own group and its ancestors in the hierarchy that has the CPU controller, the own
+/// first, up to and including that where the hierarchy is mounted: never empty.
+fn groups(root: &Root) -> Result<Vec<String>, String> {
+    let read = |path: &str| root.text(path).map_err(because("kernel without cgroups"));
+    let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
+    let has = |list: &str| list.split(',').any(|name| name == "cpu");
+    // A controller that a v1 hierarchy has is not in v2, so v1 is asked first.
+    let v1 = group_path(&groups, has).zip(mount(&mounts, "cgroup", has));
+    let v2 = || {
+        let unified = group_path(&groups, |list| list.is_empty());
+        unified.zip(mount(&mounts, "cgroup2", |_| true))
+    };
+    let (group, (inner, mount)) = v1.or_else(v2).ok_or("no cgroup file system is mounted")?;
+    // Where only part of the hierarchy is mounted (containers without a
+    // cgroup namespace), paths are relative to that part.
+    let inner = inner.trim_end_matches('/');
+    let below = match group.strip_prefix(inner) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+        _ => return Err("own control group lies outside of what is mounted here".into()),
+    };
+    if below.split('/').any(|part| part == "..") {
+        return Err("own control group lies outside of this cgroup namespace".into());
     }
+    let mut below = below.trim_end_matches('/');
+    let mut dirs = Vec::new();
+    while !below.is_empty() {
+        dirs.push(format!("{mount}{below}"));
+        below = below.rsplit_once('/').map_or("", |(parent, _)| parent);
+    }
+    dirs.push(mount);
+    Ok(dirs)
 }
 
 /// The path of the line `id:controllers:path` whose controllers fit.
@@ -81,11 +63,8 @@ fn mount(mounts: &str, kind: &str, fits: impl Fn(&str) -> bool) -> Option<(Strin
 
 /// The tightest limit of the own group and its ancestors, in percent of one CPU.
 pub(super) fn quota(seen: &Seen) -> Found {
-    let place = Place::find(seen.root)?;
-    let limits = place.dirs.iter().map(|dir| match place.version {
-        Version::Two => limit_v2(seen.root, dir),
-        Version::One => limit_v1(seen.root, dir),
-    });
+    let groups = groups(seen.root)?;
+    let limits = groups.iter().map(|dir| limit(seen.root, dir));
     // The root of v2 has no such file.
     let is_there =
         |limit: &Result<_, Unreadable>| !limit.as_ref().is_err_and(|error| error.is_missing);
@@ -99,17 +78,18 @@ pub(super) fn quota(seen: &Seen) -> Found {
             Ok(format!("{percent:.0} % of one CPU ({quota} us in each {period} us)"))
         }
         None if !limits.is_empty() => Ok("none".to_owned()),
-        None if place.version == Version::Two && place.dirs.len() == 1 => {
-            Ok("none (root control group)".to_owned())
-        }
+        None if groups.len() == 1 => Ok("none (root control group)".to_owned()),
         None => Err("the cpu controller is not enabled for this control group".into()),
     }
 }
 
-/// `max 100000` or `50000 100000`: quota and period in microseconds.
-fn limit_v2(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
+/// Quota and period in microseconds, in v2 `max 100000` or `50000 100000`.
+fn limit(root: &Root, dir: &str) -> Result<Option<(u64, u64)>, Unreadable> {
     let path = format!("{dir}/cpu.max");
-    let text = root.text(&path)?;
+    let text = match root.text(&path) {
+        Err(error) if error.is_missing => return limit_v1(root, dir),
+        text => text?,
+    };
     let strange = || Unreadable::strange(&path, &text);
     let (quota, period) = text.split_once(' ').ok_or_else(strange)?;
     if quota == "max" {
@@ -153,7 +133,6 @@ fn throttling(text: &str) -> Option<Throttling> {
 
 /// The same of the own group and of each of its ancestors, which throttle it too.
 pub(crate) fn throttled_groups(root: &Root) -> Vec<Option<Throttling>> {
-    let dirs = Place::find(root).map_or(Vec::new(), |place| place.dirs);
     let stat = |dir: &String| throttling(&root.text(&format!("{dir}/cpu.stat")).ok()?);
-    dirs.iter().map(stat).collect()
+    groups(root).unwrap_or_default().iter().map(stat).collect()
 }

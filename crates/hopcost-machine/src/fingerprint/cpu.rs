@@ -57,10 +57,7 @@ pub(super) fn place(seen: &Seen, cpu: u32, read: impl Fn(&CpuPlace) -> Option<St
 }
 
 pub(super) fn cache(seen: &Seen, cpu: u32, level: u32) -> Found {
-    level_of(&caches(seen.root, cpu), level)
-}
-
-fn level_of(caches: &[Cache], level: u32) -> Found {
+    let caches = caches(seen.root, cpu);
     if caches.is_empty() {
         return Err("no caches described under /sys (usual in some guests)".into());
     }

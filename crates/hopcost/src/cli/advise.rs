@@ -10,7 +10,7 @@ use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};
 
 use super::exit::{self, usage};
-use super::measured::{MeasuredArgs, prepare};
+use super::measured::MeasuredArgs;
 use super::shown::{Printed, Shown};
 use super::subcommand::{Called, Subcommand};
 use super::{host, runs};
@@ -90,10 +90,8 @@ impl Subcommand for Args {
         let (path, cut_off) = match &self.run {
             Some(run) => (runs::find(run)?, None),
             None => {
-                prepare()?;
                 let plan = |runtimes: &Runtimes| plan(self, &request, runtimes);
-                let measured =
-                    self.measured.measured(&called.words, self.measured.out.as_deref(), plan)?;
+                let measured = self.measured.run(&called.words, plan)?;
                 (measured.path, measured.cut_off)
             }
         };

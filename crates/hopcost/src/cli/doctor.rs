@@ -88,7 +88,7 @@ impl Subcommand for Args {
 
 /// The plan of these CPUs: every kind of trial on every relation that they have.
 fn plan(machine: &hopcost_plan::Machine, cpus: Vec<u32>) -> anyhow::Result<Plan> {
-    let selectors = doctor::CASES.iter().map(|case| (*case).to_owned()).collect();
+    let selectors = doctor::CASES.lines().map(str::to_owned).collect();
     let catalog = Catalog::new(hopcost_probe::worker::mechanisms(), Vec::new);
     let ask = Ask { selectors, ..Ask::default() };
     let mut plan = hopcost_plan::plan(&ask, &catalog, machine).map_err(usage)?;

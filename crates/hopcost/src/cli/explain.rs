@@ -5,7 +5,7 @@ use hopcost_plan::Ask;
 
 use super::exit::{ensure, usage};
 use super::host;
-use super::measured::{AxisArgs, MeasuredArgs, prepare};
+use super::measured::{AxisArgs, MeasuredArgs};
 use super::shown::Shown;
 use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
@@ -31,12 +31,8 @@ impl Subcommand for Args {
     /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
     fn run(&self, called: &Called) -> anyhow::Result<u8> {
         self.shown.ensure_run()?;
-        prepare()?;
         ensure(self.cases.len() <= 2, "want one case or two")?;
-        let measured =
-            self.measured.measured(&called.words, self.measured.out.as_deref(), |runtimes| {
-                planned(self, runtimes)
-            })?;
+        let measured = self.measured.run(&called.words, |runtimes| planned(self, runtimes))?;
         self.shown.show_measured(&measured)
     }
 }

@@ -9,6 +9,7 @@ use std::process::Command;
 use hopcost_file::EstimateRow;
 use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
 use hopcost_model::parallel;
+use hopcost_model::results::Estimate;
 use hopcost_read::results::Results;
 use hopcost_read::stored;
 
@@ -116,35 +117,17 @@ fn one(path: &Path) -> IndexedRun {
     }
 }
 
-/// The estimates by which hosts are compared, and one for each case without any.
+/// The estimates by which hosts are compared. An upper bound is no such value.
 fn rows(results: &Results) -> Vec<IndexedEstimate> {
-    let of_hosts = |row: &&EstimateRow| HEADLINE.iter().any(|(name, _)| *name == row.statistic);
-    let all = runs::estimates(results);
-    let mut rows: Vec<IndexedEstimate> = all.iter().filter(of_hosts).map(row).collect();
-    let bare = results.results.iter().filter(|case| case.validity.is_none());
-    rows.extend(bare.map(|case| IndexedEstimate {
-        case: case.id.clone(),
-        skip: Some(case.reason.clone().unwrap_or_else(|| "not measured".to_owned())),
-        ..IndexedEstimate::default()
-    }));
-    rows
+    let is_headline = |name: &str| HEADLINE.iter().any(|(known, _)| *known == name);
+    let mut all = runs::estimates(results);
+    all.retain(|row| is_headline(&row.statistic) && !row.estimate.at_most);
+    all.into_iter().map(row).collect()
 }
 
-fn row(of: &EstimateRow) -> IndexedEstimate {
-    let found = &of.estimate;
-    // An upper bound is no value to compare hosts by.
-    let [point, low, high] =
-        [found.point, found.low, found.high].map(|x| x.filter(|_| !found.at_most));
-    let bound = found.at_most.then(|| "not distinguishable from the empty loop".to_owned());
-    IndexedEstimate {
-        case: of.case_id.clone(),
-        statistic: of.statistic.clone(),
-        unit: if of.statistic.ends_with("_gbps") { "Gbit/s" } else { "ns" }.to_owned(),
-        point,
-        low,
-        high,
-        trials: found.n_trials,
-        validity: Some(of.validity),
-        skip: bound.or_else(|| found.insufficient.clone()),
-    }
+fn row(of: EstimateRow) -> IndexedEstimate {
+    let Estimate { point, low, high, .. } = of.estimate;
+    let unit = if of.statistic.ends_with("_gbps") { "Gbit/s" } else { "ns" }.to_owned();
+    let (case, statistic, validity) = (of.case_id, of.statistic, Some(of.validity));
+    IndexedEstimate { case, statistic, unit, point, low, high, validity }
 }

@@ -8,7 +8,7 @@ use hopcost_plan::{Ask, CLAIMS, SuiteSource};
 use hopcost_read::results::{Results, Ruling};
 
 use super::exit::{self, usage};
-use super::measured::{MeasuredArgs, prepare};
+use super::measured::MeasuredArgs;
 use super::shown::{Printed, Shown};
 use super::subcommand::{Called, Subcommand};
 use super::{host, input, runs};
@@ -61,10 +61,7 @@ fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
     if let Some(run) = &args.run {
         return Ok((stored(args, &files, run)?, exit::OK));
     }
-    prepare()?;
-    let measured = args
-        .measured
-        .measured(words, args.measured.out.as_deref(), |runtimes| plan(args, &files, runtimes))?;
+    let measured = args.measured.run(words, |runtimes| plan(args, &files, runtimes))?;
     let verdict = args.shown.show_measured(&measured)?;
     Ok((measured.cut_off.or_else(|| code(args, &measured.results)), verdict))
 }

@@ -108,6 +108,16 @@ impl MeasuredArgs {
         self.budget.or_else(|| parse_duration_ns(default?).ok())
     }
 
+    /// Prepares, plans and measures into the file of `--out`.
+    pub fn run(
+        &self,
+        words: &[OsString],
+        plan: impl FnOnce(&Runtimes) -> anyhow::Result<Plan>,
+    ) -> anyhow::Result<Measured> {
+        prepare()?;
+        self.measured(words, self.out.as_deref(), plan)
+    }
+
     /// Plans and measures into this file. The run stores the words of the command line.
     pub fn measured(
         &self,

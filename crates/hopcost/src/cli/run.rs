@@ -13,7 +13,7 @@ use hopcost_model::plan::{Plan, PlannedCase};
 use hopcost_plan::{Ask, Machine, SuiteSource};
 use hopcost_probe::interrupt;
 
-use super::exit::{not_comparable, usage};
+use super::exit::{ensure, not_comparable, usage};
 use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, PeerArgs};
 use super::session::{begun, program};
@@ -124,10 +124,9 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
     let mut plan = hopcost_plan::plan(&ask, &runtimes.catalog(), &machine).map_err(usage)?;
     if let Some(peer) = peer {
         peer::settle(&mut plan, peer)?;
-        if !plan.cases.iter().any(|of| of.case.boundary == Boundary::Host) {
-            let why = "none of these cases is between hosts; `hopcost show tcp` names the boundaries of a mechanism";
-            return Err(usage(format!("--peer has no effect: {why}")));
-        }
+        let is_between = plan.cases.iter().any(|of| of.case.boundary == Boundary::Host);
+        let why = "none of these cases is between hosts; `hopcost show tcp` names the boundaries of a mechanism";
+        ensure(is_between, format!("--peer has no effect: {why}"))?;
     }
     if !args.dry_run {
         hopcost_plan::ensure_live(&plan).map_err(usage)?;

@@ -104,21 +104,18 @@ impl Session {
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
     /// goes on from there; where nothing is finished, that is the error.
     pub fn measured(mut self, live: Live) -> anyhow::Result<Measured> {
-        let ending = match self.measure(live) {
+        let cut_off = match self.measure(live) {
+            Ok(Ending::ByItself) => None,
+            Ok(Ending::FarHostLost) => Some(("the far host does not answer any more", exit::ERROR)),
             // After an interrupt whatever fails does so for that.
-            Err(_) if interrupt::came() => Ending::Interrupted,
-            ending => ending.map_err(|error| {
+            Err(_) if interrupt::came() => Some(("interrupted", exit::INTERRUPTED)),
+            Err(error) => {
                 let kept = match self.file.kept() {
                     Ok((path, n)) => format!("{n} finished trials are kept in {}", path.display()),
                     Err(why) => why.to_string(),
                 };
-                error.context(format!("the run stopped; {kept}"))
-            })?,
-        };
-        let cut_off = match ending {
-            Ending::Complete | Ending::BudgetSpent => None,
-            Ending::FarHostLost => Some(("the far host does not answer any more", exit::ERROR)),
-            Ending::Interrupted => Some(("interrupted", exit::INTERRUPTED)),
+                return Err(error.context(format!("the run stopped; {kept}")));
+            }
         };
         if let Some((why, code)) = cut_off {
             let (path, kept) = self.file.kept().context(why)?;
@@ -176,7 +173,7 @@ impl Session {
         let ending = Rounds::of(self, &mut draw).and_then(Rounds::run);
         line.end(self.file.run());
         let ending = ending?;
-        if matches!(ending, Ending::Complete | Ending::BudgetSpent) {
+        if ending == Ending::ByItself {
             self.finish()?;
         }
         Ok(ending)

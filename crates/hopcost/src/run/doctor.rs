@@ -15,16 +15,8 @@ use super::trial;
 use super::trial::spec::TrialSpec;
 use super::yardstick::Beside;
 
-/// What has every kind of trial on every relation of CPUs.
-pub const CASES: [&str; 7] = [
-    "roundtrip/gaps?place=same-cpu",
-    "roundtrip/gaps?place=same-cpu&sched=fifo:1",
-    "roundtrip/flag?payload=0&boundary=process&wait=spin&place=smt,same-llc,cross-llc,cross-node",
-    "roundtrip/pipe?payload=64&boundary=process&wait=block&place=same-cpu,smt,same-llc,cross-llc,cross-node",
-    "wake/pipe?boundary=process&wait=block&gap=10ms&place=same-cpu,smt,same-llc,cross-llc,cross-node",
-    "roundtrip/shm-ring?payload=56,120&boundary=process&wait=spin&place=cross",
-    "wake/flag?boundary=process&wait=spin&gap=1us&place=smt,same-llc,cross-llc,cross-node",
-];
+/// What has every kind of trial on every relation of CPUs: a case a line.
+pub const CASES: &str = include_str!("doctor.txt");
 
 /// CPUs that are looked at at most.
 pub const CPUS_MAX: usize = 32;

@@ -64,14 +64,10 @@ pub struct Progress {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every round was done.
-    Complete,
-    /// The budget was spent.
-    BudgetSpent,
+    /// Every round was done, or the budget was spent.
+    ByItself,
     /// The far host did not answer several times in a row.
     FarHostLost,
-    /// The user interrupted.
-    Interrupted,
 }
 
 /// A case of which trials are made.
@@ -178,14 +174,14 @@ impl<'a> Rounds<'a> {
             }
             let left = self.left_in(round);
             if !self.affords(round, left.len() as u64) {
-                return Ok(Ending::BudgetSpent);
+                return Ok(Ending::ByItself);
             }
             let (began, steal_before) = (Instant::now(), steal(self.clocks));
             let mut took = Took::default();
             let of_round = left.len() as u64;
             for (position, which) in left {
                 if self.is_budget_spent() {
-                    return Ok(Ending::BudgetSpent);
+                    return Ok(Ending::ByItself);
                 }
                 let phases_ns = self.trial(round, position, which)?;
                 (took.trials, took.phases_ns) = (took.trials + 1, took.phases_ns + phases_ns);
@@ -211,7 +207,7 @@ impl<'a> Rounds<'a> {
             self.file.change("store CPU accounting", |run| run.accounting.extend(accounting))?;
             self.progress.rounds_done = round + 1;
         }
-        Ok(Ending::Complete)
+        Ok(Ending::ByItself)
     }
 
     /// Looks at the results before a round; whether further rounds are for any case, and which these are.

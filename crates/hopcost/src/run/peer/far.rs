@@ -68,7 +68,7 @@ struct Far {
     address: IpAddr,
     listens_at: SocketAddr,
     /// A trial whose links are to come.
-    offered: Option<(Listening, Command)>,
+    offered: Option<(Listening, Case, Command)>,
     /// The worker of a trial, and when that is to be over.
     trial: Option<(Worker, Instant)>,
 }
@@ -171,22 +171,21 @@ impl Far {
         let attached =
             |role| Attached { role, offers: Some(offers.clone()), ..Attached::default() };
         let seats = seats.iter().map(|seat| attached(seat.role)).collect();
-        self.offered = Some((listening, attach));
+        self.offered = Some((listening, case, attach));
         Ok(Reply::Attached { pid: std::process::id(), seats })
     }
 
     /// Takes the links and has a fresh worker attach to them.
     fn meet(&mut self) -> Result<Reply> {
-        let (listening, mut attach) = self.offered.take().context(NO_TRIAL)?;
-        let Command::Attach { case, seats, deadline_ms, parent, scratch, .. } = &mut attach else {
+        let (listening, case, mut attach) = self.offered.take().context(NO_TRIAL)?;
+        let Command::Attach { seats, deadline_ms, parent, scratch, .. } = &mut attach else {
             bail!(NO_TRIAL);
         };
         let until = Instant::now() + Duration::from_millis(*deadline_ms);
-        let told: Case = case.parse().context("case")?;
         let links = seats.iter().filter_map(|seat| seat.link.as_ref());
         let offers = links.filter_map(|link| link.offer.as_ref());
         let tokens: Vec<String> = offers.map(|offer| offer.token.clone()).collect();
-        let halves = listening.accept(&tokens, &told, &mut self.door)?;
+        let halves = listening.accept(&tokens, &case, &mut self.door)?;
         for (seat, half) in seats.iter_mut().zip(&halves) {
             let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
             seat.link = Some(LinkHalf { fds, ..LinkHalf::default() });

@@ -6,12 +6,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, U
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::case::{Case, Role};
+use hopcost_probe::interrupt;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;
 use hopcost_probe::transport::tcp;
 use hopcost_probe::transport::tcp_socket::prepare;
-use hopcost_probe::{interrupt, sys};
 
 /// How long the links of a trial may take to come.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -46,7 +47,7 @@ pub enum Listening {
 
 impl Listening {
     /// Listens at an address of this host.
-    pub fn open(carrier: &str, at: SocketAddr, case: &Case) -> io::Result<Self> {
+    pub fn open(carrier: &str, at: SocketAddr, case: &Case) -> Result<Self> {
         match carrier {
             "tcp" => {
                 TcpListener::bind(at).and_then(|socket| prepare(socket, case)).map(Self::Streams)
@@ -54,13 +55,13 @@ impl Listening {
             "udp" => {
                 UdpSocket::bind(at).and_then(|socket| prepare(socket, case)).map(Self::Datagrams)
             }
-            _ => Err(sys::failure("a link between hosts is of `tcp` or `udp`")),
+            _ => bail!("a link between hosts is of `tcp` or `udp`"),
         }
-        .map_err(|error| sys::context(error, &format!("listening at {}", at.ip())))
+        .with_context(|| format!("listening at {}", at.ip()))
     }
 
     /// The port that the kernel chose.
-    pub fn port(&self) -> io::Result<u16> {
+    pub fn port(&self) -> Result<u16> {
         let address = match self {
             Self::Streams(listener) => listener.local_addr(),
             Self::Datagrams(socket) => socket.local_addr(),
@@ -70,14 +71,14 @@ impl Listening {
 
     /// The callee's half of each link, in the order of their tokens. Counts and closes what shows none,
     /// and gives up where the near end hangs up.
-    pub fn accept(self, tokens: &[String], case: &Case, door: &mut Door) -> io::Result<Vec<Half>> {
+    pub fn accept(self, tokens: &[String], case: &Case, door: &mut Door) -> Result<Vec<Half>> {
         match self {
             Self::Streams(listener) => streams(&listener, tokens, door)?
                 .into_iter()
-                .map(|stream| tcp::half_of(stream, case, Role::Callee))
+                .map(|stream| Ok(tcp::half_of(stream, case, Role::Callee)?))
                 .collect(),
             Self::Datagrams(socket) => {
-                let token = tokens.first().ok_or_else(|| sys::failure("a link has a token"))?;
+                let token = tokens.first().context("a link has a token")?;
                 Ok(vec![Half::of_fds([answered(socket, token, door)?.into()])])
             }
         }
@@ -85,11 +86,7 @@ impl Listening {
 }
 
 /// One connection for each token, in their order. Who shows none keeps the others out for a moment.
-fn streams(
-    listener: &TcpListener,
-    tokens: &[String],
-    door: &mut Door,
-) -> io::Result<Vec<TcpStream>> {
+fn streams(listener: &TcpListener, tokens: &[String], door: &mut Door) -> Result<Vec<TcpStream>> {
     listener.set_nonblocking(true)?;
     let until = Instant::now() + PATIENCE;
     let mut came: Vec<Option<TcpStream>> = tokens.iter().map(|_| None).collect();
@@ -114,17 +111,16 @@ fn streams(
 }
 
 /// Waits a moment for something to come to a socket.
-fn look(socket: &impl AsRawFd, hung_up: &OwnedFd, until: Instant) -> io::Result<bool> {
+fn look(socket: &impl AsRawFd, hung_up: &OwnedFd, until: Instant) -> Result<bool> {
     let fds = [socket.as_raw_fd(), hung_up.as_raw_fd()];
     let ready = interrupt::poll_readable(&fds, Instant::now() + LOOK)?;
-    match ready[1] || Instant::now() >= until || interrupt::came() {
-        true => Err(sys::failure("the links of the trial did not come in time")),
-        false => Ok(ready[0]),
-    }
+    let is_over = ready[1] || Instant::now() >= until || interrupt::came();
+    ensure!(!is_over, "the links of the trial did not come in time");
+    Ok(ready[0])
 }
 
 /// The far end's socket, connected to the one that shows the token, which is sent back.
-fn answered(socket: UdpSocket, token: &str, door: &mut Door) -> io::Result<UdpSocket> {
+fn answered(socket: UdpSocket, token: &str, door: &mut Door) -> Result<UdpSocket> {
     let until = Instant::now() + PATIENCE;
     let mut got = [0; 128];
     loop {
@@ -145,18 +141,18 @@ fn answered(socket: UdpSocket, token: &str, door: &mut Door) -> io::Result<UdpSo
 }
 
 /// The caller's half of a link: connects and shows the token.
-pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> io::Result<Half> {
+pub fn dial(row: &Row, case: &Case, address: SocketAddr, token: &str) -> Result<Half> {
     if row.facts().loses {
         return asked(address, case, token).map(|socket| Half::of_fds([socket.into()]));
     }
     let prepare = |socket: &OwnedFd| prepare(socket, case).map(drop);
     let mut stream: TcpStream = interrupt::connect(&address, Instant::now() + PATIENCE, prepare)?;
     stream.write_all(token.as_bytes())?;
-    tcp::half_of(stream, case, Role::Caller)
+    Ok(tcp::half_of(stream, case, Role::Caller)?)
 }
 
 /// A datagram socket that the far end has seen the token from.
-fn asked(address: SocketAddr, case: &Case, token: &str) -> io::Result<UdpSocket> {
+fn asked(address: SocketAddr, case: &Case, token: &str) -> Result<UdpSocket> {
     let socket = prepare(UdpSocket::bind((unspecified(address.ip()), 0))?, case)?;
     socket.connect(address)?;
     socket.set_read_timeout(Some(TOKEN_EACH))?;
@@ -167,7 +163,7 @@ fn asked(address: SocketAddr, case: &Case, token: &str) -> io::Result<UdpSocket>
         match interrupt::until_readable(&socket, Instant::now() + TOKEN_EACH) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
         if socket.recv(&mut got).is_ok_and(|n| &got[..n] == token.as_bytes()) {
             drain(&socket)?;
@@ -175,14 +171,14 @@ fn asked(address: SocketAddr, case: &Case, token: &str) -> io::Result<UdpSocket>
         }
         sent?;
     }
-    Err(sys::failure("no datagram came back"))
+    bail!("no datagram came back")
 }
 
 /// Takes what came besides, so that the first message is one of the mechanism's.
-fn drain(socket: &UdpSocket) -> io::Result<()> {
+fn drain(socket: &UdpSocket) -> Result<()> {
     socket.set_read_timeout(Some(STRAY))?;
     while socket.recv(&mut [0; 128]).is_ok() {}
-    socket.set_read_timeout(None)
+    Ok(socket.set_read_timeout(None)?)
 }
 
 /// Any address of the same family.

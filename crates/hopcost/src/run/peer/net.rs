@@ -26,21 +26,15 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
     };
     let driver = |name: &str| nic::driver(name).map_err(|error| error.to_string());
     let reading = |key: &str, what: &dyn Fn(&str) -> Result<String, String>| {
-        let found = interface.as_deref().map_err(Clone::clone).and_then(what);
-        Reading {
-            section: "net".into(),
-            key: format!("net.{key}"),
-            reason: found.as_ref().err().cloned(),
-            value: found.ok(),
-        }
+        Reading::found("net", key, interface.as_deref().map_err(Clone::clone).and_then(what))
     };
     vec![
         Reading::known("net", "net.address", address.to_string()),
-        reading("interface", &|name| Ok(name.to_owned())),
-        reading("path", &|name| Ok(path(&root, name, driver(name).ok().as_deref()))),
-        reading("driver", &driver),
-        reading("mtu", &|name| file(name, "mtu")),
-        reading("speed", &|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s"))),
+        reading("net.interface", &|name| Ok(name.to_owned())),
+        reading("net.path", &|name| Ok(path(&root, name, driver(name).ok().as_deref()))),
+        reading("net.driver", &driver),
+        reading("net.mtu", &|name| file(name, "mtu")),
+        reading("net.speed", &|name| file(name, "speed").map(|speed| format!("{speed} Mbit/s"))),
     ]
 }
 

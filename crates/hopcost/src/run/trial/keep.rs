@@ -106,6 +106,12 @@ struct Said<'t, 'a> {
 }
 
 impl Said<'_, '_> {
+    /// Refuses more ticks than the phase took.
+    fn holds(&self, ticks: u64, what: &str) -> Result<()> {
+        let held = self.phase.map_or(Ok(()), |phase| phase.holds(ticks, what));
+        held.map_err(Error::msg)
+    }
+
     /// Exchanges or calls: one end has stamped, and its samples are durations.
     fn exchanges(mut self, trial: &mut RawTrial) -> Result<()> {
         let first = self.ran.ends.first().zip(self.stamps.first());
@@ -149,12 +155,10 @@ impl Said<'_, '_> {
         for (number, both) in sent.iter().copied().zip(woken.iter().copied()).enumerate() {
             ticks.push(one_way(trial, &gate, both, &format!("wake-up {number}"))?);
         }
-        if let Some(phase) = self.phase {
-            let span = woken[woken.len() - 1].abs_diff(sent[0]);
-            // The offset of two clocks says nothing of how fast they run.
-            let own = span.saturating_sub(gate.offset_ticks.unsigned_abs());
-            phase.holds(own, "the stamps cover").map_err(Error::msg)?;
-        }
+        let span = woken[woken.len() - 1].abs_diff(sent[0]);
+        // The offset of two clocks says nothing of how fast they run.
+        let own = span.saturating_sub(gate.offset_ticks.unsigned_abs());
+        self.holds(own, "the stamps cover")?;
         trial.operations = ticks.len() as u64;
         let between = sent.windows(2).map(|two| two[1] - two[0]);
         self.ran.ends[0].max_ticks = between.max().unwrap_or(0);
@@ -213,9 +217,7 @@ impl Said<'_, '_> {
         let until = came.iter().map(|message| message.intended.saturating_add(message.response));
         load.received_ticks = until.max().context("no message came")?;
         load.delivered = came.len() as u64;
-        if let Some(phase) = self.phase {
-            phase.holds(load.sent_ticks, "the stamps cover").map_err(Error::msg)?;
-        }
+        self.holds(load.sent_ticks, "the stamps cover")?;
         load.own_lags = tells.then(Vec::new);
         let mut before = 0;
         for at in kept(came.len(), spec.shape.samples_max as usize, spec.seed) {
@@ -239,7 +241,7 @@ impl Said<'_, '_> {
             self.ran.ends.iter().partition(|end| end.role == Role::Caller);
         let flows = self.spec.case.flows.unwrap_or(1) as usize;
         ensure!(senders.len() == flows && receivers.len() == flows, unexpected("run"));
-        agree(self.spec, self.phase, &senders, &receivers)?;
+        agree(&self, &senders, &receivers)?;
         let ticks = self.stamps[..flows].concat();
         let says = self.spec.case.ack == Some(Ack::None) || !ticks.is_empty();
         ensure!(says, "the senders handed over no samples");
@@ -250,7 +252,7 @@ impl Said<'_, '_> {
             let first = receivers.iter().map(|end| end.first_tick).min().unwrap_or(0);
             let last = receivers.iter().map(|end| end.first_tick.saturating_add(end.elapsed_ticks));
             let moving = last.max().unwrap_or(0).saturating_sub(first);
-            phase.holds(moving, "the flows cover").map_err(Error::msg)?;
+            self.holds(moving, "the flows cover")?;
             self.ran.wall_ns = (moving as f64 / phase.ticks_per_ns) as u64;
         }
         self.put(trial, &ticks);
@@ -352,12 +354,7 @@ fn by_sender<'a>(
 
 /// Whether both ends of every flow speak of the same messages, no more than were asked for, each of
 /// the payload's bytes, and none that took longer than the phase.
-fn agree(
-    spec: &TrialSpec<'_>,
-    phase: Option<Measure>,
-    senders: &[&EndCounters],
-    receivers: &[&EndCounters],
-) -> Result<()> {
+fn agree(said: &Said<'_, '_>, senders: &[&EndCounters], receivers: &[&EndCounters]) -> Result<()> {
     for (sender, receiver) in senders.iter().zip(receivers) {
         let of = |end: &EndCounters| (end.flow, end.count, end.bytes);
         let ((flow, sent, sent_bytes), (_, had, had_bytes)) = (of(sender), of(receiver));
@@ -367,8 +364,8 @@ fn agree(
              {had} ({had_bytes} bytes)"
         );
     }
-    let payload = u64::from(spec.case.payload_bytes.unwrap_or(0));
-    let most = spec.messages_max();
+    let payload = u64::from(said.spec.case.payload_bytes.unwrap_or(0));
+    let most = said.spec.messages_max();
     for end in senders.iter().chain(receivers) {
         let who = format!("the {} of flow {}", end.role, end.flow);
         let EndCounters { count, bytes, elapsed_ticks, .. } = **end;
@@ -377,10 +374,7 @@ fn agree(
             "{who} says {count} messages of {payload} bytes and {bytes} bytes in all, of at most \
              {most} messages"
         );
-        if let Some(phase) = phase {
-            let holds = phase.holds(elapsed_ticks, &format!("{who} says that it took"));
-            holds.map_err(Error::msg)?;
-        }
+        said.holds(elapsed_ticks, &format!("{who} says that it took"))?;
     }
     let all_moved = senders.iter().all(|end| end.count > 0);
     ensure!(all_moved, "a flow moved no message within its time");
