@@ -266,7 +266,12 @@ impl<'a> Row<'a> {
             load.own_lags = self.unpacked(6, ticks)?;
         }
         if let Some(traced) = &mut trial.trace {
-            let operations = usize::try_from(traced.operations).map_or(most, |n| n.min(most));
+            let operations = usize::try_from(traced.operations).unwrap_or(usize::MAX);
+            if operations > most {
+                let why =
+                    format!("it has {operations} operations, more than {most} that are traced");
+                return Err(Problem::Value(why));
+            }
             let of_each = |blob: &[u8]| samples::unpack(blob, operations);
             traced.untraced_ns = self.unpacked(7, of_each)?.unwrap_or_default();
             if let Some(json) = self.unpacked(8, trace::json)? {

@@ -77,7 +77,7 @@ impl Session {
         let file = RunFile::create(&path, about, &plan, &before).map_err(usage)?;
         let machine = Machine::of(&before);
         let clocks = Vec::new();
-        Ok(Self { setup, plan, clocks, yardsticks, expected_ns: 0, file, path, machine })
+        Ok(Self { setup, plan, clocks, yardsticks, file, path, machine })
     }
 
     /// A run that was cut off.
@@ -98,7 +98,7 @@ impl Session {
         file.set_resumed(raw.about.resumed.saturating_add(1)).map_err(usage)?;
         let machine = Machine::of(&raw.host_before);
         let RawRun { plan, clocks, .. } = raw;
-        Ok(Self { setup, plan, clocks, yardsticks, expected_ns: 0, file, path, machine })
+        Ok(Self { setup, plan, clocks, yardsticks, file, path, machine })
     }
 
     /// Measures what is left of the plan and reads the run back. It prints what cut it off, with what
@@ -166,11 +166,10 @@ impl Session {
             output::say(&format!("hopcost: {why:#}; hopcost continues without it"));
         }
         let expected = setup.runtimes.expected(plan, &self.machine);
-        self.expected_ns = expected.ns;
         let earlier = self.file.run().trials.len();
         let mut line = Line::start(&self.plan, expected, live, earlier);
         let mut draw = |progress: &run::Progress, run: &RawRun| line.draw(progress, run);
-        let ending = Rounds::of(self, &mut draw).and_then(Rounds::run);
+        let ending = Rounds::of(self, expected.ns, &mut draw).and_then(Rounds::run);
         line.end(self.file.run());
         let ending = ending?;
         if ending == Ending::ByItself {

@@ -36,8 +36,6 @@ pub struct Session {
     /// The clock of each used CPU, of each runtime.
     pub clocks: Vec<ClockReading>,
     pub yardsticks: Yardsticks,
-    /// How long it takes, by its plan.
-    pub expected_ns: u64,
     pub file: RunFile,
     pub path: PathBuf,
     pub machine: Machine,
@@ -125,12 +123,13 @@ pub struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Before the first.
+    /// Before the first; by its plan a run takes so long.
     pub fn of(
         session: &'a mut Session,
+        expected_ns: u64,
         draw: &'a mut dyn FnMut(&Progress, &RawRun),
     ) -> anyhow::Result<Self> {
-        let Session { setup, plan, clocks, yardsticks, expected_ns, file, .. } = session;
+        let Session { setup, plan, clocks, yardsticks, file, .. } = session;
         let (setup, plan, clocks) = (&*setup, &*plan, clocks.as_slice());
         let open = OpenYardsticks::open(&yardsticks.all, setup, clocks)?;
         let earlier = &file.run().trials;
@@ -150,7 +149,7 @@ impl<'a> Rounds<'a> {
             plan,
             clocks,
             of_case: &yardsticks.of_case,
-            expected_ns: *expected_ns,
+            expected_ns,
             file,
             draw,
             yardsticks: open,
