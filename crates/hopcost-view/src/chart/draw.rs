@@ -49,8 +49,8 @@ struct Drawing<'a> {
     /// Ticks of the horizontal axis.
     ticks: Vec<Tick>,
     legend: Vec<(f64, f64, &'a Series)>,
-    /// Right ends of the gutter's columns.
-    gutter: Vec<f64>,
+    /// Where each column of the gutter begins and ends.
+    gutter: Vec<(f64, f64)>,
     height: f64,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Drawing<'a> {
                 plot.bottom = plot.top + ROW * rows.len() as f64;
                 plot.right -= widest(rows.iter().map(|row| &row.end));
                 drawing.gutter = gutter_columns(columns, rows, width * 0.5);
-                plot.left = drawing.gutter.last().copied().unwrap_or(BESIDE);
+                plot.left = drawing.gutter.last().map_or(BESIDE, |(_, end)| *end);
                 drawing.height = plot.bottom + BELOW;
                 drawing.ticks = drawing.place_ticks();
             }
@@ -208,15 +208,12 @@ impl<'a> Drawing<'a> {
 
     fn rows(&self, out: &mut String, headings: &[String], rows: &[Row]) {
         let Plot { right, top, .. } = self.plot;
-        // Where each column of the gutter begins and ends.
-        let starts = std::iter::once(0.0).chain(self.gutter.iter().copied());
-        let columns: Vec<(f64, f64)> = starts.zip(self.gutter.iter().copied()).collect();
-        for ((start, _), heading) in columns.iter().zip(headings) {
+        for ((start, _), heading) in self.gutter.iter().zip(headings) {
             text(out, "quiet", *start, top - 6.0, heading);
         }
         for (r, row) in rows.iter().enumerate() {
             let base = top + ROW * (r as f64 + 0.5) + 4.0;
-            for (i, ((start, end), cell)) in columns.iter().zip(&row.cells).enumerate() {
+            for (i, ((start, end), cell)) in self.gutter.iter().zip(&row.cells).enumerate() {
                 let class = if i == 0 { "" } else { "quiet" };
                 text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
             }
@@ -335,8 +332,8 @@ fn widest<'t>(texts: impl Iterator<Item = &'t String>) -> f64 {
     texts.map(|text| width(text, TEXT)).fold(0.0, f64::max)
 }
 
-/// Right ends of the gutter's columns, together no wider than `room`.
-fn gutter_columns(columns: &[String], rows: &[Row], room: f64) -> Vec<f64> {
+/// The gutter's columns, together no wider than `room`.
+fn gutter_columns(columns: &[String], rows: &[Row], room: f64) -> Vec<(f64, f64)> {
     let column = |(i, heading): (usize, &String)| {
         let cells = rows.iter().filter_map(|row| row.cells.get(i));
         widest(cells.chain([heading])) + 14.0
@@ -347,9 +344,9 @@ fn gutter_columns(columns: &[String], rows: &[Row], room: f64) -> Vec<f64> {
         *widest = (*widest - (total - room)).max(60.0);
     }
     let mut end = 0.0;
-    let ends = widths.into_iter().map(|width| {
+    let place = |width: f64| {
         end += width;
-        end
-    });
-    ends.collect()
+        (end - width, end)
+    };
+    widths.into_iter().map(place).collect()
 }

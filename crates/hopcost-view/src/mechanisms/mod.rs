@@ -109,34 +109,20 @@ fn own_of(mechanisms: &[Mechanism], here: &[&RuntimeFacts]) -> Option<String> {
     (!all.is_empty()).then(|| format!("Runtimes' own: {}.", all.join("; ")))
 }
 
-/// What is known of one mechanism: of Rust's in full, and of what other runtimes have by this name in
-/// a line each, or in full where Rust has not. `None` if no runtime has it.
+/// What is known of one mechanism: of Rust's in full, or else of the first runtime's that has it, and of
+/// what other runtimes have by this name in a line each. `None` if no runtime has it.
 pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) -> Option<Document> {
-    let own = facts.map(asked);
     let of = runtimes.iter();
     let rows = of.filter_map(|of| Some((of.runtime.to_string(), of.mechanism(name)?.clone())));
     let rows: Vec<(String, Mechanism)> = rows.collect();
-    if own.is_none() && rows.is_empty() {
-        return None;
-    }
-    let mut blocks = Vec::new();
-    match &own {
-        Some(own) => {
-            blocks.extend(described(own));
-            let carries = own.payload.is_some() && own.shape() != Shape::Call;
-            blocks.extend(carries.then(|| says(CONTAINS)));
-            if !rows.is_empty() {
-                blocks.push(Block::Heading("In other runtimes".into()));
-                blocks.push(facts_of(&rows));
-            }
-        }
-        None => {
-            blocks.push(says("Not in Rust."));
-            for (runtime, mechanism) in &rows {
-                blocks.push(Block::Heading(format!("In {runtime}")));
-                blocks.extend(described(mechanism));
-            }
-        }
+    let own = facts.map(asked);
+    let first = own.as_ref().or(rows.first().map(|(_, row)| row))?;
+    let mut blocks = described(first);
+    let carries = first.payload.is_some() && first.shape() != Shape::Call;
+    blocks.extend((own.is_some() && carries).then(|| says(CONTAINS)));
+    if !rows.is_empty() {
+        let whose = if own.is_some() { "In other runtimes" } else { "Not in Rust, but in" };
+        blocks.extend([Block::Heading(whose.to_owned()), facts_of(&rows)]);
     }
     let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
     Some(Document { sections, ..Document::default() })
