@@ -1,8 +1,7 @@
 //! The suites and claims files inside the binary, and what suites say of reports: tables that others
 //! published, an export, and what others call the cases. Each stands in the suite that it
-//! belongs to, as `[[published]]`, `[export]` and `[[label]]`. Those of
-//! the shipped suites are for every run that has such cases; labels are for runs of the suite
-//! alone.
+//! belongs to, as `[[published]]`, `[export]` and `[[label]]`. Reports of the suite's runs show tables
+//! and labels; the export and the tables for programs are for every run that has such cases.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

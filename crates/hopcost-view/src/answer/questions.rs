@@ -55,7 +55,7 @@ impl Answer {
             Results { comparison: Some(_), .. } => "contrasts",
             _ => "estimates",
         };
-        let mut answer = Answer::new(main, section::says_of(results));
+        let mut answer = Answer::new(main, section::headline(results).sentences());
         answer.run(results);
         answer
     }

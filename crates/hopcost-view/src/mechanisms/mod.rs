@@ -124,8 +124,11 @@ pub fn show(name: &str, facts: Option<&Mechanism>, runtimes: &[RuntimeFacts]) ->
         let whose = if own.is_some() { "In other runtimes" } else { "Not in Rust, but in" };
         blocks.extend([Block::Heading(whose.to_owned()), facts_of(&rows)]);
     }
-    let sections = vec![Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }];
-    Some(Document { sections, ..Document::default() })
+    Some(Document { sections: vec![titled(name, blocks)], ..Document::default() })
+}
+
+fn titled(name: &str, blocks: Vec<Block>) -> Section {
+    Section { id: "mechanism".to_owned(), title: name.to_owned(), blocks }
 }
 
 /// What each runtime has, or why not here.
@@ -142,11 +145,7 @@ fn facts_of(rows: &[(String, Mechanism)]) -> Block {
 pub fn reference(mechanisms: &[Mechanism]) -> String {
     let mut shown = mechanisms.to_vec();
     shown.retain(|mechanism| !mechanism.hidden());
-    let section = |mechanism: &Mechanism| Section {
-        id: "mechanism".to_owned(),
-        title: mechanism.name.clone(),
-        blocks: described(mechanism),
-    };
+    let section = |mechanism: &Mechanism| titled(&mechanism.name, described(mechanism));
     let families = grouped(&shown, |mechanism| &mechanism.family);
     let sections = families.into_iter().flat_map(|(_, members)| members).map(section).collect();
     let head = vec![says(CONTAINS), table(&shown)];

@@ -47,7 +47,7 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, comparison::section),
     (ALL, explanation::section),
     (ALL, answer::section),
-    (ALL, published::document),
+    (ALL, published::section),
     (ALL, head::remarks),
     (ALL, details::workers),
     (ALL, |of, _| ladder::section("ladder", &[Workload::Call, Workload::Roundtrip], of)),
@@ -55,7 +55,6 @@ const SECTIONS: &[(&[Medium], Make)] = &[
     (ALL, |of, _| ladder::section("load", &[Workload::Load], of)),
     (ALL, |of, _| ladder::section("streams", &[Workload::Stream], of)),
     (ALL, details::tcp),
-    (ALL, published::section),
     (PAGE, plots::swept),
     (PAGE, plots::percentiles),
     (PAGE, plots::trials),
@@ -84,7 +83,8 @@ pub(crate) fn answer(
     loop {
         let rest = parts.iter().flat_map(|(_, blocks)| blocks.clone()).collect();
         let document = headline.clone().document(rest, Vec::new());
-        let last = parts.iter().rposition(|of| of.0 == most(&parts) && of.0 > Weight::Must);
+        let most = parts.iter().map(|of| of.0).max().filter(|most| *most > Weight::Must);
+        let last = parts.iter().rposition(|of| Some(of.0) == most);
         match last.filter(|_| lines(&document) > SCREEN_LINES) {
             Some(last) => drop(parts.remove(last)),
             None => return document,
@@ -92,13 +92,8 @@ pub(crate) fn answer(
     }
 }
 
-/// The weight of what goes first.
-fn most(parts: &[Part]) -> Weight {
-    parts.iter().map(|of| of.0).max().unwrap_or(Weight::Must)
-}
-
 /// What a run answers, in words.
-fn headline(results: &Results) -> Headline {
+pub(crate) fn headline(results: &Results) -> Headline {
     match results {
         Results { judged: Some(found), .. } => judged::headline(found, results),
         Results { explanation: Some(found), .. } => explanation::headline(found, results),
@@ -139,11 +134,6 @@ pub(crate) fn sentences(results: &Results) -> Vec<String> {
         Some(judged) => judged::sentences(judged),
         None => vec![format!("{} ({})", headline(results).in_a_line(), head::besides(results))],
     }
-}
-
-/// The conclusion of a run, in sentences.
-pub(crate) fn says_of(results: &Results) -> Vec<String> {
-    headline(results).sentences()
 }
 
 /// The report of a run, as far as the medium can show it.

@@ -22,21 +22,15 @@ const RATIOS_MAX: usize = 2;
 /// Notes up to which they stand below a table in brief.
 const NOTES_MAX: usize = 3;
 
-/// The tables of a run of their own suite, before everything else.
-pub(super) fn document(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("document", sheets(results, true).iter().flat_map(Sheet::whole))
-}
-
-/// Those that another run has cases for.
+/// The tables of a run of their own suite.
 pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("published", sheets(results, false).iter().flat_map(Sheet::whole))
+    Section::of("document", sheets(results).iter().flat_map(Sheet::whole))
 }
 
-/// The tables of a run of their own suite, in brief: what stands before its answer.
+/// The same in brief: what stands before its answer.
 pub(super) fn brief(results: &Results) -> Vec<Block> {
     let mut above = String::new();
-    let sheets = sheets(results, true).into_iter();
-    sheets.flat_map(|sheet| sheet.brief(&mut above)).collect()
+    sheets(results).into_iter().flat_map(|sheet| sheet.brief(&mut above)).collect()
 }
 
 /// A published number in its place.
@@ -69,11 +63,11 @@ struct Sheet<'a> {
     doubts: Doubts<'a>,
 }
 
-/// The sheets of a run: of its own suite, or of others.
-fn sheets(results: &Results, own: bool) -> Vec<Sheet<'_>> {
+/// The sheets of a run: those of its suite.
+fn sheets(results: &Results) -> Vec<Sheet<'_>> {
     let shown = hopcost_plan::shown_by(&results.plan.suite);
     let is_own = |file: &str| shown.is_some_and(|shown| shown.publishes(file));
-    let tables = results.published.iter().filter(|table| is_own(&table.file) == own);
+    let tables = results.published.iter().filter(|table| is_own(&table.file));
     let placed = grouped(tables, |table| (table.file.as_str(), place(table)));
     let shown = placed.into_iter().filter(|(_, tables)| is_mostly_there(tables));
     let tables = shown.flat_map(|(_, tables)| tables);
