@@ -166,9 +166,10 @@ pub fn machine(data: &[u8]) {
 /// A table that others published.
 pub fn published(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    if let Ok(source) = hopcost_read::PublishedSource::parse("x.csv", text) {
-        assert!(source.rows.len() < text.lines().count());
-        let numbers = source.rows.iter().flat_map(|row| row.value.iter().chain(&row.high));
+    if let Ok(source) = hopcost_read::PublishedSource::parse("x", text) {
+        assert!(source.rows.0.len() < text.len());
+        let rows = source.rows.0.iter().map(|row| &row.shown);
+        let numbers = rows.flat_map(|row| row.published.iter().chain(&row.published_high));
         numbers.for_each(|number| assert!(number.is_finite()));
     }
 }

@@ -63,35 +63,9 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The fields of a record of comma-separated values (RFC 4180).
-pub fn csv_fields(record: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut chars = record.chars().peekable();
-    while let Some(c) = chars.next() {
-        let field = fields.last_mut();
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.into_iter().for_each(|field| field.push('"'));
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            c => field.into_iter().for_each(|field| field.push(c)),
-        }
-    }
-    fields
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quotation_marks_hold_commas_and_each_other() {
-        assert_eq!(csv_fields(r#"a,"b, ""c""",,d"#), ["a", "b, \"c\"", "", "d"]);
-        assert_eq!(csv_fields(""), [""]);
-    }
 
     #[test]
     fn what_does_not_show_as_itself_is_written_out() {

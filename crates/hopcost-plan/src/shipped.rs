@@ -88,9 +88,9 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether it names the table of a file, without its ending.
+    /// Whether it names the table of a file.
     pub fn publishes(&self, file: &str) -> bool {
-        self.published.iter().any(|table| table.file.trim_end_matches(".csv") == file)
+        self.published.iter().any(|table| table.file == file)
     }
 }
 
@@ -98,7 +98,7 @@ impl Shown {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Published {
-    /// Its file in published/.
+    /// Its file in published/, without its ending.
     pub file: String,
 }
 

@@ -11,8 +11,7 @@ use hopcost_model::case::{Case, Placement, Touch};
 use hopcost_model::document;
 use hopcost_model::group::distinct;
 use hopcost_model::results::{Estimate, Ratio, Statistic};
-use hopcost_model::text::csv_fields;
-use hopcost_plan::{Selector, shown};
+use hopcost_plan::Selector;
 use serde::Deserialize;
 
 use crate::case::Reading;
@@ -25,12 +24,15 @@ document! {
     /// machine are shown and not judged; ratios are lined up.
     pub struct PublishedTable {
         /// The file that it is from, without its ending.
+        #[serde(default)]
         pub file: String,
         /// Title of the file.
+        #[serde(alias = "title")]
         pub file_title: String,
         /// What the published numbers are called beside those of another source.
         pub name: Option<String>,
         /// The rows of the file that are in this table; empty where it has no groups.
+        #[serde(default)]
         pub group: String,
         /// Where the cases beside it were measured; `null` where its rows have no placement.
         pub place: Option<Place>,
@@ -42,13 +44,16 @@ document! {
         pub source: String,
         /// On which machine.
         pub machine: String,
-        /// What was really timed there.
+        /// What was really timed there; empty where nothing was.
+        #[serde(default)]
         pub timed: String,
         /// Rows, in the order of the source.
+        #[serde(default)]
         pub rows: Vec<PublishedRow>,
     }
 
     /// One published number.
+    #[derive(Default)]
     pub struct PublishedRow {
         /// Its label in the source.
         pub label: String,
@@ -74,17 +79,53 @@ document! {
         /// Where the published number has another meaning than its label.
         pub note: Option<String>,
     }
+
+    /// What makes a row and what a column of a published table.
+    pub struct PublishedLayout {
+        /// What names a row.
+        pub rows: Vec<PublishedField>,
+        /// What names a column.
+        pub columns: PublishedField,
+        /// Names of the parts of a group, which are separated by a comma.
+        pub group: Vec<String>,
+        /// Name of the labels.
+        pub label: String,
+        /// How it is laid out where there is little room; `null`: in the same way.
+        pub brief: Option<PublishedBrief>,
+    }
+
+    /// A published table in brief: one statistic of it.
+    pub struct PublishedBrief {
+        /// What names a row.
+        pub rows: Vec<PublishedField>,
+        /// What names a column.
+        pub columns: PublishedField,
+        /// The statistic.
+        pub statistic: String,
+    }
+
+    /// The names of a published number.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PublishedField {
+        /// The group of its row.
+        Group,
+        /// The label of its row.
+        Label,
+        /// Which number it is.
+        Statistic,
+    }
 }
 
-/// The files of published/, by name.
+/// The files of published/, by name, in the order of their tables.
 const FILES: [(&str, &str); 7] = [
-    ("threads-udp-websocket.csv", include_str!("../../../../published/threads-udp-websocket.csv")),
-    ("python-and-cpp.csv", include_str!("../../../../published/python-and-cpp.csv")),
-    ("microkernel.csv", include_str!("../../../../published/microkernel.csv")),
-    ("microkernel-claims.csv", include_str!("../../../../published/microkernel-claims.csv")),
-    ("wakeup-i9-9900k.csv", include_str!("../../../../published/wakeup-i9-9900k.csv")),
-    ("wakeup-i5-m460.csv", include_str!("../../../../published/wakeup-i5-m460.csv")),
-    ("copies.csv", include_str!("../../../../published/copies.csv")),
+    ("threads-udp-websocket", include_str!("../../../../published/threads-udp-websocket.toml")),
+    ("python-and-cpp", include_str!("../../../../published/python-and-cpp.toml")),
+    ("microkernel", include_str!("../../../../published/microkernel.toml")),
+    ("microkernel-claims", include_str!("../../../../published/microkernel-claims.toml")),
+    ("wakeup-i9-9900k", include_str!("../../../../published/wakeup-i9-9900k.toml")),
+    ("wakeup-i5-m460", include_str!("../../../../published/wakeup-i5-m460.toml")),
+    ("copies", include_str!("../../../../published/copies.toml")),
 ];
 
 /// Every table that the run has a case for.
@@ -92,27 +133,19 @@ pub fn tables(readings: &[Reading]) -> Vec<PublishedTable> {
     SOURCES.iter().flat_map(|source| of_source(readings, source)).collect()
 }
 
-/// The tables that suites name, in their order, each with its file. (A file that cannot be read
-/// is a mistake that a test finds, and shows nothing.)
+/// The files as they are read. (One that cannot be is a mistake that a test finds, and shows nothing.)
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
-    let named = shown().iter().flat_map(|(_, shown)| &shown.published);
-    let files = distinct(named.map(|table| table.file.as_str())).into_iter();
-    let source = |file| {
-        let (_, text) = FILES.iter().find(|(name, _)| *name == file)?;
-        Source::parse(file, text).ok()
-    };
-    files.filter_map(source).collect()
+    FILES.iter().filter_map(|(file, text)| Source::parse(file, text).ok()).collect()
 });
 
 fn of_source(readings: &[Reading], source: &Source) -> Vec<PublishedTable> {
-    let groups = distinct(source.rows.iter().map(|row| row.group.as_str()));
-    let own = source.head.places.iter().map(|place| Some(place.as_str()));
-    let places: Vec<Option<&str>> =
-        own.chain(source.head.places.is_empty().then_some(None)).collect();
+    let groups = distinct(source.rows.0.iter().map(|row| row.group.as_str()));
+    let own = source.places.iter().map(|place| Some(place.as_str()));
+    let places: Vec<Option<&str>> = own.chain(source.places.is_empty().then_some(None)).collect();
     let mut tables = Vec::new();
     for place in places {
         let beside = |row| Beside { row, found: find(readings, row, place) };
-        let rows: Vec<Beside> = source.rows.iter().map(beside).collect();
+        let rows: Vec<Beside> = source.rows.0.iter().map(beside).collect();
         if rows.iter().all(|row| row.found.is_none()) {
             continue;
         }
@@ -157,69 +190,55 @@ fn fits_at(selector: &Selector, case: &Case, place: Option<&str>) -> bool {
 }
 
 fn table(source: &Source, group: &str, place: Option<&str>, rows: &[&Beside]) -> PublishedTable {
-    let head = &source.head;
-    let shown: Vec<PublishedRow> =
-        (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at))).collect();
+    let shown = (0..rows.len()).map(|at| published_row(source, rows[at], base(source, rows, at)));
     PublishedTable {
-        file: source.file.clone(),
-        file_title: head.title.clone(),
-        name: head.name.clone(),
         group: group.to_owned(),
         place: place.map(|place| match place {
             "free" => Place::Free,
             "same-cpu" => Place::One,
             _ => Place::Two,
         }),
-        operations: head.operations,
-        layout: head.layout.clone(),
-        source: head.source.clone(),
-        machine: head.machine.clone(),
-        timed: head.timed.clone(),
-        rows: shown,
+        rows: shown.collect(),
+        ..source.table.clone()
     }
 }
 
 /// The row that a row's multiple or difference refers to: of the baselines' rows of the same
 /// statistic the nearest above, or else the first. A difference is of means.
 fn base<'a>(source: &Source, rows: &[&'a Beside<'a>], at: usize) -> Option<&'a Beside<'a>> {
-    let statistic = match rows[at].row.statistic.as_str() {
+    let statistic = match rows[at].row.shown.statistic.as_str() {
         DIFFERENCE => RELATIVE,
         HALF_DIFFERENCE => HALF,
         statistic => statistic,
     };
     let is_base = |of: &&&Beside| {
-        source.head.baseline.contains(&of.row.label) && of.row.statistic == statistic
+        let row = &of.row.shown;
+        source.baseline.contains(&row.label) && row.statistic == statistic
     };
     let above = rows[..=at].iter().rev().find(is_base);
     above.or_else(|| rows.iter().find(is_base)).copied()
 }
 
 fn published_row(source: &Source, beside: &Beside, base: Option<&Beside>) -> PublishedRow {
-    let row = beside.row;
+    let row = &beside.row.shown;
     let of_published = match row.statistic.as_str() {
-        RELATIVE => row.value,
+        RELATIVE => row.published,
         DIFFERENCE | HALF_DIFFERENCE => None,
-        _ => base.and_then(|base| Some(row.value? / base.row.value?)),
+        _ => base.and_then(|base| Some(row.published? / base.row.shown.published?)),
     };
     let found = base.and_then(|base| base.found);
     PublishedRow {
-        label: row.label.clone(),
-        statistic: row.statistic.clone(),
-        unit: row.unit.clone(),
-        published: row.value,
-        published_high: row.high,
-        written: row.written.clone(),
         published_ratio: of_published.filter(|ratio| ratio.is_finite() && *ratio > 0.0),
         case: beside.found.map(|reading| reading.result.id.clone()),
         measured: beside.found.and_then(|of| measured(source, row, of, found)),
         measured_ratio: base.and_then(|base| measured_ratio(beside, base)),
-        note: row.note.clone(),
+        ..row.clone()
     }
 }
 
 fn measured_ratio(beside: &Beside, base: &Beside) -> Option<Ratio> {
     let (found, base) = (beside.found?, base.found?);
-    let values = |of: &Reading| by_round(of, &beside.row.statistic);
+    let values = |of: &Reading| by_round(of, &beside.row.shown.statistic);
     ratio::multiple((found, &values(found)), (base, &values(base)))
 }
 
@@ -238,7 +257,12 @@ const MEAN: &str = "mean";
 const P50: &str = "p50";
 
 /// The estimate of a published statistic in its unit. `None` where it is not measured.
-fn measured(source: &Source, row: &Row, of: &Reading, base: Option<&Reading>) -> Option<Estimate> {
+fn measured(
+    source: &Source,
+    row: &PublishedRow,
+    of: &Reading,
+    base: Option<&Reading>,
+) -> Option<Estimate> {
     let statistic = row.statistic.as_str();
     if row.unit == "Gbit/s" {
         let stream = of.result.stream.as_ref().filter(|_| statistic == "throughput-per-flow")?;
@@ -249,7 +273,7 @@ fn measured(source: &Source, row: &Row, of: &Reading, base: Option<&Reading>) ->
         // Of the median: in a mean are the turns of other tasks on the CPU too.
         HALF => (of_time(of, P50)?, unit / 2.0),
         HALF_DIFFERENCE => (difference(of, base?, P50)?, unit / 2.0),
-        TOTAL => (of_time(of, MEAN)?, unit * source.head.operations? as f64),
+        TOTAL => (of_time(of, MEAN)?, unit * source.table.operations? as f64),
         DIFFERENCE => (difference(of, base?, MEAN)?, unit),
         statistic => (of_time(of, statistic)?, unit),
     };
@@ -304,102 +328,34 @@ fn by_round(reading: &Reading, statistic: &str) -> BTreeMap<u32, f64> {
     reading.by_round(of)
 }
 
-document! {
-    /// What makes a row and what a column of a published table.
-    pub struct PublishedLayout {
-        /// What names a row.
-        pub rows: Vec<PublishedField>,
-        /// What names a column.
-        pub columns: PublishedField,
-        /// Names of the parts of a group, which are separated by a comma.
-        pub group: Vec<String>,
-        /// Name of the labels.
-        pub label: String,
-        /// How it is laid out where there is little room; `null`: in the same way.
-        pub brief: Option<PublishedBrief>,
-    }
-
-    /// A published table in brief: one statistic of it.
-    pub struct PublishedBrief {
-        /// What names a row.
-        pub rows: Vec<PublishedField>,
-        /// What names a column.
-        pub columns: PublishedField,
-        /// The statistic.
-        pub statistic: String,
-    }
-
-    /// The names of a published number.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum PublishedField {
-        /// The group of its row.
-        Group,
-        /// The label of its row.
-        Label,
-        /// Which number it is.
-        Statistic,
-    }
-}
-
 /// A file of published/.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Source {
-    /// Its name, without its ending.
-    pub file: String,
-    pub head: Head,
-    pub rows: Vec<Row>,
-}
-
-/// What stands above the rows of a file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Head {
-    /// Title, in our words.
-    pub title: String,
-    /// Where it was published.
-    pub source: String,
-    pub machine: String,
-    /// What was really timed; empty where nothing was.
-    #[serde(default)]
-    pub timed: String,
-    /// What its numbers are called beside those of another source.
-    pub name: Option<String>,
-    /// Operations that a total is of.
-    pub operations: Option<u64>,
+pub struct Source {
     /// Labels of the rows that multiples and differences refer to.
     #[serde(default)]
-    pub baseline: Vec<String>,
+    baseline: Vec<String>,
     /// Placements that it is shown beside; none where its rows have none.
     #[serde(default)]
-    pub places: Vec<String>,
-    /// What makes a row and what a column.
-    pub layout: PublishedLayout,
+    places: Vec<String>,
+    pub rows: Rows,
+    /// What its tables have in common.
+    #[serde(flatten)]
+    table: PublishedTable,
 }
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Vec<[String; 8]>")]
+pub struct Rows(pub Vec<Row>);
 
 /// A row as published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Rows shown together.
-    pub group: String,
-    pub label: String,
-    /// Which number it is.
-    pub statistic: String,
-    /// As published, or the lower end; none where the source names it and gives no number.
-    pub value: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-    /// Both as written.
-    pub written: String,
-    pub unit: String,
+    group: String,
     /// Cases that measure the same, the best first.
-    pub cases: Vec<Selector>,
-    /// Where it has another meaning than its label.
-    pub note: Option<String>,
+    cases: Vec<Selector>,
+    pub shown: PublishedRow,
 }
-
-/// The heading of every file.
-const COLUMNS: [&str; 8] = ["group", "label", "statistic", "value", "high", "unit", "case", "note"];
 
 impl Source {
     /// Reads a file.
@@ -407,52 +363,51 @@ impl Source {
     /// # Errors
     /// In one line, what is wrong with it.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
-        let is_key = |line: &&str| line.starts_with('#');
-        let head = text.lines().take_while(is_key).map(|line| format!("{}\n", line[1..].trim()));
-        let head = toml::from_str(&head.collect::<String>());
-        let head = head.map_err(|error| error.message().replace('\n', " "))?;
-        let mut lines = text.lines().skip_while(is_key);
-        let heading = lines.next().map(csv_fields).unwrap_or_default();
-        if heading != COLUMNS {
-            return Err(format!("the heading is {heading:?}"));
-        }
-        let rows = lines.try_fold(Vec::new(), |mut rows, line| {
-            rows.push(row(line, rows.last())?);
+        let source: Self =
+            toml::from_str(text).map_err(|error| error.message().replace('\n', " "))?;
+        Ok(Self { table: PublishedTable { file: file.to_owned(), ..source.table }, ..source })
+    }
+}
+
+impl TryFrom<Vec<[String; 8]>> for Rows {
+    type Error = String;
+
+    fn try_from(all: Vec<[String; 8]>) -> Result<Self, String> {
+        let rows = all.into_iter().try_fold(Vec::new(), |mut rows, fields| {
+            rows.push(row(fields, rows.last())?);
             Ok::<_, String>(rows)
-        })?;
-        Ok(Source { file: file.trim_end_matches(".csv").to_owned(), head, rows })
+        });
+        rows.map(Self)
     }
 }
 
 /// A row; without a case of its own, it has those of the row above with its group and label.
-fn row(line: &str, above: Option<&Row>) -> Result<Row, String> {
-    let fields = csv_fields(line);
-    let [group, label, statistic, value, high, unit, case, note] = fields.as_slice() else {
-        return Err(format!("`{line}` has {} fields", fields.len()));
-    };
+fn row(fields: [String; 8], above: Option<&Row>) -> Result<Row, String> {
+    let [group, label, statistic, value, high, unit, case, note] = fields;
     let number = |text: &str| match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("`{text}` is not a number in `{line}`")),
+        _ => Err(format!("`{text}` is not a number in the row of `{label}`")),
     };
     let some = |text: &str| (!text.is_empty()).then(|| number(text)).transpose();
-    Ok(Row {
-        group: group.clone(),
-        label: label.clone(),
-        statistic: statistic.clone(),
-        value: some(value)?,
-        high: some(high)?,
-        written: if high.is_empty() { value.clone() } else { format!("{value}–{high}") },
-        unit: unit.clone(),
-        cases: match above.filter(|row| row.group == *group && row.label == *label) {
-            Some(above) if case.is_empty() => above.cases.clone(),
-            _ => case
-                .split(" or ")
-                .filter(|pattern| !pattern.is_empty())
-                .map(selector)
-                .collect::<Result<_, _>>()?,
-        },
-        note: (!note.is_empty()).then(|| note.clone()),
-    })
+    let (published, published_high) = (some(&value)?, some(&high)?);
+    let cases = match above.filter(|row| row.group == group && row.shown.label == label) {
+        Some(above) if case.is_empty() => above.cases.clone(),
+        _ => {
+            let patterns = case.split(" or ").filter(|pattern| !pattern.is_empty());
+            patterns.map(selector).collect::<Result<_, _>>()?
+        }
+    };
+    let shown = PublishedRow {
+        label,
+        statistic,
+        unit,
+        published,
+        published_high,
+        written: if high.is_empty() { value } else { format!("{value}–{high}") },
+        note: (!note.is_empty()).then_some(note),
+        ..PublishedRow::default()
+    };
+    Ok(Row { group, cases, shown })
 }
 
 fn selector(text: &str) -> Result<Selector, String> {
