@@ -1,9 +1,9 @@
 //! Two fleets host by host: a host is a block, its run before and its run after are what is
 //! compared. What a fleet measured by itself is reported in Python (`fleet/hopcost_fleet`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::fleet::{HEADLINE, IndexedRun, RawFleet};
+use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun, RawFleet};
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
@@ -12,14 +12,6 @@ use crate::comparison::Compared;
 use crate::ratio::shown;
 use crate::stored::facts::{Across, Difference};
 use crate::stored::{self, ComparedFleets, ComparedRun, Fact, RunComparison, refuse_unasked};
-
-/// A case over the hosts of a fleet.
-#[derive(Default)]
-struct Case<'a> {
-    /// Index in [`HEADLINE`].
-    statistic: usize,
-    values: BTreeMap<&'a str, f64>,
-}
 
 /// A case on both sides: the logarithms of the ratio, and the values.
 #[derive(Default)]
@@ -40,11 +32,11 @@ pub fn of_fleets(
 ) -> stored::Result<RunComparison> {
     let differences = differences(baseline, other);
     refuse_unasked(&differences, across)?;
-    let [before, now] = [baseline, other].map(cases);
-    let pairs = paired(&before, &now);
-    let only = |own: &BTreeMap<&str, Case>| {
-        let alone = own.keys().filter(|id| !pairs.contains_key(*id));
-        alone.map(|id| (*id).to_owned()).collect()
+    let pairs = paired(baseline, other);
+    let only = |own: &RawFleet| -> Vec<String> {
+        let all = own.hosts.values().flat_map(|run| &run.estimates);
+        let ids: BTreeSet<&str> = all.filter_map(|of| of.headline().map(|_| &*of.case)).collect();
+        ids.into_iter().filter(|id| !pairs.contains_key(id)).map(str::to_owned).collect()
     };
     let (ids, ratios): (Vec<&&str>, Vec<LogRatio>) = pairs
         .iter()
@@ -76,8 +68,8 @@ pub fn of_fleets(
         across: across.to_vec(),
         differences,
         compared,
-        only_baseline: only(&before),
-        only_other: only(&now),
+        only_baseline: only(baseline),
+        only_other: only(other),
         hosts: Some(hosts),
         ..RunComparison::default()
     })
@@ -118,43 +110,21 @@ fn facts(run: &IndexedRun) -> BTreeMap<(Across, String), Fact> {
     facts.map(|fact| ((fact.across, fact.what.clone()), fact)).collect()
 }
 
-/// The cases of a fleet, each by the first statistic that it has on any host.
-fn cases(fleet: &RawFleet) -> BTreeMap<&str, Case<'_>> {
-    let mut cases: BTreeMap<&str, Case> = BTreeMap::new();
-    for (name, run) in &fleet.hosts {
-        for of in &run.estimates {
-            let Some((statistic, value)) = of.headline() else { continue };
-            let new = || Case { statistic, ..Case::default() };
-            let case = cases.entry(&*of.case).or_insert_with(new);
-            if statistic < case.statistic {
-                *case = new();
-            }
-            if statistic == case.statistic {
-                case.values.insert(name, value);
-            }
+/// The cases that hosts have measured on both sides, each by the first statistic that one has.
+fn paired<'a>(baseline: &'a RawFleet, other: &'a RawFleet) -> BTreeMap<&'a str, Pair> {
+    let mut pairs: BTreeMap<&str, BTreeMap<usize, Pair>> = BTreeMap::new();
+    for (before, after) in both(baseline, other) {
+        for of in &before.estimates {
+            let is_same =
+                |now: &&IndexedEstimate| now.case == of.case && now.statistic == of.statistic;
+            let now = after.estimates.iter().find(is_same).and_then(IndexedEstimate::headline);
+            let Some(((statistic, value), (_, now))) = of.headline().zip(now) else { continue };
+            let sign = if HEADLINE[statistic].1 { -1.0 } else { 1.0 };
+            let pair = pairs.entry(&of.case).or_default().entry(statistic).or_default();
+            pair.logs.push(sign * (libm::log(now) - libm::log(value)));
+            pair.values[0].push(value);
+            pair.values[1].push(now);
         }
     }
-    cases
-}
-
-/// The cases of both sides, with the hosts that measured them on both.
-fn paired<'a>(
-    baseline: &BTreeMap<&'a str, Case>,
-    other: &BTreeMap<&str, Case>,
-) -> BTreeMap<&'a str, Pair> {
-    let mut pairs: BTreeMap<&str, Pair> = BTreeMap::new();
-    for (id, before) in baseline {
-        let Some(after) = other.get(id).filter(|after| after.statistic == before.statistic) else {
-            continue;
-        };
-        let sign = if HEADLINE[before.statistic].1 { -1.0 } else { 1.0 };
-        for (host, value) in &before.values {
-            let Some(now) = after.values.get(host) else { continue };
-            let pair = pairs.entry(id).or_default();
-            pair.logs.push(sign * (libm::log(*now) - libm::log(*value)));
-            pair.values[0].push(*value);
-            pair.values[1].push(*now);
-        }
-    }
-    pairs
+    pairs.into_iter().filter_map(|(id, of)| Some((id, of.into_values().next()?))).collect()
 }
