@@ -18,7 +18,6 @@
 pub mod advice;
 pub mod along;
 mod believed;
-mod brief;
 mod case;
 mod checkup;
 mod command;
@@ -125,7 +124,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
     let of_cases = judged.iter().flat_map(|(found, _)| found);
     let findings = findings::all(run_wide, of_cases.chain(&traced).cloned());
     let published = published::tables(&readings);
-    let plan = brief::plan(&run);
+    let plan = remarks::plan(&run);
     Results {
         about: raw.about.clone(),
         comparison: comparison::of_run(raw, plan.took_s),
@@ -133,7 +132,7 @@ pub fn read(raw: &RawRun, rust: &[Mechanism]) -> Results {
         judged: judge::of_run(&run, &readings, &findings),
         plan,
         host: raw.host_before.clone(),
-        disturbed: brief::disturbed(&run.yardsticks.levels, &findings),
+        disturbed: remarks::disturbed(&run.yardsticks.levels, &findings),
         remarks: remarks::remarks(&run, &readings),
         clocks: raw.clocks.clone(),
         yardsticks: run.yardsticks.levels.clone(),

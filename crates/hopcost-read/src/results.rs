@@ -10,7 +10,6 @@ use hopcost_model::protocol::ClockReading;
 use hopcost_model::raw::RunAbout;
 pub use hopcost_model::results::*;
 
-pub use crate::brief::PlanBrief;
 pub use crate::case::{CaseResult, Status};
 pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, Right};
 pub use crate::comparison::{Compared, Comparison};
@@ -27,6 +26,7 @@ pub use crate::published::{
     PublishedBrief, PublishedField, PublishedLayout, PublishedRow, PublishedTable,
 };
 pub use crate::ranking::{LadderGroup, LadderRow, Place, RankedBy, RankedCase, Ranking, Step};
+pub use crate::remarks::PlanBrief;
 pub use crate::runtimes::{RuntimeCell, RuntimeMatrix, RuntimeRow, WorkerBrief};
 pub use crate::stored::facts::{Across, Difference};
 pub use crate::stored::{Along, ComparedFleets, ComparedRun, Crossed, RunComparison};

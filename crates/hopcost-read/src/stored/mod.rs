@@ -24,7 +24,7 @@ use crate::ratio::shown;
 use crate::run::Run;
 use crate::stored::facts::{Across, Difference};
 use crate::yardstick::{Adjustment, Basis};
-use crate::{brief, findings};
+use crate::{findings, remarks};
 pub(crate) use facts::Fact;
 pub use facts::fingerprint;
 
@@ -385,7 +385,7 @@ impl RunSummary {
             id: raw.about.id.clone(),
             started: raw.about.started.clone(),
             is_cut_off: raw.about.ended.is_none(),
-            disturbed: brief::disturbed(&run.yardsticks.levels, &run_wide),
+            disturbed: remarks::disturbed(&run.yardsticks.levels, &run_wide),
             facts: Fact::of_run(raw),
             cases: readings.iter().filter_map(of_case).collect(),
         }
